@@ -16,7 +16,7 @@ from anonhist.mechanisms import METRICS
 Cli = Callable[..., CompletedProcess[str]]
 
 _HEADER = ["mechanism", "epsilon", "metric", "mean", "standard_error", "repeats"]
-_WARNING = "Warning: Comparing on private data is itself not private: "
+_WARNING = "Warning: Comparing on private data is not private: "
 _FEW = ("compare", "x.csv", "--epsilon", "0.5,2", "--mechanism", "auto,privhist,prevalence", "--repeats", "3")
 _METRICS = [metric.name for metric in METRICS]
 
@@ -151,7 +151,7 @@ def test_the_page_says_how_it_was_made_without_secrets(cli: Cli, folder: Path) -
     assert "Wrote page.html." in done.stderr
     page = (folder / "page.html").read_text()
     assert "<pre>anonhist compare x.csv --epsilon 0.5,2 --mechanism auto,privhist,prevalence" in page
-    assert "Comparing on private data is itself not private" in page
+    assert "Comparing on private data is not private" in page
 
 
 @pytest.mark.slow
@@ -181,10 +181,10 @@ def test_a_mechanism_that_does_not_apply_is_named_with_its_reason(cli: Cli, fold
     done = cli("compare", "many.csv", "--epsilon", "1", "--mechanism", "relaxed-partition,auto", "--repeats", "2")
     assert done.returncode == 0
     assert {row["mechanism"] for row in _rows(done.stdout)} == {"auto"}
-    assert "Skipped relaxed-partition at epsilon 1: It is made for at most 10,000 items" in done.stderr
+    assert "Skipped relaxed-partition at epsilon 1: It takes at most 10,000 items" in done.stderr
     alone = cli("compare", "many.csv", "--epsilon", "1", "--mechanism", "relaxed-partition", "--repeats", "2")
     assert (alone.returncode, alone.stdout) == (2, "")
-    assert alone.stderr.splitlines()[1].startswith("anonhist: No mechanism applies; relaxed-partition, for one: ")
+    assert alone.stderr.splitlines()[1].startswith("anonhist: No mechanism applies. The reason for relaxed-partition: ")
 
 
 @pytest.mark.slow

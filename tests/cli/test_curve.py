@@ -150,7 +150,7 @@ def test_a_person_gets_a_small_table(terminal: Cli, folder: Path) -> None:
     assert rows[0].split()[0] == "1"
     assert rows[-1].split()[0] == "9,999"
     assert max(map(len, lines)) <= 80
-    assert "Warning: Beyond twice the items the curve is too low." in done.stdout
+    assert "Warning: Beyond 2n draws, the curve is too low." in done.stdout
     assert sorted(path.name for path in folder.iterdir()) == ["events.csv", "x.csv"]
 
 
@@ -216,7 +216,7 @@ def test_where_nothing_is_known_there_is_no_band(cli: Cli) -> None:
     capped = ("--unit", "label", "--max-count", "10", "--epsilon", "1", "--simulations", "2")
     assert cli("release", "x.csv", *capped, "-o", "r.json").returncode == 0
     found = _columns(cli("curve", "guessing", "r.json", *_QUICKLY).stdout)
-    why = "counts of 10 or more were taken together, so the value is that of cut counts"
+    why = "counts of 10 or more were merged, so the value is that of capped counts"
     assert set(zip(found["says"], found["reason"], strict=True)) == {("no interval", why)}
     # An error of chance would be taken for one of all.
     assert set(found["standard_error"]) == {""}

@@ -88,9 +88,9 @@ def test_columns_directions_and_a_chosen_largest_degree(cli: Cli, graph: Path) -
     assert released.guarantee.spending[0][0] == "choosing the largest degree"
     assert "Edges: Edges have a direction, and in-degrees are counted;" in done.stdout
     assert (
-        f"No node keeps more than {released.mechanism.parameters['max_degree']} edges, chosen privately" in done.stdout
+        f"Each node keeps at most {released.mechanism.parameters['max_degree']} edges, chosen privately" in done.stdout
     )
-    assert "errors and intervals are those of noise, not of edges left out" in done.stdout
+    assert "Errors and intervals cover noise, not edges left out" in done.stdout
     assert "when one node with all its edges is added or removed" in done.stdout
 
 

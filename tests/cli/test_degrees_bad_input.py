@@ -51,11 +51,11 @@ UNREAD: list[tuple[tuple[str, ...], str]] = [
     ((*_EDGE, "--mechanism", "magic"), "There is no mechanism called 'magic'"),
     (
         (*_EDGE, "--mechanism", "isotonic"),
-        "--mechanism isotonic needs to know how many nodes there are (--public-nodes)",
+        "--mechanism isotonic needs the number of nodes (--public-nodes)",
     ),
     (
         (*_EDGE, "--mechanism", "cumulative", "--public-nodes", "9", "--duplicates", "count"),
-        "no self-loops or equal edges count",
+        "edges without self-loops and duplicates",
     ),
     (
         (*_EDGE, "--mechanism", "relaxed-partition", "--public-nodes", "1e6"),
@@ -99,7 +99,7 @@ READ: list[tuple[tuple[str, ...], int, str]] = [
     (("one.csv", *_EDGE), 3, "Edges need two columns"),
     (("commas.txt", *_EDGE), 3, "say what separates them (--delimiter)"),
     (("edges.txt", *_EDGE, "--table", "x"), 2, "table"),
-    (("edges.txt", *_EDGE, "--public-nodes", "2"), 2, "--public-nodes is below the data"),
+    (("edges.txt", *_EDGE, "--public-nodes", "2"), 2, "--public-nodes is below the number of nodes"),
     (("edges.txt", *_EDGE, "-o", "edges.txt", "--force"), 2, ".csv, .json, .parquet"),
 ]
 

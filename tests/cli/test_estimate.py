@@ -231,7 +231,7 @@ def test_all_fits_the_terminal(width: int, terminal: Cli, data: str, release: st
         # What marks stand for is told once.
         assert flat.count("Without an alphabet size, the value assumes") == 1
         assert re.search(r"^  polynomial.* \[\d\]", shown, re.MULTILINE)
-        assert ("few labels have not been seen: the bias is small beside 1/n²" in flat) or width == 120
+        assert ("few labels have not been seen, so the bias is small beside 1/n²" in flat) or width == 120
         assert ("assumes" in lines[0] or any(line.endswith("assumes") for line in lines)) is (width == 120)
         assert ("Assumed:" in lines) is (width == 80)
         assert ("not private" in flat) is not is_private
@@ -349,7 +349,7 @@ _WRONG: list[tuple[tuple[str, ...], str]] = [
     (("hill-number", "--order", "-1"), "--order must be a number from 0 to 12"),
     (("hill-number", "--order", "nan"), "--order must be a number from 0 to 12"),
     (("hill-number", "--order", "two"), "'two' is not a valid float"),
-    (("hill-number", "--order", "1.5", "--method", "unbiased"), "Without bias only whole orders"),
+    (("hill-number", "--order", "1.5", "--method", "unbiased"), "Only whole orders"),
     (("power-sum", "--order", "1.5"), "--order must be a whole number from 2 to 12"),
     (("work-factor", "--share", "0"), "--share must be a number above 0 and up to 1"),
     (("entropy", "--base", "1"), "--base must be a number above 1"),
@@ -450,7 +450,7 @@ def test_whether_private_data_fit_the_options_is_not_told(
         assert done.stderr == "" or done.stderr.startswith("Note: most of this interval is not noise")
         (row,) = rows(done.stdout)
         # What may be said follows from the noisy number.
-        assert row["warnings"] == "" or row["warnings"].startswith("What was released lies far beyond")
+        assert row["warnings"] == "" or row["warnings"].startswith("The released value was far outside")
 
 
 def test_an_empty_source_says_nothing_and_says_so(cli: Cli, folder: Path) -> None:
@@ -461,4 +461,4 @@ def test_an_empty_source_says_nothing_and_says_so(cli: Cli, folder: Path) -> Non
     assert (row["value"], row["low"], row["high"]) == ("0", "0", "inf")
     assert row["says"] == "no interval"
     told = cli("estimate", "support-size", "empty.csv", "-o", "found.csv").stdout
-    assert "support-size: 0 labels, without an interval: an empty profile says nothing" in told
+    assert "support-size: 0 labels, without an interval: nothing can be estimated from an empty profile" in told

@@ -122,7 +122,7 @@ _FOREIGN = [
     if name not in _TAKEN[option]
 ]
 _MISSING = [
-    (("--mechanism", name), f"--mechanism {name} needs {option}: a number that everybody knows")
+    (("--mechanism", name), f"--mechanism {name} needs {option}: a public number")
     for option, names in _TAKEN.items()
     for name in sorted(names - {"prevalence", "privhist"})
 ]
@@ -134,11 +134,11 @@ _BELOW = [
     (("--mechanism", "relaxed-partition", "--public-items", "11"), "--public-items is below the data"),
 ]
 _WRONG = [
-    (("--mechanism", "prevalence"), "needs --public-cap, a number that everybody knows"),
-    (("--mechanism", "prevalence"), "where labels are protected, their --max-count is the cap"),
+    (("--mechanism", "prevalence"), "needs --public-cap, a public number that no count exceeds"),
+    (("--mechanism", "prevalence"), "with label privacy, --max-count is the cap"),
     (
         ("--mechanism", "prevalence", "--public-cap", "5", "--unit", "label", "--max-count", "5"),
-        "their --max-count is the cap: leave --public-cap out",
+        "--max-count is the cap: leave --public-cap out",
     ),
     (("--mechanism", "prevalence", "--unit", "label", "--max-count", "16777217"), "a --max-count of at most 2^24"),
     (("--mechanism", "isotonic", "--public-labels", "0"), "--public-labels must be a whole number of at least 1"),
@@ -200,8 +200,8 @@ def test_a_durfee_size_beyond_the_public_one_says_nothing_more_of_the_data(side:
     done = cli(*given, "-o", "out.json")
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == (
-        "anonhist: The partition mechanism is for profiles of Durfee size up to 2^20, which all with n up to 2^40 are; "
-        "choose the Frobenius mechanism for more.\n"
+        "anonhist: The partition mechanism takes profiles of Durfee size up to 2^20, and so all with n up to 2^40; "
+        "choose the Frobenius mechanism for larger ones.\n"
     )
     assert not (folder / "out.json").exists()
 

@@ -111,7 +111,7 @@ BAD = [
     ("mechanism.name", "laplace", "laplace"),
     ("mechanism.name", "auto", "auto"),
     ("mechanism.name", None, "name"),
-    ("mechanism.name", "prevalence", "labels"),
+    ("mechanism.name", "prevalence", "label privacy"),
     ("mechanism.parameters", [], "parameters"),
     ("mechanism.parameters", {}, "parameter"),
     ("mechanism.parameters.seed", 1, "parameter"),
@@ -322,7 +322,7 @@ def test_promises_of_other_mechanisms_are_refused(releases: dict[str, Release]) 
 def test_counts_beyond_what_a_unit_of_labels_allows_are_refused(releases: dict[str, Release]) -> None:
     document = change_field(to_document(releases["prevalence"]), "profile.counts", [1, 6])
     document = change_field(document, "error.levels", [1, 2, 5, 6])
-    with pytest.raises(DataError, match="beyond the largest"):
+    with pytest.raises(DataError, match="exceeds the largest"):
         from_document(document)
 
 
@@ -353,7 +353,7 @@ def test_only_releases_are_written(tmp_path: Path, releases: dict[str, Release])
 
 # Which release, where, what is put there, and what the refusal says.
 BAD_PROMISES = [
-    ("privhist", "items", ABSENT, "items, their number as PrivHist publishes it, are missing"),
+    ("privhist", "items", ABSENT, "items, the number of items that PrivHist publishes, is missing"),
     ("privhist", "items", 0, "with so few items"),
     ("privhist", "items", 1, "with so few items"),
     ("privhist", "items", -1, "items must be a whole number from 0"),
@@ -365,11 +365,11 @@ BAD_PROMISES = [
     ("privhist", "items", 2**63, "items must be a whole number"),
     ("privhist", "items", 10**4000, "items must be a whole number"),
     ("privhist", "extra", 1, "exactly the fields"),
-    ("frobenius", "items", 5, "items belong to a release of PrivHist"),
+    ("frobenius", "items", 5, "items belong to PrivHist releases"),
     ("frobenius", "excess", {"bound": 5}, "it must describe the excess by exactly the fields"),
     ("isotonic", "order_key", "0" * 32, "Only a release for users has an order key"),
-    ("isotonic", "items", 5, "items belong to a release of PrivHist"),
-    ("empty", "items", 0, "items belong to a release of PrivHist"),
+    ("isotonic", "items", 5, "items belong to PrivHist releases"),
+    ("empty", "items", 0, "items belong to PrivHist releases"),
     ("privhist", "guarantee.epsilon", "1/4", "add up"),
     ("privhist", "guarantee.spending", [], "different steps or epsilons"),
     ("privhist", "guarantee.spending", [["all", "1/2"]], "different steps or epsilons"),
@@ -399,7 +399,7 @@ BAD_PROMISES = [
     ("privhist-thirds", "mechanism.parameters.shares", "2/3, 1/3", "three numbers"),
     ("privhist-thirds", "mechanism.parameters.shares", "4/3, 1/3, -2/3", "share"),
     ("privhist-thirds", "mechanism.parameters.shares", 3, "text"),
-    ("privhist-thirds", "mechanism.parameters.shares", ABSENT, "not all that such a mechanism has"),
+    ("privhist-thirds", "mechanism.parameters.shares", ABSENT, "must be exactly the parameters"),
     ("privhist-thirds", "guarantee.epsilon", "6", "add up"),
     ("isotonic", "mechanism.parameters.public_labels", 4, "not that of the mechanism"),
     ("isotonic", "profile.prevalences", [4, 2], "beyond the public numbers"),
@@ -422,18 +422,18 @@ BAD_PROMISES = [
     ("bounded-partition", "mechanism.parameters.public_items", 20, "not that of the mechanism"),
     ("bounded-partition", "profile.prevalences", [4, 2], "beyond the public numbers"),
     ("bounded-partition", "mechanism.parameters.public_items", 2**40 + 1, "whole number"),
-    ("bounded-partition", "mechanism.name", "relaxed-partition", "not all that such a mechanism has"),
+    ("bounded-partition", "mechanism.name", "relaxed-partition", "must be exactly the parameters"),
     ("bounded-partition", "guarantee.delta", "0", "not that of the mechanism"),
     ("relaxed-partition", "mechanism.parameters.public_items", 20, "not that of the mechanism"),
     ("relaxed-partition", "profile.prevalences", [4, 2], "beyond the public numbers"),
     ("cumulative", "profile.counts", [1, 10], "beyond the public numbers"),
-    ("prevalence-items", "profile.counts", [1, 10], "beyond the largest"),
+    ("prevalence-items", "profile.counts", [1, 10], "exceeds the largest"),
     ("relaxed-partition", "mechanism.parameters.public_items", 10_001, "whole number"),
     ("relaxed-partition", "mechanism.parameters.delta", "1/10000000", "not that of the mechanism"),
     ("relaxed-partition", "mechanism.parameters.delta", "1/100", "delta must lie between"),
     ("relaxed-partition", "mechanism.parameters.delta", 1e-6, "whole numbers"),
-    ("partition", "mechanism.parameters.c", "0.5", "they may tell the numbers c and z"),
-    ("partition", "mechanism.parameters.z", "0.5", "they may tell the numbers c and z"),
+    ("partition", "mechanism.parameters.c", "0.5", "they may include only the numbers c and z"),
+    ("partition", "mechanism.parameters.z", "0.5", "they may include only the numbers c and z"),
 ]
 
 
@@ -459,7 +459,7 @@ def test_promises_that_no_mechanism_makes_are_refused_through_every_way_in(
 @each_of(
     ("c", "z", "reason"),
     [
-        ("9.5", "0.0", "costs more than 2 per cell"),
+        ("9.5", "0.0", "costs more than ε/Δ = 2"),
         ("0.5", "7.0", "z"),
         ("nan", "0.0", "c"),
         ("-1", "0.0", "c"),

@@ -202,7 +202,7 @@ def test_a_star_without_its_hub_has_no_nodes(form: str) -> None:
 
 def test_in_degrees_of_a_graph_without_directions_are_refused() -> None:
     edges = Network(["a", "b"], [("a", "b")], is_directed=False)
-    with pytest.raises(UsageError, match="no direction"):
+    with pytest.raises(UsageError, match="undirected"):
         as_graph(edges, policy=EdgePolicy(Direction.IN))
 
 

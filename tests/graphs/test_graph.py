@@ -61,8 +61,8 @@ def test_graphs_without_edges_or_nodes_are_graphs() -> None:
 @pytest.mark.parametrize(
     ("edges", "policy", "told"),
     [
-        ([(0, 3)], SIMPLE, "indices of nodes"),
-        ([(-1, 0)], SIMPLE, "indices of nodes"),
+        ([(0, 3)], SIMPLE, "node indices"),
+        ([(-1, 0)], SIMPLE, "node indices"),
         ([(1, 0)], SIMPLE, "source before its target"),
         ([(1, 1)], SIMPLE, "self-loops"),
         ([(0, 1), (1, 2), (0, 1)], SIMPLE, "equal edges"),
@@ -101,7 +101,7 @@ def test_degrees_of_another_unit_or_with_too_few_nodes_are_refused() -> None:
         Degrees(profile, EdgePolicy(Direction.IN))
     with pytest.raises(UsageError, match=r"PrivacyUnit\.edge\(degrees=2\)"):
         Degrees(Profile.from_counts([1, 1]), SIMPLE)
-    with pytest.raises(DataError, match="fewer nodes"):
+    with pytest.raises(DataError, match="below the number of nodes"):
         Degrees(profile, SIMPLE, num_nodes=2)
     assert Degrees(profile, SIMPLE, num_nodes=3).num_zeros == 0
     with pytest.raises(UsageError, match="EdgePolicy"):

@@ -196,7 +196,7 @@ def test_what_is_no_graph_for_this_is_refused() -> None:
     with pytest.raises(UsageError, match="needs the edges"):
         release_degrees(graph.degree_profile(), privacy=NodePrivacy(), mechanism=BoundedDegrees(4), epsilon=1)
     loops = as_graph([("a", "a")], policy=EdgePolicy(self_loops="count"))
-    with pytest.raises(UsageError, match="self-loops are left out"):
+    with pytest.raises(UsageError, match="without self-loops"):
         release_degrees(loops, privacy=NodePrivacy(), mechanism=BoundedDegrees(4), epsilon=1)
     with pytest.raises(UsageError, match=r"privacy must be .* not a Graph"):
         release_degrees(graph, privacy=graph, epsilon=1)  # type: ignore[arg-type]
@@ -232,8 +232,8 @@ def test_the_name_of_a_method_stands_for_it_with_all_defaults() -> None:
     ("privacy", "mechanism", "policy", "epsilon", "told"),
     [
         (EdgePrivacy(), "auto", EdgePolicy(), "1/1000000", "too small"),
-        (EdgePrivacy(), "isotonic", EdgePolicy(), "1", "needs to know how many nodes"),
-        (EdgePrivacy(9), "cumulative", EdgePolicy(duplicates="count"), "1", "needs to know how many nodes"),
+        (EdgePrivacy(), "isotonic", EdgePolicy(), "1", "needs the number of nodes"),
+        (EdgePrivacy(9), "cumulative", EdgePolicy(duplicates="count"), "1", "needs the number of nodes"),
         (EdgePrivacy(10**6), "relaxed-partition", EdgePolicy(), "1", "public_nodes is too large"),
         (EdgePrivacy(2**31), "bounded-partition", EdgePolicy(), "1", "public_nodes is too large"),
         (EdgePrivacy(), "survival", EdgePolicy(), "1", "no mechanism called 'survival'"),
@@ -263,9 +263,9 @@ def test_what_may_be_released_is_not_refused() -> None:
 @pytest.mark.parametrize(
     ("privacy", "direction", "listed", "told"),
     [
-        (EdgePrivacy(), Direction.OUT, False, "another policy"),
-        (NodePrivacy(), Direction.OUT, False, "in another way"),
-        (NodePrivacy(), Direction.UNDIRECTED, True, "in another way"),
+        (EdgePrivacy(), Direction.OUT, False, "different policy"),
+        (NodePrivacy(), Direction.OUT, False, "with different settings"),
+        (NodePrivacy(), Direction.UNDIRECTED, True, "with different settings"),
     ],
 )
 def test_a_graph_that_was_not_prepared_for_is_refused_before_noise_is_drawn(

@@ -59,7 +59,7 @@ def test_release_takes_the_profiles_unit_and_refuses_less() -> None:
     assert release(PROFILE, epsilon=1, source=SeededSource(0)).guarantee.unit == ITEM
     assert release(PROFILE, epsilon=1, unit=FIVE, source=SeededSource(0)).guarantee.unit == FIVE
     for less in (ITEM, PrivacyUnit.user(max_items=4), PrivacyUnit.label(max_count=9)):
-        with pytest.raises(UsageError, match="is less"):
+        with pytest.raises(UsageError, match="protects less"):
             release(bounded, epsilon=1, unit=less)
 
 

@@ -173,7 +173,7 @@ def test_what_does_not_apply_is_skipped_with_its_reason() -> None:
     assert found.mechanisms == ("frobenius",)
     (skipped,) = found.skipped
     assert (skipped.mechanism, skipped.epsilons) == ("relaxed-partition", (1, 2))
-    assert skipped.reason == "It is made for at most 10,000 items, and there are 20,000."
+    assert skipped.reason == "It takes at most 10,000 items; the data have 20,000."
     assert found.row("relaxed-partition", Fraction(1), "items") is None
 
 
@@ -182,7 +182,7 @@ def test_what_applies_at_some_budgets_runs_there() -> None:
     assert {row.epsilon for row in found.rows if row.mechanism == "bounded-partition"} == {Fraction(1)}
     (skipped,) = found.skipped
     assert skipped.epsilons == (Fraction(1, 1000), 25)
-    assert "epsilon of at most 20" in skipped.reason
+    assert "ε of at most 20" in skipped.reason
 
 
 @pytest.mark.slow
@@ -224,19 +224,22 @@ def test_the_unit_is_that_of_the_profile_unless_another_is_asked() -> None:
         ({"epsilons": 1}, "epsilons must be a list"),
         ({"epsilons": [0]}, "greater than zero"),
         ({"epsilons": [1, -1]}, "greater than zero"),
-        ({"epsilons": [0.5, "1/2"]}, "0.5 is asked for twice"),
+        ({"epsilons": [0.5, "1/2"]}, "0.5 is listed twice"),
         ({"mechanisms": []}, "mechanisms must be a list"),
         ({"mechanisms": "auto"}, "mechanisms must be a list"),
         ({"mechanisms": [FrobeniusMechanism(1)]}, "must be names"),
         ({"mechanisms": ["magic"]}, "no mechanism called 'magic'"),
-        ({"mechanisms": ["auto", "privhist", "auto"]}, "auto is asked for twice"),
+        ({"mechanisms": ["auto", "privhist", "auto"]}, "auto is listed twice"),
         ({"repeats": 1}, "repeats must be a whole number from 2"),
         ({"repeats": 2.5}, "repeats must be a whole number from 2"),
         ({"unit": "item"}, "unit must be a PrivacyUnit"),
         ({"relation": "substitute"}, "relation must be a NeighboringRelation"),
         ({"public_cap": 0}, "public_cap must be a whole number"),
         ({"mechanisms": ["privhist"], "public_cap": 9}, "public_cap belongs to none"),
-        ({"mechanisms": ["relaxed-partition"], "epsilons": [30]}, "No mechanism applies; relaxed-partition, for one:"),
+        (
+            {"mechanisms": ["relaxed-partition"], "epsilons": [30]},
+            "No mechanism applies. The reason for relaxed-partition:",
+        ),
     ],
 )
 def test_impossible_comparisons_are_refused_in_a_sentence(options: dict[str, Any], told: str) -> None:

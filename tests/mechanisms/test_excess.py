@@ -224,7 +224,7 @@ def test_the_share_comes_out_of_epsilon() -> None:
         ({"excess_share": "x"}, "excess_share must be"),
         ({"excess_cap": 5}, "belongs to excess_share"),
         ({"excess_share": 0.1, "excess_cap": 0}, "excess_cap must be"),
-        ({"excess_share": "1e-15"}, "more noise than can be drawn"),
+        ({"excess_share": "1e-15"}, "too large to draw"),
         ({"excess_share": 0.1, "epsilon": None}, "give epsilon"),
         ({"excess_share": 0.1, "epsilon": None, "mechanism": FrobeniusMechanism(1)}, "by its name"),
         ({"excess_share": 0.1, "counted": False}, "count_users=True"),
@@ -243,7 +243,7 @@ def test_what_cannot_be_divided_is_refused_before_anything_is_spent(options: dic
     with pytest.raises(UsageError, match=says) as caught:
         release(profile, **{"epsilon": 1, **options}, source=Unused())
     assert "4" not in str(caught.value)
-    with pytest.raises(UsageError, match="another number"):
+    with pytest.raises(UsageError, match="different number"):
         ExcessMechanism(1, bound=3).release(BoundedUsers(2, Profile([4], [1])))
 
 
@@ -261,5 +261,5 @@ def test_what_was_prepared_for_other_users_is_refused_before_noise_is_drawn(user
     asked |= {"epsilon": 1, "unit": unit, "relation": NeighboringRelation.ADD_OR_REMOVE, "mechanism": "auto"}
     asked |= {"options": {}, "excess_share": "1/4", "users_bound": 9, "read_for": unit}
     profile = Profile([2, 5], [1, 1], unit=PrivacyUnit.user(max_items=5), users=users)
-    with pytest.raises(UsageError, match=r"how many items each user has|bounded to another number"):
+    with pytest.raises(UsageError, match=r"the number of items of each user|bounded to a different number"):
         prepare(**asked).release(profile, source=Untouched())  # type: ignore[arg-type]

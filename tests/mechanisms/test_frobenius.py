@@ -326,7 +326,7 @@ def test_posterior_medians_are_those_of_the_enumerated_posterior(monkeypatch: py
 def test_settings_are_checked() -> None:
     with pytest.raises(UsageError):
         FrobeniusMechanism(0)
-    with pytest.raises(UsageError, match="is less"):
+    with pytest.raises(UsageError, match="protects less"):
         FrobeniusMechanism(1).release(Profile.from_counts([1], unit=PrivacyUnit.user(max_items=2)))
 
 

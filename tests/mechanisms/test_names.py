@@ -120,7 +120,7 @@ def test_missing_public_numbers_are_asked_for(name: str) -> None:
     if name not in NEEDED:
         check_options(name, {})
         return
-    sentence = f"^mechanism='{name}' needs {NEEDED[name]}: a number that everybody knows and that the data do not"
+    sentence = f"^mechanism='{name}' needs {NEEDED[name]}: a public number that the data do not"
     with pytest.raises(UsageError, match=sentence):
         check_options(name, {})
     with pytest.raises(UsageError, match=sentence):
@@ -148,7 +148,7 @@ def test_unknown_names_are_refused(name: str) -> None:
 
 def test_a_mechanism_brings_its_own_options() -> None:
     for options in ({"public_cap": 50}, {"public_items": 1}, {"public_labels": 1}, {"shares": BudgetShares.thirds()}):
-        with pytest.raises(UsageError, match="brings its own epsilon, unit, relation and options"):
+        with pytest.raises(UsageError, match="has its own ε, unit, relation and options"):
             release(PROFILE, mechanism=CumulativeMechanism(1, public_cap=50), **options)
 
 
@@ -242,7 +242,7 @@ def test_foreign_and_missing_parameters_are_bad_data(name: str) -> None:
         if foreign not in mechanism_class(name).own_options() or name == "partition":
             refusal(name, {foreign: "1/2"})
     for needed in ("epsilon", "unit", "bound", "relation"):
-        assert "must tell epsilon, unit, bound and relation" in refusal(name, {}, without=(needed,))
+        assert "must include epsilon, unit, bound and relation" in refusal(name, {}, without=(needed,))
     for change in ({"epsilon": 2}, {"epsilon": "0"}, {"unit": None}, {"bound": 0}, {"bound": 1.0}, {"relation": 1}):
         refusal(name, change)
 
@@ -259,7 +259,7 @@ def test_a_bad_delta_in_a_file_is_bad_data(delta: object) -> None:
 
 def test_a_file_without_a_delta_is_bad_data() -> None:
     # A default may change some day; files say what they were made with.
-    assert "not all that such a mechanism has" in refusal("relaxed-partition", {}, without=("delta",))
+    assert "must be exactly the parameters" in refusal("relaxed-partition", {}, without=("delta",))
 
 
 def test_a_cap_where_labels_are_protected_is_bad_data() -> None:

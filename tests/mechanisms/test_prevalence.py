@@ -126,7 +126,7 @@ def test_a_user_pays_for_twice_the_cells(relation: NeighboringRelation) -> None:
 
 @pytest.mark.parametrize("profile", [Profile([5], [1]), Profile([1, 9], [4, 1]), Profile([2**63 - 1], [1])])
 def test_counts_above_the_public_cap_are_refused_before_anything_is_drawn(profile: Profile) -> None:
-    sentence = "^public_cap is below the data: give a larger number that is known without looking at them.$"
+    sentence = "^public_cap is below the data: give a larger number, known without looking at the data.$"
     for unit in (PrivacyUnit.item(), THREE_ITEMS):
         mechanism, source = PrevalenceMechanism(1, unit, public_cap=4), SeededSource(1)
         with pytest.raises(UsageError, match=sentence):
@@ -141,7 +141,7 @@ def test_counts_above_the_public_cap_are_refused_before_anything_is_drawn(profil
 def test_the_cap_is_given_once() -> None:
     with pytest.raises(UsageError, match="max_count is the cap: leave public_cap out"):
         PrevalenceMechanism(1, FIVE, public_cap=5)
-    with pytest.raises(UsageError, match="needs public_cap, a number that everybody knows and no count exceeds"):
+    with pytest.raises(UsageError, match="needs public_cap, a public number that no count exceeds"):
         PrevalenceMechanism(1, THREE_ITEMS)
     for number in (0, -1, 2**24 + 1, 1.5, "5", True, np.nan):
         with pytest.raises(UsageError, match="public_cap must be a whole number from 1 to 2\\^24"):
@@ -203,7 +203,7 @@ def test_capping_keeps_labels() -> None:
 
 
 def test_other_units_and_huge_caps_are_refused() -> None:
-    with pytest.raises(UsageError, match="labels"):
+    with pytest.raises(UsageError, match="label privacy"):
         PrevalenceMechanism(1)
     with pytest.raises(UsageError, match="2\\^24"):
         PrevalenceMechanism(1, PrivacyUnit.label(max_count=2**24 + 1))

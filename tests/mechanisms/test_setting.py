@@ -79,7 +79,7 @@ def test_options_of_single_mechanisms_reach_them() -> None:
 
 def test_shares_too_small_for_a_step_are_refused_before_anything_is_drawn() -> None:
     for shares in ("1e-9,0.5,0.499999999", "0.5,1e-9,0.499999999", "0.5,0.499999999,1e-9"):
-        with pytest.raises(UsageError, match="leaves less than 1e-05 per cell for a step"):
+        with pytest.raises(UsageError, match="leaves its step with ε/Δ below 1e-05"):
             ah.mechanisms.PrivHistMechanism(1, shares=shares)
     assert ah.mechanisms.PrivHistMechanism(2, shares="0.5,0.5,0.0").shares.blocks == 0
 

@@ -158,4 +158,4 @@ def test_of_no_item_all_is_possible_and_nothing_known(name: str, options: dict[s
     assert (found.value, found.standard_error) == (0, 0)
     assert found.interval[0] == 0
     assert found.interval[1] > 0
-    assert found.statement == Statement(Holds.NONE, "an empty profile says nothing of what there is")
+    assert found.statement == Statement(Holds.NONE, "nothing can be estimated from an empty profile")

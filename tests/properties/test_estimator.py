@@ -120,7 +120,7 @@ def test_what_rests_on_counts_that_were_cut_has_no_interval(unit: PrivacyUnit) -
 
 def test_a_bound_on_users_is_assumed_to_leave_out_nothing_of_its_own() -> None:
     promise = replace(PROMISE, unit=PrivacyUnit.user(max_items=3))
-    told = "items beyond 3 of a user, which were left out, are like the others"
+    told = "the items of a user beyond 3, which were left out, are like the others"
     assert apply(Released(SEEN, [SEEN], guarantee=promise), Labels(), NormalInterval()).assumes == f"nothing; {told}"
     assert told in rarefaction_curve(Released(SEEN, [SEEN], guarantee=promise), points=4).assumes
 

@@ -46,13 +46,13 @@ def test_no_property_of_capped_counts_has_an_interval_but_the_number_of_labels(c
             assert found.interval[0] <= SKEWED.num_labels
         else:
             assert found.statement.holds.value == "no interval", name
-            assert "counts of 10 or more were taken together" in found.statement.reason
+            assert "counts of 10 or more were merged" in found.statement.reason
 
 
 def test_curves_of_capped_counts_have_no_band(capped_release: ah.Release) -> None:
     for draw in (ah.properties.rarefaction_curve, ah.guessing_curve, ah.properties.hill_curve):
         curve = draw(capped_release, bootstraps=3)
-        assert "counts of 10 or more were taken together" in curve.why_unknown
+        assert "counts of 10 or more were merged" in curve.why_unknown
         # Chance has no part in it, and no side is known.
         assert not curve.bias
         assert (curve.high - curve.low)[-1] > 0.9 * curve.value[-1]

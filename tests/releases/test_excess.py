@@ -111,8 +111,8 @@ def test_numbers_below_nothing_are_taken_as_nothing() -> None:
         ("noisy_items", 2**63, "noisy_items must be"),
         ("noisy_above", 1.0, "noisy_above must be"),
         ("users_epsilon", 0, "users_epsilon must be"),
-        ("items_epsilon", Fraction(1, 10**12), "more noise than can be drawn"),
-        ("cap", 2**60, "more noise than can be drawn"),
+        ("items_epsilon", Fraction(1, 10**12), "too large to draw"),
+        ("cap", 2**60, "too large to draw"),
     ],
 )
 def test_impossible_numbers_are_refused(name: str, wrong: Any, says: str) -> None:

@@ -75,11 +75,11 @@ def test_runs_are_trusted_from_a_budget_per_cell_on(mechanism: Mechanism, *, is_
 def test_numbers_say_why_they_have_no_interval(short_release: Release) -> None:
     for number in (short_release.prevalence(1), short_release.k_plus(2)):
         assert number.statement.holds is Holds.NONE
-        assert "below an epsilon of 1.1 per cell" in str(number)
+        assert "below ε/Δ = 1.1" in str(number)
         assert "±" not in str(number)
         assert np.isnan(number.standard_error)
     assert short_release.error.sorted_l1 is not None
-    assert "below an epsilon of 1.1 per cell" in no_intervals(short_release.error)
+    assert "below ε/Δ = 1.1" in no_intervals(short_release.error)
     assert no_intervals(replace(short_release.error, runs_fall_short="")) == ""
 
 
@@ -96,9 +96,9 @@ def test_tables_and_figures_leave_intervals_out(short_release: Release) -> None:
 def test_properties_and_curves_say_why(short_release: Release) -> None:
     for estimate in (entropy(short_release), support_size(short_release)):
         assert estimate.statement.holds is Holds.NONE
-        assert "below an epsilon of 1.1 per cell" in estimate.statement.reason
+        assert "below ε/Δ = 1.1" in estimate.statement.reason
     curve = rarefaction_curve(short_release, bootstraps=3)
-    assert "below an epsilon of 1.1 per cell" in curve.why_unknown
+    assert "below ε/Δ = 1.1" in curve.why_unknown
 
 
 def test_a_release_that_is_read_again_says_the_same(short_release: Release, tmp_path: Path) -> None:
@@ -112,8 +112,8 @@ def test_statistics_of_degrees_say_why() -> None:
     edges = EdgeMechanism(PartitionMechanism(2, EDGE), SIMPLE)
     degrees = Degrees(DATA.with_unit(EDGE), SIMPLE)
     release = replace(edges.release(degrees), simulations=4)
-    assert "below an epsilon of 1.1 per cell" in str(nodes_with_edges(release))
-    assert "below an epsilon of 1.1 per cell" in degree_ccdf(release).why_unknown
+    assert "below ε/Δ = 1.1" in str(nodes_with_edges(release))
+    assert "below ε/Δ = 1.1" in degree_ccdf(release).why_unknown
 
 
 def test_a_public_number_of_nodes_is_exact_whatever_runs_are_worth() -> None:
@@ -132,7 +132,7 @@ def test_pages_speak_of_no_interval_where_there_is_none(short_release: Release, 
     for name, shown in (("release", short_release), ("degrees", replace(degrees, simulations=4)), ("curve", curve)):
         write_report(shown, tmp_path / f"{name}.html")
         page = (tmp_path / f"{name}.html").read_text().replace("&nbsp;", " ").replace("\u00a0", " ")
-        assert "below an epsilon of 1.1 per cell" in page
+        assert "below ε/Δ = 1.1" in page
         for wrong in (
             "interval no interval",
             "Bars and bands are",

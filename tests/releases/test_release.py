@@ -161,7 +161,7 @@ def test_counts_beyond_the_cap_of_labels_are_not_said_to_be_none() -> None:
     for found in (made.k_plus(4), made.prevalence(9)):
         assert found.interval == (0.0, capped.interval[1])
         assert found.interval[1] >= 40
-        assert str(found).endswith(": counts of 3 or more were taken together")
+        assert str(found).endswith(": counts of 3 or more were merged")
         assert found.statement.holds is Holds.AT_MOST
 
 
@@ -179,13 +179,13 @@ def test_degrees_beyond_the_bound_are_not_said_to_be_none(mechanism: str) -> Non
     assert below.interval == (both.interval[0], float("inf"))
     assert str(below).endswith("edges were left out until no node had more than 2")
     assert str(below).startswith("at least ")
-    assert made.prevalence(2).assumes == "no edges were left out, as they were of nodes with more than 2"
+    assert made.prevalence(2).assumes == "no node has more than 2 edges: edges beyond that were left out"
 
 
 def test_what_a_bound_on_users_left_out_is_assumed_to_be_nothing() -> None:
     made = FrobeniusMechanism(1, PrivacyUnit.user(max_items=3)).release(TWO, source=SeededSource(1))
     for found in (made.k_plus(1), made.prevalence(1)):
-        assert found.assumes == "users with more than 3 items had none of these left out"
+        assert found.assumes == "users with more than 3 items had none of their items left out"
 
 
 def test_other_releases_have_no_largest_count(make_release: Any) -> None:

@@ -134,7 +134,7 @@ def test_intervals_of_a_sketch_need_no_simulation() -> None:
 def test_tables_of_errors_and_their_runs_belong_together() -> None:
     none, one = np.zeros(0), np.ones(1)
     for expected, runs, table in ((None, 32, one), (None, 0, one)):
-        with pytest.raises(ah.DataError, match="where no run was made"):
+        with pytest.raises(ah.DataError, match="if nothing was simulated"):
             ReleaseError(expected, runs, table.astype(np.int64), table, table)
     assert ReleaseError(None, 0, none.astype(np.int64), none, none).expected_range is None
 

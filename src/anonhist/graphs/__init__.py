@@ -1,4 +1,4 @@
-"""Graphs: from edges to how many nodes have which degree, with the promise for one edge or for one node."""
+"""Graphs: from edges to the number of nodes of each degree, with edge or node privacy."""
 
 from anonhist.graphs.conversion import as_graph
 from anonhist.graphs.edge.edge_mechanism import EdgeMechanism

@@ -1,4 +1,4 @@
-"""Graphs from what is in memory already: pairs, sparse matrices and networkx graphs."""
+"""Graphs from data in memory: pairs, sparse matrices and networkx graphs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _NO_EDGES = (
     "This source is neither an array of shape (edges, 2), a list of pairs, a sparse matrix nor a networkx graph."
 )
-_MISSING = "An id is missing: leave out edges without two ends."
+_MISSING = "An id is missing: leave out edges that lack an end."
 
 
 def as_graph(source: Any, /, *, policy: EdgePolicy = SIMPLE, nodes: Iterable[Any] | None = None) -> Graph:
@@ -35,17 +35,17 @@ def as_graph(source: Any, /, *, policy: EdgePolicy = SIMPLE, nodes: Iterable[Any
         *Pairs*: an array of shape (edges, 2) of numbers or texts, or an iterable of pairs of anything hashable.
         *A sparse matrix or array* of SciPy, square: each entry that is not zero is one edge, from its row to its
         column; without directions either triangle will do, or both. The numbers of the rows are the nodes' names. For
-        node privacy that means that a node that leaves must leave its row and column empty: if the later ones were
-        given new numbers, they would become other nodes, and the promise would not hold.
+        node privacy, a removed node must leave its row and column empty: if later nodes were renumbered, they would
+        become other nodes, and the guarantee would not hold.
         *A graph of networkx*: Graph, DiGraph or one of the multigraphs.
     policy
         What counts as an edge.
     nodes
-        All nodes, with edges or without; without them, a node is there only because of its edges. For node privacy a
-        node must be on the list or not whichever others there are, so the list must not be made of the edges: a node on
-        it stays when all its neighbors leave. The nodes of a networkx graph are such a list only if they were added by
-        themselves: give ``nodes=graph.nodes`` then. Of a matrix with n rows, ``nodes=range(n)`` lists all. Named twice,
-        a node is one all the same.
+        All nodes, with edges or without. If not given, the nodes are those with edges. For node privacy, whether a node
+        is listed must not depend on other nodes, so the list must not be made from the edges: a listed node stays when
+        all its neighbors leave. The nodes of a networkx graph are such a list only if they were added by themselves:
+        give ``nodes=graph.nodes`` then. For a matrix with n rows, ``nodes=range(n)`` lists all. A node named twice
+        counts once.
 
     Returns
     -------
@@ -65,8 +65,8 @@ def as_graph(source: Any, /, *, policy: EdgePolicy = SIMPLE, nodes: Iterable[Any
     Notes
     -----
     Nodes are named by the text ``str()`` of their ids, whole numbers in floating point as whole numbers (7.0 is 7), and
-    have indices in the order of their names. How many rows a matrix has, or which nodes a networkx graph has, is not
-    looked at.
+    have indices in the order of their names. The number of rows of a matrix and the nodes of a networkx graph are
+    ignored.
 
     Examples
     --------
@@ -92,7 +92,7 @@ def as_graph(source: Any, /, *, policy: EdgePolicy = SIMPLE, nodes: Iterable[Any
 def _from_networkx(source: Any, policy: EdgePolicy, nodes: Iterable[Any] | None) -> Graph:
     if policy.direction.is_directed and not source.is_directed():
         raise UsageError(
-            "The edges of this networkx graph have no direction, so there are no in- or out-degrees: give a DiGraph, "
+            "This networkx graph is undirected, so it has no in- or out-degrees: give a DiGraph, "
             "or a policy with Direction.UNDIRECTED."
         )
     # networkx's own view of edges is a mapping, whose keys are the edges.
@@ -138,7 +138,9 @@ def _array_ends(pairs: NDArray[Any]) -> NDArray[Any]:
 
 def _matrix_ends(matrix: Any, policy: EdgePolicy) -> NDArray[Any]:
     if policy.duplicates == "count":
-        raise UsageError("A matrix has one entry for each pair of nodes, so equal edges cannot count each: merge them.")
+        raise UsageError(
+            "A matrix has one entry per pair of nodes, so equal edges cannot be counted separately: merge them."
+        )
     if len(matrix.shape) != 2 or matrix.shape[0] != matrix.shape[1]:
         raise DataError("A matrix of edges must be square: a row and a column for each node.")
     entries = matrix.tocsr(copy=True)
@@ -150,14 +152,14 @@ def _matrix_ends(matrix: Any, policy: EdgePolicy) -> NDArray[Any]:
 
 @dataclass(frozen=True, eq=False)
 class _Named:
-    """Distinct names, in any order, and which of them each of some ids has."""
+    """Distinct names, in any order, and the index of each id's name."""
 
     names: list[str]
     codes: NDArray[np.int64]
 
 
 def _name_ids(ids: NDArray[Any] | list[Any]) -> _Named:
-    """Name ids, or refuse them where the same id has two names or two ids the same."""
+    """Name ids; refuse them if one id has two names or two ids share one."""
     if isinstance(ids, np.ndarray) and ids.dtype.kind == "f":
         ids = _whole(ids)
     if isinstance(ids, np.ndarray) and ids.dtype.kind in "iuU":
@@ -166,7 +168,7 @@ def _name_ids(ids: NDArray[Any] | list[Any]) -> _Named:
         distinct, codes = np.unique(ids, return_inverse=True)
         return _Named(list(map(str, distinct.tolist())), codes)
     if isinstance(ids, np.ndarray) and ids.dtype.kind not in "OT":
-        raise UsageError("An array of ids must hold numbers or texts: others have no text that is theirs alone.")
+        raise UsageError("An array of ids must hold numbers or texts: ids of other types have no unique text.")
     listed = ids.tolist() if isinstance(ids, np.ndarray) else ids
     named = [value_name(each, only_whole=True) for each in listed]
     texts = [name for name in named if name is not None]
@@ -179,15 +181,15 @@ def _name_ids(ids: NDArray[Any] | list[Any]) -> _Named:
         raise DataError("The ids of nodes must be hashable, such as numbers or texts.") from None
     if not num_ids == num_pairs == len(places):
         raise DataError(
-            "Ids of nodes are compared as text, and some that differ have the same text or the other way round, "
-            'such as 1 and "1", or 1 and True: write all ids as text.'
+            "Ids of nodes are compared as text. Some different ids have the same text, such as 1 and '1', or equal ids "
+            "have different texts, such as 1 and True: write all ids as text."
         )
     codes = np.fromiter(map(places.__getitem__, texts), dtype=np.int64, count=len(texts))
     return _Named(list(places), codes)
 
 
 def _whole(ids: NDArray[Any]) -> NDArray[np.int64]:
-    """Return an array of floats as the whole numbers they are, or refuse it."""
+    """Return an array of whole floats as integers, or refuse it."""
     if np.isnan(ids).any():
         raise DataError(_MISSING)
     if not np.all((np.abs(ids) < LARGEST_NAMED) & (ids == np.rint(ids))):

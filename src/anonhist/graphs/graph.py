@@ -1,4 +1,4 @@
-"""The graph, and what is left of it where only its degrees were counted. Private data, both."""
+"""The graph, and its degrees alone. Both are private data."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ class Graph:
         direction. The edges are in ascending order of (source, target): given in another, they are sorted. Read-only.
     identities : ndarray of uint64, shape (num_nodes,)
         The first eight bytes of :func:`~anonhist.numeric.keyed_hash` of each node's name as text, under a fixed public
-        key. Read-only. The arrays are taken as they are, not copied: nobody may change them afterwards.
+        key. Read-only. The arrays are not copied and must not be changed afterwards.
     policy : EdgePolicy
-        What counts as an edge. It has been applied: what it leaves out is not there.
+        What counts as an edge. It has been applied.
     nodes_listed : bool
-        Whether nodes without edges are among the nodes, since a list of nodes was read; else a node is there only
-        because of its edges, and how many nodes there are says something of the edges.
+        Whether nodes without edges are among the nodes, since a list of nodes was read. Otherwise the nodes are those
+        with edges, and their number depends on the edges.
 
     Raises
     ------
@@ -51,8 +51,8 @@ class Graph:
 
     Notes
     -----
-    Privacy rests on this: **indices are ranks of the nodes' names** in the order of their code points. When a node
-    comes or goes, the others keep their identities, and of any two of them the same comes first.
+    Privacy rests on this: **indices are ranks of the nodes' names** in the order of their code points. When a node is
+    added or removed, the others keep their identities and their order.
 
     Examples
     --------
@@ -93,12 +93,12 @@ class Graph:
 
     @property
     def num_nodes(self) -> int:
-        """How many nodes there are; private, and not even stable where nodes are not listed."""
+        """Number of nodes; private, and if nodes are not listed it depends on the edges."""
         return int(self.identities.size)
 
     @property
     def num_edges(self) -> int:
-        """How many edges there are; private."""
+        """Number of edges; private."""
         return int(self.sources.size)
 
     def degrees(self) -> NDArray[np.int64]:
@@ -116,7 +116,7 @@ class Graph:
         return degrees
 
     def degree_profile(self) -> Degrees:
-        """Return how many nodes have which degree: all that edge privacy needs."""
+        """Return the number of nodes of each degree: all that edge privacy needs."""
         unit = PrivacyUnit.edge(degrees=self.policy.degrees_per_edge)
         num_nodes = self.num_nodes if self.nodes_listed else None
         return Degrees(Profile.from_counts(self.degrees(), unit=unit), self.policy, num_nodes)
@@ -127,7 +127,7 @@ class Graph:
 
 @dataclass(frozen=True, eq=False)
 class Degrees:
-    """How many nodes have which degree: private data, and all that edge privacy needs. Made by :func:`read_degrees`.
+    """Number of nodes of each degree: private data, and all that edge privacy needs. Made by :func:`read_degrees`.
 
     Attributes
     ----------
@@ -136,12 +136,12 @@ class Degrees:
     policy : EdgePolicy
         What counted as an edge.
     num_nodes : int or None
-        How many nodes there are, those of degree 0 too, if a list of nodes was read.
+        Number of nodes, those of degree 0 included, if a list of nodes was read.
 
     Raises
     ------
     DataError
-        If fewer nodes are said to be there than have a degree ≥ 1.
+        If ``num_nodes`` is below the number of nodes of degree ≥ 1.
     UsageError
         If the profile's unit is not the edge of that policy, or the policy is none.
 
@@ -165,11 +165,11 @@ class Degrees:
             message = f"The unit of this policy's profile is PrivacyUnit.edge(degrees={self.policy.degrees_per_edge})."
             raise UsageError(message)
         if self.num_nodes is not None and self.num_nodes < self.profile.num_labels:
-            raise DataError("There are fewer nodes than nodes with edges: list all nodes, each once.")
+            raise DataError("The number of nodes is below the number of nodes with edges: list all nodes, each once.")
 
     @property
     def num_zeros(self) -> int | None:
-        """How many nodes have degree 0, if a list of nodes was read; private."""
+        """Number of nodes of degree 0, if a list of nodes was read; private."""
         return None if self.num_nodes is None else self.num_nodes - self.profile.num_labels
 
 
@@ -182,7 +182,7 @@ def _check_array(array: object, dtype: np.dtype[np.generic], what: str) -> None:
 def _sorted_edges(
     sources: NDArray[np.int64], targets: NDArray[np.int64], num_nodes: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return edges in ascending order, or refuse ends that are no nodes."""
+    """Return edges in ascending order; refuse ends that are not nodes."""
     if num_nodes > MAX_NODES:
         raise DataError("A graph can have 2^31 nodes at most.")
     if sources.size != targets.size:
@@ -190,7 +190,7 @@ def _sorted_edges(
     if not sources.size:
         return sources, targets
     if min(sources.min(), targets.min()) < 0 or max(sources.max(), targets.max()) >= num_nodes:
-        raise DataError("The ends of edges must be indices of nodes, from 0 to the number of nodes minus 1.")
+        raise DataError("The ends of edges must be node indices, from 0 to the number of nodes minus 1.")
     keys = edge_keys(sources, targets, num_nodes=num_nodes, is_directed=True)
     if bool(np.all(keys[1:] >= keys[:-1])):
         return sources, targets
@@ -201,8 +201,8 @@ def _sorted_edges(
 def _check_policy(sources: NDArray[np.int64], targets: NDArray[np.int64], policy: EdgePolicy) -> None:
     """Refuse sorted edges that the policy leaves out."""
     if not policy.direction.is_directed and bool(np.any(sources > targets)):
-        raise DataError("An edge without a direction has its source before its target: sources <= targets.")
+        raise DataError("An undirected edge must have its source before its target: sources <= targets.")
     if policy.self_loops == "drop" and bool(np.any(sources == targets)):
-        raise DataError("The policy leaves self-loops out, and there are some among the edges.")
+        raise DataError("The policy leaves self-loops out, but the edges contain some.")
     if policy.duplicates == "merge" and bool(np.any((sources[1:] == sources[:-1]) & (targets[1:] == targets[:-1]))):
-        raise DataError("The policy merges equal edges, and there are some among the edges.")
+        raise DataError("The policy merges equal edges, but the edges contain some.")

@@ -22,4 +22,4 @@ class DegreeMechanism(Protocol):
 
     @property
     def knows_nodes(self) -> bool:
-        """Whether the number of nodes is public, so that no noise is in it."""
+        """Whether the number of nodes is public, and so without noise."""

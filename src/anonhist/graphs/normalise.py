@@ -1,4 +1,4 @@
-"""From rows that name two ends to the edges that a policy counts, in one order whatever the order of the rows."""
+"""Rows of two ends become the edges that a policy counts, in an order independent of that of the rows."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class NormalisedEdges:
-    """The edges that a policy counts, and how many rows are none of their own. Private.
+    """The edges that a policy counts, and the numbers of rows left out. Private.
 
     Attributes
     ----------
     sources, targets : ndarray of int64, shape (edges,)
         In ascending order of (source, target); ``sources ≤ targets`` where edges have no direction.
     self_loops, duplicates
-        How many rows were left out for being self-loops, and how many for being equal to another.
+        Numbers of rows left out as self-loops and as duplicates.
     """
 
     sources: NDArray[np.int64]

@@ -1,4 +1,4 @@
-"""Parameters of mechanisms for degrees as files record them: parsed, or refused."""
+"""Parsing of parameters of mechanisms for degrees from files."""
 
 from __future__ import annotations
 

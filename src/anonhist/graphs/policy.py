@@ -1,4 +1,4 @@
-"""What counts as an edge: which degrees are meant, and what becomes of self-loops and duplicates."""
+"""What counts as an edge: the direction of degrees, and the treatment of self-loops and duplicates."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ class Direction(Enum):
 
 @dataclass(frozen=True)
 class EdgePolicy:
-    """What counts as an edge. Public: ``str(policy)`` is the sentence that users are told.
+    """What counts as an edge. Public: ``str(policy)`` is the sentence shown to users.
 
     Attributes
     ----------
     direction
         Which degrees are counted.
     self_loops
-        ``"drop"``: an edge from a node to itself is none. ``"count"``: it adds 2 to an undirected degree, as both its
-        ends do, and 1 to an in- or out-degree.
+        ``"drop"``: edges from a node to itself are left out. ``"count"``: each adds 2 to an undirected degree, as both
+        its ends do, and 1 to an in- or out-degree.
     duplicates
         ``"merge"``: equal edges are one. ``"count"``: each row of the data is an edge of its own. Without directions,
         (u, v) and (v, u) are equal.
@@ -94,5 +94,5 @@ class EdgePolicy:
         return f"Edges have {directions}{counted}; self-loops {loops}; equal edges count {equal}."
 
 
-# What is meant where nothing is said.
+# The default.
 SIMPLE = EdgePolicy()

@@ -54,39 +54,39 @@ def release_degrees(
     simulations: int | None = None,
     source: RandomSource | None = None,
 ) -> Release:
-    """Release how many nodes of a graph have which degree, with edge or node privacy.
+    """Release the number of nodes of each degree of a graph, with edge or node privacy.
 
     Parameters
     ----------
     graph
         The private data: a :class:`Graph`; for edge privacy its :class:`Degrees` will do.
     privacy
-        What to promise: ``EdgePrivacy()`` or ``NodePrivacy()``.
+        The kind of privacy: ``EdgePrivacy()`` or ``NodePrivacy()``.
     epsilon
         The whole budget, > 0, the choice of a largest degree included; a float means its shortest decimal.
     mechanism
-        How to keep the promise. For edges, how noise is added to the list of degrees: ``"auto"``, ``"frobenius"``,
+        The mechanism. For edges, how noise is added to the list of degrees: ``"auto"``, ``"frobenius"``,
         ``"partition"``, ``"privhist"`` or, with ``public_nodes``, from which the numbers follow that they need,
         ``"isotonic"``, ``"cumulative"``, ``"prevalence"``, ``"bounded-partition"``, ``"relaxed-partition"``. For nodes,
-        :class:`BoundedDegrees`, or its ``method`` alone: ``"auto"``, ``"cumulative"``, ``"survival"``,
-        ``"histogram"``, ``"partition"``.
+        :class:`BoundedDegrees`, or its ``method`` alone: ``"auto"``, ``"cumulative"``, ``"survival"``, ``"histogram"``,
+        ``"partition"``.
     simulations
-        How many runs :attr:`Release.error` will rest on, 0 for none; see :attr:`Release.simulations`.
+        Number of runs behind :attr:`Release.error`, 0 for none; see :attr:`Release.simulations`.
     source
         Privacy randomness; the operating system's by default.
 
     Returns
     -------
     Release
-        Its profile says how many nodes have each degree from 1 on; ``release.zeros`` how many have none, where that is
-        released; ``release.guarantee`` what was promised. Errors and intervals are those of noise: with node privacy,
-        edges that were left out to bound degrees are missing besides.
+        Its profile has the number of nodes of each degree from 1 on; ``release.zeros`` how many have none, if that is
+        released; ``release.guarantee`` is the guarantee. Errors and intervals cover noise: with node privacy, they do
+        not cover edges left out to bound degrees.
 
     Raises
     ------
     UsageError
-        If the budget is impossible, the graph is not one that this privacy is made for, or it has more nodes than are
-        said to be public. Nothing is spent then.
+        If the budget is impossible, the graph is not one that this privacy is made for, or it has more nodes than
+        ``public_nodes``. Nothing is spent then.
     DataError
         If there is not enough memory.
 
@@ -99,7 +99,7 @@ def release_degrees(
     (Fraction(4, 1), True)
     """
     if not isinstance(graph, Graph | Degrees):
-        message = f"A Graph or its Degrees are needed, as read_edges makes them, not a {type(graph).__name__}."
+        message = f"A Graph or Degrees are needed, such as read_edges returns, not a {type(graph).__name__}."
         raise UsageError(message)
     prepared = prepare_degrees(
         privacy=privacy,
@@ -114,7 +114,7 @@ def release_degrees(
 
 @dataclass(frozen=True)
 class PreparedDegrees:
-    """All of a release of degrees but the graph, checked and made once; see :func:`prepare_degrees`.
+    """A release of degrees prepared without its graph, checked and made once; see :func:`prepare_degrees`.
 
     Attributes
     ----------
@@ -148,7 +148,7 @@ def prepare_degrees(
     mechanism: MechanismName | MethodName | BoundedDegrees,
     simulations: int | None,
 ) -> PreparedDegrees:
-    """Check what can be checked of a release before the edges are there, and make what it needs.
+    """Check the options of a release before the edges are read, and make its mechanism.
 
     Parameters
     ----------
@@ -162,7 +162,7 @@ def prepare_degrees(
     Raises
     ------
     UsageError
-        As :func:`release_degrees` would, whatever the edges are.
+        As :func:`release_degrees`, for all edges.
 
     Examples
     --------

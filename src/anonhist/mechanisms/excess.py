@@ -1,4 +1,4 @@
-"""A private estimate of what a bound on the items of each user left out."""
+"""A private estimate of the items that a bound per user left out."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from anonhist.profiles import BoundedUsers
     from anonhist.randomness import RandomSource
 
-# Of its budget. The number of items needs more: one user changes it by up to C.
+# Share of its budget. The number of items needs more: one user changes it by up to C.
 _USERS_PART = Fraction(1, 4)
 _CAP_OF_BOUND = 10
 _LARGEST = 2**62
@@ -33,7 +33,7 @@ def _whole_cap(mechanism: ExcessMechanism, cap: SupportsIndex | None) -> int:
 
 @frozen
 class ExcessMechanism:
-    """Release how many users had more than m items, and how many items were left out for that, capped per user.
+    """Release how many users had more than m items, and how many of their items were left out, capped per user.
 
     Parameters
     ----------
@@ -42,15 +42,15 @@ class ExcessMechanism:
     bound
         m, how many items of each user are kept, from 1 to 2^62.
     cap
-        C, how many items beyond m count of each user, from 1 to 2^62; 10·m by default. A public number: choose it
-        without looking at the data. The noise on the items grows with it.
+        C, how many items beyond m count of each user, from 1 to 2^62; 10·m by default. A public number, chosen without
+        looking at the data. The noise on the items grows with it.
     relation
-        What neighbouring means.
+        Which data sets are neighbors.
 
     Raises
     ------
     UsageError
-        If a number is out of its range, or the budget so small that the noise cannot be drawn.
+        If a number is out of its range, or ε is so small that the noise cannot be drawn.
 
     Guarantees
     ----------
@@ -95,7 +95,7 @@ class ExcessMechanism:
     def check(self, users: BoundedUsers) -> None:
         """Refuse users that were bounded to another m."""
         if users.bound != self.bound:
-            raise UsageError("The users were bounded to another number of items.")
+            raise UsageError("The users were bounded to a different number of items.")
 
     def release_with(self, users: BoundedUsers, noise: Noise) -> Excess:
         """Release with noise from ``noise``; for simulations on public numbers, too."""
@@ -104,7 +104,7 @@ class ExcessMechanism:
         truth = (users.within, users.above, users.excess(self.cap))
         # In Python's numbers, which do not wrap.
         sums = (number + int(noise(rate, 1)[0]) for number, rate in zip(truth, rates, strict=True))
-        # More than any data hold is cut: a function of what was released.
+        # Impossibly large numbers are clipped: a function of released values.
         within, above, items = (min(max(each, -MAX_ITEMS), MAX_ITEMS) for each in sums)
         return Excess(self.bound, self.cap, self.relation, *self._division, within, above, items)
 
@@ -115,7 +115,7 @@ class ExcessMechanism:
 
 
 def parse_excess_share(share: EpsilonLike | None) -> Fraction:
-    """Return which share of epsilon the excess gets, an exact number ≥ 0 and below 1; 0 where none is given.
+    """Return the share of ε for the excess, an exact number ≥ 0 and below 1; 0 if not given.
 
     Raises
     ------
@@ -131,6 +131,6 @@ def parse_excess_share(share: EpsilonLike | None) -> Fraction:
         return Fraction(0)
     parsed = parse_epsilon(share, name="excess_share")
     if parsed >= 1:
-        message = f"`excess_share` must be below 1, such as 0.05: it is a share of epsilon, not {share!r:.80}."
+        message = f"`excess_share` must be a share of ε below 1, such as 0.05, not {share!r:.80}."
         raise UsageError(message)
     return parsed

@@ -1,4 +1,4 @@
-"""Mechanisms by name: as they are asked for, and as a release file records them."""
+"""Mechanisms by name, for options and for release files."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def check_name(name: str) -> None:
 
 
 def check_options(name: str, options: Mapping[str, object]) -> None:
-    """Refuse options that a mechanism does not take, and miss those that it must have."""
+    """Refuse options that a mechanism does not take, and require those that it needs."""
     own = {} if name == "auto" else mechanism_class(name).own_options()
     foreign = sorted(options.keys() - own.keys())
     if foreign:
@@ -45,9 +45,7 @@ def check_options(name: str, options: Mapping[str, object]) -> None:
         raise UsageError(message)
     missing = [option for option, required in own.items() if required and option not in options]
     if missing:
-        message = (
-            f"`mechanism={name!r}` needs `{missing[0]}`: a number that everybody knows and that the data do not exceed."
-        )
+        message = f"`mechanism={name!r}` needs `{missing[0]}`: a public number that the data do not exceed."
         raise UsageError(message)
 
 

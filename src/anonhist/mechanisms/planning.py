@@ -29,7 +29,7 @@ LARGEST_PLAN = 10**15
 
 @dataclass(frozen=True)
 class PlanRow:
-    """What a release would cost in accuracy.
+    """The predicted accuracy of a release.
 
     Attributes
     ----------
@@ -102,14 +102,14 @@ def plan(
     unit, relation
         As in :func:`release`; the item unit by default.
     simulations
-        Runs per row, 2 to 1,000; here 0 would leave nothing to say.
+        Runs per row, from 2 to 1,000; 0 is not allowed here.
     rng
         Simulation randomness.
 
     Returns
     -------
     tuple of PlanRow
-        One per budget, in the order given. Where labels are protected, errors are those of the capped counts.
+        One per budget, in the order given. With label privacy, errors are those of the capped counts.
 
     Raises
     ------
@@ -224,6 +224,6 @@ def staircase_profile(items: int) -> Profile:
 def _scale(shape: Profile, items: int) -> Profile:
     """Keep the counts, scale how many labels have each; every count keeps at least one label."""
     if not shape.n:
-        raise UsageError("The released profile is empty: there is no shape to plan by; use `shape='zipf'`.")
+        raise UsageError("The released profile is empty, so it has no shape to plan with: use `shape='zipf'`.")
     scaled = [max(1, phi * items // shape.n) for phi in shape.prevalences.tolist()]
     return Profile(shape.counts, scaled, unit=shape.unit)

@@ -1,4 +1,4 @@
-"""Which mechanism for which promise: decided by public facts alone."""
+"""Choice of the mechanism from public facts alone."""
 
 from __future__ import annotations
 
@@ -47,10 +47,10 @@ MechanismName = Literal[
     "relaxed-partition",
 ]
 _NEEDS_USERS = (
-    "`excess_share` needs to know how many items each user has: read the profile with `user`, `max_per_user` and "
+    "`excess_share` needs the number of items of each user: read the profile with `user`, `max_per_user` and "
     "`count_users=True`."
 )
-_DIVIDES = "`excess_share` divides epsilon: give epsilon, and the mechanism by its name."
+_DIVIDES = "`excess_share` splits ε: give `epsilon`, and the mechanism by its name."
 
 
 def choose(
@@ -60,21 +60,21 @@ def choose(
     relation: NeighboringRelation = NeighboringRelation.ADD_OR_REMOVE,
     expected_items: int | None = None,
 ) -> tuple[CentralMechanism, str]:
-    """Pick a mechanism by the promise and public hints alone; also return why, in one sentence.
+    """Pick a mechanism by the guarantee and public hints alone; also return the reason, in one sentence.
 
-    Labels: prevalence noise. Else, with ε the budget per cell: from 1.1 up (and a whole budget of at most 20) the
-    partition mechanism, which loses nothing of the budget there; below, the Frobenius mechanism. Each errs least there
-    on all real data tried, from 168 to 725 million items, so a private choice would gain nothing, and no budget is
-    spent on it. It is a choice for data with a heavy tail: with all counts different the Frobenius mechanism errs less
-    from 1.1 on, too, by an eighth (docs/benchmarks.md).
+    With label privacy, it is the prevalence mechanism. Otherwise it depends on the budget per cell ε/Δ. From 1.1 on
+    (if ε is at most 20) it is the partition mechanism, which uses the whole budget there; below, it is the Frobenius
+    mechanism. Each had the lowest error there on all real data tried, from 168 to 725 million items, so a private
+    choice would gain nothing and no budget is spent on choosing. The rule is for data with a heavy tail: if all counts
+    differ, the error of the Frobenius mechanism is an eighth lower from 1.1 on, too (docs/benchmarks.md).
 
     Parameters
     ----------
     epsilon, unit, relation
-        The promise, as in :func:`release`.
+        The guarantee, as in :func:`release`.
     expected_items
         A public guess of n: above 2^40, where the partition mechanism's public domain may end, the Frobenius
-        mechanism is picked at every epsilon.
+        mechanism is picked for every ε.
 
     Returns
     -------
@@ -83,7 +83,7 @@ def choose(
     Raises
     ------
     UsageError
-        If epsilon, the unit or the guess is impossible.
+        If ε, the unit or the guess is impossible.
 
     Examples
     --------
@@ -94,15 +94,15 @@ def choose(
     budget, cells = parse_epsilon(epsilon), check_unit(unit).max_distance * check_relation(relation).distance
     items = None if expected_items is None else whole_items(expected_items, name="expected_items")
     if unit.max_count is not None:
-        return PrevalenceMechanism(budget, unit, relation), "Labels are protected, so the noise is on the prevalences."
+        return PrevalenceMechanism(budget, unit, relation), "With label privacy, noise is added to the prevalences."
     per_cell = budget / cells
     least = f"The {{}} mechanism has the lowest error on real data at ε/Δ = {short_decimal(per_cell)}"
     if items is not None and items > MAX_DURFEE_SIZE**2:
-        reason = "More than 2^40 items are expected, beyond the partition mechanism's public domain."
+        reason = "More than 2^40 items are expected, more than the partition mechanism takes."
     elif per_cell < _WHOLE_BUDGET:
         reason = f"{least.format('Frobenius')} (below 1.1)."
     elif budget > LARGEST_EPSILON:
-        reason = f"The partition mechanism takes an epsilon of at most {LARGEST_EPSILON}."
+        reason = f"The partition mechanism takes an ε of at most {LARGEST_EPSILON}."
     else:
         reason = f"{least.format('partition')} (1.1 or more)."
         return PartitionMechanism(budget, unit, relation), reason
@@ -167,38 +167,37 @@ def release(
     profile
         The private data.
     epsilon
-        The whole budget, > 0; a float means its shortest decimal. There is no default; leave it out only where
-        ``mechanism`` is a mechanism, which has its own.
+        The whole budget, > 0; a float means its shortest decimal. There is no default; leave it out only if
+        ``mechanism`` is a mechanism object, which has its own.
     unit
-        Whom to protect; the profile's own unit by default (an item where it has none). Less is refused.
+        The unit to protect; by default the profile's own (an item if it has none). A smaller unit is refused.
     relation
-        Neighbours differ by a unit added or removed (default) or replaced by another (twice the noise); as epsilon
-        and unit, for a mechanism's name only.
+        Neighbors differ by a unit added or removed (default) or replaced by another (twice the noise); as ``epsilon``
+        and ``unit``, only with the name of a mechanism.
     mechanism
         ``"auto"``, ``"partition"``, ``"frobenius"``, ``"privhist"``, ``"isotonic"``, ``"cumulative"``,
         ``"prevalence"``, ``"bounded-partition"``, ``"relaxed-partition"``, or a mechanism.
     expected_items
         A public guess of n, used by ``"auto"`` only; see :func:`choose`.
     public_items, public_labels, public_cap
-        Numbers that everybody knows and that the items, the labels, and the largest count do not exceed: for the names
-        ``"bounded-partition"`` and ``"relaxed-partition"``, ``"isotonic"``, and ``"cumulative"`` and ``"prevalence"``,
-        which need them.
+        Public upper bounds on the items, the labels and the largest count: for the names ``"bounded-partition"`` and
+        ``"relaxed-partition"``, ``"isotonic"``, and ``"cumulative"`` and ``"prevalence"``, which need them.
     shares
-        How ``"privhist"`` divides its budget, such as ``"thirds"``; by default as recommended.
+        How ``"privhist"`` splits its budget, such as ``"thirds"``; by default as recommended.
     member
         Which member (c, z) of its family ``"partition"`` draws from; by default the sharpest.
     delta
         δ of ``"relaxed-partition"``; 10^−9 by default.
     excess_share
-        Of a profile read with ``count_users=True``: the share of epsilon, at least 0 and below 1, that goes to an
+        Of a profile read with ``count_users=True``: the share of ε, at least 0 and below 1, that goes to an
         estimate of what the bound on the items of each user left out, :attr:`Release.excess`; none by default. It is
         taken from the mechanism: ``epsilon`` stays the whole.
     excess_cap
         With ``excess_share``: how many items beyond the bound m count of each user, ≥ 1; 10·m by default. A public
-        number: the noise grows with it, and beyond it nothing is seen.
+        number: the noise grows with it, and items beyond it are not counted.
     simulations
-        How many runs :attr:`Release.error` will rest on, from 2 to 1,000, or 0 for none; by default
-        32 or, where a run is much work, fewer: see :attr:`Release.simulations`.
+        Number of runs behind :attr:`Release.error`, from 2 to 1,000, or 0 for none; by default 32, or fewer if a run is
+        much work: see :attr:`Release.simulations`.
     source
         Privacy randomness; the operating system's by default.
 
@@ -210,9 +209,9 @@ def release(
     Raises
     ------
     UsageError
-        If epsilon is missing or impossible, the unit protects less than the profile's, the name is unknown, or a
-        mechanism is given together with a promise of its own. Nothing is spent then.
-        Also if the data exceed a public number, or the profile does not know what ``excess_share`` asks for.
+        If ε is missing or impossible, the unit protects less than the profile's, the name is unknown, or ``epsilon``,
+        ``unit`` or ``relation`` is given with a mechanism object. Nothing is spent then. Also if the data exceed a
+        public number, or the profile lacks the numbers that ``excess_share`` needs.
     DataError
         If the profile is beyond what the mechanism can hold.
 
@@ -249,16 +248,16 @@ def release(
 
 @dataclass(frozen=True)
 class PreparedRelease:
-    """All of a release but the data, checked and made once; see :func:`prepare`.
+    """A release prepared without its data, checked and made once; see :func:`prepare`.
 
     Attributes
     ----------
     mechanism
         What releases the profile.
     reason
-        Why this one; None where it was asked for.
+        Why it was picked; None if it was given by name.
     excess
-        What releases the excess of users, None where it was not asked for.
+        What releases the excess of users; None if it was not requested.
     simulations
         As of :func:`release`.
     """
@@ -285,7 +284,7 @@ class PreparedRelease:
             excess = self.excess.release(profile.users, source=source)
             released = replace(released, excess=excess, guarantee=excess.add_to(released.guarantee))
         if profile.order_key is not None:
-            # Drawn independently of the data, so it may be told.
+            # Drawn independently of the data, so it may be published.
             released = replace(released, order_key=profile.order_key)
         return released if self.simulations is None else replace(released, simulations=self.simulations)
 
@@ -304,23 +303,23 @@ def prepare(
     read_for: PrivacyUnit,
     users_bound: int | None,
 ) -> PreparedRelease:
-    """Check what can be checked of a release before the data are there, and make what it needs.
+    """Check the options of a release before the data are read, and make its mechanism.
 
     Parameters
     ----------
     epsilon, unit, relation, mechanism, expected_items, excess_share, excess_cap, simulations
         As of :func:`release`.
     options
-        What belongs to single mechanisms, None where it is not given.
+        Options of single mechanisms; None if not given.
     read_for
-        Whom the data are read for: the unit where none is given.
+        The unit that the data are read for, used if ``unit`` is not given.
     users_bound
-        m, where it is known how many items each user has, of which m are kept.
+        m, if the number of items of each user is known, of which m are kept.
 
     Raises
     ------
     UsageError
-        As :func:`release` would, whatever the data are.
+        As :func:`release`, for all data.
 
     Examples
     --------
@@ -358,13 +357,13 @@ def prepare(
     is_default = relation is NeighboringRelation.ADD_OR_REMOVE
     if epsilon is not None or unit is not None or given or not (is_default or relation is mechanism.relation):
         raise UsageError(
-            "A mechanism brings its own epsilon, unit, relation and options: leave those out, or give a name."
+            "A mechanism object has its own ε, unit, relation and options: leave those out, or give a name."
         )
     return PreparedRelease(mechanism, None, None, runs)
 
 
 def _bound_of_users(unit: PrivacyUnit, bound: int | None) -> int:
-    """Return how many items of each user are kept, or refuse what says nothing of users' excess."""
+    """Return how many items of each user are kept, or refuse options that do not allow an excess."""
     if bound is None:
         raise UsageError(_NEEDS_USERS)
     kept = check_unit(unit).max_items
@@ -383,9 +382,7 @@ def _make_by_name(
     options: Mapping[str, object],
 ) -> tuple[CentralMechanism, str | None]:
     if epsilon is None:
-        raise UsageError(
-            "`epsilon` is missing: say how much privacy to spend, such as `epsilon=1`; there is no default."
-        )
+        raise UsageError("`epsilon` is missing: give the privacy budget, such as `epsilon=1`; there is no default.")
     check_name(name)
     if name == "auto":
         check_options(name, options)

@@ -1,4 +1,4 @@
-"""What a profile says of the distribution behind it: profile in, number with interval out. No privacy inside.
+"""Estimates of properties of the unknown distribution from a profile, with intervals. No privacy mechanism is here.
 
 Loaded when asked for: a release needs none of the estimators. Modules in this package import each other, not from here.
 """

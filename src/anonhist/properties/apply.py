@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from anonhist.properties.estimator import Estimator
     from anonhist.properties.intervals import Interval
 
-_DROWNED = "The release is mostly noise: the data may be far smaller, and this number far off."
+_DROWNED = "The release is mostly noise: the data may be much smaller, and this number very wrong."
 NOT_SIMULATED = Statement(
-    Holds.NONE, "how far off privacy noise makes it was not simulated (0 simulations); the error is that of sampling"
+    Holds.NONE, "the error due to privacy noise was not simulated (0 simulations); the error shown is that of sampling"
 )
-_OF_NOTHING = Statement(Holds.NONE, "an empty profile says nothing of what there is")
+_OF_NOTHING = Statement(Holds.NONE, "nothing can be estimated from an empty profile")
 
 
 def apply(
@@ -36,11 +36,11 @@ def apply(
     scale: float = 1.0,
     needs_counts: bool = True,
 ) -> Estimate:
-    """Apply an estimator to a profile, or to a release: free post-processing there.
+    """Apply an estimator to a profile or to a release; for a release it is post-processing.
 
-    The standard error is that of sampling: how far the estimate falls from its mean when n items are drawn again. For a
-    release it is joined in squares by that of the privacy noise, ``sqrt(mean_b (f(R*_b) − f(R))²)`` with R the released
-    profile and R*_b runs of its mechanism on R, bias of the mechanism included.
+    The standard error is that of sampling: the spread of the estimate when n items are drawn again. For a release, that
+    of the privacy noise is added in squares, ``sqrt(mean_b (f(R*_b) − f(R))²)`` with R the released profile and R*_b
+    runs of its mechanism on R, bias of the mechanism included.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ def apply(
     estimator
         What to estimate, and how.
     interval
-        What is said of the truth: it belongs to the property and the data, and may rest on another estimator.
+        How the interval is made: it belongs to the property and the data, and may rest on another estimator.
     level
         Probability with which the interval holds the truth, in (0, 1).
     unit
@@ -67,7 +67,7 @@ def apply(
     """
     check_level(level)
     if not isinstance(data, Profile | Resimulated):
-        message = f"A Profile or a Release is needed, such as read_profile(data) makes, not a {type(data).__name__}."
+        message = f"A Profile or a Release is needed, such as read_profile(data) returns, not a {type(data).__name__}."
         raise UsageError(message)
     if isinstance(data, Profile):
         sample = Sample(data, level)
@@ -122,13 +122,13 @@ def _of_sample(sample: Sample, estimator: Estimator, interval: Interval, *, unit
 
 
 def _unknown(sample: Sample) -> Statement | None:
-    """Say why it is not known how far off privacy noise makes a number; None where it is, or there is no noise."""
+    """Return why the error due to privacy noise is unknown; None if it is known, or there is no noise."""
     if sample.release is None:
         return None
     if not sample.runs:
         return NOT_SIMULATED
     reason = why_unknown(sample.release)
-    return Statement(Holds.NONE, f"{reason}; the error is that of sampling") if reason else None
+    return Statement(Holds.NONE, f"{reason}; the error shown is that of sampling") if reason else None
 
 
 def _scale(found: Estimate, scale: float) -> Estimate:

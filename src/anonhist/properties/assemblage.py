@@ -1,4 +1,4 @@
-"""What the population may look like, labels not seen included: the distribution that sampling errors are read off."""
+"""An estimate of the population, labels not seen included: the distribution behind sampling errors."""
 
 from __future__ import annotations
 

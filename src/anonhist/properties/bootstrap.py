@@ -1,4 +1,4 @@
-"""Samples drawn again from what the population may look like, as profiles: no label is made."""
+"""Bootstrap samples from an estimated population, as profiles: no label is made."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def resample(profile: Profile, *, size: int, rng: np.random.Generator) -> Iterat
     size
         How many samples.
     rng
-        Where the chance comes from.
+        Random generator.
 
     Yields
     ------

@@ -1,4 +1,4 @@
-"""What estimates from a release cannot know, because the data were bounded before the noise came."""
+"""Limits of estimates from a release, because the data were bounded before noise was added."""
 
 from __future__ import annotations
 
@@ -13,23 +13,25 @@ if TYPE_CHECKING:
 def truncation_reason(unit: PrivacyUnit) -> Statement | None:
     """Return why what rests on large counts has no interval in a release for this unit, or None where it may have one.
 
-    Labels are counted up to a cap, and edges are left out until no node has too many. Either takes most from what is
-    most frequent, so that entropies come out too large and the shares of frequent labels too small. How much that is
-    nobody knows, so no interval holds it.
+    Labels are counted up to a cap, and edges are left out until no node has too many. Either removes most from the most
+    frequent labels, so that entropies are too large and the shares of frequent labels too small. By how much is
+    unknown, so no interval covers it.
 
     Examples
     --------
     >>> from anonhist.privacy import PrivacyUnit
     >>> truncation_reason(PrivacyUnit.label(max_count=20)).reason
-    'counts of 20 or more were taken together, so the value is that of cut counts'
+    'counts of 20 or more were merged, so the value is that of capped counts'
     >>> truncation_reason(PrivacyUnit.item()) is None
     True
     """
     if unit.needs_bounded_degrees:
-        return Statement(Holds.NONE, "edges of nodes that had too many were left out, so the value is that of the rest")
+        return Statement(
+            Holds.NONE, "edges of nodes with too many were left out, so the value is that of the remaining graph"
+        )
     if unit.max_count is not None:
         return Statement(
-            Holds.NONE, f"counts of {unit.max_count:,} or more were taken together, so the value is that of cut counts"
+            Holds.NONE, f"counts of {unit.max_count:,} or more were merged, so the value is that of capped counts"
         )
     return None
 
@@ -41,8 +43,8 @@ def assumption(unit: PrivacyUnit) -> str:
     --------
     >>> from anonhist.privacy import PrivacyUnit
     >>> assumption(PrivacyUnit.user(max_items=2))
-    'items beyond 2 of a user, which were left out, are like the others'
+    'the items of a user beyond 2, which were left out, are like the others'
     """
     if unit.max_items is None:
         return ""
-    return f"items beyond {unit.max_items:,} of a user, which were left out, are like the others"
+    return f"the items of a user beyond {unit.max_items:,}, which were left out, are like the others"

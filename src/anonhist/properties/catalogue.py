@@ -1,4 +1,4 @@
-"""All properties by name: what each is told, and one table of them all."""
+"""All properties by name: the options of each, and one table of them all."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Property:
-    """One property as it is asked for.
+    """One property with its options.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class Property:
     methods: tuple[str, ...] = ()
 
     def check(self, name: str, options: Mapping[str, object]) -> None:
-        """Refuse options that it does not take, and miss those that it must have.
+        """Refuse options that it does not take, and require those that it needs.
 
         Raises
         ------
@@ -88,14 +88,15 @@ def estimate_all(
     level: float = 0.95,
     progress: Callable[[float], None] | None = None,
 ) -> Estimates:
-    """Estimate everything there is to estimate, by every method that applies.
+    """Estimate every property by every method that applies.
 
     Parameters
     ----------
     data
-        A profile, or a release: then the intervals hold the privacy noise as well.
+        A profile, or a release: then the intervals cover privacy noise as well.
     alphabet_size
-        k, how many labels there can be, known without looking; what needs it is left out without it.
+        k, the number of possible labels, known without looking at the data; methods that need it are left out without
+        it.
     draws
         m, for the support coverage; twice the number of items by default.
     base
@@ -124,7 +125,7 @@ def estimate_all(
     ['entropy', 'entropy']
     """
     if not isinstance(data, Profile | Resimulated):
-        message = f"A Profile or a Release is needed, such as read_profile(data) makes, not a {type(data).__name__}."
+        message = f"A Profile or a Release is needed, such as read_profile(data) returns, not a {type(data).__name__}."
         raise UsageError(message)
     check_alphabet(data, alphabet_size)
     profile = data if isinstance(data, Profile) else data.profile

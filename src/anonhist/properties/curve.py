@@ -26,12 +26,12 @@ if TYPE_CHECKING:
     from anonhist.privacy import Guarantee
 
 
-_NOT_SIMULATED = "how far off privacy noise makes these values was not simulated (0 simulations)"
+_NOT_SIMULATED = "the error due to privacy noise was not simulated (0 simulations)"
 
 
 @dataclass(frozen=True, eq=False)
 class Curve(Shown, Tabular):
-    """Values against x, how far off each may be, and on what that rests.
+    """Values against x, with their errors and assumptions.
 
     Attributes
     ----------
@@ -45,13 +45,13 @@ class Curve(Shown, Tabular):
         Root of the expected squared error of each value, ≥ 0.
     low, high : ndarray of float64
         The band: each interval is meant to hold the true value at its x with probability ``level``, not the whole curve
-        at once. Where ``bias`` says that the values may be off on average, it holds what chance does and no more.
+        at once. If ``bias`` says that the values are biased, the band covers random error only.
     kinds
         Of each point what it is, such as ``"interpolated"``, ``"observed"`` or ``"extrapolated"``.
     method
-        Where values and band come from, in a few words.
+        Source of the values and the band, in a few words.
     assumes
-        What must be so for the band to hold.
+        What the band assumes.
     level
         Probability with which each interval is meant to hold the truth.
     parts
@@ -59,11 +59,11 @@ class Curve(Shown, Tabular):
     warnings
         Sentences: where an assumption visibly fails.
     guarantee
-        What was promised, where the curve is of a release.
+        The guarantee, for a curve of a release.
     bias
-        To which side the values are off on average: a sentence; empty where they are not.
+        The direction of the bias: a sentence; empty if there is none.
     why_unknown
-        Why nothing is known of the truth, so that the band is all there can be; empty where it is known.
+        Why the error is unknown, so that the band covers all possible values; empty if it is known.
 
     Examples
     --------
@@ -114,7 +114,7 @@ class Curve(Shown, Tabular):
 
 @dataclass(frozen=True, eq=False)
 class Axes:
-    """What a curve is of, but for its values.
+    """The axes of a curve.
 
     Attributes
     ----------
@@ -125,7 +125,7 @@ class Axes:
     kinds
         What each point is.
     least, most : ndarray of float64 or float
-        What the values lie between.
+        Range of the values.
     """
 
     x_name: str
@@ -151,15 +151,15 @@ def estimated_curve(
 ) -> Curve:
     """Compute a curve and its band: ``value ± z·error``, cut where values end.
 
-    The sampling error is the spread over bootstrap samples; for a release it is joined in squares by the privacy noise,
+    The sampling error is the spread over bootstrap samples; for a release, the privacy noise is added in squares,
     ``sqrt(mean_b (f(R*_b) − f(R))²)`` with R the released profile and R*_b runs of its mechanism on R. Of a release
-    without runs (``simulations=0``), or whose runs err too little, or whose large counts were cut before the noise
-    came, the band is all there can be, and :attr:`Curve.why_unknown` says why.
+    without runs (``simulations=0``), or whose runs understate the error, or whose large counts were capped before noise
+    was added, the band covers all possible values, and :attr:`Curve.why_unknown` says why.
 
     Parameters
     ----------
     data
-        A profile, or a release: free post-processing there.
+        A profile, or a release; for a release it is post-processing.
     statistic
         The values at ``axes.x``, of any profile, maybe an empty one.
     axes
@@ -169,7 +169,7 @@ def estimated_curve(
     rng
         Where they come from; a new generator by default.
     bias
-        To which side the values are off on average.
+        The direction of the bias.
 
     Raises
     ------
@@ -179,7 +179,7 @@ def estimated_curve(
     check_level(level)
     size = parse_whole_number(bootstraps, name="bootstraps", least=3)
     if not isinstance(data, Profile | Resimulated):
-        message = f"A Profile or a Release is needed, such as read_profile(data) makes, not a {type(data).__name__}."
+        message = f"A Profile or a Release is needed, such as read_profile(data) returns, not a {type(data).__name__}."
         raise UsageError(message)
     profile = data if isinstance(data, Profile) else data.profile
     # A file of one kilobyte may speak of a profile that is not simulated again: it is refused before any work.
@@ -203,12 +203,15 @@ def estimated_curve(
             parts = (("sampling", sampling),)
         method = f"{method}, from a release"
         if data.mostly_noise:
-            warnings = (*warnings, "The release is mostly noise: the data may be far smaller, and this curve far off.")
+            warnings = (
+                *warnings,
+                "The release is mostly noise: the data may be much smaller, and this curve very wrong.",
+            )
         if cut is not None:
-            # To which side the statistic is off says nothing of what was cut.
+            # The bias of the statistic says nothing about counts that were capped.
             bias = ""
         assumes = "; ".join(filter(None, (assumes, assumption(data.guarantee.unit))))
-    # A few runs know their spread less exactly.
+    # A few runs estimate their spread less precisely.
     half = quantile(level) * wide
     low, high = np.maximum(value - half, axes.least), np.minimum(value + half, axes.most)
     if unknown:

@@ -16,43 +16,43 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Estimate(Shown, Tabular):
-    """One number, how far off it may be, and on what that rests.
+    """One number with its error, its interval and their assumptions.
 
     Attributes
     ----------
     value
         The estimate, in the unit of what is estimated.
     standard_error
-        Root of the expected squared error, ≥ 0, in the same unit: what chance does, not what a broken assumption or the
-        bias of an estimator does. ``value ± standard_error`` is said only where the statement has no reason.
+        Root of the expected squared error, ≥ 0, in the same unit: random error, without that of a broken assumption or
+        the bias of an estimator. ``value ± standard_error`` is shown only if the statement has no reason.
     interval
-        (low, high), low ≤ high: holds the truth with probability ``level``. An end that cannot be had is as far out as
-        the property can be; ``statement`` says which.
+        (low, high), low ≤ high: contains the truth with probability ``level``. A missing end is the extreme value of
+        the property; ``statement`` says which.
     method
-        Where value and uncertainty come from, in a few words.
+        Source of the value and its uncertainty, in a few words.
     assumes
-        What must be so for the interval to hold, in a sentence; empty where there is nothing to assume.
+        What the interval assumes, in a sentence; empty if nothing.
     level
         Probability with which the interval is meant to hold the truth, in (0, 1).
     parts
         (cause, standard error) of each cause of error, where there are several; their squares add up to the square of
         :attr:`standard_error`.
     warnings
-        Sentences: where an assumption visibly fails, or the number says less than it seems to.
+        Sentences: where an assumption visibly fails, or the number is less informative than it seems.
     unit
         What is counted, in the plural: ``"labels"``, ``"nats"``; empty for a share.
     guarantee
-        What was promised, where the estimate is private.
+        The guarantee, for a private estimate.
     statement
-        Which ends of the interval say something, and why no more: see :class:`~anonhist.properties.statement.Holds`.
+        Which ends of the interval hold, and why not both: see :class:`~anonhist.properties.statement.Holds`.
 
     Examples
     --------
     >>> print(Estimate(12.0, 2.0, (8.0, 16.0), "re-simulated"))
     12 ± 2 (95 % interval 8 to 16)
-    >>> rare = Statement(Holds.AT_LEAST, "labels too rare to be seen may be any number")
+    >>> rare = Statement(Holds.AT_LEAST, "any number of labels may be too rare to be seen")
     >>> print(Estimate(12.0, 2.0, (9.0, float("inf")), "chao1", unit="labels", statement=rare))
-    at least 9 labels (95 % confidence), estimate 12: labels too rare to be seen may be any number
+    at least 9 labels (95 % confidence), estimate 12: any number of labels may be too rare to be seen
     """
 
     known_as = "estimate"
@@ -120,7 +120,7 @@ class Estimates(Shown, Tabular):
 
 
 def format_number(number: float, *, digits: int) -> str:
-    """Write a number with so many digits, but cut no whole ones: 14,344,391 labels are not 1.43444e+07.
+    """Write a number with so many digits, but keep all digits of whole numbers: 14,344,391, not 1.43444e+07.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What an estimator is, and what it needs to know of data or of a release."""
+"""Protocols: estimators, and what they need of data or of a release."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Quick(Protocol):
 
 @runtime_checkable
 class Resimulated(Protocol):
-    """What an estimator needs to know of a release: a public profile, and how its mechanism errs on it."""
+    """What an estimator needs of a release: a public profile, and the errors of its mechanism on it."""
 
     @property
     def profile(self) -> Profile:
@@ -75,7 +75,7 @@ class Resimulated(Protocol):
 
     @property
     def guarantee(self) -> Guarantee:
-        """What was promised."""
+        """The guarantee."""
 
     @property
     def mostly_noise(self) -> bool:
@@ -92,16 +92,16 @@ class Resimulated(Protocol):
 
 
 def why_unknown(release: Resimulated) -> str:
-    """Return why a release tells no interval, not even for its number of labels; empty where it tells one.
+    """Return why a release gives no interval, not even for its number of labels; empty if it gives one.
 
-    Then nothing is known of how far its runs fall short, and no property has an interval that rests on them.
+    Then the errors of its runs are unreliable, and no property has an interval that rests on them.
     """
     said = release.k_plus(1).statement
     return said.reason if said.holds is Holds.NONE else ""
 
 
 def value_of(estimator: Estimator, profile: Profile) -> float:
-    """Return the number alone; 0 for an empty profile, of which nothing is known."""
+    """Return the number alone; 0 for an empty profile."""
     if not profile.n:
         return 0.0
     return estimator.value(profile) if isinstance(estimator, Quick) else estimator.point(profile).value

@@ -20,7 +20,7 @@ class Interval(Protocol):
         """Return the ends for a value with a standard error, from a sample with at least one item."""
 
     def of_nothing(self) -> tuple[float, float]:
-        """Return all that the property can be."""
+        """Return the range of the property."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class NormalInterval:
     Attributes
     ----------
     least, most
-        What the property lies between.
+        Range of the property.
 
     Examples
     --------
@@ -85,7 +85,7 @@ class OneSided:
         return Bounds(min(least, found.high), found.high, self.statement).around(value)
 
     def of_nothing(self) -> tuple[float, float]:
-        """Return all that the property can be."""
+        """Return the range of the property."""
         return self.both.of_nothing()
 
 
@@ -123,5 +123,5 @@ class Resting:
         return Bounds(found.low, found.high, statement).around(value)
 
     def of_nothing(self) -> tuple[float, float]:
-        """Return all that the property can be."""
+        """Return the range of the property."""
         return self.interval.of_nothing()

@@ -1,4 +1,4 @@
-"""How sure an interval is meant to be."""
+"""Confidence levels of intervals."""
 
 from __future__ import annotations
 

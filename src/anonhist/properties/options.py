@@ -1,4 +1,4 @@
-"""What estimators are told: names of methods and public numbers, checked once."""
+"""Options of estimators: names of methods and public numbers, checked once."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def check_method(method: object, methods: Collection[str], *, of: str) -> None:
-    """Refuse the name of a method that there is not.
+    """Refuse an unknown name of a method.
 
     Raises
     ------
@@ -32,7 +32,7 @@ def check_method(method: object, methods: Collection[str], *, of: str) -> None:
 
 
 def check_alphabet(data: Profile | Resimulated, alphabet_size: int | None) -> int | None:
-    """Return k, refusing what is no whole number ≥ 1, or less than the labels of a profile that may be looked at.
+    """Return k; refuse anything but a whole number ≥ 1, and fewer than the labels of a profile of exact counts.
 
     A release may by chance hold more labels than there are: for it nothing is refused.
     """

@@ -1,4 +1,4 @@
-"""The rarefaction and extrapolation curve: how many labels so many draws hold."""
+"""The rarefaction and extrapolation curve: the number of labels in m draws."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from anonhist.properties.curve import Curve
 
 _FAR = 2
-_TOO_LOW = "Beyond the data the curve is too low where some labels not seen are rarer than those seen once."
-_TOO_SHORT = "The band is short by about a tenth: an estimate of one number of draws has an interval that holds."
+_TOO_LOW = "Beyond n, the curve is too low if some labels not seen are rarer than those seen once."
+_TOO_SHORT = "The band is about a tenth too narrow: use the interval of an estimate for one number of draws."
 
 
 def rarefaction_curve(
@@ -45,8 +45,8 @@ def rarefaction_curve(
     Parameters
     ----------
     data
-        A profile, or a release: then the band holds the privacy noise as well, or there is
-        none and :attr:`Curve.why_unknown` says why.
+        A profile, or a release: then the band covers privacy noise as well, or there is none and
+        :attr:`Curve.why_unknown` says why.
     draws
         The largest m, from 1 to 2^64; 2n by default. Beyond 2n the values are too low.
     points
@@ -89,7 +89,7 @@ def rarefaction_curve(
     76 27.63 extrapolated
     """
     if not isinstance(data, Profile | Resimulated):
-        message = f"A Profile or a Release is needed, such as read_profile(data) makes, not a {type(data).__name__}."
+        message = f"A Profile or a Release is needed, such as read_profile(data) returns, not a {type(data).__name__}."
         raise UsageError(message)
     n = data.n if isinstance(data, Profile) else data.profile.n
     most = max(2 * n, 1) if draws is None else parse_whole_number(draws, name="draws", most=MAX_DRAWS)
@@ -105,7 +105,7 @@ def rarefaction_curve(
         level=level,
         bootstraps=bootstraps,
         rng=rng,
-        warnings=("Beyond twice the items the curve is too low.",) if n and most > _FAR * n else (),
+        warnings=("Beyond 2n draws, the curve is too low.",) if n and most > _FAR * n else (),
         bias=_TOO_LOW if most > n else _TOO_SHORT,
     )
 

@@ -1,4 +1,4 @@
-"""A profile and all that is known of how far off it is: what intervals are made from."""
+"""A profile and its known errors: the input of intervals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far an estimate falls when n items are drawn again: from its weights, without drawing anything."""
+"""The sampling error of an estimate, from its weights, without drawing samples."""
 
 from __future__ import annotations
 

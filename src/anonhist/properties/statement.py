@@ -1,4 +1,4 @@
-"""What the two ends of an estimate say: both hold the truth, one does, or none."""
+"""Which ends of an interval hold: both, one or none."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ class Holds(StrEnum):
 
 @dataclass(frozen=True)
 class Statement:
-    """What the ends of an estimate say, and why no more.
+    """Which ends of an interval hold, and why not both.
 
     Attributes
     ----------
     holds
         Which ends hold the truth.
     reason
-        Why an end is missing, or what the interval holds besides chance: a phrase without a full stop. Where it is
-        empty the estimator is taken to be unbiased, and the interval is the value plus and minus its error.
+        Why an end is missing, or what the interval covers besides random error: a phrase without a full stop. If it is
+        empty, the estimator is taken to be unbiased, and the interval is the value plus and minus its error.
 
     Examples
     --------
-    >>> Statement(Holds.AT_LEAST, "labels too rare to be seen may be any number").holds.value
+    >>> Statement(Holds.AT_LEAST, "any number of labels may be too rare to be seen").holds.value
     'at least'
     """
 
@@ -42,12 +42,12 @@ PLUS_MINUS = Statement()
 
 @dataclass(frozen=True)
 class Bounds:
-    """The two ends of an estimate and what they say.
+    """The two ends of an interval and which of them hold.
 
     Attributes
     ----------
     low, high
-        The ends; one that does not hold is as far out as the property can be.
+        The ends; one that does not hold is the extreme value of the property.
     statement
         What they say.
     """
@@ -57,7 +57,7 @@ class Bounds:
     statement: Statement = PLUS_MINUS
 
     def around(self, value: float) -> Bounds:
-        """Return the same, drawn out to hold a value: no statement becomes false by that.
+        """Return the same, widened to contain a value: the statement stays true.
 
         Examples
         --------

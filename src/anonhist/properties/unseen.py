@@ -1,4 +1,4 @@
-"""Whether a sample visibly misses much of what there is."""
+"""Whether a sample visibly misses much of the population."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _MUCH = 0.1
 
 
 def undersampling_warning(profile: Profile) -> tuple[str, ...]:
-    """Warn where a tenth of the items or more are labels seen once: so much of what comes next will be new.
+    """Warn if at least a tenth of the items have labels seen once: as many further items will have new labels.
 
     Examples
     --------
@@ -22,4 +22,4 @@ def undersampling_warning(profile: Profile) -> tuple[str, ...]:
     share = profile.prevalence(1) / profile.n
     if share < _MUCH:
         return ()
-    return (f"About {100 * share:.0f} % of further items would be labels not seen yet: the value is too low.",)
+    return (f"About {100 * share:.0f} % of further items would have labels not seen yet: the value is too low.",)

@@ -1,8 +1,8 @@
-"""How far off a release is, found by running its mechanism again on what it released: post-processing, free.
+"""The error of a release, found by running its mechanism again on the released profile: post-processing.
 
-When noise dominates, what was released is larger than they are, and runs on it tell too little of single numbers.
-So the mechanism is also run on no data at all, and the larger error counts. Of the whole profile those runs tell too
-much: it is a compromise of both.
+When noise dominates, the released profile is larger than the data, and runs on it understate the errors of single
+numbers. So the mechanism is also run on the empty profile, and the larger error is taken. For the whole profile those
+runs overstate the error, so a compromise of both is taken.
 """
 
 from __future__ import annotations
@@ -62,12 +62,12 @@ class ReleaseError:
 
     With R the released profile and R*_b, b = 1..``simulations``, independent runs of the same mechanism on R, the
     standard error of a statistic f is ``sqrt(mean_b (f(R*_b) − f(R))²)``: bias of the mechanism included. Where the
-    same on the empty profile is larger, what noise alone makes of no data, it is taken instead.
+    same on the empty profile, the error of noise alone, is larger, it is taken instead.
 
-    Errors are kept at the *levels*: 1, and r and r + 1 for each released count r. At a level, its own row answers.
-    Between two levels the released φ_r and φ_{r+} do not change, and the larger error of the two rows answers: the
+    Errors are kept at the *levels*: 1, and r and r + 1 for each released count r. At a level, its own row is used.
+    Between two levels the released φ_r and φ_{r+} do not change, and the larger error of the two rows is used: the
     φ_{r+} of a run lies between its values at the two levels, so it is never farther off than at both of them, and
-    noise puts labels next to a released count rather than far from all. Above the last level its row answers.
+    noise puts labels next to a released count rather than far from all. Above the last level, its row is used.
 
     Attributes
     ----------
@@ -92,8 +92,8 @@ class ReleaseError:
     zeros_interval
         An interval for φ_0 from the noisy values, where it is released and smoothed.
     runs_fall_short
-        Why there are no intervals from runs, though there are runs: these err less than the release does. Empty where
-        they do not. It follows from the mechanism: see :func:`~anonhist.releases.protocols.runs_fall_short`.
+        Why there are no intervals from runs, though there are runs: their errors are smaller than the release's. Empty
+        if they are not. It follows from the mechanism: see :func:`~anonhist.releases.protocols.runs_fall_short`.
 
     Raises
     ------
@@ -124,7 +124,7 @@ class ReleaseError:
         if any(table.shape != levels.shape for table in errors):
             raise DataError("The error table of a release must have one row per level.")
         if (self.sorted_l1 is None) != (not self.simulations) or bool(levels.size) != bool(self.simulations):
-            raise DataError("The error table of a release needs one level at least, but none where no run was made.")
+            raise DataError("The error table of a release needs at least one level, or none if nothing was simulated.")
         if bool(np.any(levels < 1)) or not bool(np.all(levels[1:] > levels[:-1])):
             raise DataError("The levels of an error table must be ascending counts, each at least 1.")
         if not all(bool(np.all(np.isfinite(table)) and np.all(table >= 0)) for table in errors):
@@ -132,11 +132,11 @@ class ReleaseError:
         if self.zeros_error is not None and not 0 <= self.zeros_error < np.inf:
             raise DataError("Standard errors must be finite and not negative.")
         if self.zeros_interval is not None and not 0 <= self.zeros_interval[0] <= self.zeros_interval[1]:
-            raise DataError("The ends of an interval for labels of count zero must ascend from 0 or more.")
+            raise DataError("An interval for labels of count zero must not be negative, and its ends must ascend.")
 
     @classmethod
     def without_runs(cls, evidence: Evidence | None = None) -> ReleaseError:
-        """Return what is known without any run: intervals from noisy values where they were kept, else nothing.
+        """Return what is known without simulation: intervals from noisy values if they were kept, else nothing.
 
         Examples
         --------
@@ -151,11 +151,11 @@ class ReleaseError:
 
     @property
     def expected_range(self) -> tuple[float, float] | None:
-        """What the sorted ℓ1 distance is expected to be between, in items, of whatever shape the data are.
+        """Range in which the sorted ℓ1 distance is expected, in items, whatever the shape of the data.
 
-        Runs on the released profile say what to expect of data of its shape; other data may be released with a smaller
-        or a larger error. From 0.8 to 1.6 times the value of :attr:`sorted_l1`, a factor of two, and wider only where
-        so few runs were made that its own interval reaches farther, or where runs fall short: then from 0.5 times.
+        Runs on the released profile give the expected error for data of its shape; the error may be smaller or larger
+        for other data. From 0.8 to 1.6 times the value of :attr:`sorted_l1`, a factor of two, and wider only where so
+        few runs were made that its own interval reaches farther, or where runs fall short: then from 0.5 times.
         Measured in docs/benchmarks.md; data whose large counts are all equal may be beyond. None where nothing was
         simulated.
         """
@@ -178,7 +178,7 @@ class ReleaseError:
 
     @property
     def why_unknown(self) -> str:
-        """Why runs tell no interval: there are none, or they fall short; empty where they tell one."""
+        """Why runs give no interval: there are none, or they fall short; empty if they give one."""
         return self.runs_fall_short if self.simulations else _NOT_SIMULATED
 
     def prevalence(self, profile: Profile, count: int) -> Estimate:
@@ -210,7 +210,7 @@ class ReleaseError:
     def k_plus_interval(
         self, profile: Profile, k: NDArray[np.int64]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the ends of 95 % intervals for φ_{k+}: they hold what was released, and the band if there is one.
+        """Return the ends of 95 % intervals for φ_{k+}: they contain the released value, and the band if there is one.
 
         Parameters
         ----------
@@ -253,7 +253,7 @@ class ReleaseError:
         if self.why_unknown:
             return _unknown(zeros, self.why_unknown)
         if self.zeros_error is None:
-            raise DataError("This error table says nothing of labels of count zero.")
+            raise DataError("This error table has no error for labels of count zero.")
         low, high = whole_interval(zeros, widening_factor(self.simulations) * self.zeros_error)
         return Estimate(float(zeros), self.zeros_error, (float(low), float(high)), METHOD)
 
@@ -283,7 +283,7 @@ def simulate_error(
     drawn: Iterable[Run] | None = None,
     of_nothing: Iterable[Run] | None = None,
 ) -> ReleaseError:
-    """Run ``mechanism`` again on its own release and measure how far the results fall.
+    """Run ``mechanism`` again on its own release and measure the errors.
 
     Parameters
     ----------
@@ -310,7 +310,7 @@ def simulate_error(
     Returns
     -------
     ReleaseError
-        Without intervals from runs where the mechanism does not say that these hold.
+        Without intervals from runs, unless the mechanism states that these hold.
 
     Raises
     ------
@@ -482,13 +482,13 @@ def _widen_to_hold(
 
 
 def _unknown(value: int, reason: str) -> Estimate:
-    """Return a number of which nothing is known but that it was released."""
+    """Return a released number with no known error."""
     said = Statement(Holds.NONE, reason)
     return Estimate(float(value), math.nan, (0.0, math.inf), _AS_RELEASED, statement=said)
 
 
 def _smoothed_estimate(value: int, ends: tuple[float, float]) -> Estimate:
-    """Return a number of a smoothed release: runs on what is smooth err too little, so the band says how far off it is.
+    """Return a number of a smoothed release: runs understate its error, so its interval is read from the band.
 
     Its standard error is that of a normal interval as wide.
     """

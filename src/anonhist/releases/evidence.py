@@ -1,4 +1,4 @@
-"""What the noisy values of a release say besides the profile that was fitted to them: post-processing, free."""
+"""What the noisy values of a release show besides the profile fitted to them: post-processing."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ class _Band:
     highs: Converted[ArrayLike, NDArray[np.int64]] = converted(partial(fixed_numbers, name="highs"))
 
     def __post_init__(self) -> None:
-        """Refuse what is no band."""
+        """Check the arrays."""
         ends, lows, highs = self.ends, self.lows, self.highs
         if not ends.shape == lows.shape == highs.shape or bool(np.any(ends[1:] <= ends[:-1])):
-            raise DataError("The steps of a band must be of one number, their ends ascending.")
+            raise DataError("A band must have as many lows and highs as ends, and the ends must ascend.")
         if bool(np.any(ends < 1) | np.any(lows < 0) | np.any(lows > highs)):
-            raise DataError("The steps of a band must be intervals of whole numbers that are not negative.")
+            raise DataError("Each step of a band must be an interval of whole numbers from 0 on.")
 
     def at(self, counts: ArrayLike) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the ends of the intervals at these counts ≥ 1, each of their shape."""
@@ -42,7 +42,7 @@ class _Band:
         return np.append(self.lows, 0)[step], np.append(self.highs, 0)[step]
 
     def up_to(self, most: int) -> Self:
-        """Return the same band where it is known that no count is above ``most`` ≥ 1.
+        """Return the same band, given that no count is above ``most`` ≥ 1.
 
         Examples
         --------
@@ -53,7 +53,7 @@ class _Band:
         return replace(self, ends=np.minimum(self.ends[:steps], most), lows=self.lows[:steps], highs=self.highs[:steps])
 
     def of_no_more(self, labels: int) -> Self:
-        """Return the same band where it is known that there are no more labels than that.
+        """Return the same band, given an upper bound on the number of labels.
 
         Examples
         --------
@@ -89,7 +89,7 @@ class KPlusBand(_Band):
     """
 
     def __post_init__(self) -> None:
-        """Refuse also what increases."""
+        """Check also that nothing increases."""
         super().__post_init__()
         if any(bool(np.any(side[1:] > side[:-1])) for side in (self.lows, self.highs)):
             raise DataError("The bounds of a band of φ_{k+} must be descending.")
@@ -122,19 +122,20 @@ class PrevalenceBand(_Band):
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """What a mechanism keeps of its noisy values when it throws them away.
+    """What a mechanism keeps of its noisy values when it discards them.
 
     Attributes
     ----------
     band
-        Where the true φ_{k+} are.
+        Intervals for the true φ_{k+}.
     misfit
-        Sorted ℓ1 distance in items of the released profile from the noisy values, fitted no more than that they form a
-        profile: ≥ 0. Where it is larger than on runs of the mechanism on the released profile, the data are not of the
-        kind that the release took them for, and it errs more than those runs. None where the mechanism tells none.
+        Sorted ℓ1 distance, in items, of the released profile from the noisy values, which are fitted only so far that
+        they form a profile: ≥ 0. If it is larger than in runs of the mechanism on the released profile, the data do not
+        have the assumed shape, and the error of the release is larger than that of those runs. None if the mechanism
+        does not report it.
     prevalences
-        Where the true φ_r are. What runs on a release say of single counts is wrong where the data are less smooth than
-        the release. None where runs say enough.
+        Intervals for the true φ_r. Errors of single counts from runs are wrong if the data are less smooth than the
+        release. None if runs are enough.
     zeros
         Both ends of an interval for φ_0, where that is released and smoothed.
     """
@@ -158,7 +159,7 @@ class TellsMisfit(Protocol):
 def runs_with_misfit(
     mechanism: object, profile: Profile, *, size: int, rng: np.random.Generator
 ) -> Sequence[tuple[Profile, float]]:
-    """Return runs of a mechanism inside another on a public profile, each with its misfit, where it tells that.
+    """Return runs of a wrapped mechanism on a public profile, each with its misfit, if it reports one.
 
     Raises
     ------
@@ -175,6 +176,6 @@ def runs_with_misfit(
     """
     if not isinstance(mechanism, TellsMisfit):
         name = getattr(mechanism, "name", mechanism)
-        message = f"The mechanism {name} does not tell how far its noisy values are from what it fits."
+        message = f"The mechanism {name} does not report how far its noisy values are from its fit."
         raise UsageError(message)
     return mechanism.simulate_with_misfit(profile, size=size, rng=rng)

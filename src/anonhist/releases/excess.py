@@ -1,4 +1,4 @@
-"""What a bound on the items of each user left out, as released: noisy numbers, and what they say."""
+"""The items that a bound per user left out: released noisy numbers, and estimates from them."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from anonhist.privacy import EpsilonLike, Guarantee
 
 METHOD = "exact quantiles of the discrete Laplace noise"
-# What the steps of the budget are called, and that of the profile where it has no steps of its own.
+# Names of the budget's steps, and of the profile's step if it has none of its own.
 USERS_STEP, ITEMS_STEP, PROFILE_STEP = "users above the bound", "items above the bound", "the profile"
 _TAIL = 0.025
-_SHARE = Statement(Holds.BOTH, "the ends hold the noise on both numbers of users")
+_SHARE = Statement(Holds.BOTH, "the interval covers the noise on both numbers of users")
 
 
 _noisy = partial(parse_whole_number, least=-MAX_ITEMS, most=MAX_ITEMS)
@@ -33,7 +33,7 @@ _noisy = partial(parse_whole_number, least=-MAX_ITEMS, most=MAX_ITEMS)
 
 @frozen
 class Excess:
-    """What a bound of m items per user left out: how many users had more, and at least how many items went.
+    """What a bound of m items per user left out: how many users had more, and a lower bound on the items left out.
 
     With c_u the number of items of user u before the bound, the released numbers are, each with discrete Laplace noise,
 
@@ -41,7 +41,7 @@ class Excess:
     - U = how many users had ``c_u > m``, noise of rate ``ε₁/d``;
     - L = ``Σ_u min(max(c_u − m, 0), C)``, noise of rate ``ε₂/(d·C)``,
 
-    d = 1 where neighbours differ by a user added or removed, 2 where one is replaced by another.
+    d = 1 if neighbors differ by a user added or removed, 2 if one is replaced by another.
 
     Attributes
     ----------
@@ -50,7 +50,7 @@ class Excess:
     cap
         C: how many items beyond m count of each user, from 1 to 2^62.
     relation
-        What neighbouring means.
+        Which data sets are neighbors.
     users_epsilon, items_epsilon
         ε₁ and ε₂, exact, > 0; ε₁ + ε₂ is spent in all.
     noisy_within, noisy_above, noisy_items
@@ -63,8 +63,8 @@ class Excess:
 
     Notes
     -----
-    Proof: docs/proofs/excess.md. The noise is known exactly, so intervals hold with the probability they name, whatever
-    the data are. Only L is capped: there is no upper end for the items left out in all.
+    Proof: docs/proofs/excess.md. The distribution of the noise is known exactly, so intervals have their stated
+    coverage for all data. Because L is capped, there is no upper bound on the items left out in all.
 
     Examples
     --------
@@ -99,7 +99,7 @@ class Excess:
 
     @property
     def share_of_users(self) -> Estimate:
-        """Which share of the users that had any item had more than m, with a 95 % interval: both numbers are noisy."""
+        """Share of the users with any item that had more than m, with a 95 % interval: both numbers are noisy."""
         within, above = (
             (number, _reach(rate, _TAIL / 2))
             for number, rate in zip((self.noisy_within, self.noisy_above), self._rates, strict=False)
@@ -111,22 +111,22 @@ class Excess:
 
     @property
     def capped_items(self) -> Estimate:
-        """How many items were left out if of each user no more than C count, with a 95 % interval."""
+        """Number of items left out if at most C of each user count, with a 95 % interval."""
         return self._estimate(self.noisy_items, self._rates[2], "items")
 
     @property
     def items(self) -> Estimate:
-        """At least how many items were left out: :attr:`at_least` with the reason why there is no other end."""
+        """Lower bound on the items left out: :attr:`at_least`, with the reason why there is no upper bound."""
         capped, least = self.capped_items, float(self.at_least)
-        why = Statement(Holds.AT_LEAST, f"of each user no more than {self.cap:,} items beyond the bound count")
+        why = Statement(Holds.AT_LEAST, f"at most {self.cap:,} items of each user beyond the bound count")
         return replace(capped, value=max(capped.value, least), interval=(least, math.inf), statement=why)
 
     @property
     def at_least(self) -> int:
-        """At least so many items were left out, with probability 95 %; 0 where the noise leaves that open.
+        """Lower bound on the items left out, with 95 % confidence; 0 if the noise is too large to tell.
 
-        A user with more than m items lost one at least: it is the larger of the lower ends of U and L, each of which is
-        too large with a probability of 2.5 % at most.
+        Each user with more than m items lost at least one, so it is the larger of the lower ends of U and L, each of
+        which is too large with probability at most 2.5 %.
         """
         return int(max(self.users.interval[0], self.capped_items.interval[0]))
 
@@ -137,7 +137,7 @@ class Excess:
         return replace(guarantee, epsilon=guarantee.epsilon + self.epsilon, spending=(*steps, *own))
 
     def is_of(self, guarantee: Guarantee) -> bool:
-        """Return whether a guarantee says what these numbers spent, for whom and between which neighbors."""
+        """Return whether a guarantee states what these numbers spent, for which unit and relation."""
         own = ((USERS_STEP, self.users_epsilon), (ITEMS_STEP, self.items_epsilon))
         fits = guarantee.unit.max_items is not None and guarantee.unit.max_items >= self.bound
         return fits and guarantee.relation is self.relation and guarantee.spending[-2:] == own
@@ -171,7 +171,7 @@ def noise_rates(
     steps = relation.distance
     rates = ((users_epsilon + items_epsilon) / steps, users_epsilon / steps, items_epsilon / (steps * cap))
     if min(rates) < SMALLEST_GAMMA:
-        raise UsageError("The excess takes more noise than can be drawn: give it a larger share, or a smaller cap.")
+        raise UsageError("The noise of the excess is too large to draw: give a larger share, or a smaller cap.")
     return rates
 
 

@@ -1,4 +1,4 @@
-"""What kind of release a mechanism makes: whom it can protect, and what things are called there."""
+"""Kinds of releases: which units each can protect, and the words for its labels, items and counts."""
 
 from __future__ import annotations
 

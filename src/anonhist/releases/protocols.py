@@ -1,4 +1,4 @@
-"""What a release knows of the mechanism that made it."""
+"""What a release knows about the mechanism that made it."""
 
 from __future__ import annotations
 
@@ -16,18 +16,16 @@ if TYPE_CHECKING:
     from anonhist.releases.kind import ReleaseKind
 
 
-# A file of one kilobyte may speak of profiles that fill any memory; no larger ones are drawn again.
+# A file of one kilobyte may describe a profile that fills any memory; larger ones are not simulated.
 MOST_ROWS = 2**20
-# A few runs on the largest profiles take minutes, all that may be asked for would take hours.
+# A few runs on the largest profiles take minutes; the largest number of runs would take hours.
 _ROWS_OF_ALL_RUNS, _FEW_RUNS = 2**25, 32
-# Unless more are asked for: enough to know an error to 13 %, and as few as know it to 25 %.
+# By default: enough to know an error to 13 %, and the fewest, which know it to 25 %.
 USUAL_RUNS, LEAST_RUNS = 32, 8
-# So much work is done for all runs on a released profile together; about a second's.
+# Work done for all runs on a released profile together: about a second.
 _WORK_OF_ALL_RUNS = 2**23
 MOST_NUMBERS = 2**26
-_NOT_KNOWN = (
-    "no noisy values were kept, and whether runs of this mechanism on its release err as much as it does is not known"
-)
+_NOT_KNOWN = "no noisy values were kept, and simulated runs of this mechanism may have smaller errors than the release"
 
 
 @runtime_checkable
@@ -48,7 +46,7 @@ class Mechanism(Protocol):
 
     @property
     def guarantee(self) -> Guarantee:
-        """What one of its releases promises."""
+        """The guarantee of one of its releases."""
 
     def simulate(self, profile: Profile, *, size: int, rng: np.random.Generator) -> Sequence[Profile]:
         """Return ``size`` independent runs on a *public* profile, with simulation randomness.
@@ -72,7 +70,7 @@ class CountsZeros(Protocol):
 
 @runtime_checkable
 class KnowsWork(Protocol):
-    """A mechanism of which a run may take long, and that can tell."""
+    """A mechanism whose runs may take long, and that can estimate their cost."""
 
     def simulation_work(self, profile: Profile) -> int:
         """Return about how many numbers a run on a public profile computes, ≥ 0: the same on every machine."""
@@ -80,7 +78,7 @@ class KnowsWork(Protocol):
 
 @runtime_checkable
 class BoundsDegrees(Protocol):
-    """A mechanism before which edges were left out, until no node had more than so many."""
+    """A mechanism for which edges were left out first, until no degree exceeded a bound."""
 
     @property
     def max_degree(self) -> int:
@@ -89,40 +87,39 @@ class BoundsDegrees(Protocol):
 
 @runtime_checkable
 class TrustsRuns(Protocol):
-    """A mechanism that says whether its runs on what it released err as much as the release does.
+    """A mechanism that states whether its runs on a release have errors as large as the release.
 
-    Runs on a release tell too little where the data are of another shape than what noise made of them. So a mechanism
-    without this property has no intervals from runs; those from noisy values (:class:`~anonhist.releases.Evidence`)
-    hold whatever the data are.
+    Runs on a release understate errors if noise changed the shape of the data. So a mechanism without this property has
+    no intervals from runs; those from noisy values (:class:`~anonhist.releases.Evidence`) hold for all data.
     """
 
     @property
     def runs_fall_short(self) -> str:
-        """Why 95 % intervals from runs on a release are too short, a phrase without a full stop; empty where not."""
+        """Why 95 % intervals from runs on a release are too short, without a full stop; empty if they are not."""
 
 
 def runs_fall_short(mechanism: Mechanism) -> str:
-    """Return why intervals from runs of a mechanism on its own release are not to be trusted; empty where they are.
+    """Return why intervals from runs of a mechanism on its own release are not reliable; empty if they are.
 
     Examples
     --------
     >>> from anonhist.mechanisms import FrobeniusMechanism, PartitionMechanism
     >>> runs_fall_short(PartitionMechanism(2)), runs_fall_short(PartitionMechanism("0.5"))[:17]
-    ('', 'below an epsilon ')
+    ('', 'below ε/Δ = 1.1, ')
     >>> runs_fall_short(FrobeniusMechanism(1))
-    'no noisy values were kept, and whether runs of this mechanism on its release err as much as it does is not known'
+    'no noisy values were kept, and simulated runs of this mechanism may have smaller errors than the release'
     """
     return mechanism.runs_fall_short if isinstance(mechanism, TrustsRuns) else _NOT_KNOWN
 
 
 def simulation_work(mechanism: Mechanism, profile: Profile) -> int:
-    """Return what a mechanism says of a run, if it says anything, and four numbers for each released count."""
+    """Return the work that a mechanism reports for a run, if any, plus four numbers for each released count."""
     own = mechanism.simulation_work(profile) if isinstance(mechanism, KnowsWork) else 0
     return own + 4 * len(profile)
 
 
 def check_diagram(profile: Profile) -> None:
-    """Refuse to run again what is written out as far as the Durfee size D of a public profile, where D > 2^20.
+    """Refuse to simulate a public profile of Durfee size D > 2^20, which is written out to D.
 
     All profiles with n up to 2^40 are below.
 
@@ -132,9 +129,7 @@ def check_diagram(profile: Profile) -> None:
         If D is beyond.
     """
     if profile.durfee_size > MOST_ROWS:
-        raise DataError(
-            "A release of a Durfee size above 2^20 is not simulated again to find errors; use its profile alone."
-        )
+        raise DataError("Errors are not simulated for releases of Durfee size above 2^20; use the profile alone.")
 
 
 def simulations_of(profile: Profile, asked: int | None, *, work: int = 0) -> int:
@@ -169,7 +164,7 @@ def simulations_of(profile: Profile, asked: int | None, *, work: int = 0) -> int
 
 
 def check_numbers(numbers: int) -> None:
-    """Refuse to run again what holds more than 2^26 counters or counts, one by one.
+    """Refuse to simulate more than 2^26 counters or counts, held one by one.
 
     Raises
     ------
@@ -178,7 +173,7 @@ def check_numbers(numbers: int) -> None:
     """
     if numbers > MOST_NUMBERS:
         raise DataError(
-            "A release that takes more than 2^26 numbers is not simulated again to find errors; use its profile alone."
+            "Errors are not simulated for releases that take more than 2^26 numbers; use the profile alone."
         )
 
 
@@ -190,11 +185,11 @@ def runs_of(
     Raises
     ------
     UsageError
-        If a number of zeros is said to be released by a mechanism that releases none.
+        If a number of zeros is given for a mechanism that releases none.
     """
     if zeros is None:
         return [(run, None) for run in mechanism.simulate(profile, size=size, rng=rng)]
     if not isinstance(mechanism, CountsZeros):
-        message = f"The mechanism {mechanism.name} does not release how many labels have count zero."
+        message = f"The mechanism {mechanism.name} does not release the number of labels of count zero."
         raise UsageError(message)
     return mechanism.simulate_with_zeros(profile, zeros, size=size, rng=rng)

@@ -1,4 +1,4 @@
-"""What may be shared: a private profile, what was promised, how far off it is."""
+"""A release: a private profile, its guarantee and its errors."""
 
 from __future__ import annotations
 
@@ -57,18 +57,18 @@ class Release(Shown, Tabular, Saved):
     profile
         The released profile; safe to publish under ``guarantee``.
     guarantee
-        What was promised.
+        The guarantee.
     mechanism
         The mechanism that made it, with its public parameters.
     reason
-        One sentence: what was picked and why, from public facts and budgeted looks alone.
+        One sentence: what was picked and why, from public facts and budgeted readings alone.
     library_version
         Version of this package that made the release.
     simulations
-        How many runs :attr:`error` and all that is estimated from the release rest on, from 2 to 1,000. A Durfee size
-        D above 2^15 allows for no more than 2^25/D, but always for 32. By default there are 32, or fewer where a run
-        is much work by what is public, but always 8. 0 simulates nothing: then there is no expected error, and no
-        interval but those from the noisy values. ``error.simulations`` says how many there were.
+        Number of runs behind :attr:`error` and all estimates from the release, from 2 to 1,000. A Durfee size D above
+        2^15 allows for no more than 2^25/D, but always for 32. By default there are 32, or fewer where a run is much
+        work by what is public, but always 8. 0 simulates nothing: then there is no expected error, and only noisy
+        values give intervals. ``error.simulations`` says how many there were.
     recorded_error
         The errors, where they were computed before.
     order_key
@@ -128,7 +128,7 @@ class Release(Shown, Tabular, Saved):
         if self.order_key is not None and self.guarantee.unit.max_items is None:
             raise UsageError("Only a release for users has an order key.")
         if self.profile.users is not None:
-            raise UsageError("A released profile must not hold how many items its users had: that is private.")
+            raise UsageError("A released profile must not hold the number of items of each user: that is private.")
         if self.excess is not None and not self.excess.is_of(self.guarantee):
             raise UsageError("The guarantee must say what the excess spent, as Excess.add_to does.")
 
@@ -152,7 +152,7 @@ class Release(Shown, Tabular, Saved):
 
     @property
     def words(self) -> Words:
-        """What labels, items and counts are called here, as the kind of release has it."""
+        """The words for labels, items and counts, from the kind of release."""
         return self.mechanism.kind.words[self.guarantee.unit.kind]
 
     @property
@@ -171,7 +171,7 @@ class Release(Shown, Tabular, Saved):
         Parameters
         ----------
         progress
-            Called with the share done, in (0, 1], now and then.
+            Called now and then with the share done, in (0, 1].
         """
         told = replace(self, recorded_error=self._error(progress))
         # What was simulated for this object serves that one, too.
@@ -181,9 +181,9 @@ class Release(Shown, Tabular, Saved):
     def resimulate(self) -> tuple[Profile, ...]:
         """Return runs of the mechanism on the released profile: the same that :attr:`error` rests on.
 
-        As many as :attr:`simulations` says, none for 0. Post-processing, free. What is estimated from a release takes
-        its privacy noise from these. They are drawn once, from a generator that starts from what was released: whoever
-        asks gets the same.
+        As many as :attr:`simulations`. Estimates from a release take its privacy noise from these. They are drawn once,
+        from a generator seeded with the release, so every call returns the same runs. Post-processing: they cost no
+        privacy.
         """
         return tuple(run.profile for run in self._runs(None))
 
@@ -192,7 +192,7 @@ class Release(Shown, Tabular, Saved):
         return tuple(run.zeros for run in self._runs(None))
 
     def resimulate_nothing(self) -> tuple[Profile, ...]:
-        """Return as many runs of the mechanism on no data at all: what noise alone looks like."""
+        """Return as many runs of the mechanism on the empty profile: noise alone."""
         return tuple(run.profile for run in self._runs_on_nothing(None))
 
     def _runs_on_nothing(self, progress: Callable[[float], None] | None) -> tuple[Run, ...]:
@@ -242,28 +242,28 @@ class Release(Shown, Tabular, Saved):
         return self._once("_simulated_error", simulate) if self.recorded_error is None else self.recorded_error
 
     def _once(self, name: str, simulate: Callable[[], _Simulated]) -> _Simulated:
-        """Return what was simulated first. Two simulations differ by chance: a release says one thing to all threads.
+        """Return what was simulated first. Two simulations differ by chance, and all threads must see the same one.
 
-        Several may simulate at the same time; the first to put its result in place is believed.
+        Several threads may simulate at the same time; the first result stored is kept.
         """
         found: _Simulated | None = self.__dict__.get(name)
         return self.__dict__.setdefault(name, simulate()) if found is None else found
 
     @property
     def mostly_noise(self) -> bool:
-        """Whether a third of the items or more are expected to be wrong: the data may be far smaller than released.
+        """Whether at least a third of the items are expected to be wrong: the data may be much smaller than released.
 
-        False where no error was simulated: nobody knows then.
+        False if no error was simulated, since it is unknown then.
         """
         expected = self.error.sorted_l1
         return expected is not None and 3 * expected.value >= self.profile.n
 
     @property
     def largest_count(self) -> int | None:
-        """The largest count there can be here, where larger ones of the data were cut before the noise came.
+        """The largest possible count, if larger counts of the data were capped before noise was added.
 
-        With labels protected it is their cap, at which all larger counts were taken together; with nodes protected it
-        is θ, beyond which edges were left out. None where counts are as large as they are.
+        With label privacy it is the cap, at which all larger counts were merged; with node privacy it is θ, beyond
+        which edges were left out. None if counts were not capped.
         """
         if isinstance(self.mechanism, BoundsDegrees):
             return self.mechanism.max_degree
@@ -272,8 +272,8 @@ class Release(Shown, Tabular, Saved):
     def prevalence(self, count: int) -> Estimate:
         """Return φ_r, how many labels have exactly this count, with a 95 % interval; φ_0 where zeros are released.
 
-        Above :attr:`largest_count` nothing was released: the interval is what is known all the same. At the cap of
-        labels it is how many have this count or a larger one.
+        Above :attr:`largest_count` nothing was released, and the interval is what follows from the rest. At the cap of
+        labels it is the number of labels with this count or a larger one.
         """
         if count == 0 and self.zeros is not None:
             return self._interval_source.of_zeros(self.zeros)
@@ -282,22 +282,24 @@ class Release(Shown, Tabular, Saved):
     def k_plus(self, k: int) -> Estimate:
         """Return φ_{k+}, how many labels occur at least ``k`` times, with a 95 % interval.
 
-        Above :attr:`largest_count` nothing was released: the interval is what is known all the same. With nodes
-        protected it has a lower end alone, since edges were left out; ``error.k_plus(profile, k)`` has both ends, of
-        the degrees that are left.
+        Above :attr:`largest_count` nothing was released, and the interval is what follows from the rest. With node
+        privacy it has only a lower end, since edges were left out; ``error.k_plus(profile, k)`` has both ends, for the
+        remaining degrees.
         """
         return self._restrict(self._interval_source.k_plus(self.profile, k), k, or_more=True)
 
     def _restrict(self, found: Estimate, count: int, *, or_more: bool) -> Estimate:
-        """Say no more of what was bounded before the noise came than is known, and what the rest assumes."""
+        """Restrict an estimate to what is known about data that were bounded before noise was added."""
         unit, largest = self.guarantee.unit, self.largest_count
         if unit.max_items is not None:
-            return replace(found, assumes=f"users with more than {unit.max_items:,} items had none of these left out")
+            return replace(
+                found, assumes=f"users with more than {unit.max_items:,} items had none of their items left out"
+            )
         if largest is None or (unit.max_count is not None and count <= largest):
             return found
         if unit.max_count is not None:
             # Those are among the labels at the cap.
-            capped, why = self.k_plus(largest), f"counts of {largest:,} or more were taken together"
+            capped, why = self.k_plus(largest), f"counts of {largest:,} or more were merged"
             holds = Holds.AT_MOST if capped.statement.holds is Holds.BOTH else Holds.NONE
             return replace(found, interval=(0.0, capped.interval[1]), statement=Statement(holds, why))
         why, low = f"edges were left out until no node had more than {largest:,}", found.interval[0]
@@ -306,11 +308,11 @@ class Release(Shown, Tabular, Saved):
         if or_more and found.statement.holds is Holds.BOTH:
             # No node has more edges left than it had: what holds of those from below, holds of all.
             return replace(found, interval=(low, math.inf), statement=Statement(Holds.AT_LEAST, why))
-        return replace(found, assumes=f"no edges were left out, as they were of nodes with more than {largest:,}")
+        return replace(found, assumes=f"no node has more than {largest:,} edges: edges beyond that were left out")
 
     @property
     def _interval_source(self) -> ReleaseError:
-        """What intervals are read from: of a smoothed release the noisy values alone, so nothing is simulated."""
+        """Source of the intervals: for a smoothed release the noisy values alone, so nothing is simulated."""
         known = self.evidence
         if self.recorded_error is not None or known is None or known.prevalences is None:
             return self.error

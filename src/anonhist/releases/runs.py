@@ -1,4 +1,4 @@
-"""Runs of a mechanism on what it released, drawn in batches and in an order that nobody's patience decides."""
+"""Runs of a mechanism on its release, drawn in batches of fixed size and order, so that results are reproducible."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Run(NamedTuple):
     zeros
         Its number of labels of count zero, where such a number is released.
     misfit
-        How far its noisy values were from what was published, where the mechanism tells.
+        Distance of its noisy values from what was published, if the mechanism reports it.
     """
 
     profile: Profile
@@ -62,7 +62,7 @@ def draw_runs(
     rng
         Simulation randomness; nothing secret depends on it.
     with_misfit
-        Whether each run tells its misfit; ignored where the mechanism cannot.
+        Whether each run reports its misfit; ignored if the mechanism cannot.
     progress
         Called with the share done, in (0, 1], also within a batch.
     """
@@ -74,7 +74,7 @@ def draw_runs(
         with tell_share(progress, done / size, drawn_share):
             if with_misfit and isinstance(mechanism, TellsMisfit):
                 told = mechanism.simulate_with_misfit(profile, size=count, rng=rng)
-                # Who is counted once is public where zeros are released: who is not in a run has count zero.
+                # Where zeros are released the set of labels is public: labels not in a run have count zero.
                 labels = None if zeros is None else zeros + profile.num_labels
                 drawn = [Run(run, None if labels is None else labels - run.num_labels, far) for run, far in told]
             else:
@@ -87,14 +87,14 @@ def draw_runs(
 
 
 def nothing_like(profile: Profile, zeros: int | None) -> tuple[Profile, int | None]:
-    """Return no data at all: the same labels where these are known, none of which occurs."""
+    """Return an empty profile: the same labels if these are known, none of which occurs."""
     return Profile([], [], unit=profile.unit), None if zeros is None else zeros + profile.num_labels
 
 
 def generator_of(mechanism: Mechanism, profile: Profile, zeros: int | None) -> np.random.Generator:
-    """Return a generator that starts from what was released: asked again, a release says the same of itself.
+    """Return a generator seeded with the release, so that simulations of a release are reproducible.
 
-    Post-processing of public values: nothing private rests on it.
+    Post-processing of public values: no privacy depends on it.
     """
     told = hashlib.sha256(repr((mechanism.name, sorted(mechanism.parameters.items()), zeros)).encode())
     for array in (profile.counts, profile.prevalences):
@@ -103,5 +103,5 @@ def generator_of(mechanism: Mechanism, profile: Profile, zeros: int | None) -> n
 
 
 def part_of(progress: Callable[[float], None] | None, first: float, last: float) -> Callable[[float], None] | None:
-    """Return whom to tell of a part of the work: its share is from ``first`` to ``last`` of all."""
+    """Return a callback for a part of the work, from ``first`` to ``last`` of the whole."""
     return None if progress is None else lambda share: progress(first + (last - first) * share)

@@ -15,8 +15,8 @@ NORMAL_95 = 1.959963984540054
 def whole_interval(values: ArrayLike, errors: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the ends of 95 % intervals for numbers of labels: ``value ± max(1, ⌈1.96·error⌉)``, cut below at 0.
 
-    The truth is a whole number: a normal interval that reaches no other one covers less than it says. And an error
-    that no run showed may still occur: after B runs without, it has a chance of up to 3/B (95 % confidence).
+    The truth is a whole number, so a normal interval that contains no other has less than its stated coverage. And an
+    error that no run showed may still occur: after B runs without, its probability is up to 3/B (95 % confidence).
 
     Parameters
     ----------

@@ -69,10 +69,10 @@ def test_public_numbers_follow_from_the_number_of_nodes() -> None:
     assert isinstance(released.mechanism, EdgeMechanism)
     assert released.mechanism.central == IsotonicMechanism(2, PrivacyUnit.edge(), public_labels=100)
     for name in ("isotonic", "cumulative", "bounded-partition"):
-        with pytest.raises(UsageError, match="how many nodes there are"):
+        with pytest.raises(UsageError, match="needs the number of nodes"):
             release_degrees(RING, privacy=EdgePrivacy(), mechanism=name, epsilon=2)
     loops = as_graph([("a", "a"), ("a", "b")], policy=EdgePolicy(self_loops="count"))
-    with pytest.raises(UsageError, match="no self-loops"):
+    with pytest.raises(UsageError, match="without self-loops"):
         release_degrees(loops, privacy=EdgePrivacy(5), mechanism="cumulative", epsilon=2)
 
 
@@ -90,10 +90,10 @@ def test_nothing_is_said_of_isolated_nodes_unless_their_number_is_public() -> No
 
 def test_more_nodes_than_are_public_are_refused() -> None:
     for graph in (RING, RING.degree_profile()):
-        with pytest.raises(UsageError, match="public_nodes is below the data"):
+        with pytest.raises(UsageError, match="public_nodes is below the number of nodes"):
             release_degrees(graph, privacy=EdgePrivacy(63), epsilon=2)
     unlisted = as_graph([("a", "b"), ("b", "c")])
-    with pytest.raises(UsageError, match="public_nodes is below the data"):
+    with pytest.raises(UsageError, match="public_nodes is below the number of nodes"):
         release_degrees(unlisted, privacy=EdgePrivacy(2), epsilon=2)
     assert release_degrees(unlisted, privacy=EdgePrivacy(3), epsilon=2).zeros is not None
 
@@ -136,7 +136,7 @@ def test_what_does_not_fit_is_refused() -> None:
     with pytest.raises(UsageError, match="edge of this policy"):
         EdgeMechanism(FrobeniusMechanism(1, PrivacyUnit.edge()), EdgePolicy(Direction.IN))
     mechanism = EdgeMechanism(FrobeniusMechanism(1, PrivacyUnit.edge(degrees=1)), EdgePolicy(Direction.IN))
-    with pytest.raises(UsageError, match="another policy"):
+    with pytest.raises(UsageError, match="different policy"):
         mechanism.release(RING)
     for bad in (0, 2**31 + 1, "many"):
         with pytest.raises(UsageError, match="public_nodes"):
@@ -144,7 +144,7 @@ def test_what_does_not_fit_is_refused() -> None:
     for name in ("mine", 3):
         with pytest.raises(UsageError, match="mechanism"):
             release_degrees(RING, privacy=EdgePrivacy(), mechanism=name, epsilon=1)  # type: ignore[arg-type]
-    with pytest.raises(UsageError, match="A Graph or its Degrees"):
+    with pytest.raises(UsageError, match="A Graph or Degrees"):
         release_degrees([(1, 2)], privacy=EdgePrivacy(), epsilon=1)  # type: ignore[arg-type]
 
 

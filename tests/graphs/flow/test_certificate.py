@@ -44,24 +44,24 @@ def test_the_best_shares_are_accepted() -> None:
 )
 def test_other_shares_are_refused(shares: tuple[Fraction, ...]) -> None:
     for price in (0, Fraction(1), PRICE, Fraction(3, 2), 2):
-        with pytest.raises(ArithmeticError, match="not shown to be the best"):
+        with pytest.raises(ArithmeticError, match="not be verified as optimal"):
             certified_sums(HUB, LEAVES, ratios(*shares), (ratios(price), NO_PRICES), bound=2)
 
 
 def test_shares_beyond_an_edge_are_refused_where_all_nodes_are_full() -> None:
     # At prices of zero all else is right: an edge that counts twice, and one that is taken off to make room for others.
     one = np.zeros(1, dtype=np.int64)
-    with pytest.raises(ArithmeticError, match="not shown to be the best"):
+    with pytest.raises(ArithmeticError, match="not be verified as optimal"):
         certified_sums(one, one, ratios(2), (ratios(0), ratios(0)), bound=2)
     left, right = np.array([0, 0, 0, 1, 2]), np.array([0, 1, 2, 0, 0])
     nobody = ratios(0, 0, 0)
-    with pytest.raises(ArithmeticError, match="not shown to be the best"):
+    with pytest.raises(ArithmeticError, match="not be verified as optimal"):
         certified_sums(left, right, ratios(-1, 1, 1, 1, 1), (nobody, nobody), bound=1)
 
 
 @pytest.mark.parametrize("price", [Fraction(5, 4), Fraction(3, 2), 0, 3, Fraction(-4, 3)])
 def test_the_best_shares_are_refused_at_other_prices(price: Fraction) -> None:
-    with pytest.raises(ArithmeticError, match="not shown to be the best"):
+    with pytest.raises(ArithmeticError, match="not be verified as optimal"):
         certified_sums(HUB, LEAVES, ratios(*THIRDS), (ratios(price), NO_PRICES), bound=2)
 
 
@@ -74,14 +74,14 @@ def test_a_price_between_what_is_full_and_what_is_empty_will_do() -> None:
         assert given.fractions() == [3, 1, 1]
         assert got.fractions() == [1, 1, 1, 2]
     for price in (Fraction(1, 2), Fraction(5, 2)):
-        with pytest.raises(ArithmeticError, match="not shown"):
+        with pytest.raises(ArithmeticError, match="not be verified"):
             certified_sums(left, right, shares, (ratios(price, 0, 0), nobody), bound=3)
 
 
 def test_negative_prices_of_full_nodes_are_refused() -> None:
     # First come, first served: 1 and 0, where halves are best.
     left, right = np.array([0, 1]), np.array([0, 0])
-    with pytest.raises(ArithmeticError, match="not shown"):
+    with pytest.raises(ArithmeticError, match="not be verified"):
         certified_sums(left, right, ratios(1, 0), (ratios(-1, 0), ratios(1)), bound=1)
     certified_sums(left, right, ratios(Fraction(1, 2), Fraction(1, 2)), (ratios(0, 0), ratios(Fraction(1, 2))), bound=1)
 
@@ -89,7 +89,7 @@ def test_negative_prices_of_full_nodes_are_refused() -> None:
 def test_shares_outside_their_range_are_refused_even_if_all_sums_are_met() -> None:
     left, right = np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1])
     for shares in ((2, -1, -1, 2), (Fraction(3, 2), Fraction(-1, 2), Fraction(-1, 2), Fraction(3, 2))):
-        with pytest.raises(ArithmeticError, match="not shown"):
+        with pytest.raises(ArithmeticError, match="not be verified"):
             certified_sums(left, right, ratios(*shares), (ratios(0, 0), ratios(0, 0)), bound=1)
     certified_sums(left, right, ratios(1, 0, 0, 1), (ratios(0, 0), ratios(0, 0)), bound=1)
 
@@ -97,7 +97,7 @@ def test_shares_outside_their_range_are_refused_even_if_all_sums_are_met() -> No
 def test_denominators_that_do_not_divide_each_other_are_refused() -> None:
     left, right = np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1])
     half, more = Fraction(1, 2), Fraction(2, 3)
-    with pytest.raises(ArithmeticError, match="not shown"):
+    with pytest.raises(ArithmeticError, match="not be verified"):
         certified_sums(left, right, ratios(half, more, more, half), (ratios(0, 0), ratios(0, 0)), bound=1)
 
 
@@ -105,7 +105,7 @@ def test_bad_denominators_are_refused() -> None:
     one = np.zeros(1, dtype=np.int64)
     for below in (0, -1):
         shares = Ratios(one + below, one + below)
-        with pytest.raises(ArithmeticError, match="not shown"):
+        with pytest.raises(ArithmeticError, match="not be verified"):
             certified_sums(one, one, shares, (ratios(0), ratios(0)), bound=2)
 
 

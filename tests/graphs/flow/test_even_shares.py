@@ -1,4 +1,4 @@
-"""Supplies are shared out evenly: known cases, an independent solver, and supplies that do not fit."""
+"""Supplies are shared out evenly: known cases, an independent solver, and supplies that do not match."""
 
 from fractions import Fraction
 
@@ -74,7 +74,7 @@ def test_arguments_are_left_as_they_are() -> None:
 
 @pytest.mark.parametrize("supply", [3, 7])
 def test_supplies_that_do_not_fit_are_refused(supply: int) -> None:
-    with pytest.raises(ArithmeticError, match="do not fit"):
+    with pytest.raises(ArithmeticError, match="do not match"):
         even_shares(np.array([0, 0]), np.array([0, 1]), np.array([supply]), np.array([5, 5]))
 
 

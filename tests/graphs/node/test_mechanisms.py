@@ -360,7 +360,7 @@ def test_so_little_budget_is_refused() -> None:
 
 
 def test_another_direction_is_refused() -> None:
-    with pytest.raises(UsageError, match="different directions"):
+    with pytest.raises(UsageError, match="the same direction"):
         SurvivalDegrees(Fraction(1), max_degree=2, direction=IN).release(graph_of([(0, 1)], 2))
 
 

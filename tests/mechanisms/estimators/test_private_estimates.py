@@ -183,7 +183,7 @@ def test_a_number_of_items_beyond_all_is_taken_as_the_largest() -> None:
 
 @pytest.mark.parametrize("make", MECHANISMS.values(), ids=list(MECHANISMS))
 def test_labels_are_not_protected_this_way(make: Callable[..., StatisticMechanism]) -> None:
-    with pytest.raises(UsageError, match="make a release, which says how many of them have each count"):
+    with pytest.raises(UsageError, match="make a release: it has the number of labels with each count"):
         make(1, PrivacyUnit.label(max_count=5))
 
 
@@ -192,7 +192,7 @@ def test_the_unit_is_that_of_the_data_unless_more_is_asked_for() -> None:
     assert ah.private.entropy(users, epsilon=1).guarantee.unit == PrivacyUnit.user(max_items=3)
     more = ah.private.entropy(users, epsilon=1, unit=PrivacyUnit.user(max_items=7))
     assert more.guarantee.unit == PrivacyUnit.user(max_items=7)
-    with pytest.raises(UsageError, match="is less"):
+    with pytest.raises(UsageError, match="protects less"):
         ah.private.entropy(users, epsilon=1, unit=PrivacyUnit.item())
 
 
@@ -211,7 +211,7 @@ def test_the_unit_is_that_of_the_data_unless_more_is_asked_for() -> None:
         (lambda: ah.private.distance_to_uniformity(PROFILE, epsilon=1, alphabet_size=0), "alphabet_size must be"),
         (lambda: ah.private.sample_coverage(PROFILE, epsilon=1, public_items=0), "public_items must be"),
         (lambda: ah.private.entropy([3, 1], epsilon=1), "A profile is needed"),
-        (lambda: ah.private.entropy(ah.release(PROFILE, epsilon=1), epsilon=1), "a release already"),
+        (lambda: ah.private.entropy(ah.release(PROFILE, epsilon=1), epsilon=1), "already a release"),
     ],
 )
 def test_what_is_impossible_is_refused(call: Callable[[], object], said: str) -> None:
@@ -289,12 +289,12 @@ def test_what_is_cut_keeps_its_interval_and_says_why() -> None:
     low, high = found.interval
     assert found.value == high == pytest.approx(math.log(2))
     assert low < 0.6
-    assert any("far beyond what there can be" in warning for warning in found.warnings)
+    assert any("far outside the possible range" in warning for warning in found.warnings)
     assert ah.private.entropy(Profile([1], [500]), epsilon=1, alphabet_size=10**4).warnings == ()
 
 
 def test_rarefaction_beyond_the_items_says_what_was_taken_instead() -> None:
     found = ah.private.support_coverage(PROFILE, epsilon=1, draws=5000, method="rarefaction", relation=SUBSTITUTE)
     assert found.warnings
-    assert found.warnings[0].endswith(f"{found.method.removeprefix('private ')} was taken.")
+    assert found.warnings[0].endswith(f"{found.method.removeprefix('private ')} was used.")
     assert ah.private.support_coverage(PROFILE, epsilon=1, draws=50, method="rarefaction").warnings == ()

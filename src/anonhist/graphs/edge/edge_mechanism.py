@@ -1,4 +1,4 @@
-"""Edge privacy: any mechanism for profiles, told how many degrees an edge changes."""
+"""Edge privacy: any mechanism for profiles, with the number of degrees that an edge changes."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class EdgeMechanism:
     """Degrees of a graph with edge privacy: a public, frozen, printable value.
 
     One extra edge adds one to two degrees (to one in- or out-degree), so the sorted list of degrees moves by 2 (by 1)
-    in ℓ1: neighbours differ in that many cells. The nodes are the same in both.
+    in ℓ1: neighbors differ in that many cells. The nodes are the same in both.
 
     Parameters
     ----------
@@ -44,8 +44,8 @@ class EdgeMechanism:
     policy
         What counts as an edge.
     public_nodes
-        How many nodes there are, isolated ones included, if everybody knows that: then the nodes of degree 0 are
-        released as well, no more nodes are released than there are, and no degree that so few nodes cannot have.
+        Number of nodes, isolated ones included, if that is public. Then the nodes of degree 0 are released as well, and
+        neither the number of nodes nor a degree exceeds what it allows.
 
     Raises
     ------
@@ -54,8 +54,8 @@ class EdgeMechanism:
 
     Guarantees
     ----------
-    That of the mechanism, for one edge: what follows is post-processing. Data with more nodes than are said to be
-    public are refused, visibly. Proof: docs/proofs/graphs.md.
+    That of the mechanism, for one edge: what follows is post-processing. Data with more nodes than ``public_nodes`` are
+    visibly refused. Proof: docs/proofs/graphs.md.
 
     Examples
     --------
@@ -101,7 +101,7 @@ class EdgeMechanism:
 
     @property
     def guarantee(self) -> Guarantee:
-        """The promise of one release."""
+        """The guarantee of one release."""
         promise = self.central.guarantee
         nodes = "which nodes there are is not protected"
         if self.public_nodes is not None:
@@ -127,25 +127,25 @@ class EdgeMechanism:
         source
             Privacy randomness; the operating system's by default.
         reason
-            Why this mechanism was picked, for the record.
+            Why this mechanism was picked; recorded in the release.
 
         Raises
         ------
         UsageError
-            If the graph was read under another policy, or has more nodes than are public.
+            If the graph was read with another policy, or has more nodes than ``public_nodes``.
         DataError
             If there is not enough memory.
         """
         with without_sizes():
             degrees = graph.degree_profile() if isinstance(graph, Graph) else graph
         if degrees.policy != self.policy:
-            raise UsageError("The graph was read under another policy than the mechanism is for.")
+            raise UsageError("The graph was read with a different policy from the mechanism's.")
         if (
             self.public_nodes is not None
             and max(degrees.num_nodes or 0, degrees.profile.num_labels) > self.public_nodes
         ):
             raise UsageError(
-                "`public_nodes` is below the data: give how many nodes there really are, if that is public."
+                "`public_nodes` is below the number of nodes in the data: give the true number, if it is public."
             )
         drawn = self.central.release(degrees.profile, source=source)
         profile = self._possible(drawn.profile)
@@ -155,9 +155,9 @@ class EdgeMechanism:
         )
 
     def evidence(self, found: Evidence) -> Evidence:
-        """Return what noisy values say where the number of nodes is known: of the nodes without an edge, too.
+        """Return evidence from noisy values if the number of nodes is known: also on nodes without an edge.
 
-        All other nodes have a degree of 1 or more. So φ_0 is what is left of them, and so is its interval.
+        All other nodes have a degree of 1 or more, so φ_0 and its interval follow from their number.
         """
         if self.public_nodes is None:
             return found
@@ -168,11 +168,11 @@ class EdgeMechanism:
 
     @property
     def runs_fall_short(self) -> str:
-        """What the mechanism for profiles says of intervals from its runs."""
+        """What the mechanism for profiles states about intervals from its runs."""
         return runs_fall_short(self.central)
 
     def simulation_work(self, profile: Profile) -> int:
-        """Return what the mechanism inside says."""
+        """Return the work of the wrapped mechanism."""
         return simulation_work(self.central, profile)
 
     def simulate(self, profile: Profile, *, size: int, rng: np.random.Generator) -> list[Profile]:
@@ -182,7 +182,7 @@ class EdgeMechanism:
     def simulate_with_misfit(
         self, profile: Profile, *, size: int, rng: np.random.Generator
     ) -> list[tuple[Profile, float]]:
-        """Return the same, each with its misfit, where the mechanism for profiles tells it.
+        """Return the same, each with its misfit, if the mechanism for profiles reports it.
 
         Raises
         ------
@@ -195,7 +195,7 @@ class EdgeMechanism:
     def simulate_with_zeros(
         self, profile: Profile, zeros: int, *, size: int, rng: np.random.Generator
     ) -> Sequence[tuple[Profile, int]]:
-        """Return the same with numbers of nodes of degree 0: what is left of the public number of nodes."""
+        """Return the same with numbers of nodes of degree 0: the rest of the public number of nodes."""
         del zeros
         return [(run, self._zeros(run) or 0) for run in self.simulate(profile, size=size, rng=rng)]
 
@@ -203,7 +203,7 @@ class EdgeMechanism:
         return None if self.public_nodes is None else self.public_nodes - profile.num_labels
 
     def _possible(self, profile: Profile) -> Profile:
-        """Cut what so many nodes cannot have, where their number is public: that only leads nearer to the truth."""
+        """Clip what is impossible for a public number of nodes: that can only reduce the error."""
         if self.public_nodes is None:
             return profile
         if self.policy.is_simple:

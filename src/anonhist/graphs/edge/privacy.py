@@ -1,4 +1,4 @@
-"""Edge privacy: what is promised, and the way from it to a release."""
+"""Edge privacy: the guarantee and its release."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ class EdgePrivacy:
     Parameters
     ----------
     public_nodes
-        How many nodes there are, isolated ones included, if everybody knows that. It makes releases a little better,
-        and adds the number of nodes of degree 0. By default nothing is said of nodes without an edge, and how many have
-        one is as private as the edges.
+        Number of nodes, isolated ones included, if that is public. It makes releases a little better, and adds the
+        number of nodes of degree 0. By default nodes without an edge are not released, and the number of nodes with an
+        edge is as private as the edges.
     relation
-        Neighbours differ by an edge that is added or removed, or replaced by another.
+        Neighbors differ by an edge that is added or removed, or replaced by another.
 
     Raises
     ------
@@ -59,7 +59,7 @@ class EdgePrivacy:
     def prepare(
         self, policy: EdgePolicy, *, nodes_listed: bool, epsilon: EpsilonLike, mechanism: object
     ) -> PreparedEdges:
-        """Make what releases a graph of this policy; see :func:`anonhist.graphs.release.prepare_degrees`."""
+        """Make the prepared release of a graph of this policy; see :func:`anonhist.graphs.release.prepare_degrees`."""
         del nodes_listed
         central, reason = self._central(policy, epsilon, mechanism)
         return PreparedEdges(EdgeMechanism(central, policy, self.public_nodes), reason)
@@ -92,8 +92,8 @@ class EdgePrivacy:
             return {}
         if self.public_nodes is None or not (policy.is_simple or needed == "public_labels"):
             message = (
-                f"`mechanism={mechanism!r}` needs to know how many nodes there are (`public_nodes`), and that no "
-                "self-loops or equal edges count; choose another mechanism."
+                f"`mechanism={mechanism!r}` needs the number of nodes (`public_nodes`), and edges without self-loops "
+                "and duplicates; choose another mechanism."
             )
             raise UsageError(message)
         largest = max(1, self.public_nodes - 1)
@@ -107,14 +107,14 @@ class EdgePrivacy:
 
 @dataclass(frozen=True)
 class PreparedEdges:
-    """All of a release with edge privacy but the graph.
+    """A release with edge privacy, prepared without its graph.
 
     Attributes
     ----------
     mechanism
         What releases the degrees.
     reason
-        Why this one; None where it was asked for.
+        Why it was picked; None if it was given by name.
     """
 
     mechanism: EdgeMechanism

@@ -26,7 +26,7 @@ def certified_sums(
 ) -> tuple[Ratios, Ratios]:
     """Return how much each node gives or gets, if prices prove that the shares are the best.
 
-    The best shares minimise ``Σ_u (D − a_u)² + Σ_v (D − b_v)²`` over ``0 ≤ x ≤ 1``, ``a_u ≤ D``, ``b_v ≤ D``, where a_u
+    The best shares minimize ``Σ_u (D − a_u)² + Σ_v (D − b_v)²`` over ``0 ≤ x ≤ 1``, ``a_u ≤ D``, ``b_v ≤ D``, where a_u
     is the sum of x over the arcs from u, b_v over those to v, and D the bound. By the conditions of Karush, Kuhn and
     Tucker they are those for which all nodes have a price, −(D − a_u) where a_u < D and at least 0 where a_u = D, so
     that x = 1 where the prices of both ends add up to less than 0, and x = 0 where to more.
@@ -99,4 +99,4 @@ def _prices(sums: Ratios, given: Ratios, bound: int) -> Ratios:
 
 def _require(holds: bool) -> None:  # noqa: FBT001 - an assertion
     if not holds:
-        raise ArithmeticError("The shares are not shown to be the best ones, and nothing may be based on them.")
+        raise ArithmeticError("The shares could not be verified as optimal, so they must not be used.")

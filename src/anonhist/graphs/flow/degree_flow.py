@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 def degree_flow(graph: Graph, max_degree: int) -> Ratios:
     """Return capped degrees of all nodes, as exact fractions.
 
-    ``s_v = Σ x_e`` over the edges at v, where x minimises ``Σ_v (D − s_v)²`` over ``0 ≤ x_e ≤ 1``, ``s_v ≤ D``. There
-    is only one such s. Where arcs are counted, x minimises ``Σ_u (D − a_u)² + Σ_v (D − b_v)²``, a_u and b_v the sums
+    ``s_v = Σ x_e`` over the edges at v, where x minimizes ``Σ_v (D − s_v)²`` over ``0 ≤ x_e ≤ 1``, ``s_v ≤ D``. There
+    is only one such s. Where arcs are counted, x minimizes ``Σ_u (D − a_u)² + Σ_v (D − b_v)²``, a_u and b_v the sums
     over the arcs from u and to v, both at most D; the b are returned for in-degrees, the a for out-degrees.
 
     Parameters
@@ -47,7 +47,7 @@ def degree_flow(graph: Graph, max_degree: int) -> Ratios:
     DataError
         If the graph is too large: D times the number of nodes that share edges with one another may not reach 2^31.
     ArithmeticError
-        If x is not shown to be the best.
+        If x cannot be verified as optimal.
 
     Notes
     -----
@@ -70,7 +70,7 @@ def degree_flow(graph: Graph, max_degree: int) -> Ratios:
 
     Examples
     --------
-    A hub shares two edges out to three of its neighbours. The other two, joined to each other, have less slack:
+    A hub shares two edges out to three of its neighbors. The other two, joined to each other, have less slack:
 
     >>> from anonhist.graphs.graph import Graph
     >>> from anonhist.graphs.policy import EdgePolicy
@@ -87,7 +87,7 @@ def degree_flow(graph: Graph, max_degree: int) -> Ratios:
 def degree_flow_distance(direction: Direction, max_degree: int) -> int:
     """Return how far one node more, with any edges, moves :func:`degree_flow` in sorted ℓ1: 2D, or 3D for arcs.
 
-    2D is attained, by a node with D neighbours of its own. 3D is a supremum that is approached. Proof:
+    2D is attained, by a node with D neighbors of its own. 3D is a supremum that is approached. Proof:
     docs/proofs/graphs-flow.md.
 
     Examples

@@ -42,7 +42,7 @@ def edge_count_flow(graph: Graph, max_degree: int) -> Fraction:
     UsageError
         If the cap is out of range, or the graph's policy counts self-loops or duplicates.
     ArithmeticError
-        If the flow is not shown to be a largest one.
+        If the flow cannot be verified as a maximum flow.
 
     Notes
     -----
@@ -91,7 +91,7 @@ def capped_arcs(graph: Graph, max_degree: int) -> tuple[NDArray[np.int64], NDArr
     """
     if not graph.policy.is_simple:
         message = (
-            "Degrees can be capped only where self-loops are left out and equal edges count once: read the edges with "
+            "Degrees can be bounded only if self-loops are left out and equal edges count once: read the edges with "
             "`self_loops='drop'` and `duplicates='merge'`."
         )
         raise UsageError(message)

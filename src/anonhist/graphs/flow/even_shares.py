@@ -1,4 +1,4 @@
-"""Give supplies to neighbours so that what room is left is as even as possible, exactly."""
+"""Give supplies to neighbors so that what room is left is as even as possible, exactly."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def even_shares(
 ) -> tuple[Ratios, Ratios]:
     """Share all supplies out and leave rooms ``t_v`` whose squares have the least sum.
 
-    Minimises ``Σ_v t_v²``, ``t_v = rooms[v] − Σ x_a`` over the arcs a to v, where ``0 ≤ x_a ≤ 1`` and the arcs from u
+    Minimizes ``Σ_v t_v²``, ``t_v = rooms[v] − Σ x_a`` over the arcs a to v, where ``0 ≤ x_a ≤ 1`` and the arcs from u
     carry ``supplies[u]`` together. Supplies must fit: that there are such x is for the caller to know.
 
     Parameters
@@ -41,7 +41,7 @@ def even_shares(
     DataError
         If a supply, multiplied by the number of right nodes in its part, is 2^31 or more.
     ArithmeticError
-        If the supplies do not fit, or a flow is not shown to be a largest one.
+        If the supplies do not fit, or a flow cannot be verified as a maximum flow.
 
     Notes
     -----
@@ -92,7 +92,7 @@ def even_shares(
         supplies[lefts[~is_uneven[part_of_left]]] = 0
         undecided = undecided[~is_even & ~is_crossing]
     if supplies[left].any():
-        raise ArithmeticError("The supplies do not fit, and nothing may be based on their shares.")
+        raise ArithmeticError("The supplies do not match, so their shares must not be used.")
     return shares, prices
 
 

@@ -90,7 +90,7 @@ def rounded_epsilon(epsilon: EpsilonLike, distance: int) -> Fraction:
 
     Let a mechanism for whole lists be such that no probability changes by a factor above e^γ when one number of the
     list changes by 1. Applied to fractions rounded by :func:`randomised_rounding` it is ε-differentially private, if
-    neighbours' lists of fractions are at most d apart in sorted ℓ1 distance, and ``(e^γ − 1)·d ≤ ε``.
+    neighbors' lists of fractions are at most d apart in sorted ℓ1 distance, and ``(e^γ − 1)·d ≤ ε``.
 
     Parameters
     ----------

@@ -45,7 +45,7 @@ def largest_transport(
 ) -> Transport:
     """Move as much as possible from left to right.
 
-    Maximises ``Σ f_a`` over ``0 ≤ f_a ≤ capacities[a]``, at most ``supplies[u]`` through all arcs from u together, and
+    Maximizes ``Σ f_a`` over ``0 ≤ f_a ≤ capacities[a]``, at most ``supplies[u]`` through all arcs from u together, and
     at most ``demands[v]`` through all arcs to v.
 
     Parameters
@@ -146,4 +146,4 @@ def _certify(
     passing = int(limits[is_before_cut[begins] & ~is_before_cut[ends]].sum())
     is_cut = bool(is_before_cut[-2]) and not is_before_cut[-1]
     if not (is_allowed and is_cut and arrived[-1] == passing):
-        raise ArithmeticError("The flow is not shown to be a largest one, and nothing may be based on it.")
+        raise ArithmeticError("The flow could not be verified as a maximum flow, so it must not be used.")

@@ -29,12 +29,12 @@ if TYPE_CHECKING:
 MethodName = Literal["auto", "cumulative", "survival", "histogram", "partition"]
 METHODS: tuple[MethodName, ...] = get_args(MethodName)
 BoundingName = Literal["projection", "flow"]
-# Of the budget, what a choice of the largest degree spends.
+# Share of the budget for a choice of the largest degree.
 CHOICE_SHARE = Fraction(1, 4)
 
 
 def parse_method(given: object, *, name: str) -> MethodName:
-    """Return the name of a method, refusing what is none; ``name`` is the parameter that it was given as."""
+    """Return the name of a method; refuse anything else. ``name`` is the parameter it was given as."""
     for method in METHODS:
         if given == method:
             return method
@@ -69,12 +69,12 @@ class BoundedDegrees:
         ``candidates`` by :class:`~anonhist.graphs.node.choice.DegreeChoice`, with a share of the budget.
     method
         How noise is added: ``"cumulative"`` (nodes must be listed), ``"survival"``, ``"histogram"``, ``"partition"``,
-        or ``"auto"``: what is predicted to err least for this θ and this epsilon.
+        or ``"auto"``: the one with the lowest error predicted for this θ and ε.
     bounding
         How edges are left out: ``"projection"``, for graphs of any size, or ``"flow"``, which keeps more of them and
         takes longer.
     choice_share
-        Which share of epsilon a choice of θ spends, between 0 and 1; 1/4 by default.
+        Share of ε that a choice of θ spends, between 0 and 1; 1/4 by default.
     candidates
         What θ is chosen from: ascending numbers; by default the powers of two up to 4,096.
 
@@ -109,17 +109,17 @@ class BoundedDegrees:
         Raises
         ------
         UsageError
-            If no graph of this policy could be released so.
+            If graphs of this policy cannot be released with these options.
         """
         if not policy.is_simple:
             raise UsageError(
-                "Node privacy is for graphs where self-loops are left out and equal edges count once: read the edges "
+                "Node privacy needs graphs without self-loops, in which equal edges count once: read the edges "
                 "with `self_loops='drop'` and `duplicates='merge'`."
             )
         if self.method == "cumulative" and not nodes_listed:
             raise UsageError(NEEDS_NODES)
         budget, direction = parse_epsilon(epsilon), policy.direction
-        why = "predicted to err least" if self.method == "auto" else "asked for"
+        why = "which has the lowest predicted error" if self.method == "auto" else "as requested"
         if isinstance(self.max_degree, int):
             best = self._best(budget, self.max_degree, direction, relation, nodes_listed)
             return PreparedNodes({self.max_degree: best}, None, nodes_listed, why)
@@ -127,7 +127,7 @@ class BoundedDegrees:
         ready: dict[int, NodeMechanism] = {}
         refusals: list[UsageError] = []
         for bound in self.candidates:
-            # Some are beyond what a mechanism can do with so little: that is as public as the budget.
+            # Some are impossible for so small a budget: that is as public as the budget.
             try:
                 ready[bound] = self._best(budget - spent, bound, direction, relation, nodes_listed)
             except UsageError as error:
@@ -144,12 +144,12 @@ class BoundedDegrees:
         relation: NeighboringRelation,
         nodes_listed: bool,  # noqa: FBT001  # a fact about the source
     ) -> NodeMechanism:
-        """Return the mechanism asked for, or the one that is predicted to err least: from public facts alone.
+        """Return the mechanism requested, or the one with the lowest predicted error: from public facts alone.
 
         Raises
         ------
         UsageError
-            If so little is to be spent on so large a degree that none can be made.
+            If ε is too small for so large a degree.
         """
         mechanisms: dict[str, Callable[..., NodeMechanism]] = {
             "survival": SurvivalDegrees,

@@ -42,7 +42,7 @@ class Bounding(Protocol):
 
 @dataclass(frozen=True)
 class Projection:
-    """Leave edges out, one after the other, of graphs of any size: :func:`~anonhist.graphs.node.projection.project`.
+    """Leave out edges, one after the other, from graphs of any size: :func:`~anonhist.graphs.node.projection.project`.
 
     Examples
     --------
@@ -54,7 +54,7 @@ class Projection:
     name: ClassVar[str] = "projection"
 
     def degrees(self, graph: Graph, max_degree: int, source: RandomSource) -> NDArray[np.int64]:
-        """Return the degrees of the projection; no chance takes part."""
+        """Return the degrees of the projection, which is deterministic."""
         del source
         return project(graph, max_degree)
 

@@ -1,4 +1,4 @@
-"""Choosing the largest degree privately, from a public list, by what it costs to keep fewer edges."""
+"""A private choice of the largest degree from a public list, by the error of leaving out edges."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 CHOICE_PARAMETERS = {"choice_epsilon", "choice_candidates"}
 CANDIDATES = tuple(2**power for power in range(13))
 MOST_CANDIDATES = 64
-# How much the choice leans to small candidates: where it goes wrong, large ones err most (measured). At 64, in units
-# of what one node changes, divided by ε; elsewhere as the root of the candidate.
+# How much the choice favors small candidates: wrong choices of large ones have the largest errors (measured). At 64, in
+# units of what one node changes, divided by ε; elsewhere as the root of the candidate.
 _CAUTION, _CAUTION_AT = 2, 64
 
 
@@ -52,7 +52,7 @@ def parse_candidates(given: Iterable[SupportsIndex]) -> tuple[int, ...]:
 
 @frozen
 class DegreeChoice:
-    """A private choice of θ, the largest degree that is kept, by what left out edges and what noise cost.
+    """A private choice of θ, the bound on degrees, by the errors from edges left out and from noise.
 
     A candidate's loss is ``q_θ = noise_θ − kept_θ + 2Δ_θ (θ/64)^½ / ε``: noise_θ the error predicted from public
     numbers, kept_θ the degree sum that is kept, ``Δ_θ = 2θ``, and the last term by which the choice is on the safe
@@ -63,14 +63,14 @@ class DegreeChoice:
     Parameters
     ----------
     epsilon
-        What the choice spends, > 0.
+        The budget of the choice, > 0.
     candidates
-        Ascending whole numbers from 1 to 2^20, at most 64: a public list, chosen without looking.
+        Ascending whole numbers from 1 to 2^20, at most 64: a public list, chosen without looking at the data.
 
     Raises
     ------
     UsageError
-        If they are not as said.
+        If they are invalid.
 
     Guarantees
     ----------
@@ -113,7 +113,7 @@ class DegreeChoice:
         Raises
         ------
         UsageError
-            If they are not those of a choice.
+            If they are not parameters of a choice.
         """
         given = parameters.keys() & CHOICE_PARAMETERS
         if not given:
@@ -142,9 +142,9 @@ class DegreeChoice:
         kept
             The degree sum that each candidate keeps: private.
         noise
-            What error noise makes with each: public, ≥ 0.
+            The error due to noise with each: public, ≥ 0.
         relation
-            What neighbouring means.
+            Which data sets are neighbors.
         source
             Privacy randomness; the operating system's by default.
         """

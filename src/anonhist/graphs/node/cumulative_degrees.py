@@ -74,7 +74,7 @@ class CumulativeDegrees(NoisyBins):
         return (("number of nodes", nodes), ("degrees", self.epsilon - nodes))
 
     def simulation_work(self, profile: Profile) -> int:
-        """Return about how many numbers the fit of one run computes, however many nodes there are."""
+        """Return approximately how many numbers the fit of one run computes, independent of the number of nodes."""
         del profile
         return WORK_OF_FIT
 

@@ -39,8 +39,8 @@ class HistogramDegrees(NoisyBins):
     projection, is one more in its bin, and moves at most k others from one bin to the next: together the bins change
     by 2θ + 1 at most (4θ + 1 for in- or out-degrees), and γ is the budget divided by that.
 
-    It is here because it is what most people do, and to compare with: errors of the bins add up where nodes of a
-    degree or more are counted.
+    It is the usual method and serves for comparison: errors of the bins add up when nodes of at least a degree are
+    counted.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What the releases of degrees with node privacy have in common: bounded degrees, a budget, a promise."""
+"""Base class of releases of degrees with node privacy: bounded degrees, a budget, a guarantee."""
 
 from __future__ import annotations
 
@@ -47,9 +47,9 @@ Run = tuple["Profile", int | None]
 
 LARGEST_MAX_DEGREE = 2**20
 SMALLEST_RATE = Fraction(1, 10**9)
-# What a file records of every one.
+# Parameters of all methods in a file.
 _PARAMETERS = ("epsilon", "max_degree", "direction", "relation", "bounding")
-# Conditions of the promise, which no program can check.
+# Conditions of the guarantee, which no program can check.
 NAMES_STAY = "each node has the same name whichever other nodes there are"
 # Where nodes are listed: a node that comes or goes does so on the list, too, but one whose edges change stays on it.
 LIST_STAYS = {
@@ -67,22 +67,22 @@ NEEDS_NODES = (
 class NodeMechanism(Setting, ABC):
     """Degrees of a graph with node privacy: bounded first, then released.
 
-    Edges are left out until no node has more than θ, so that one node, however many edges it has, changes what is
-    counted by a public number; noise hides that much. What was left out is missing from the release, and no error that
-    a release states says how much that was.
+    Edges are left out until no node has more than θ, so that one node, however many edges it has, changes the counts by
+    at most a public number, to which noise is calibrated. Edges left out are missing from the release, and its stated
+    errors do not cover them.
 
     Parameters
     ----------
     epsilon
-        What the release of the degrees spends, > 0; a choice of θ spends more.
+        The budget of the degrees, > 0; a choice of θ has its own.
     relation
-        Neighbours differ by a node, with any edges, that is added or removed, or whose edges are replaced by others.
+        Neighbors differ by a node, with any edges, that is added or removed, or whose edges are replaced by others.
     max_degree
         θ, from 1 to 2^20: public, or chosen as ``choice`` says.
     direction
         Which degrees are counted.
     choice
-        How θ was chosen and what that cost, or None where it was given.
+        How θ was chosen and with which budget; None if it was given.
     bounding
         How edges are left out: :class:`~anonhist.graphs.node.bounding.Projection` or
         :class:`~anonhist.graphs.node.bounding.Flow`.
@@ -90,21 +90,21 @@ class NodeMechanism(Setting, ABC):
     Attributes
     ----------
     unit
-        A node, which moves the list of bounded degrees by so much at most.
+        A node, with the largest distance by which it moves the list of bounded degrees.
 
     Raises
     ------
     UsageError
-        If a number is out of range, or so little is to be spent that noise would hide anything.
+        If a number is out of range, or ε is too small.
     """
 
     kind: ClassVar[ReleaseKind] = DEGREES
     # Noise is in every number of nodes.
     knows_nodes: ClassVar[bool] = False
     method: ClassVar[str]
-    # Those that a method has besides.
+    # Parameters specific to a method.
     own_parameters: ClassVar[tuple[str, ...]] = ()
-    # What counts is the budget per distance, checked below.
+    # Only the budget per distance matters, checked below.
     smallest_epsilon_per_cell: ClassVar[Fraction] = Fraction(0)
 
     unit: Converted[Any, PrivacyUnit] = derived(
@@ -127,7 +127,7 @@ class NodeMechanism(Setting, ABC):
         super().__post_init__()
         distance = self.unit.max_distance
         if self.choice is not None and self.max_degree not in self.choice.candidates:
-            raise UsageError("The largest degree must be one of the candidates it was chosen from.")
+            raise UsageError("The largest degree must be one of the candidates.")
         if self.epsilon / distance < SMALLEST_RATE:
             message = (
                 f"`epsilon` = {short_decimal(self.epsilon)} is too small for degrees up to {self.max_degree:,}; give "
@@ -147,7 +147,7 @@ class NodeMechanism(Setting, ABC):
 
     @property
     def steps(self) -> tuple[tuple[str, Fraction], ...]:
-        """What each budgeted step of the release spends, the choice of θ apart."""
+        """The budget of each step of the release, without the choice of θ."""
         return (("degrees", self.epsilon),)
 
     def _rate(self, epsilon: Fraction, distance: int) -> Fraction:
@@ -156,12 +156,12 @@ class NodeMechanism(Setting, ABC):
 
     @property
     def conditions(self) -> tuple[str, ...]:
-        """What the promise rests on."""
+        """Conditions of the guarantee."""
         return (NAMES_STAY, LIST_STAYS[self.relation]) if self.releases_zeros else (NAMES_STAY,)
 
     @property
     def guarantee(self) -> Guarantee:
-        """The promise of one release, the choice of θ included."""
+        """The guarantee of one release, the choice of θ included."""
         chosen = () if self.choice is None else (("choosing the largest degree", self.choice.epsilon),)
         steps = (*chosen, *self.steps)
         spending = steps if len(steps) > 1 else ()
@@ -189,7 +189,7 @@ class NodeMechanism(Setting, ABC):
         Raises
         ------
         UsageError
-            If they are not those of such a mechanism.
+            If they are not parameters of this mechanism.
         """
         names = {*_PARAMETERS, *cls.own_parameters, *(parameters.keys() & CHOICE_PARAMETERS)}
         if parameters.keys() != names:
@@ -213,7 +213,7 @@ class NodeMechanism(Setting, ABC):
     @property
     @abstractmethod
     def predicted_error(self) -> float:
-        """About how large a sorted ℓ1 error noise makes, from public numbers alone: to choose by."""
+        """Approximate sorted ℓ1 error due to noise, from public numbers alone: for choosing."""
 
     @property
     @abstractmethod
@@ -230,7 +230,7 @@ class NodeMechanism(Setting, ABC):
         source
             Privacy randomness; the operating system's by default.
         reason
-            Why this mechanism was picked, for the record.
+            Why this mechanism was picked; recorded in the release.
 
         Raises
         ------
@@ -241,7 +241,7 @@ class NodeMechanism(Setting, ABC):
             If there is not enough memory.
         """
         if graph.policy.direction is not self.direction:
-            raise UsageError("The mechanism and the graph count degrees of different directions.")
+            raise UsageError("The mechanism and the graph must count degrees of the same direction.")
         if self.releases_zeros and not graph.nodes_listed:
             raise UsageError(NEEDS_NODES)
         randomness = source or SystemSource()
@@ -252,9 +252,9 @@ class NodeMechanism(Setting, ABC):
         return make_release(profile, self, reason=reason, zeros=zeros, evidence=evidence)
 
     def impossible(self, profile: Profile, items: int | None) -> str:
-        """Say so where a degree is above θ."""
+        """Return a message if a degree is above θ."""
         is_above = bool(profile.k_plus(self.max_degree + 1))
-        return super().impossible(profile, items) or ("a degree is above the largest that was kept" if is_above else "")
+        return super().impossible(profile, items) or ("a degree is above the bound on degrees" if is_above else "")
 
     def simulate(self, profile: Profile, *, size: int, rng: np.random.Generator) -> list[Profile]:
         """Return ``size`` runs on a public profile of degrees, with simulation randomness; no edges are left out."""
@@ -273,7 +273,7 @@ class NodeMechanism(Setting, ABC):
     def _release_bins(self, bins: NDArray[np.int64], source: RandomSource) -> tuple[Run, Evidence | None]:
         """Release how many nodes have each degree 0..θ; bin 0 may be looked at where nodes are listed.
 
-        Also say what the noisy values tell that are not published.
+        Also return evidence from noisy values that are not published.
         """
 
     @abstractmethod

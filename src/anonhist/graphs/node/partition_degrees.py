@@ -35,7 +35,7 @@ class PartitionDegrees(NodeMechanism):
 
     One node more, of degree k, is a number k more in the list, and moves at most k others by one: the sorted list
     changes by 2θ at most in ℓ1 (3θ − 2 for in- or out-degrees, if that is more). The mechanism for profiles is told
-    that neighbours differ in so many cells.
+    that neighbors differ in so many cells.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ class PartitionDegrees(NodeMechanism):
 
     @property
     def arithmetic(self) -> str:
-        """What floating point costs, and what the promise rests on."""
+        """The effect of floating point, and what the guarantee rests on."""
         return self.central.arithmetic
 
     @property
@@ -88,7 +88,7 @@ class PartitionDegrees(NodeMechanism):
 
     @property
     def runs_fall_short(self) -> str:
-        """What the mechanism for profiles says of intervals from its runs."""
+        """What the mechanism for profiles states about intervals from its runs."""
         return runs_fall_short(self.central)
 
     @property
@@ -99,7 +99,7 @@ class PartitionDegrees(NodeMechanism):
     def simulate_with_misfit(
         self, profile: Profile, *, size: int, rng: np.random.Generator
     ) -> list[tuple[Profile, float]]:
-        """Return runs on a public profile of degrees, each with its misfit, where the mechanism for profiles tells it.
+        """Return runs on a public profile of degrees, each with its misfit, if the mechanism for profiles reports it.
 
         Raises
         ------
@@ -122,7 +122,7 @@ class PartitionDegrees(NodeMechanism):
         return [(self._cap(run), None) for run in self.central.simulate(self._profile(bins), size=size, rng=rng)]
 
     def _cap(self, profile: Profile) -> Profile:
-        """Cut degrees above θ, which nobody has: post-processing that only leads nearer."""
+        """Clip degrees above θ, which no node has: post-processing that can only reduce the error."""
         return cap_counts(profile, self.max_degree)
 
     def _profile(self, bins: NDArray[np.int64]) -> Profile:

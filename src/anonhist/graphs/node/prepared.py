@@ -1,4 +1,4 @@
-"""Node privacy: from what is prepared to a release."""
+"""Node privacy: prepared releases."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class PreparedNodes:
-    """All of a release with node privacy but the graph.
+    """A release with node privacy, prepared without its graph.
 
     Attributes
     ----------
@@ -34,7 +34,7 @@ class PreparedNodes:
     nodes_listed
         Whether the graph is one that lists its nodes.
     why
-        Why these mechanisms: the end of the sentence that the release tells.
+        Why these mechanisms: the end of the release's reason.
     """
 
     mechanisms: Mapping[int, NodeMechanism]
@@ -51,12 +51,10 @@ class PreparedNodes:
             If this was prepared for other graphs, before any noise is drawn.
         """
         if not isinstance(graph, Graph):
-            raise UsageError(
-                "Node privacy needs the edges, not only how many each node has: read them with read_edges (a Graph)."
-            )
+            raise UsageError("Node privacy needs the edges, not only the degrees: read them with read_edges (a Graph).")
         mechanism, *_ = self.mechanisms.values()
         if (graph.policy, graph.nodes_listed) != (mechanism.policy, self.nodes_listed):
-            raise UsageError("The graph was read in another way than the release was prepared for.")
+            raise UsageError("The graph was read with different settings from those the release was prepared for.")
         if self.choice is not None:
             with without_sizes():
                 projected = project_each(graph, self.choice.candidates)
@@ -68,9 +66,8 @@ class PreparedNodes:
 
     def _reason(self, mechanism: NodeMechanism) -> str:
         edges = "1 edge" if mechanism.max_degree == 1 else f"{mechanism.max_degree:,} edges"
-        bound = f"No node keeps more than {edges}"
-        picked = f", chosen privately with {short_decimal(mechanism.choice.epsilon)}" if mechanism.choice else ""
+        picked = f", chosen privately with ε = {short_decimal(mechanism.choice.epsilon)}" if mechanism.choice else ""
         return (
-            f"{bound}{picked}: errors and intervals are those of noise, not of edges left out. Mechanism "
+            f"Each node keeps at most {edges}{picked}. Errors and intervals cover noise, not edges left out. Mechanism "
             f"{mechanism.method}, {self.why}."
         )

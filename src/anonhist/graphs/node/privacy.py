@@ -1,4 +1,4 @@
-"""Node privacy: what is promised."""
+"""Node privacy: the guarantee."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class NodePrivacy:
     Parameters
     ----------
     relation
-        Neighbours differ by a node with all its edges that is added or removed, or whose edges are replaced by
+        Neighbors differ by a node with all its edges that is added or removed, or whose edges are replaced by
         others.
 
     Raises
@@ -44,7 +44,7 @@ class NodePrivacy:
     def prepare(
         self, policy: EdgePolicy, *, nodes_listed: bool, epsilon: EpsilonLike, mechanism: object
     ) -> PreparedNodes:
-        """Make what releases a graph of this policy; see :func:`anonhist.graphs.release.prepare_degrees`."""
+        """Make the prepared release of a graph of this policy; see :func:`anonhist.graphs.release.prepare_degrees`."""
         if not isinstance(mechanism, BoundedDegrees):
             mechanism = BoundedDegrees(method=parse_method(mechanism, name="mechanism"))
         return mechanism.prepare(policy, epsilon, self.relation, nodes_listed=nodes_listed)

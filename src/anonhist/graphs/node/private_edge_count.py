@@ -1,4 +1,4 @@
-"""How many edges there are, with node privacy."""
+"""The number of edges, with node privacy."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from anonhist.randomness import discrete_laplace_variance
 if TYPE_CHECKING:
     from anonhist.randomness import RandomSource
 
-_ASSUMES = "No node has more edges than max_degree; of others, only so many are counted."
+_ASSUMES = "No node has more than max_degree edges; of nodes with more, only max_degree are counted."
 
 
 def private_edge_count(
@@ -31,7 +31,7 @@ def private_edge_count(
     relation: NeighboringRelation = NeighboringRelation.ADD_OR_REMOVE,
     source: RandomSource | None = None,
 ) -> Estimate:
-    """Release the number of edges with node privacy: of as many as keep to a largest degree.
+    """Release the number of edges with node privacy, counting only edges within a bound on degrees.
 
     ``F_D + G/2`` (without directions; with directions ``F_D + G``), F_D the
     :func:`~anonhist.graphs.flow.edge_count_flow.edge_count_flow` for D = ``max_degree``, and G with
@@ -46,21 +46,20 @@ def private_edge_count(
     max_degree
         D, from 1 to 2^62, public: the noise grows with it, and edges beyond it are not counted.
     relation
-        Neighbours differ by a node, with any edges, that is added or removed, or whose edges are replaced by others.
+        Neighbors differ by a node, with any edges, that is added or removed, or whose edges are replaced by others.
     source
         Privacy randomness; the operating system's by default.
 
     Returns
     -------
     Estimate
-        In edges, ≥ 0. The interval is that of the noise: where degrees exceed D, it is one for F_D, which is less than
-        the number of edges.
+        In edges, ≥ 0. The interval covers the noise: if degrees exceed D, it is one for F_D, which is less than the
+        number of edges.
 
     Raises
     ------
     UsageError
-        If the budget or D is out of range, or so little is to be spent that noise would hide anything, or the graph
-        counts self-loops or duplicates.
+        If the budget or D is out of range, or ε is too small, or the graph counts self-loops or duplicates.
     DataError
         If there is not enough memory, or the graph is too large for an exact flow.
 
@@ -98,7 +97,7 @@ def private_edge_count(
         value,
         math.sqrt(discrete_laplace_variance(rate)) / halves,
         (max(0.0, value - reach), value + reach),
-        "private largest flow",
+        "private maximum flow",
         assumes=_ASSUMES,
         unit="edges",
         guarantee=Guarantee(

@@ -104,7 +104,7 @@ def project_each(graph: Graph, caps: Iterable[int]) -> dict[int, NDArray[np.int6
     """
     if not graph.policy.is_simple:
         raise UsageError(
-            "Degrees can be capped only where self-loops are left out and equal edges count once: read the edges with "
+            "Degrees can be bounded only if self-loops are left out and equal edges count once: read the edges with "
             "`self_loops='drop'` and `duplicates='merge'`."
         )
     parsed = [parse_whole_number(cap, name="max_degree") for cap in caps]

@@ -1,6 +1,6 @@
 """How far one node moves what is counted of the degrees after the projection, to the unit.
 
-Neighbours are a graph and the same graph with one node more, which has any edges to the others. Both are projected to
+Neighbors are a graph and the same graph with one node more, which has any edges to the others. Both are projected to
 degrees of θ at most, with their common edges in the same order (:mod:`anonhist.graphs.node.projection`).
 
 *Without directions.* Say that the new node keeps k ≤ θ edges. Let δ(u) be by how much the degree of another node u is
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 def sorted_list(max_degree: int, direction: Direction) -> int:
-    """Return the largest sorted ℓ1 distance of the degree lists of neighbours, the shorter one filled up with zeros.
+    """Return the largest sorted ℓ1 distance of the degree lists of neighbors, the shorter one filled up with zeros.
 
     2θ: its own degree of θ, and θ changes by one. With directions max(2θ, 3θ − 2): its own in-degree l, up to k ≤ θ
     rises and up to l falls; what falls from degree r makes fewer nodes of degree ≥ r, of which the new node makes one

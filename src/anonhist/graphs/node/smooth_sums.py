@@ -1,4 +1,4 @@
-"""From noisy sums of bins to the sums: the distribution of the degrees is taken to be smooth where noise dominates."""
+"""Sums of bins estimated from noisy ones: the degree distribution is assumed smooth when noise dominates."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ _PLACES = 4
 # A Laplace distribution has an edge in the middle, at which no climb ends; it is rounded off within this share of its
 # width.
 _ROUNDING = 0.5
-# What every bin is given to begin with, as a share of all: none starts at nothing.
+# Initial share of every bin: none starts at zero.
 _SHARE = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """Bins put together where one more or less says little, and which of them a sum is of.
+    """Bins merged into cells, and the cells in each sum.
 
     Attributes
     ----------
@@ -49,7 +49,7 @@ class Cells:
             read_only(array)
 
 
-# A fit climbs for some hundred steps, with a matrix of some hundred rows and columns.
+# A fit takes some hundred steps, with a matrix of some hundred rows and columns.
 WORK_OF_FIT = 2**19
 
 
@@ -84,11 +84,11 @@ def cells_from_above(bins: int) -> Cells:
 
 
 def smooth_sums(noisy: NDArray[np.float64], rate: float, cells: Cells, *, labels: float) -> NDArray[np.float64]:
-    """Return sums of bins of which noisy ones are known, as far as one can tell.
+    """Return estimates of sums of bins, given noisy ones.
 
     Noise is two-sided geometric, ``P(j) ∝ e^(−γ|j|)``. Logarithms of the bins are fitted as
-    :func:`~anonhist.numeric.smooth_fit.smooth_fit` says: smooth, unless the sums say otherwise. Post-processing; no
-    chance takes part.
+    :func:`~anonhist.numeric.smooth_fit.smooth_fit` says: smooth, unless the sums say otherwise. Post-processing; it is
+    deterministic.
 
     Parameters
     ----------
@@ -157,7 +157,7 @@ class _NoisySums:
 
 
 def _isotonic_cells(noisy: NDArray[np.float64], cells: Cells) -> NDArray[np.float64]:
-    """Return about how large the bins of each cell are: what the nearest monotone sums say."""
+    """Return the approximate size of the bins of each cell, from the nearest monotone sums."""
     rises = cells.sums[-1, 0] >= cells.sums[0, 0]
     fitted = -decreasing_fit(-noisy) if rises else decreasing_fit(noisy)
     sums = np.maximum(fitted, 0.0)

@@ -1,11 +1,11 @@
-"""Where the true φ_{k+} and φ_r are, whatever the degrees are: confidence intervals from noisy sums alone.
+"""Confidence intervals for the true φ_{k+} and φ_r, for all degrees, from noisy sums alone.
 
-What a smooth fit makes of noisy sums is off by an error of its own, which no simulation on the fit shows. The sums
-themselves are the true ones plus noise of a known distribution, and φ_{1+} ≥ φ_{2+} ≥ …, so
+A smooth fit to noisy sums has an error of its own, which no simulation on the fit shows. The sums themselves are the
+true ones plus noise of a known distribution, and φ_{1+} ≥ φ_{2+} ≥ …, so
 :func:`~anonhist.mechanisms.basis.falling_band.falling_bounds` bounds them. Each of the two bounds is wrong in at most
 2.5 % of releases. An interval of φ_r needs those of two sums, each wrong in 1.25 %.
 
-All of this is about degrees as they were bounded: what was left out before that, no release tells.
+All of this is about bounded degrees: no release shows what was left out by the bound.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _MOST = 2.0**62
 def single_bounds(noisy: _Numbers, rate: float, low: _Numbers, high: _Numbers) -> tuple[_Numbers, _Numbers]:
     """Return bounds of φ_r = φ_{r+} − φ_{(r+1)+}, r = 1..θ: by two noisy sums, or by the bounds of both.
 
-    Whichever is narrower, which says little of where the interval lies.
+    The narrower of both, a choice nearly independent of where the interval lies.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ def evidence_of(
 
 
 def _steps(low: _Numbers, high: _Numbers) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Return intervals at 1, 2, … as whole numbers, equal neighbours as one."""
+    """Return intervals at 1, 2, … as whole numbers, equal neighbors as one."""
     lows, highs = (np.clip(side, 0, _MOST).astype(np.int64) for side in (low, high))
     kept = np.ones(low.size, dtype=np.bool_)
     kept[:-1] = (np.diff(lows) != 0) | (np.diff(highs) != 0)

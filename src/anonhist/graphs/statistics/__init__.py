@@ -1,4 +1,4 @@
-"""What degrees say of a graph: numbers with intervals, read off a release at no cost.
+"""Statistics of degrees, with intervals, computed from a release at no privacy cost.
 
 Loaded when asked for: a release needs none of them.
 """

@@ -1,4 +1,4 @@
-"""Which share of the nodes has at least a degree."""
+"""The share of nodes with at least a given degree."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ def degree_ccdf(data: DegreeSource, *, at: ArrayLike | None = None) -> Curve:
     -------
     Curve
         Values and band in [0, 1]. Each interval is meant to hold the truth at its r, not the whole curve at once. The
-        standard error is ``sqrt(mean_b (f(R*_b) − f(R))²)`` over runs R*_b of the mechanism on the released degrees
-        R, and an interval reaches at least one node to either side. Where there are no nodes, values are 0 and the band
-        says nothing.
+        standard error is ``sqrt(mean_b (f(R*_b) − f(R))²)`` over runs R*_b of the mechanism on the released degrees R,
+        and an interval reaches at least one node to either side. If there are no nodes, values are 0 and the band
+        covers [0, 1].
 
     Raises
     ------
@@ -78,7 +78,7 @@ def degree_ccdf(data: DegreeSource, *, at: ArrayLike | None = None) -> Curve:
         np.maximum(value - half, 0.0),
         np.minimum(value + half, 1.0),
         ("observed",) * levels.size,
-        "share of nodes of a degree or more" + ("" if found.error is None else ", from a release"),
+        "share of nodes with at least each degree" + ("" if found.error is None else ", from a release"),
         assumes=found.assumes,
         warnings=found.warnings,
         guarantee=found.guarantee,
@@ -107,5 +107,5 @@ def falls(data: DegreeData) -> NDArray[np.int64]:
 def _levels(at: ArrayLike) -> NDArray[np.int64]:
     levels = whole_levels(at)
     if levels.ndim != 1 or bool(np.any(levels < 0)) or bool(np.any(levels[1:] <= levels[:-1])):
-        raise UsageError("at must be ascending degrees, each a whole number from 0 on, such as [1, 10, 100].")
+        raise UsageError("at must be ascending degrees, whole numbers from 0 on, such as [1, 10, 100].")
     return levels

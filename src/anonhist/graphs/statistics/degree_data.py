@@ -1,4 +1,4 @@
-"""What statistics of degrees are read off: a release with its runs, or the private degrees themselves."""
+"""Data for statistics of degrees: a release with its runs, or the private degrees themselves."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from anonhist.privacy import Guarantee
     from anonhist.releases import ReleaseError
 
-_MOSTLY_NOISE = "The release is mostly noise: the graph may be far smaller, and this number far off."
-_EMPTY = "No node has an edge: this says nothing, so the interval is all there can be."
+_MOSTLY_NOISE = "The release is mostly noise: the graph may be much smaller, and this number very wrong."
+_EMPTY = "No node has an edge, so nothing can be estimated: the interval covers every possible value."
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,17 +42,17 @@ class DegreeData:
     policy
         What counted as an edge.
     zeros
-        How many nodes have no edge; None where that is not known.
+        Number of nodes without an edge; None if unknown.
     max_degree
-        θ, above which no degree was released since edges were left out; None where none were.
+        θ, the bound above which edges were left out; None if degrees were not bounded.
     runs
-        (profile, zeros) of runs of the mechanism on what it released; none of private degrees, which are exact.
+        (profile, zeros) of runs of the mechanism on its release; none for private degrees, which are exact.
     error
         The errors that the release itself states.
     knows_nodes
-        Whether the number of nodes is public, so that no noise is in it.
+        Whether the number of nodes is public, and so without noise.
     guarantee
-        What was promised; None of private degrees.
+        The guarantee; None for private degrees.
     warnings
         Sentences on the release as a whole.
     """
@@ -69,7 +69,7 @@ class DegreeData:
 
     @classmethod
     def of(cls, data: DegreeSource) -> DegreeData:
-        """Take whatever has degrees: a release of them, or a graph, its degrees or their profile, which are private.
+        """Take any data with degrees: a release of them, or a graph, its degrees or their profile, which are private.
 
         Raises
         ------
@@ -96,24 +96,24 @@ class DegreeData:
 
     @property
     def is_known(self) -> bool:
-        """Whether it is known how far off numbers are: not where there are no runs, or these are not to be trusted."""
+        """Whether errors are known: not if there are no runs, or if these are unreliable."""
         return not self.why_unknown
 
     @property
     def why_unknown(self) -> str:
-        """Why it is not known how far off numbers are, a phrase without a full stop; empty where it is."""
+        """Why errors are unknown, a phrase without a full stop; empty if they are known."""
         if self.error is None or (self.runs and self.error.has_k_plus_intervals):
             return ""
         return self.error.why_unknown
 
     @property
     def unknown(self) -> Statement:
-        """What is said of a number where that is not known."""
+        """The statement of a number whose error is unknown."""
         return Statement(Holds.NONE, self.why_unknown)
 
     @property
     def num_nodes(self) -> int:
-        """How many nodes there are; where those without an edge are not known, those with one."""
+        """Number of nodes; if those without an edge are unknown, of those with one."""
         return self.profile.num_labels + (self.zeros or 0)
 
     @property
@@ -123,10 +123,10 @@ class DegreeData:
 
     @property
     def assumes(self) -> str:
-        """What must be so for intervals to hold the truth: they hold privacy noise and nothing else."""
+        """What intervals assume: they cover privacy noise and nothing else."""
         if self.max_degree is None:
             return ""
-        return f"no edges were left out to bound degrees at {self.max_degree:,}: those are missing, however many"
+        return f"no edges were left out to bound degrees at {self.max_degree:,}: intervals do not cover edges left out"
 
     def values(self, statistic: Callable[[Profile, int], NDArray[np.float64]]) -> NDArray[np.float64]:
         """Return some numbers of each run, shape (runs, numbers)."""
@@ -143,7 +143,7 @@ class DegreeData:
         defined: bool = True,
         exact: bool = False,
     ) -> Estimate:
-        """Read a number off, with its 95 % interval: ``f ± max(1.96·error, step)``, cut where numbers end.
+        """Estimate a number with its 95 % interval: ``f ± max(1.96·error, step)``, cut where numbers end.
 
         The error is ``sqrt(mean_b (f(R*_b) − f(R))²)`` with R the released degrees and R*_b the runs of the mechanism
         on R: bias of the mechanism included. Of private degrees it is zero.
@@ -153,17 +153,17 @@ class DegreeData:
         statistic
             f, of a profile and a number of zeros.
         method
-            Where the number comes from.
+            Source of the number.
         unit
             What is counted.
         ends
-            What the number lies between.
+            Range of the number.
         step
-            By how much it changes for the least that noise does: runs that all agree make no number exact.
+            The smallest change that noise can cause: identical runs do not make a number exact.
         defined
-            Whether a number can be read off at all.
+            Whether the number is defined.
         exact
-            Whether it is public, so that noise has no part in it.
+            Whether it is public, and so without noise.
         """
         if not defined:
             low, high = ends

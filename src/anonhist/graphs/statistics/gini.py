@@ -1,4 +1,4 @@
-"""How unevenly edges are spread over the nodes."""
+"""The inequality of degrees."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def gini(data: DegreeSource) -> Estimate:
     Returns
     -------
     Estimate
-        In [0, 1]; 0 where there is no edge, with an interval that says nothing.
+        In [0, 1]; 0 if there is no edge, with an interval that covers [0, 1].
 
     Raises
     ------

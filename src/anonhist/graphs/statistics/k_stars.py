@@ -1,4 +1,4 @@
-"""How many stars of k edges a graph holds."""
+"""The number of stars of k edges in a graph."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LARGEST_K = 16
 
 
 def k_stars(data: DegreeSource, *, k: int = 2) -> Estimate:
-    """Return how many k-stars there are: a node and k of its edges, ``Σ_v C(d_v, k) = Σ_r C(r, k)·φ_r``.
+    """Return the number of k-stars, a node and k of its edges: ``Σ_v C(d_v, k) = Σ_r C(r, k)·φ_r``.
 
     The number itself is summed in whole numbers, however large, and rounded once. 2-stars are also called wedges. Of
     directed graphs the k edges all lead to the node, or all lead away, as the policy says. Where self-loops or equal
@@ -35,7 +35,7 @@ def k_stars(data: DegreeSource, *, k: int = 2) -> Estimate:
     Returns
     -------
     Estimate
-        ≥ 0; the few largest degrees make most of it, and of its error.
+        ≥ 0; most of it, and of its error, comes from the few largest degrees.
 
     Raises
     ------
@@ -52,7 +52,7 @@ def k_stars(data: DegreeSource, *, k: int = 2) -> Estimate:
     found = DegreeData.of(data)
     exact = float(_exactly(found.profile, size))
     return found.estimate(
-        # Runs need no whole numbers: only how far they are off.
+        # Runs need no exact numbers, only their errors.
         lambda profile, _: exact if profile is found.profile else _nearly(profile, size),
         method=f"{size}-stars",
         unit="stars",

@@ -1,4 +1,4 @@
-"""The discrete power law: fitted to the tail of a profile by maximum likelihood, and how far it is from it."""
+"""The discrete power law: its fit to the tail of a profile by maximum likelihood, and the distance of the fit."""
 
 from __future__ import annotations
 

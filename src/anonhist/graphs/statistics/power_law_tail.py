@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 # A smallest degree is chosen among so many, by so many places of the distribution, where so many nodes are left.
 _STARTS, _PLACES, _LEAST_NODES = 50, 256, 50
 _BOOTSTRAPS = 32
-_EMPTY = "No node has a degree in the tail: this says nothing, so the interval is all there can be."
-_STEEP = "Hardly any degree lies beyond the smallest of the tail: the exponent may be any large number."
-_FLAT = "The degrees fall more slowly than any power law can."
+_EMPTY = "No node has a degree in the tail, so nothing can be estimated: the interval covers every possible value."
+_STEEP = "Hardly any degree exceeds the smallest of the tail: the exponent may be arbitrarily large."
+_FLAT = "The distribution of degrees falls more slowly than any power law."
 
 
 @dataclass(frozen=True)
@@ -55,14 +55,14 @@ class PowerLawTail:
 def power_law_tail(data: DegreeSource, *, min_degree: int | None = None) -> PowerLawTail:
     """Fit a power law to the degrees from one on, by maximum likelihood.
 
-    ``α̂`` maximises ``−n ln ζ(α, q) − α Σ_{d_v ≥ q} ln d_v``, ``ζ(α, q) = Σ_{k≥0} (q + k)^(−α)``, n the number of nodes
+    ``α̂`` maximizes ``−n ln ζ(α, q) − α Σ_{d_v ≥ q} ln d_v``, ``ζ(α, q) = Σ_{k≥0} (q + k)^(−α)``, n the number of nodes
     of degree at least q, which is ``min_degree``. Where degrees were bounded by θ, a node of degree θ counts as one of
     degree θ or more.
 
-    The interval is that of α, not of α̂: it holds **both** how far the estimate falls when the nodes' degrees are drawn
-    again, and the privacy noise, joined in squares. For a given q the first is that of the likelihood; where q is
+    The interval is that of α, not of α̂: it covers **both** the sampling error, as if the nodes' degrees were drawn
+    again, and the privacy noise, added in squares. For a given q the first is that of the likelihood; where q is
     chosen, it is the spread over 32 bootstrap samples of the nodes, q chosen anew in each, as it is in each run of the
-    mechanism for the second. It does not hold what happens if there is no power law, which ``distance`` speaks of.
+    mechanism for the second. It assumes a power law, which ``distance`` checks.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def power_law_tail(data: DegreeSource, *, min_degree: int | None = None) -> Powe
     Returns
     -------
     PowerLawTail
-        Where no node has such a degree, the exponent is 1 with an interval that says nothing.
+        If no node has such a degree, the exponent is 1 with an interval of all possible values.
 
     Raises
     ------
@@ -138,7 +138,7 @@ def _exponent(law: PowerLaw, start: float) -> float:
 
 
 def _refit(profile: Profile, max_degree: int | None, given: float | None, otherwise: float) -> float:
-    """Fit the distribution to a run as it was to the release; a run without a tail says nothing."""
+    """Fit the distribution to a run as it was to the release; a run without a tail returns ``otherwise``."""
     law = PowerLaw.of(profile, max_degree)
     return _exponent(law, _start(law, given)) if _has_tail(law, given) else otherwise
 
@@ -152,7 +152,7 @@ def _redraw(law: PowerLaw, value: float) -> float:
 
 
 def _assumes(data: DegreeData, start: float) -> str:
-    law = f"degrees from {start:,.0f} on follow a power law, that of each node for itself"
+    law = f"degrees from {start:,.0f} on follow a power law, independently for each node"
     return f"{law}; {data.assumes}" if data.assumes else law
 
 

@@ -1,4 +1,4 @@
-"""How large a graph is: nodes, edges, and edges per node."""
+"""The size of a graph: nodes, edges, and edges per node."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def nodes_with_edges(data: DegreeSource) -> Estimate:
-    """Return how many nodes have an edge: ``φ_{1+}``.
+    """Return the number of nodes with an edge: ``φ_{1+}``.
 
     Of directed graphs, a node has an edge here if it has one of the direction that is counted.
 
@@ -36,12 +36,12 @@ def nodes_with_edges(data: DegreeSource) -> Estimate:
     found = DegreeData.of(data)
     if found.error is None:
         return found.estimate(lambda profile, _: float(profile.num_labels), method="nodes with an edge", unit="nodes")
-    # What the release says of itself: one release must not say two things.
+    # The release's own estimate: one release must not give two different ones.
     return _with_method(found, found.error.k_plus(found.profile, 1), "nodes with an edge")
 
 
 def isolated_nodes(data: DegreeSource) -> Estimate:
-    """Return how many nodes have no edge: ``φ_0``, where that is known.
+    """Return the number of nodes without an edge, ``φ_0``, if known.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def isolated_nodes(data: DegreeSource) -> Estimate:
     Raises
     ------
     UsageError
-        If it is not known, or ``data`` has no degrees.
+        If it is unknown, or ``data`` has no degrees.
 
     Examples
     --------
@@ -66,16 +66,18 @@ def isolated_nodes(data: DegreeSource) -> Estimate:
     found = DegreeData.of(data)
     zeros = found.zeros
     if zeros is None:
-        raise UsageError("How many nodes have no edge is not known here: list the nodes, or say how many are public.")
+        raise UsageError(
+            "The number of nodes without an edge is unknown: list the nodes, or give their number if it is public."
+        )
     if found.error is None:
         return found.estimate(lambda _, zeros: float(zeros), method="nodes without an edge", unit="nodes")
     return _with_method(found, found.error.of_zeros(zeros), "nodes without an edge")
 
 
 def num_nodes(data: DegreeSource) -> Estimate:
-    """Return how many nodes there are: with those that have no edge where these are known, else without.
+    """Return the number of nodes, including those without an edge if these are known.
 
-    Where the number is public (``public_nodes``) it is exact.
+    If the number is public (``public_nodes``), it is exact.
 
     Parameters
     ----------
@@ -103,7 +105,7 @@ def num_nodes(data: DegreeSource) -> Estimate:
 def num_edges(data: DegreeSource) -> Estimate:
     """Return how many edges there are: ``Σ_r r·φ_r / 2``, or without the half where in- or out-degrees are counted.
 
-    Noise knows no parity, so a half may be left.
+    The noisy degree sum may be odd, so the result may end in .5.
 
     Parameters
     ----------
@@ -134,7 +136,7 @@ def mean_degree(data: DegreeSource) -> Estimate:
     Returns
     -------
     Estimate
-        0 where there are no nodes, with an interval that says nothing.
+        0 if there are no nodes, with an interval of all possible values.
 
     Examples
     --------

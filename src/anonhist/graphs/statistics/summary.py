@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class DegreeStatistics:
-    """What degrees say of a graph, each number with its interval.
+    """Statistics of the degrees of a graph, each with its interval.
 
     Attributes
     ----------
@@ -50,7 +50,7 @@ class DegreeStatistics:
     gini_of_all: Estimate | None = None
 
     def by_name(self) -> tuple[tuple[str, Estimate], ...]:
-        """Return (name, number) of all that is known, in the order in which people read them."""
+        """Return (name, number) of all that is known, in order of interest."""
         listed = (
             ("nodes", self.nodes),
             ("nodes with an edge", self.nodes_with_edges),
@@ -73,7 +73,7 @@ class DegreeStatistics:
 def degree_statistics(
     data: DegreeSource, *, k: Sequence[int] = (2, 3), min_degree: int | None = None
 ) -> DegreeStatistics:
-    """Return all statistics of degrees at once: post-processing, free.
+    """Return all statistics of degrees at once: post-processing, at no privacy cost.
 
     Parameters
     ----------

@@ -32,8 +32,8 @@ class CumulativeMechanism(AdditiveMechanism):
     """Release the cumulative prevalences φ_{1+}..φ_{C+} under noise, made decreasing by isotonic regression.
 
     ``φ̃_{r+} = φ_{r+} + G``, r = 1..C, independent G with ``P(G = j) ∝ exp(−ε|j|/Δ)``, Δ = ``l1_sensitivity`` the
-    largest sorted ℓ1 distance of neighbours. Published is the non-increasing fit nearest in ℓ2, rounded, at least 0.
-    For a large ε it is one of the best of the simple ways to release a profile; below 2 others err less
+    largest sorted ℓ1 distance of neighbors. Published is the non-increasing fit nearest in ℓ2, rounded, at least 0.
+    For large ε it is one of the best simple ways to release a profile; below ε = 2 others have lower errors
     (docs/benchmarks.md). Intervals are from the noisy numbers themselves
     (:mod:`~anonhist.mechanisms.basis.noisy_band`).
 
@@ -42,12 +42,12 @@ class CumulativeMechanism(AdditiveMechanism):
     epsilon, unit, relation
         See :class:`~anonhist.mechanisms.basis.setting.Setting`.
     public_cap
-        C, a number known to everybody that no count exceeds, from 1 to 2^24. The error grows with it.
+        C, a public number that no count exceeds, from 1 to 2^24. The error grows with it.
 
     Guarantees
     ----------
     Pure ``epsilon``-differential privacy for data whose counts do not exceed C: one item more changes one φ_{r+}, by
-    one. Data with a larger count are refused, visibly. Noise is exact and added to whole numbers, so floating point
+    one. Data with a larger count are visibly refused. Noise is exact and added to whole numbers, so floating point
     costs nothing. Proof: docs/proofs/simple.md.
 
     Notes
@@ -72,7 +72,7 @@ class CumulativeMechanism(AdditiveMechanism):
 
     @property
     def name(self) -> str:
-        """The name to ask for this mechanism by."""
+        """The mechanism's name, as in ``mechanism="frobenius"``."""
         return "cumulative"
 
     @property
@@ -82,11 +82,11 @@ class CumulativeMechanism(AdditiveMechanism):
 
     @property
     def arithmetic(self) -> str:
-        """What floating point costs, and for which data the promise is made."""
+        """The effect of floating point, and the data for which the guarantee holds."""
         return f"{super().arithmetic}; {holds_where(f'no count is above {self.public_cap:,}')}"
 
     def exceeded_number(self, profile: Profile) -> str | None:
-        """Name the public cap where a count is above it."""
+        """Return ``"public_cap"`` if a count exceeds it."""
         return "public_cap" if profile.k_plus(self.public_cap + 1) else None
 
     def _run(self, profile: Profile, noise: Noise) -> Profile:

@@ -32,7 +32,7 @@ class IsotonicMechanism(AdditiveMechanism):
     """Release the counts in descending order under noise, made decreasing by isotonic regression.
 
     With λ_1 ≥ λ_2 ≥ … ≥ λ_L the counts, zeros for labels that do not occur, ``λ̃_i = λ_i + G``, independent G with
-    ``P(G = j) ∝ exp(−ε|j|/Δ)``, Δ = ``l1_sensitivity`` the largest sorted ℓ1 distance of neighbours. Published is the
+    ``P(G = j) ∝ exp(−ε|j|/Δ)``, Δ = ``l1_sensitivity`` the largest sorted ℓ1 distance of neighbors. Published is the
     non-increasing fit nearest in ℓ2, rounded; labels with a fit of one half or less are left out. Intervals are from
     the noisy counts themselves (:mod:`~anonhist.mechanisms.basis.noisy_band`).
 
@@ -41,17 +41,17 @@ class IsotonicMechanism(AdditiveMechanism):
     epsilon, unit, relation
         See :class:`~anonhist.mechanisms.basis.setting.Setting`.
     public_labels
-        L, a number known to everybody that the number of labels does not exceed, from 1 to 2^24.
+        L, a public bound on the number of labels, from 1 to 2^24.
 
     Guarantees
     ----------
     Pure ``epsilon``-differential privacy for data of at most L labels: one item more changes one λ_i, by one. Data with
-    more are refused, visibly. Noise is exact and added to whole numbers, so floating point costs nothing. Proof:
+    more are visibly refused. Noise is exact and added to whole numbers, so floating point costs nothing. Proof:
     docs/proofs/simple.md.
 
     Notes
     -----
-    O(L) time and memory, unlike the other mechanisms: it is here to compare with.
+    O(L) time and memory, unlike the other mechanisms: it is for comparison.
 
     References
     ----------
@@ -75,7 +75,7 @@ class IsotonicMechanism(AdditiveMechanism):
 
     @property
     def name(self) -> str:
-        """The name to ask for this mechanism by."""
+        """The mechanism's name, as in ``mechanism="frobenius"``."""
         return "isotonic"
 
     @property
@@ -85,11 +85,11 @@ class IsotonicMechanism(AdditiveMechanism):
 
     @property
     def arithmetic(self) -> str:
-        """What floating point costs, and for which data the promise is made."""
+        """The effect of floating point, and the data for which the guarantee holds."""
         return f"{super().arithmetic}; {holds_where(f'there are at most {self.public_labels:,} labels')}"
 
     def exceeded_number(self, profile: Profile) -> str | None:
-        """Name the public number of labels where there are more."""
+        """Return ``"public_labels"`` if there are more labels."""
         return "public_labels" if profile.num_labels > self.public_labels else None
 
     def _run(self, profile: Profile, noise: Noise) -> Profile:

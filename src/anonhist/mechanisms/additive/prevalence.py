@@ -34,11 +34,11 @@ LARGEST_COUNT = 2**24
 
 @frozen
 class PrevalenceMechanism(AdditiveMechanism):
-    """Release the prevalences φ_1..φ_C under noise: where labels are the people, C means "C or more".
+    """Release the prevalences φ_1..φ_C under noise; with label privacy, C means "C or more".
 
     ``φ̃_r = φ_r + G``, r = 1..C, independent G with ``P(G = j) ∝ exp(−ε|j|/s)``, s the most that (φ_1, …, φ_C) changes
-    in ℓ1 between neighbours. A label more or less changes one φ_r: s = 1, or 2 where labels are replaced. An item more
-    takes a label from one φ_r to the next: s = 2 for each cell in which neighbours may differ, so the other mechanisms
+    in ℓ1 between neighbors. A label more or less changes one φ_r: s = 1, or 2 where labels are replaced. An item more
+    takes a label from one φ_r to the next: s = 2 for each cell in which neighbors may differ, so the other mechanisms
     are better there, and this one is for comparison.
 
     Published is the profile whose cumulative prevalences are the isotonic fit of ``Σ_{j≥r} φ̃_j``, rounded: sums of
@@ -50,18 +50,18 @@ class PrevalenceMechanism(AdditiveMechanism):
     epsilon, unit, relation
         See :class:`~anonhist.mechanisms.basis.setting.Setting`.
     public_cap
-        C where items or users are protected: a number known to everybody that no count exceeds. For
-        ``PrivacyUnit.label(max_count=c)`` it is c, and larger counts are taken as c. From 1 to 2^24.
+        C for item and user privacy: a public number that no count exceeds. For ``PrivacyUnit.label(max_count=c)`` it is
+        c, and larger counts are taken as c. From 1 to 2^24.
 
     Raises
     ------
     UsageError
-        If C is missing, given twice, or above 2^24, or epsilon is below s·2^−40.
+        If C is missing, given twice, or above 2^24, or ε is below s·2^−40.
 
     Guarantees
     ----------
-    Pure ``epsilon``-differential privacy; for items and users, of data whose counts do not exceed C: others are
-    refused, visibly. Noise is exact and added to whole numbers, so floating point costs nothing. Proof:
+    Pure ``epsilon``-differential privacy; for items and users, of data whose counts do not exceed C: others are visibly
+    refused. Noise is exact and added to whole numbers, so floating point costs nothing. Proof:
     docs/proofs/prevalence.md.
 
     Examples
@@ -75,7 +75,7 @@ class PrevalenceMechanism(AdditiveMechanism):
 
     keeps_noisy_values: ClassVar[bool] = True
 
-    # The noise on a prevalence does not grow with c: what counts is epsilon / s, checked below.
+    # The noise on a prevalence does not grow with c: what counts is ε/s, checked below.
     smallest_epsilon_per_cell: ClassVar[Fraction] = Fraction(0)
 
     _: KW_ONLY
@@ -87,23 +87,23 @@ class PrevalenceMechanism(AdditiveMechanism):
         super().__post_init__()
         if self.unit.max_count is not None:
             if self.public_cap is not None:
-                raise UsageError("Where labels are protected, their `max_count` is the cap: leave `public_cap` out.")
+                raise UsageError("With label privacy, `max_count` is the cap: leave `public_cap` out.")
             if self.unit.max_count > LARGEST_COUNT:
                 message = f"The prevalence mechanism takes a `max_count` of at most 2^24, not {self.unit.max_count}."
                 raise UsageError(message)
         elif self.public_cap is None:
             raise UsageError(
-                "The prevalence mechanism needs `public_cap`, a number that everybody knows and no count exceeds; only "
-                "where labels are protected, their `max_count` is the cap."
+                "The prevalence mechanism needs `public_cap`, a public number that no count exceeds; with label "
+                "privacy, `max_count` is the cap."
             )
         if self._gamma < SMALLEST_GAMMA:
             least = short_decimal(self.epsilon / self._gamma)
-            message = f"The prevalence mechanism needs an epsilon of at least {least}·2^-40, about {least}e-12."
+            message = f"The prevalence mechanism needs an ε of at least {least}·2^-40, about {least}e-12."
             raise UsageError(message)
 
     @property
     def name(self) -> str:
-        """The name to ask for this mechanism by."""
+        """The mechanism's name, as in ``mechanism="frobenius"``."""
         return "prevalence"
 
     @property
@@ -114,7 +114,7 @@ class PrevalenceMechanism(AdditiveMechanism):
 
     @property
     def arithmetic(self) -> str:
-        """What floating point costs, and for which data the promise is made."""
+        """The effect of floating point, and the data for which the guarantee holds."""
         if self.public_cap is None:
             return super().arithmetic
         return f"{super().arithmetic}; {holds_where(f'no count is above {self.public_cap:,}')}"
@@ -132,11 +132,11 @@ class PrevalenceMechanism(AdditiveMechanism):
     def impossible(self, profile: Profile, items: int | None) -> str:
         """Say so where a count is above C."""
         if profile.k_plus(self.largest_count + 1):
-            return "a count is beyond the largest that the mechanism can release"
+            return "a count exceeds the largest that the mechanism can release"
         return super().impossible(profile, items)
 
     def exceeded_number(self, profile: Profile) -> str | None:
-        """Name the public cap where a count is above it."""
+        """Return ``"public_cap"`` if a count exceeds it."""
         return "public_cap" if self.public_cap is not None and profile.k_plus(self.public_cap + 1) else None
 
     def _run(self, profile: Profile, noise: Noise) -> Profile:

@@ -1,4 +1,4 @@
-"""Where the decisions of a chain come from: exact for a release, fast for a simulation."""
+"""Sources of a chain's decisions: exact for a release, fast for a simulation."""
 
 from __future__ import annotations
 

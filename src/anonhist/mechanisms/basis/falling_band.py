@@ -1,4 +1,4 @@
-"""Where numbers that never increase are, from noisy ones alone: no shape is assumed.
+"""Bounds for a non-increasing sequence from noisy values alone: no shape is assumed.
 
 The mean of m noisy numbers up to place k is at least that of the true ones, so at least the k-th true one, but for the
 mean of m noises; the mean of m from place k on is at most that. Of windows of 1, 2, 4, … numbers that one is taken

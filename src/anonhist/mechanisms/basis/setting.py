@@ -1,4 +1,4 @@
-"""What every central mechanism is told: how much, for whom, between which neighbours."""
+"""Settings of all central mechanisms: budget, unit and relation."""
 
 from __future__ import annotations
 
@@ -34,22 +34,22 @@ if TYPE_CHECKING:
 
 # What floating point costs where noise is drawn exactly.
 NOISE_IS_EXACT = "noise is exact and added to whole numbers, so floating point costs nothing"
-NO_ITEMS = "items belong to a release of PrivHist, which publishes their number, and no other"
+NO_ITEMS = "items belong to PrivHist releases alone: only PrivHist publishes their number"
 
 
 def check_unit(unit: PrivacyUnit) -> PrivacyUnit:
-    """Return a unit that a release can protect, refusing what is none, such as its name."""
+    """Return a unit that a release can protect; refuse anything else, such as its name."""
     if not isinstance(unit, PrivacyUnit):
         message = f"`unit` must be a PrivacyUnit, such as PrivacyUnit.user(max_items=5), not {unit!r}."
         raise UsageError(message)
     if unit.sketches > 1:
-        message = f"A release of exact counts is not one of several sketches: protect {unit.total_unit}."
+        message = f"This unit is for one of several sketches, but exact counts are released: protect {unit.total_unit}."
         raise UsageError(message)
     return unit
 
 
 def check_relation(relation: NeighboringRelation) -> NeighboringRelation:
-    """Return a relation, refusing what is none, such as its name."""
+    """Return a relation; refuse anything else, such as its name."""
     if not isinstance(relation, NeighboringRelation):
         message = f"`relation` must be a NeighboringRelation, such as SUBSTITUTE, not {relation!r:.80}."
         raise UsageError(message)
@@ -65,14 +65,14 @@ class Setting:
     epsilon
         The whole budget of one release, > 0; int, str, Decimal, Fraction, or float (its shortest decimal).
     unit
-        Whom the promise protects.
+        The unit that is protected.
     relation
-        What neighbouring means.
+        Which data sets are neighbors.
 
     Raises
     ------
     UsageError
-        If epsilon is impossible, or so small per cell that the noise would not fit in memory.
+        If ε is impossible, or so small per cell that the noise would not fit in memory.
 
     Examples
     --------
@@ -81,7 +81,7 @@ class Setting:
     """
 
     kind: ClassVar[ReleaseKind] = CENTRAL
-    # Time and memory of what is drawn around the data grow like 1/epsilon: minutes and some 100 MB here.
+    # Time and memory of the draws around the data grow like 1/ε: minutes and some 100 MB here.
     smallest_epsilon_per_cell: ClassVar[Fraction] = Fraction(1, 10**5)
 
     epsilon: Converted[EpsilonLike, Fraction] = converted(parse_epsilon)
@@ -98,12 +98,12 @@ class Setting:
 
     @property
     def l1_sensitivity(self) -> int:
-        """Largest sorted ℓ1 distance between neighbours: the number of cells in which their diagrams may differ."""
+        """Largest sorted ℓ1 distance between neighbors: the number of cells in which their diagrams may differ."""
         return self.unit.max_distance * self.relation.distance
 
     @property
     def epsilon_per_cell(self) -> Fraction:
-        """Budget per cell, epsilon / l1_sensitivity: pure differential privacy adds up along a path of neighbours."""
+        """Budget per cell, epsilon / l1_sensitivity: pure differential privacy adds up along a path of neighbors."""
         return self.epsilon / self.l1_sensitivity
 
     @property
@@ -113,12 +113,12 @@ class Setting:
 
     @property
     def arithmetic(self) -> str:
-        """What floating point costs, in a clause."""
+        """The effect of floating point, as a clause."""
         return NOISE_IS_EXACT
 
     @property
     def guarantee(self) -> Guarantee:
-        """The promise of one release."""
+        """The guarantee of one release."""
         return Guarantee(self.unit, self.relation, self.epsilon, self.delta, self.arithmetic)
 
     @property
@@ -138,11 +138,11 @@ class Setting:
         Raises
         ------
         UsageError
-            If they are not those of such a mechanism.
+            If they are not parameters of this mechanism.
         """
         given = dict(parameters)
         if not {"epsilon", "unit", "bound", "relation"} <= given.keys():
-            raise UsageError("they must tell epsilon, unit, bound and relation.")
+            raise UsageError("they must include epsilon, unit, bound and relation.")
         epsilon, kind, bound, relation = (given.pop(name) for name in ("epsilon", "unit", "bound", "relation"))
         if not isinstance(epsilon, str) or not isinstance(kind, str) or not isinstance(bound, int):
             raise UsageError("epsilon and unit must be text, and the bound a whole number.")
@@ -152,12 +152,12 @@ class Setting:
             raise UsageError(message)
         made = cls(epsilon, PrivacyUnit(kind, bound), relations[relation], **cls._own(given))
         if dict(made.parameters).keys() != parameters.keys():
-            raise UsageError("they are not all that such a mechanism has, and nothing else.")
+            raise UsageError("they must be exactly the parameters of this mechanism.")
         return made
 
     @classmethod
     def _own(cls, parameters: dict[str, object]) -> dict[str, Any]:
-        """Turn the parameters that this mechanism has besides those of all others into keyword arguments."""
+        """Turn the parameters specific to this mechanism into keyword arguments."""
         own = cls.own_options()
         if parameters.keys() - own.keys():
             message = f"they must be {', '.join(('epsilon', 'unit', 'bound', 'relation', *own))}."
@@ -172,12 +172,12 @@ class Setting:
 
     @classmethod
     def own_options(cls) -> dict[str, bool]:
-        """Return the names of what can be chosen besides epsilon, unit and relation, and whether it must be."""
+        """Return the options besides ``epsilon``, ``unit`` and ``relation``, and whether each is required."""
         everyones = {each.name for each in fields(Setting)}
         return {each.name: each.default is MISSING for each in fields(cls) if each.name not in everyones}
 
     def admit(self, profile: Profile) -> Profile:
-        """Check that this promise covers whom the profile names, and cap counts where the unit says so.
+        """Check that the guarantee covers the profile's unit, and cap counts if the unit has a cap.
 
         Raises
         ------
@@ -187,37 +187,37 @@ class Setting:
         check_profile(profile)
         if not self.unit.protects(profile.unit):
             message = (
-                f"The profile was read to protect {profile.unit}; {self.unit} is less. "
+                f"The profile was read to protect {profile.unit}, and {self.unit} protects less. "
                 "Leave unit out, or read the profile again for the unit you want."
             )
             raise UsageError(message)
         admitted = self.publishable(profile)
         if number := self.exceeded_number(admitted):
-            message = f"`{number}` is below the data: give a larger number that is known without looking at them."
+            message = f"`{number}` is below the data: give a larger number, known without looking at the data."
             raise UsageError(message)
         return admitted
 
     def publishable(self, released: Profile) -> Profile:
-        """Cap released counts where the unit says so: a larger one would say what is not so. Post-processing."""
+        """Cap released counts if the unit has a cap: larger ones would be impossible. Post-processing."""
         return released if self.unit.max_count is None else cap_counts(released, self.unit.max_count)
 
     def impossible(self, profile: Profile, items: int | None) -> str:
-        """Return, in a clause, why this mechanism never releases such a profile, with this number of items; or nothing.
+        """Return, as a clause, why this mechanism never releases such a profile with this number of items; else empty.
 
-        It is asked of what a file says.
+        It checks what files contain.
         """
         del profile
         return "" if items is None else NO_ITEMS
 
     def exceeded_number(self, profile: Profile) -> str | None:
-        """Return the name of the public number that a profile exceeds, if any: such data are outside the promise."""
+        """Return the name of the public number that a profile exceeds, if any: the guarantee excludes such data."""
         del profile
         return None
 
 
 @contextmanager
 def without_sizes() -> Iterator[None]:
-    """Say that memory was not enough, and hide allocation sizes, which may be those of private data.
+    """Report that memory was not enough, and hide allocation sizes, which may reveal private data.
 
     Raises
     ------
@@ -231,11 +231,11 @@ def without_sizes() -> Iterator[None]:
 
 
 def check_profile(profile: object) -> None:
-    """Refuse what is no profile, such as a list of counts, or a release."""
+    """Refuse anything but a profile, such as a list of counts or a release."""
     if isinstance(profile, Release):
-        raise UsageError("This is a release already, and may be published as it is; release private profiles.")
+        raise UsageError("This is already a release and can be published as it is: give a private profile.")
     if not isinstance(profile, Profile):
-        message = f"A profile is needed, such as read_profile(data) makes, not a {type(profile).__name__}."
+        message = f"A profile is needed, such as read_profile(data) returns, not a {type(profile).__name__}."
         raise UsageError(message)
 
 
@@ -264,9 +264,9 @@ def make_release(
     zeros: int | None = None,
     evidence: Evidence | None = None,
 ) -> Release:
-    """Put a released profile, its guarantee and its mechanism together, and what else is released or known of it."""
+    """Make a release of a released profile, its mechanism and guarantee, and what else is released or known."""
     return Release(
-        # Made anew of what was released: nothing else goes along.
+        # Made anew from released values alone, so that nothing else is kept.
         profile=Profile(profile.counts, profile.prevalences, unit=mechanism.guarantee.unit),
         guarantee=mechanism.guarantee,
         mechanism=mechanism,
@@ -279,7 +279,7 @@ def make_release(
 
 
 def holds_where(condition: str) -> str:
-    """Say for which data a promise is made, where others are refused visibly."""
+    """State for which data a guarantee holds, where other data are visibly refused."""
     return f"it holds for data where {condition}, which must be public knowledge"
 
 

@@ -1,4 +1,4 @@
-"""What all mechanisms for profiles have in common, and those of a kind: added noise, or draws by choices."""
+"""Base classes of mechanisms for profiles: all of them, those that add noise, and those that draw by choices."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ if TYPE_CHECKING:
 
 @frozen
 class CentralMechanism(Setting, ABC):
-    """A mechanism for profiles that is asked for by name: a public, frozen, printable value."""
+    """A mechanism for profiles with a name: a public, frozen, printable value."""
 
-    # It is left out of comparisons on data of more items.
+    # Comparisons on data with more items leave it out.
     most_items: ClassVar[int | None] = None
-    # Its releases keep noisy values as evidence, so that files may have intervals made of them.
+    # Its releases keep evidence from noisy values, so files may hold intervals made from it.
     keeps_noisy_values: ClassVar[bool] = False
 
     @property
     @abstractmethod
     def name(self) -> str:
-        """The name to ask for this mechanism by."""
+        """The mechanism's name, as in ``mechanism="frobenius"``."""
 
     @abstractmethod
     def release(self, profile: Profile, *, source: RandomSource | None = None, reason: str | None = None) -> Release:
@@ -63,7 +63,7 @@ class AdditiveMechanism(CentralMechanism):
         source
             Privacy randomness; the operating system's by default.
         reason
-            Why this mechanism was picked, for the record.
+            Why this mechanism was picked; recorded in the release.
 
         Raises
         ------
@@ -82,7 +82,7 @@ class AdditiveMechanism(CentralMechanism):
         return list(pulsing(self.publishable(self._run(public, noise)) for _ in range(size)))
 
     def _run_once(self, profile: Profile, noise: Noise) -> tuple[Profile, Evidence | None]:
-        """Run once for a release: also say what else the noisy values tell, if they are not all published."""
+        """Run once for a release; also return evidence from the noisy values, if they are not all published."""
         return self.publishable(self._run(profile, noise)), None
 
     @abstractmethod
@@ -94,8 +94,8 @@ class AdditiveMechanism(CentralMechanism):
 class DrawnMechanism(CentralMechanism):
     """A mechanism that draws a partition, decision by decision.
 
-    A draw tells of no noisy values, so its intervals come from runs on it. Below a budget per cell of
-    :attr:`runs_hold_from` these hold less often than they say on some data, and none are given.
+    A draw has no noisy values, so its intervals come from runs on it. Below a budget per cell of :attr:`runs_hold_from`
+    these have less than their stated coverage on some data, and none are given.
     """
 
     # Measured on the drawn shapes 0 to 4: docs/benchmarks.md, "Intervals of releases".
@@ -103,12 +103,12 @@ class DrawnMechanism(CentralMechanism):
 
     @property
     def runs_fall_short(self) -> str:
-        """Why intervals from runs on a release are too short; empty where they hold."""
+        """Why intervals from runs on a release are too short; empty if they hold."""
         if self.epsilon_per_cell >= self.runs_hold_from:
             return ""
         return (
-            f"below an epsilon of {short_decimal(self.runs_hold_from)} per cell, runs of the mechanism {self.name} on"
-            " its own release err less than the release does"
+            f"below ε/Δ = {short_decimal(self.runs_hold_from)}, simulated runs of the mechanism {self.name} on its "
+            "release have smaller errors than the release"
         )
 
     def release(self, profile: Profile, *, source: RandomSource | None = None, reason: str | None = None) -> Release:

@@ -1,1 +1,1 @@
-"""Mechanisms side by side on data that may be looked at."""
+"""Comparison of mechanisms on data that need no protection."""

@@ -1,4 +1,4 @@
-"""Mechanisms side by side, on data that may be looked at: real releases against the truth."""
+"""Comparison of mechanisms on data that need no protection: real releases against the truth."""
 
 from __future__ import annotations
 
@@ -53,15 +53,15 @@ def compare(
     source: RandomSource | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Comparison:
-    """Run mechanisms on data that may be looked at, and say how far off and how fast they are.
+    """Run mechanisms on data that need no protection, and measure their errors and time.
 
-    Comparing on private data is itself not private: every number returned tells of the data. Each mechanism makes
-    ``repeats`` real releases at each budget, after one that is not counted, and each is compared with the truth.
+    Comparing on private data is not private: every number returned reveals something about the data. Each mechanism
+    makes ``repeats`` real releases at each budget, after one that is not counted, and each is compared with the truth.
 
     Parameters
     ----------
     profile
-        Data that may be looked at, such as public data or a release.
+        Data that need no protection, such as public data or a release.
     epsilons
         Budgets.
     mechanisms
@@ -71,11 +71,11 @@ def compare(
     unit, relation
         As in :func:`release`.
     public_items, public_labels, public_cap
-        Numbers that the items, the labels, and the largest count do not exceed, as in :func:`release`. What is left out
-        is taken from the data: the labels as they are, items and cap rounded up to 1, 2 or 5 times a power of ten.
-        Where labels are protected, the unit's ``max_count`` is the cap.
+        Upper bounds on the items, the labels and the largest count, as in :func:`release`. Those left out are taken
+        from the data: the labels as they are, items and cap rounded up to 1, 2 or 5 times a power of ten. With label
+        privacy, the unit's ``max_count`` is the cap.
     shares
-        How ``"privhist"`` divides its budget, as in :func:`release`.
+        How ``"privhist"`` splits its budget, as in :func:`release`.
     source
         Privacy randomness; the operating system's by default.
     progress
@@ -91,7 +91,7 @@ def compare(
     ------
     UsageError
         If a budget, a name or a number is impossible, a budget or a name comes twice, the unit protects less than the
-        profile's, or no mechanism applies at all.
+        profile's, or no mechanism applies.
 
     Examples
     --------
@@ -103,7 +103,7 @@ def compare(
         profile = profile.profile
     if not isinstance(profile, Profile):
         message = (
-            "A profile is needed, such as read_profile(data) makes, or the profile of a release, not a "
+            "A profile is needed, such as read_profile(data) returns, or the profile of a release, not a "
             f"{type(profile).__name__}."
         )
         raise UsageError(message)
@@ -132,7 +132,7 @@ def compare(
             rows.append(ComparisonRow(name, mechanism.epsilon, metric, float(np.mean(numbers)), spread, runs))
     if not rows:
         name, _, reason = skipped[0]
-        message = f"No mechanism applies; {name}, for one: {reason}"
+        message = f"No mechanism applies. The reason for {name}: {reason}"
         raise UsageError(message)
     return Comparison(
         tuple(rows),
@@ -150,7 +150,7 @@ def compare(
 def check_comparison(
     *, epsilons: Iterable[EpsilonLike], mechanisms: Iterable[str] | None, repeats: int
 ) -> tuple[tuple[Fraction, ...], tuple[MechanismName, ...], int]:
-    """Return budgets, names and repeats as they are meant, or refuse what is wrong whatever the data.
+    """Return parsed budgets, names and repeats, or refuse what is wrong for all data.
 
     Raises
     ------
@@ -172,7 +172,7 @@ def check_comparison(
     for listed in (names, tuple(map(short_decimal, budgets))):
         twice = next((each for place, each in enumerate(listed) if each in listed[:place]), None)
         if twice is not None:
-            message = f"{twice} is asked for twice: name each mechanism and each epsilon once."
+            message = f"{twice} is listed twice: list each mechanism and each ε once."
             raise UsageError(message)
     return budgets, cast("tuple[MechanismName, ...]", names), parse_whole_number(repeats, name="repeats", least=2)
 
@@ -180,18 +180,18 @@ def check_comparison(
 def _as_tuple(given: Iterable[object], name: str, example: str) -> tuple[object, ...]:
     listed = tuple(given) if isinstance(given, Iterable) and not isinstance(given, str) else ()
     if not listed:
-        message = f"`{name}` must be a list with something in it, such as {example}."
+        message = f"`{name}` must be a list that is not empty, such as {example}."
         raise UsageError(message)
     return listed
 
 
 def _truth(profile: Profile, unit: PrivacyUnit, relation: NeighboringRelation) -> Profile:
-    """Return what a release is measured against: the data, capped where the unit says so."""
+    """Return the truth that a release is measured against: the data, capped if the unit has a cap."""
     check_unit(unit)
     if not isinstance(relation, NeighboringRelation):
         message = f"`relation` must be a NeighboringRelation, such as SUBSTITUTE, not {relation!r}."
         raise UsageError(message)
-    # One per cell: who is protected matters here, and no budget.
+    # ε = 1 per cell: only the unit matters here.
     return Setting(Fraction(unit.max_distance * relation.distance), unit, relation).admit(profile)
 
 
@@ -202,10 +202,10 @@ def _measure(
     source: RandomSource | None,
     progress: Callable[[float], None] | None,
 ) -> dict[str, list[float]]:
-    """Release again and again; return each metric of each release but the first, which loads and prepares."""
+    """Release repeatedly; return each metric of each release but the first, which loads and prepares."""
     measured: dict[str, list[float]] = {metric.name: [] for metric in METRICS}
     for repeat in range(repeats + 1):
-        # Steps of a release tell of the data: here anybody may know them.
+        # Steps of a release reveal something about the data, which need no protection here.
         with tell_share(progress, repeat / (repeats + 1), (repeat + 1) / (repeats + 1)):
             start = perf_counter()
             release = mechanism.release(truth, source=source)
@@ -218,7 +218,7 @@ def _measure(
 
 
 def _merge(skipped: Sequence[tuple[str, Fraction, str]]) -> tuple[Skipped, ...]:
-    """Say each reason once, with all budgets it holds for."""
+    """List each reason once, with all its budgets."""
     budgets: dict[tuple[str, str], list[Fraction]] = {}
     for name, epsilon, reason in skipped:
         budgets.setdefault((name, reason), []).append(epsilon)

@@ -1,4 +1,4 @@
-"""Who takes part in a comparison: each mechanism at each budget, with public numbers, or the reason why not."""
+"""The mechanisms of a comparison: each at each budget, with public numbers, or the reason why it is skipped."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def entrants_of(
     *,
     items: int,
 ) -> tuple[list[tuple[str, CentralMechanism]], list[tuple[str, Fraction, str]]]:
-    """Make each mechanism at each budget, or note why there is none."""
+    """Make each mechanism at each budget, or note why it does not apply."""
     entrants, skipped = [], []
     for epsilon in budgets:
         for name in names:
@@ -102,12 +102,12 @@ def _entrant(
         return choose(epsilon=epsilon, unit=unit, relation=relation)[0]
     kind = mechanism_class(name)
     if kind.most_items is not None and items > kind.most_items:
-        message = f"It is made for at most {kind.most_items:,} items, and there are {items:,}."
+        message = f"It takes at most {kind.most_items:,} items; the data have {items:,}."
         raise UsageError(message)
     taken = kind.own_options()
     own = {option: options[option] for option in taken if option in options}
     if unit.max_count is not None and "public_cap" in taken:
-        # The unit's largest count is the cap, which only those must be told that need one.
+        # The unit's largest count is the cap: only mechanisms that need a cap get it as an option.
         cap = own.pop("public_cap", unit.max_count)
         own |= {"public_cap": cap} if taken["public_cap"] else {}
     return named_mechanism(name, epsilon, unit, relation, own)

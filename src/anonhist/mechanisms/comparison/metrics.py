@@ -1,4 +1,4 @@
-"""How far a release is from the truth, where the truth may be looked at."""
+"""Errors of a release against a known truth."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MARKS = 200
 
 @dataclass(frozen=True)
 class Metric:
-    """One number that a release is judged by: the smaller, the better.
+    """A metric of a release: lower is better.
 
     Attributes
     ----------
@@ -29,7 +29,7 @@ class Metric:
     title, unit
         As in tables for people.
     meaning
-        What it is, in a few words.
+        Its meaning, in a few words.
     """
 
     name: str
@@ -80,16 +80,16 @@ def guessing_error(truth: Profile, release: Release) -> float:
     return float(np.abs(covered_share(release.profile, marks) - covered_share(truth, marks)).mean())
 
 
-# In the order in which people ask for them.
+# In order of interest.
 ERRORS: dict[Metric, Callable[[Profile, Release], float]] = {
     Metric(
-        "sorted_l1", "Sorted ℓ1", "items", "items to move from label to label, add or remove until the release is true"
+        "sorted_l1", "Sorted ℓ1", "items", "items to move between labels, add or remove to correct the release"
     ): sorted_l1_error,
     Metric(
         "sorted_l2",
         "Sorted ℓ2",
         "items",
-        "the same as a Euclidean distance, in which a few large errors weigh more than many small ones",
+        "the Euclidean distance, in which a few large errors weigh more than many small ones",
     ): sorted_l2_error,
     Metric("items", "Number of items, n", "items", "error of the released number of items"): items_error,
     Metric(

@@ -1,4 +1,4 @@
-"""What a comparison of mechanisms finds."""
+"""Results of a comparison of mechanisms."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from anonhist.privacy import NeighboringRelation, PrivacyUnit
 
 NOT_PRIVATE = (
-    "Comparing on private data is itself not private: every number here tells of the data, and so does a choice made "
-    "by it. Compare on data that you may look at, such as public data or an earlier release."
+    "Comparing on private data is not private: every number here reveals something about the data, and so does a "
+    "choice based on it. Compare on public data or on an earlier release."
 )
 
 
@@ -29,11 +29,11 @@ class ComparisonRow:
     Attributes
     ----------
     mechanism, epsilon
-        What was run, by name, and its whole budget.
+        The name of the mechanism, and its whole budget.
     metric
         Name of a metric of ``anonhist.mechanisms.comparison.metrics``.
     mean, standard_error
-        Mean over the releases, and how far off that mean may be: the standard deviation over √repeats.
+        Mean over the releases, and its standard error: the standard deviation over √repeats.
     repeats
         How many releases were made.
     """
@@ -55,7 +55,7 @@ class Skipped:
     mechanism, epsilons
         Its name, and the budgets at which it does not.
     sentence
-        Why, as the error said it: with parameters in backticks.
+        The reason, as in the error: with parameters in backticks.
     """
 
     mechanism: str
@@ -64,7 +64,7 @@ class Skipped:
 
     @property
     def reason(self) -> str:
-        """Why, with parameters as Python writes them."""
+        """The reason, with parameters as Python writes them."""
         return spell_out(self.sentence)
 
 
@@ -77,11 +77,11 @@ class Comparison(Shown, Tabular):
     rows
         One for each budget, mechanism and metric, in this order of nesting.
     skipped
-        What does not apply, and why.
+        Mechanisms that do not apply, and the reasons.
     picked
         (budget, name) of each mechanism that ``"auto"`` picked.
     taken
-        (name, number) of each public number that was not given, and so was taken from the data.
+        (name, number) of each public number that was not given and was taken from the data.
     items, labels
         Size of the data that was compared on, counts capped where labels are protected.
     unit, relation, repeats
@@ -119,10 +119,10 @@ class Comparison(Shown, Tabular):
         return next((row for row in self.rows if (row.mechanism, row.epsilon, row.metric) == asked), None)
 
     def best(self, epsilon: Fraction, metric: str) -> frozenset[str]:
-        """Return the mechanism that errs least, and those that cannot be told from it.
+        """Return the mechanism with the lowest error, and those not significantly worse.
 
-        These are the ones whose mean is larger by at most two standard errors of the difference, of their own error no
-        more than a quarter of the mean being counted: what varies wildly is not good for that.
+        These have a mean larger by at most two standard errors of the difference. Of their own standard error at most a
+        quarter of the mean counts, so that a large variance does not make a mechanism look good.
         """
         rows = [row for row in self.rows if (row.epsilon, row.metric) == (epsilon, metric)]
         least = min(rows, key=lambda row: row.mean)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Asked:
-    """What every private estimate is told, as it is told."""
+    """Options of all private estimates, as given."""
 
     epsilon: EpsilonLike
     unit: PrivacyUnit | None
@@ -30,7 +30,7 @@ class Asked:
     source: RandomSource | None
 
     def of(self, profile: Profile, mechanism: Callable[..., StatisticMechanism], **own: Any) -> Estimate:
-        """Make the estimate; it protects whom the profile names, where nothing else is said."""
+        """Make the estimate; the unit is the profile's own by default."""
         check_profile(profile)
         unit = profile.unit if self.unit is None else self.unit
         made = mechanism(self.epsilon, unit, self.relation, public_items=self.public_items, **own)

@@ -1,4 +1,4 @@
-"""How biased a linear statistic can be at most, from its weights: public, whatever the data."""
+"""The largest bias of a linear statistic, from its weights: public, whatever the data."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def largest_bias(
     alphabet_size
         k; None if any number of labels is possible.
     least
-        Below this mean count there are no labels but those that do not exist.
+        No label has a mean count below this, except 0.
 
     Examples
     --------

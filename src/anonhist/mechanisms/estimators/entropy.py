@@ -92,9 +92,9 @@ class EntropyMechanism(StatisticMechanism):
         ``"polynomial"`` (Wu and Yang 2016; needs the alphabet size), ``"jackknife"``, ``"miller-madow"`` or
         ``"plug-in"``.
     alphabet_size
-        k, how many labels there can be: public.
+        k, the number of possible labels: public.
     polynomial
-        The parameters of the polynomial; by default those with the least error predicted from n, k and the noise, over
+        The parameters of the polynomial; by default those with the lowest error predicted from n, k and the noise, over
         four public distributions (:func:`recommended_polynomial`).
 
     Raises
@@ -123,12 +123,12 @@ class EntropyMechanism(StatisticMechanism):
         check_method(self.method, PRIVATE_ENTROPY_METHODS, of="private entropy")
         if self.alphabet_size is None and self.method == "polynomial":
             raise UsageError(
-                "The polynomial method needs `alphabet_size`, how many labels there can be; without it use jackknife."
+                "The polynomial method needs `alphabet_size`, the number of possible labels: give it, or use jackknife."
             )
 
     @property
     def assumes(self) -> str:
-        """What must be so for the interval to hold."""
+        """What the interval assumes."""
         return Polynomial.assumes if self.method == Polynomial.name else _STATISTICS[self.method][1]
 
     def method_for(self, items: int) -> str:
@@ -149,7 +149,7 @@ class EntropyMechanism(StatisticMechanism):
         return 0.0, math.inf if self.alphabet_size is None else math.log(self.alphabet_size)
 
     def bias(self, items: int) -> tuple[float, float]:
-        """Return the largest bias over all distributions; without k there is no bound on how much too low it is."""
+        """Return the largest bias over all distributions; without k the negative bias is unbounded."""
         truth, size = surprise(items), self.alphabet_size
         too_low, too_high = largest_bias(self.statistic(items), truth, items, alphabet_size=size)
         return math.inf if size is None else too_low, too_high
@@ -157,11 +157,11 @@ class EntropyMechanism(StatisticMechanism):
 
 @lru_cache(maxsize=256)
 def recommended_polynomial(mechanism: EntropyMechanism, items: int) -> PolynomialParameters:
-    """Return the parameters that promise the least error for n items: a function of public numbers alone.
+    """Return the parameters with the lowest predicted error for n items: a function of public numbers alone.
 
-    Degrees, intervals and thresholds around the published ones are tried on a uniform distribution over k labels,
-    one of two steps, and Zipf's with exponents 1/2 and 1; bias, sampling and noise are added in
-    squares, and the mean of the roots is least.
+    Degrees, intervals and thresholds around the published ones are tried on a uniform distribution over k labels, one
+    of two steps, and Zipf's with exponents 1/2 and 1; bias, sampling and noise are added in squares, and the mean of
+    the roots is minimized.
 
     Examples
     --------
@@ -216,15 +216,15 @@ def entropy(
         ``"polynomial"`` (default with an alphabet size), ``"jackknife"`` (default without), ``"miller-madow"`` or
         ``"plug-in"``.
     alphabet_size
-        k, how many labels there can be: public.
+        k, the number of possible labels: public.
     base
         Base of the logarithm, > 1: 2 for bits, e (default) for nats.
     unit
-        Whom to protect, items or users; the profile's own unit by default.
+        The unit to protect, items or users; the profile's own unit by default.
     relation
-        Neighbours differ by a unit added or removed (default) or replaced by another.
+        Neighbors differ by a unit added or removed (default) or replaced by another.
     public_items
-        The number of items, where everybody knows it.
+        The number of items, if it is public.
     level
         Probability with which the interval is meant to hold the truth.
     source
@@ -233,7 +233,7 @@ def entropy(
     Returns
     -------
     Estimate
-        With its guarantee; the parts of its error are privacy noise, exactly, and sampling, at most.
+        With its guarantee; the parts of its error are privacy noise, exactly, and an upper bound on sampling error.
 
     Raises
     ------

@@ -48,8 +48,8 @@ class ErrorRow:
     x
         Number of items, number of times t that the draws beyond the sample are as many as it, or share of the text.
     estimator
-        Its name. "not cut" is the same before it is cut to what can be, and "twin" that without noise: the squared
-        errors of the two differ by the noise alone.
+        Its name. "not cut" is the same before it is clipped to possible values, and "twin" is that without noise: the
+        squared errors of the two differ by the noise alone.
     epsilon
         0 where it is not private.
     rmse, standard_error
@@ -79,7 +79,7 @@ class Errors:
         self._noise: dict[tuple[str, float], float] = {}
 
     def add(self, estimator: str, error: float, *, epsilon: float = 0, noise: float = 0.0) -> None:
-        """Note one error, and the standard deviation of the noise in it."""
+        """Record one error, and the standard deviation of its noise."""
         self._errors.setdefault((estimator, epsilon), []).append(error)
         self._noise[estimator, epsilon] = noise
 
@@ -201,7 +201,7 @@ def sample(name: str) -> Profile:
 
 
 def steps(trials: int) -> int:
-    """Return how often ``advance`` is called in all."""
+    """Return the total number of calls of ``advance``."""
     return trials * (len(ENTROPY_ITEMS) + len(COVERAGE_REACH) + len(TEXTS) * len(SHARES))
 
 
@@ -227,7 +227,7 @@ def _private(
     *,
     published: float | None = None,
 ) -> None:
-    """Note the error of a private estimate; with a published scale also of that, and of the twin without noise.
+    """Record the error of a private estimate; with a published scale, also with that scale and without noise.
 
     The published noise is ours drawn out, so that the two do not differ by chance.
     """

@@ -1,4 +1,4 @@
-"""A statistic with noise, before it is made an estimate."""
+"""A statistic with noise, before it becomes an estimate."""
 
 from __future__ import annotations
 

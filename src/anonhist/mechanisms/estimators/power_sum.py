@@ -36,7 +36,7 @@ class PowerSumMechanism(StatisticMechanism):
     order
         a, a whole number from 2 to 12: public.
     alphabet_size
-        k, how many labels there can be: public; without it the sum is cut to [n^(1−a), 1].
+        k, the number of possible labels: public; without it the sum is cut to [n^(1−a), 1].
     epsilon, unit, relation, public_items
         See :class:`~anonhist.mechanisms.estimators.statistic_mechanism.StatisticMechanism`, which has the guarantee.
 
@@ -56,7 +56,7 @@ class PowerSumMechanism(StatisticMechanism):
 
     @property
     def assumes(self) -> str:
-        """What must be so for the interval to hold."""
+        """What the interval assumes."""
         return PowerSum.assumes
 
     def method_for(self, items: int) -> str:
@@ -69,7 +69,7 @@ class PowerSumMechanism(StatisticMechanism):
         return power_sum_statistic(max(items, self.order), self.order)
 
     def sampling_error(self, weights: WholeWeights, value: float, scale: float) -> float:
-        """Return the most that sampling may do to a power sum M no larger than was released, plus the noise.
+        """Return an upper bound on the sampling error of a power sum M up to the released one plus noise.
 
         ``Var M_a = Σ_{c=1..a} C(a,c)·C(n−a,a−c)/C(n,a)·ζ_c`` (Hoeffding 1948, eq. 5.13) with
         ``ζ_c ≤ Σ_x p_x^(2a−c) ≤ M^((2a−c)/a)``: of small M far less than for any distribution.
@@ -133,7 +133,7 @@ def renyi_entropy(
     order
         a, a whole number from 2 to 12.
     alphabet_size
-        k, how many labels there can be: public.
+        k, the number of possible labels: public.
     base
         Base of the logarithm, > 1: 2 for bits, e (default) for nats.
 
@@ -174,7 +174,7 @@ def power_sum(
     order
         a, a whole number from 2 to 12; 2 gives Simpson's index.
     alphabet_size
-        k, how many labels there can be: public.
+        k, the number of possible labels: public.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Which parameters err least, as far as public numbers tell: no data are looked at."""
+"""Parameters with the lowest error predicted from public numbers: no data are read."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ _GROUPS = 48
 
 @dataclass(frozen=True, eq=False)
 class Reference:
-    """A distribution that estimates are tried on, and the truth there.
+    """A reference distribution and its true property.
 
     Attributes
     ----------
     distribution
         Samples from it.
     truth
-        What an estimate should be.
+        The true property.
     """
 
     distribution: SampleDistribution
@@ -51,7 +51,7 @@ def mean_error(statistic: LinearStatistic, references: Sequence[Reference], nois
 def populations(labels: int) -> tuple[Assemblage, ...]:
     """Return distributions over so many labels: uniform, two steps, Zipf with exponents 1/2 and 1.
 
-    Labels of neighbouring ranks are taken together, the first sixteen excepted.
+    Labels of neighboring ranks are taken together, the first sixteen excepted.
 
     Examples
     --------

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @frozen
 class SampleCoverageMechanism(StatisticMechanism):
-    """Private ``C = 1 − φ_1/n``, cut to [0, 1]: the share of what comes next that has been seen before.
+    """Private ``C = 1 − φ_1/n``, clipped to [0, 1]: the probability that the next item has a label seen before.
 
     One item replaced changes it by 2/n at most.
 
@@ -43,7 +43,7 @@ class SampleCoverageMechanism(StatisticMechanism):
 
     @property
     def assumes(self) -> str:
-        """What must be so for the interval to hold."""
+        """What the interval assumes."""
         return GoodTuring.assumes
 
     def method_for(self, items: int) -> str:
@@ -80,7 +80,7 @@ def sample_coverage(
     level: float = 0.95,
     source: RandomSource | None = None,
 ) -> Estimate:
-    """Estimate with differential privacy which share of what comes next will be labels seen before.
+    """Estimate with differential privacy the probability that the next item has a label seen before.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What private estimators have in common: a linear statistic on a grid, and exact noise on it."""
+"""Base class of private estimators: a linear statistic on a grid, and exact noise on it."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ if TYPE_CHECKING:
 
 # Names of the parts of an error.
 SAMPLING, NOISE = "sampling, at most", "privacy noise"
-# Of the budget, where the number of items is not public: it is released first.
+# Share of the budget for the number of items, if it is not public: it is released first.
 _ITEMS_SHARE = Fraction(1, 3)
 # Digits of the knots that noise is predicted from.
 _FORESEEN = 6
 _BEYOND = (
-    "What was released lies far beyond what there can be, and was cut: an assumption fails, or a public number, such "
-    "as the alphabet size, is not right."
+    "The released value was far outside the possible range and was clipped: an assumption fails, or a public number, "
+    "such as the alphabet size, is wrong."
 )
 _RARE = Statement(Holds.AT_LEAST, "labels too rare to be seen may add any amount")
-_ALLOWED = Statement(Holds.BOTH, "the ends allow for the largest bias there can be")
+_ALLOWED = Statement(Holds.BOTH, "the interval allows for the largest possible bias")
 _ARITHMETIC = "weights are whole multiples of a public step and noise is exact, so floating point costs nothing"
 
 
@@ -47,13 +47,13 @@ _ARITHMETIC = "weights are whole multiples of a public step and noise is exact, 
 class StatisticMechanism(Setting, ABC):
     """Release ``f = Σ_j w(j)·φ_j`` under discrete Laplace noise whose scale depends on public numbers alone.
 
-    The weights depend on the number of items, and so must be told it:
+    The weights depend on the number of items n:
 
-    - one item replaced by another (``SUBSTITUTE``, unit item): n is the same in neighbouring data sets and taken as
+    - one item replaced by another (``SUBSTITUTE``, unit item): n is the same in neighboring data sets and taken as
       it is. A row without a label is not an item, so whether a row has a label is not protected, unless such rows count
       as one more label (``keep_null`` of :func:`read_profile`). The noise has scale ``Δ/ε``,
       ``Δ = max |d(a) − d(b)|`` over ``a + b ≤ n − 1``, ``d(j) = w(j + 1) − w(j)``;
-    - ``public_items``: n is that number; if it is not, the estimate is off and the promise is not;
+    - ``public_items``: n is that number; if it is wrong, the estimate is wrong, but the guarantee holds;
     - else a third of the budget releases n first, and the weights are made for what was released.
 
     In the last two cases ``Σ_j (w(j) − c·j)·φ_j`` is released with noise of scale ``l1_sensitivity·max |d(j) − c|/ε``,
@@ -70,12 +70,12 @@ class StatisticMechanism(Setting, ABC):
     epsilon, unit, relation
         See :class:`~anonhist.mechanisms.basis.setting.Setting`. The unit is an item or a user.
     public_items
-        The number of items, where everybody knows it.
+        The number of items, if it is public.
 
     Guarantees
     ----------
-    Pure ``epsilon``-differential privacy for every profile. Nothing observed touches the scale, the weights or a
-    branch. Proof: docs/proofs/estimators.md.
+    Pure ``epsilon``-differential privacy for every profile. The scale, the weights and all branches are independent of
+    the data. Proof: docs/proofs/estimators.md.
     """
 
     # What is estimated, in what unit, and between which public ends, before it is finished.
@@ -91,8 +91,8 @@ class StatisticMechanism(Setting, ABC):
         super().__post_init__()
         if self.unit.max_count is not None:
             message = (
-                "Private estimators protect items or users: where labels are the people, make a release, "
-                "which says how many of them have each count."
+                "Private estimators protect items or users. For label privacy, make a release: it has the number of "
+                "labels with each count."
             )
             raise UsageError(message)
 
@@ -107,10 +107,10 @@ class StatisticMechanism(Setting, ABC):
     @property
     @abstractmethod
     def assumes(self) -> str:
-        """What must be so for the interval to hold."""
+        """What the interval assumes."""
 
     def ends(self, items: int) -> tuple[float, float]:
-        """Return what lies below and above everything that can be estimated, for a public number of items."""
+        """Return the range of possible estimates, for a public number of items."""
         del items
         return -math.inf, math.inf
 
@@ -122,7 +122,7 @@ class StatisticMechanism(Setting, ABC):
     def bias(self, items: int) -> tuple[float, float]:
         """Return how far the mean of the statistic may be below and above the truth, from public numbers; ≥ 0.
 
-        Infinite where there is no bound: then the estimate says no more than the other end.
+        Infinite if there is no bound: then the estimate has only the other end.
         """
         del items
         return 0.0, 0.0
@@ -139,21 +139,21 @@ class StatisticMechanism(Setting, ABC):
 
     @property
     def guarantee(self) -> Guarantee:
-        """The promise of one estimate."""
+        """The guarantee of one estimate."""
         steps: tuple[tuple[str, Fraction], ...] = ()
         arithmetic = _ARITHMETIC
         if self.items_are_released:
             steps = (("the number of items", self._items_epsilon), (self.quantity, self._statistic_epsilon))
         elif self.public_items is None:
             arithmetic = (
-                f"{arithmetic}; the number of items, which are the rows with a label, is the same in neighbouring data "
+                f"{arithmetic}; the number of items, which are the rows with a label, is the same in neighboring data "
                 "sets and not protected"
             )
         return Guarantee(self.unit, self.relation, self.epsilon, self.delta, arithmetic, steps)
 
     @property
     def fineness(self) -> float:
-        """How fine the grid of the weights is: as fine as the sampler of the noise allows for the budget.
+        """The resolution of the grid of weights: as fine as the noise sampler allows for the budget.
 
         Sensitivities are at most twice that, and a few multiples, for each two cells: the rate of the noise stays above
         twice the smallest.
@@ -217,8 +217,8 @@ class StatisticMechanism(Setting, ABC):
         Returns
         -------
         Estimate
-            Its parts are the privacy noise, exactly, and sampling, at most: that the data show how much it really is
-            would cost budget.
+            Its parts are the privacy noise, exactly, and an upper bound on sampling error: a data-dependent value would
+            cost budget.
 
         Raises
         ------
@@ -254,7 +254,7 @@ class StatisticMechanism(Setting, ABC):
         return Noised(value, items, scale, on_items, self.sampling_error(weights, value, scale))
 
     def sampling_error(self, weights: WholeWeights, value: float, scale: float) -> float:
-        """Return the most that sampling may do, from what was released and public numbers.
+        """Return an upper bound on the sampling error, from the release and public numbers.
 
         By default ``√n·Δ/2``, Δ the largest change by one item replaced (Efron and Stein).
         """
@@ -270,7 +270,7 @@ class StatisticMechanism(Setting, ABC):
         half = math.hypot(noise, quantile(level) * math.hypot(noised.sampling_error, noised.items_error))
         finished = self._finish(value, items)
         least, most = self.ends(items)
-        # What is cut takes its interval along: one beyond the ends would have no length.
+        # Clipping a value also moves its interval: one outside the range would have length zero.
         middle = min(max(value, least), most)
         too_low, too_high = self.bias(items)
         low, high = self._finish(middle - half - too_high, items), self._finish(middle + half + too_low, items)
@@ -304,7 +304,7 @@ class StatisticMechanism(Setting, ABC):
 
 
 def _slope(mechanism: StatisticMechanism, value: float, items: int, width: float) -> float:
-    """Return how much the estimate changes per unit of the statistic, around what was released."""
+    """Return the derivative of the estimate with respect to the statistic, around the released value."""
     least, most = mechanism.ends(items)
     middle = min(max(value, least), most)
     low, high = max(middle - width, least), min(middle + width, most)

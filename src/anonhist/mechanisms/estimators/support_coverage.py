@@ -1,4 +1,4 @@
-"""Private support coverage: how many labels so many draws would show, under noise."""
+"""Private support coverage: the expected number of labels in m draws, under noise."""
 
 from __future__ import annotations
 
@@ -88,11 +88,11 @@ class SupportCoverageMechanism(StatisticMechanism):
         m, from 1 to 2^64: public.
     method
         ``"rarefaction"``, ``"good-toulmin"``, ``"smoothed-poisson"``, ``"smoothed-binomial-a"`` or
-        ``"smoothed-binomial-b"``, with its usual parameter; by default the smoothing with the least error predicted
+        ``"smoothed-binomial-b"``, with its usual parameter; by default the smoothing with the lowest error predicted
         from n, m and the noise (:func:`recommended_smoothing`). Up to n draws every method is rarefaction: one item
         changes it by m/n at most, as it does the mean over batches of m items, than which it errs no more.
     alphabet_size
-        k, how many labels there can be, if that is public: the recommendation then is for so many.
+        k, the number of possible labels, if that is public: the recommendation then is for so many.
     epsilon, unit, relation, public_items
         See :class:`~anonhist.mechanisms.estimators.statistic_mechanism.StatisticMechanism`, which has the guarantee.
 
@@ -127,7 +127,7 @@ class SupportCoverageMechanism(StatisticMechanism):
 
     @property
     def assumes(self) -> str:
-        """What must be so for the interval to hold."""
+        """What the interval assumes."""
         return SmoothedPoisson.assumes
 
     def statistic(self, items: int) -> LinearStatistic:
@@ -144,9 +144,9 @@ class SupportCoverageMechanism(StatisticMechanism):
         return largest_bias(self.statistic(items), truth, items, alphabet_size=self.alphabet_size)
 
     def doubts(self, items: int) -> tuple[str, ...]:
-        """Say where another method was taken than was asked for."""
+        """Warn if another method was used than requested."""
         if self.method == Rarefaction.name and self.draws > items:
-            return (f"Rarefaction takes no more draws than there are items: {self.method_for(items)} was taken.",)
+            return (f"Rarefaction takes at most as many draws as there are items: {self.method_for(items)} was used.",)
         return ()
 
     def ends(self, items: int) -> tuple[float, float]:
@@ -157,11 +157,11 @@ class SupportCoverageMechanism(StatisticMechanism):
 
 @lru_cache(maxsize=256)
 def recommended_smoothing(mechanism: SupportCoverageMechanism, items: int) -> Smoothing:
-    """Return the smoothing that promises the least error for n items: a function of public numbers alone.
+    """Return the smoothing with the lowest predicted error for n items: a function of public numbers alone.
 
     Poisson and binomial smoothings with parameters around the usual ones are tried on samples from four distributions
     (uniform, two steps, Zipf's with exponents 1/2 and 1) over k labels, or, where k is not known, over n/2, 2n and 10n.
-    Bias, sampling and noise are added in squares, and the mean of the roots is least.
+    Bias, sampling and noise are added in squares, and the mean of the roots is minimized.
 
     Examples
     --------
@@ -214,9 +214,9 @@ def support_coverage(
         m, from 1 to 2^64: public.
     method
         ``"rarefaction"``, ``"good-toulmin"``, ``"smoothed-poisson"``, ``"smoothed-binomial-a"`` or
-        ``"smoothed-binomial-b"``; by default the smoothing that promises the least error.
+        ``"smoothed-binomial-b"``; by default the smoothing with the lowest predicted error.
     alphabet_size
-        k, how many labels there can be, if that is public; it makes the prediction better.
+        k, the number of possible labels, if that is public; it makes the prediction better.
 
     Raises
     ------

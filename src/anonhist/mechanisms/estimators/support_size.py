@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 PrivateSupportSizeMethod = Literal["chebyshev", "coverage", "observed"]
 PRIVATE_SUPPORT_SIZE_METHODS: tuple[str, ...] = get_args(PrivateSupportSizeMethod)
-# What the coverage of so many draws may miss: k·e^(−m/k) = k/30 labels.
+# The coverage of so many draws may miss k·e^(−m/k) = k/30 labels.
 _DRAWS_PER_LABEL = math.log(30)
 
 
@@ -72,12 +72,14 @@ class SupportSizeMechanism(StatisticMechanism):
         super().__post_init__()
         check_method(self.method, PRIVATE_SUPPORT_SIZE_METHODS, of="private support size")
         if self.alphabet_size is None and self.method != "observed":
-            message = f"The {self.method} method needs `alphabet_size`, one by the least probability a label may have."
+            message = (
+                f"The {self.method} method needs `alphabet_size`: 1/p, p the smallest probability a label may have."
+            )
             raise UsageError(message)
 
     @property
     def assumes(self) -> str:
-        """What must be so for the interval to hold."""
+        """What the interval assumes."""
         return Observed.assumes if self.method == "observed" else Chebyshev.assumes
 
     def method_for(self, items: int) -> str:
@@ -108,7 +110,7 @@ class SupportSizeMechanism(StatisticMechanism):
         return largest_bias(self.statistic(items), truth, items, alphabet_size=size, least=items / size)
 
     def sampling_error(self, weights: WholeWeights, value: float, scale: float) -> float:
-        """Return 0 for the labels seen: there are at least as many, whatever sampling did."""
+        """Return 0 for the labels seen: there are at least as many labels, whatever the sample."""
         if self.method == "observed":
             return 0.0
         return super().sampling_error(weights, value, scale)

@@ -29,7 +29,7 @@ class UniformityMechanism(StatisticMechanism):
     Parameters
     ----------
     alphabet_size
-        k, how many labels there can be: public.
+        k, the number of possible labels: public.
     epsilon, unit, relation, public_items
         See :class:`~anonhist.mechanisms.estimators.statistic_mechanism.StatisticMechanism`, which has the guarantee.
 
@@ -46,7 +46,7 @@ class UniformityMechanism(StatisticMechanism):
 
     @property
     def assumes(self) -> str:
-        """What must be so for the interval to hold."""
+        """What the interval assumes."""
         return DistanceToUniformity.assumes
 
     def method_for(self, items: int) -> str:
@@ -64,7 +64,7 @@ class UniformityMechanism(StatisticMechanism):
         return 0.0, 2 * (1 - 1 / self.alphabet_size)
 
     def bias(self, items: int) -> tuple[float, float]:
-        """Return 0 and how much chance alone may add."""
+        """Return 0 and the most that chance alone may add."""
         return 0.0, distance_bias(items, self.alphabet_size)
 
 
@@ -86,7 +86,7 @@ def distance_to_uniformity(
     profile, epsilon, unit, relation, public_items, level, source
         As of :func:`~anonhist.mechanisms.estimators.entropy.entropy`.
     alphabet_size
-        k, how many labels there can be: public.
+        k, the number of possible labels: public.
 
     Raises
     ------

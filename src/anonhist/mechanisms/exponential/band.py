@@ -2,7 +2,7 @@
 
 Going outwards from the main diagonal, the level ``s_c = d_c(μ)`` (cells of μ on diagonal c) stays or drops by one at
 each step, with weight ``q^{|s_c − d_c|}`` at each diagonal, d_c the level of the reference. Inside the band
-``u = s_c − d_c ∈ [−w, w]`` a run of diagonals with constant d_c is a power of one matrix. At small epsilon weights
+``u = s_c − d_c ∈ [−w, w]`` a run of diagonals with constant d_c is a power of one matrix. At small ε weights
 leave the range of floats: they are kept in block floating point, a power of two to a block of levels.
 
 For z > 0 a level has four states (type of the edge just crossed, hidden flag): (stay, P), (stay, T), (drop, P),

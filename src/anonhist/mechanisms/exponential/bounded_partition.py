@@ -50,12 +50,12 @@ class BoundedPartitionMechanism(DrawnMechanism):
         See :class:`~anonhist.mechanisms.basis.setting.Setting`. The budget per cell must be at least 1/100, the whole
         at most 20.
     public_items
-        N, a number known to everybody that n does not exceed, from 1 to 2^40.
+        N, a public bound on n, from 1 to 2^40.
 
     Guarantees
     ----------
     ``(epsilon, δ)``-differential privacy, δ and rounding as for the partition mechanism, for data of at most N items.
-    Data with more are refused, visibly. Proof: docs/proofs/bounded-partition.md.
+    Data with more are visibly refused. Proof: docs/proofs/bounded-partition.md.
 
     References
     ----------
@@ -79,13 +79,12 @@ class BoundedPartitionMechanism(DrawnMechanism):
         super().__post_init__()
         if self.epsilon > LARGEST_EPSILON or self.epsilon_per_cell < _SMALLEST_EPSILON:
             raise UsageError(
-                f"The bounded partition mechanism takes an epsilon of at most {LARGEST_EPSILON}, and of at least 0.01 "
-                "per item."
+                f"The bounded partition mechanism takes an ε of at most {LARGEST_EPSILON}, and at least 0.01 per item."
             )
 
     @property
     def name(self) -> str:
-        """The name to ask for this mechanism by."""
+        """The mechanism's name, as in ``mechanism="frobenius"``."""
         return "bounded-partition"
 
     @property
@@ -100,7 +99,7 @@ class BoundedPartitionMechanism(DrawnMechanism):
 
     @property
     def arithmetic(self) -> str:
-        """What floating point costs, and for which data the promise is made."""
+        """The effect of floating point, and the data for which the guarantee holds."""
         return (
             "floating-point rounding is bounded and paid for inside epsilon, and δ bounds the chance that an exact draw"
             f" would leave the band that is kept; {holds_where(f'there are at most {self.public_items:,} items')}"
@@ -112,7 +111,7 @@ class BoundedPartitionMechanism(DrawnMechanism):
         return band_delta(self.epsilon)
 
     def exceeded_number(self, profile: Profile) -> str | None:
-        """Name the public number of items where there are more."""
+        """Return ``"public_items"`` if there are more items."""
         return "public_items" if profile.n > self.public_items else None
 
     def _run(self, profile: Profile, size: int, choices: Choices) -> list[Profile]:

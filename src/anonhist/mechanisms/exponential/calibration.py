@@ -1,4 +1,4 @@
-"""How sharp the weighted exponential family on Young's lattice may be for a given epsilon."""
+"""Calibration of the weighted exponential family on Young's lattice to ε."""
 
 from __future__ import annotations
 
@@ -123,8 +123,8 @@ def calibrate(epsilon: Fraction, z: float | None = None, *, chains: int = 1) -> 
     """
     if epsilon < SMALLEST_EPSILON:
         message = (
-            f"The partition mechanism needs an epsilon of at least 0.001 per item, not {short_decimal(epsilon)}; "
-            "raise epsilon, protect fewer items per user, or choose the Frobenius mechanism."
+            f"The partition mechanism needs an ε of at least 0.001 per item, not {short_decimal(epsilon)}; "
+            "raise `epsilon`, protect fewer items per user, or choose the Frobenius mechanism."
         )
         raise UsageError(message)
     if z is not None and not 0 <= z <= 0.25:
@@ -153,12 +153,12 @@ def affordable(c: float, z: float, epsilon: float, *, chains: int = 1) -> bool:
         return False
     member = FamilyParameters(c, z)
     loss = privacy_loss(member)
-    # What rounding costs takes longer to say than that no rounding is too much already.
+    # The loss without rounding is cheaper to compute, and may already be too large.
     return loss <= epsilon and loss + chains * rounding_loss(member) <= epsilon
 
 
 def check_member(member: object, epsilon: Fraction) -> None:
-    """Refuse a member of the family that a budget per cell does not allow, or that the program is not made for.
+    """Refuse a member of the family that the budget per cell does not cover, or that the code does not support.
 
     Raises
     ------
@@ -171,22 +171,22 @@ def check_member(member: object, epsilon: Fraction) -> None:
         raise UsageError(message)
     told = f"c = {member.c!r} with z = {member.z!r}"
     if member.c < _SMALLEST_C:
-        message = f"{told} is out of range: c must be at least {_SMALLEST_C}, about what an epsilon of 0.001 allows."
+        message = f"{told} is out of range: c must be at least {_SMALLEST_C}, about what ε = 0.001 allows."
         raise UsageError(message)
     if member.z > 0 and member.c < SMALLEST_WEIGHTED_C:
         message = f"{told} is out of range: below c = {SMALLEST_WEIGHTED_C}, z must be 0."
         raise UsageError(message)
-    # As in calibrate: what the formula and the float of epsilon may be off by is left unspent.
+    # As in calibrate: the error of the formula and of the float of ε is left unspent.
     if not affordable(member.c, member.z, float(epsilon) * (1 - _SAFETY)):
         sharpest = calibrate(epsilon)
         message = (
-            f"{told} costs more than {short_decimal(epsilon)} per cell; calibrate gives the largest c for a z "
+            f"{told} costs more than ε/Δ = {short_decimal(epsilon)}; calibrate gives the largest c for a z "
             f"(by default c = {sharpest.c:.6g}, z = {sharpest.z:.6g})."
         )
         raise UsageError(message)
     is_inside = _SMALLEST_WEIGHT <= member.z <= _FARTHEST_WEIGHT
     if member.z not in (0, 0.25) and not is_inside and band_shape(member)[1] > 1:
-        message = f"{told} is out of range: for so small a c, take z = 0 or 1/4 instead of nearly that."
+        message = f"{told} is out of range: for so small a c, take exactly z = 0 or z = 1/4."
         raise UsageError(message)
 
 
@@ -267,14 +267,14 @@ def _odd(number: int) -> int:
 
 
 def rounding_loss(parameters: FamilyParameters) -> float:
-    """Return an upper bound on what floating-point rounding adds to the privacy loss between two neighbours.
+    """Return an upper bound on what floating-point rounding adds to the privacy loss between two neighbors.
 
     Every weight is a sum of products of positive numbers, so rounding multiplies it by 1 ± a small relative error.
     A drawn profile's probability telescopes into at most ``nodes`` decisions, each wrong by at most ``terms + 8``
     roundings of 2^−53; into its pieces without a drop, whose weight ``q^{|u|·length}`` is wrong by at most
     ``4c|u|·length`` roundings, ``4c·d`` over all pieces, d the distance drawn, which passes ``reach`` with probability
     below 2^−99; and into the weight of its tails, made by ``8w`` roundings each. All of it counts for the draw and for
-    the normaliser, on both sides of the ratio. The bound holds for all profiles of the public domain (Durfee size at
+    the normalizer, on both sides of the ratio. The bound holds for all profiles of the public domain (Durfee size at
     most 2^20), so it depends on no data.
     """
     width, blocks = band_shape(parameters)

@@ -2,7 +2,7 @@
 
 Under a uniform prior the distribution of the truth λ given the output μ is ``∝ q^{‖λ−μ‖₁}/Z(λ)``; Z varies by a bounded
 factor and is left out, so it is the plain diagonal chain around μ. The cells that are more likely in than out form a
-Young diagram, the minimiser of the expected sorted ℓ1 distance: its diagonals are the medians of the chain's levels,
+Young diagram, the minimizer of the expected sorted ℓ1 distance: its diagonals are the medians of the chain's levels,
 read off forward and backward sums. Post-processing: it costs no privacy.
 """
 

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from anonhist.randomness import RandomSource
     from anonhist.releases import Release
 
-# Draws around the empty profile have a Durfee size of about ln 2 / c. Where a draw is not three times as large,
-# denoising with its uniform prior adds more than it takes away (measured).
+# Draws around the empty profile have a Durfee size of about ln 2 / c. If a draw is not three times as large, denoising
+# with its uniform prior increases the error (measured).
 _WORTH_DENOISING = 3 * math.log(2)
 
 
@@ -41,12 +41,12 @@ class PartitionMechanism(DrawnMechanism):
 
     λ is the private partition, q = e^{−c}, and h_z a weight on how the corners of μ stand (1 for z = 0: the plain
     exponential mechanism). c and z depend on the budget per cell alone (:func:`calibrate`): z = 0 below 0.45, z = 1/4
-    up to ln 3, and from there z = q/(1+q), for which the normaliser is 1 for every λ and the whole budget reaches the
+    up to ln 3, and from there z = q/(1+q), for which the normalizer is 1 for every λ and the whole budget reaches the
     data.
 
-    Below a budget per cell of 0.45 the draw is denoised (:func:`denoise`) unless its Durfee size is below 3 ln 2 / c:
-    a function of the draw alone, which costs no privacy. Around the empty profile a draw has about π²/(6c²) items, 7
-    million at 0.001 per cell; for data of that size or less the Frobenius mechanism is far better.
+    Below a budget per cell of 0.45 the draw is denoised (:func:`denoise`) unless its Durfee size is below 3 ln 2 / c: a
+    function of the draw alone, which costs no privacy. Around the empty profile a draw has about π²/(6c²) items, 7
+    million at 0.001 per cell; for data of that size or smaller, the Frobenius mechanism is far better.
 
     A draw has no noisy values, so its intervals are from runs on the release. Below a budget per cell of 1.1 these are
     too short on some data, and there are none (docs/benchmarks.md, "Intervals of releases").
@@ -85,7 +85,7 @@ class PartitionMechanism(DrawnMechanism):
 
     @property
     def name(self) -> str:
-        """The name to ask for this mechanism by."""
+        """The mechanism's name, as in ``mechanism="frobenius"``."""
         return "partition"
 
     @property
@@ -95,10 +95,13 @@ class PartitionMechanism(DrawnMechanism):
 
     @property
     def runs_fall_short(self) -> str:
-        """Why intervals from runs on a release are too short, or not known to hold; empty where they hold."""
+        """Why intervals from runs on a release are too short, or not known to hold; empty if they hold."""
         if self.family == calibrate(self.epsilon_per_cell):
             return super().runs_fall_short
-        return "whether runs of this member of the family on its own release err as much as it does was not measured"
+        return (
+            "whether simulated runs on a release have errors as large as the release was not measured for this "
+            "member of the family"
+        )
 
     @property
     def parameters(self) -> Mapping[str, str | int]:
@@ -113,13 +116,15 @@ class PartitionMechanism(DrawnMechanism):
         try:
             c, z = (float(str(parameters.pop(name, ""))) for name in ("c", "z"))
         except ValueError:
-            raise UsageError("besides epsilon, unit, bound and relation they may tell the numbers c and z.") from None
+            raise UsageError(
+                "besides epsilon, unit, bound and relation they may include only the numbers c and z."
+            ) from None
         return {**super()._own(parameters), "member": FamilyParameters(c, z)}
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.epsilon > LARGEST_EPSILON:
-            message = f"The partition mechanism takes an epsilon of at most {LARGEST_EPSILON}, not {self.epsilon}."
+            message = f"The partition mechanism takes an ε of at most {LARGEST_EPSILON}, not {self.epsilon}."
             raise UsageError(message)
         calibrate(self.epsilon_per_cell)
         if self.member is not None:
@@ -134,18 +139,18 @@ class PartitionMechanism(DrawnMechanism):
             If the Durfee size is beyond 2^20, outside the mechanism's public domain; where labels are protected, that
             of the capped counts.
         """
-        # Looked at first: the coordinates of a profile beyond would not fit in memory. Only data are refused: what was
-        # drawn from data at the border may lie beyond it, and is public.
+        # Checked first: the coordinates of a larger profile would not fit in memory. Only data are refused: a draw from
+        # data at the border may lie beyond it, and is public.
         if self.admit(profile).durfee_size > MAX_DURFEE_SIZE:
             raise UsageError(
-                "The partition mechanism is for profiles of Durfee size up to 2^20, which all with n up to 2^40 are; "
-                "choose the Frobenius mechanism for more."
+                "The partition mechanism takes profiles of Durfee size up to 2^20, and so all with n up to 2^40; "
+                "choose the Frobenius mechanism for larger ones."
             )
         return super().release(profile, source=source, reason=reason)
 
     @property
     def arithmetic(self) -> str:
-        """What floating point costs, in a clause."""
+        """The effect of floating point, as a clause."""
         return (
             "floating-point rounding is bounded and paid for inside epsilon, and δ bounds the chance that an exact draw"
             " would leave the band that is kept, for profiles of Durfee size up to 2^20 (all with n up to 2^40)"
@@ -161,7 +166,7 @@ class PartitionMechanism(DrawnMechanism):
         drawn = DiagonalChain(FrobeniusCoordinates.of(profile), family).draw(size, choices)
         if family.z == 0:
             drawn = [_denoise(partition, family.c) for partition in drawn]
-        # Around few items the same diagrams come again and again.
+        # With few items the same diagrams recur.
         made: dict[tuple[bytes, bytes], Profile] = {}
         keys = [(partition.arms.tobytes(), partition.legs.tobytes()) for partition in drawn]
         for key, partition in zip(keys, drawn, strict=True):

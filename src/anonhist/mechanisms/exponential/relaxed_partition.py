@@ -39,7 +39,7 @@ class RelaxedPartitionMechanism(DrawnMechanism):
 
     The window holds every μ with ``‖λ−μ‖₁ ≤ D``: row i lies between the lowest and the highest value that it has in any
     of them. It depends on the data, so the guarantee has a δ. This is the first published sampler for the exponential
-    mechanism over partitions; it is here to compare with.
+    mechanism over partitions; it is for comparison.
 
     Parameters
     ----------
@@ -47,13 +47,13 @@ class RelaxedPartitionMechanism(DrawnMechanism):
         See :class:`~anonhist.mechanisms.basis.setting.Setting`. The budget per cell must be at least 0.1, the whole at
         most 20.
     public_items
-        N, a number known to everybody that n does not exceed, from 1 to 10,000: D follows from it, ε and δ.
+        N, a public bound on n, from 1 to 10,000: D follows from it, ε and δ.
     delta
         δ, from 10^−30 to 10^−3.
 
     Guarantees
     ----------
-    ``(epsilon, delta)``-differential privacy for data of at most N items. Data with more are refused, visibly. Rounding
+    ``(epsilon, delta)``-differential privacy for data of at most N items. Data with more are visibly refused. Rounding
     is bounded and charged to ``epsilon``. Proof: docs/proofs/relaxed-partition.md.
 
     Notes
@@ -88,13 +88,11 @@ class RelaxedPartitionMechanism(DrawnMechanism):
             message = f"`delta` must lie between 1e-30 and 0.001, not {short_decimal(self.delta)}."
             raise UsageError(message)
         if self.epsilon > 20 or self.epsilon_per_cell < _SMALLEST_EPSILON:
-            raise UsageError(
-                "The relaxed partition mechanism takes an epsilon of at most 20, and of at least 0.1 per item."
-            )
+            raise UsageError("The relaxed partition mechanism takes an ε of at most 20, and at least 0.1 per item.")
 
     @property
     def name(self) -> str:
-        """The name to ask for this mechanism by."""
+        """The mechanism's name, as in ``mechanism="frobenius"``."""
         return "relaxed-partition"
 
     @property
@@ -111,7 +109,7 @@ class RelaxedPartitionMechanism(DrawnMechanism):
 
     @property
     def arithmetic(self) -> str:
-        """What floating point costs, and for which data the promise is made."""
+        """The effect of floating point, and the data for which the guarantee holds."""
         return (
             "floating-point rounding is bounded and paid for inside epsilon, and δ bounds the chance that an exact draw"
             f" would leave the window; {holds_where(f'there are at most {self.public_items:,} items')}"
@@ -121,7 +119,7 @@ class RelaxedPartitionMechanism(DrawnMechanism):
     def radius(self) -> int:
         """D: an exact draw is farther from the data with a chance of at most ``β = δ / (2⌈e^ε⌉)``.
 
-        At most ``(2m + 1)·e^{π√(2(N+m)/3)}`` partitions are at distance m, and the normaliser is at least 1.
+        At most ``(2m + 1)·e^{π√(2(N+m)/3)}`` partitions are at distance m, and the normalizer is at least 1.
         """
         c = self._c
         target = math.log(self.delta / (2 * math.ceil(math.exp(float(self.epsilon))))) + math.log(-math.expm1(-c / 4))
@@ -141,7 +139,7 @@ class RelaxedPartitionMechanism(DrawnMechanism):
         return float(self.epsilon_per_cell) / 2 * (1 - _ROUNDING)
 
     def exceeded_number(self, profile: Profile) -> str | None:
-        """Name the public number of items where there are more."""
+        """Return ``"public_items"`` if there are more items."""
         return "public_items" if profile.n > self.public_items else None
 
     def _run(self, profile: Profile, size: int, choices: Choices) -> list[Profile]:

@@ -135,7 +135,7 @@ class SideChain:
         starts : ndarray of int64, shape (r,)
             State numbers of :class:`~anonhist.mechanisms.exponential.band.Band`.
         choices
-            Where decisions come from: exact for a release, fast for a simulation.
+            Source of decisions: exact for a release, fast for a simulation.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""Where the true prevalences φ_r are, whatever the data: confidence intervals from noisy arms and legs alone.
+"""Confidence intervals for the true prevalences φ_r, for all data, from noisy arms and legs alone.
 
 φ_r = φ_{r+} − φ_{(r+1)+}, so intervals [L_r, U_r] for φ_{r+} and φ_{(r+1)+} give
 

@@ -37,7 +37,7 @@ class FrobeniusMechanism(AdditiveMechanism):
 
     With D the Durfee size and ``arm_k = λ_k − k``, ``leg_k = λ'_k − k`` (both 0 for k > D), it draws
     ``D̃ = D + G``, ``ãrm_k = arm_k + G``, ``l̃eg_k = leg_k + G`` for k = 1..K, each G independent with
-    ``P(G = j) ∝ exp(−ε|j|/Δ)``, Δ = ``l1_sensitivity`` the largest sorted ℓ1 distance of neighbours. Below a budget per
+    ``P(G = j) ∝ exp(−ε|j|/Δ)``, Δ = ``l1_sensitivity`` the largest sorted ℓ1 distance of neighbors. Below a budget per
     cell of 0.9, arms (and legs) that differ by less than the noise are drawn in groups, their sum with one G
     (:func:`~anonhist.mechanisms.frobenius.row_groups.noisy_rows`). K and the groups are read off released values alone.
     What is published is the partition nearest to them in expected sorted ℓ1 distance (:func:`posterior_medians`), and
@@ -75,11 +75,11 @@ class FrobeniusMechanism(AdditiveMechanism):
 
     @property
     def name(self) -> str:
-        """The name to ask for this mechanism by."""
+        """The mechanism's name, as in ``mechanism="frobenius"``."""
         return "frobenius"
 
     def simulation_work(self, profile: Profile) -> int:
-        """Return about how many numbers the fit of one run computes."""
+        """Return approximately how many numbers the fit of one run computes."""
         return fit_work(profile.durfee_size, float(self.epsilon_per_cell), margin=_MARGIN)
 
     def simulate(self, profile: Profile, *, size: int, rng: np.random.Generator) -> list[Profile]:

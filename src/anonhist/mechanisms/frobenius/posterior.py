@@ -1,4 +1,4 @@
-"""The partition nearest in expectation to what a noisy Durfee size, noisy arms and noisy legs say."""
+"""The partition nearest in expectation, given a noisy Durfee size, noisy arms and noisy legs."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 # A noisy Durfee size of so many noise scales is good enough for the scale of the prior; for smaller ones it is fitted.
 _SIZE_IS_ENOUGH = 8.0
 _COARSE, _FINE = 0.1, 0.05
-# A size whose weight has fallen by this exponent below the largest is out of the question, and so are larger ones: a
-# likelihood falls so far below that of the truth, before it gets there, with a chance of e^−50.
+# A size whose weight is below the largest by this exponent is excluded, and so are larger ones: the likelihood falls so
+# far below that of the truth, before it gets there, with probability e^−50.
 _NEGLIGIBLE = 50.0
 
 
@@ -55,7 +55,7 @@ def posterior_medians(
 
 
 def fit_work(size: int, epsilon: float, *, margin: float) -> int:
-    """Return about how many numbers are computed for a run: rows times places of windows, for each pass.
+    """Return approximately how many numbers a run computes: rows times places of windows, for each pass.
 
     Rows that are seen in groups take four times as long as others.
 
@@ -124,6 +124,6 @@ def _size(reaches: NDArray[np.float64]) -> NDArray[np.int64]:
 
 
 def _coordinates(rows: NDArray[np.int64], size: int) -> NDArray[np.int64]:
-    """Cut rows to the Durfee size; windows and grids may leave them out of order by a little."""
+    """Clip rows to the Durfee size; windows and grids may leave them slightly out of order."""
     kept = np.maximum(np.minimum.accumulate(rows[:size]), size)
     return kept - np.arange(1, size + 1)

@@ -1,4 +1,4 @@
-"""Where the true φ_{k+} are, whatever the data: confidence intervals from noisy arms and legs alone.
+"""Confidence intervals for the true φ_{k+}, for all data, from noisy arms and legs alone.
 
 With λ the counts in descending order and arm_i = max(λ_i − i, 0), a noisy sum of consecutive arms is their sum plus G.
 Counts only fall, so for rows up to j and rows from j on

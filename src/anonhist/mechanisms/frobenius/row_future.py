@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 # Lets the chain go on where windows do not touch; far below any weight that matters.
 NEXT_TO_NOTHING = 1e-250
-# Weights below, next to a largest of one, have no moments worth telling.
+# Weights below, with a largest of one, have negligible moments.
 _NOTHING = 1e-240
 
 

@@ -1,8 +1,8 @@
 """Rows of a diagram released as noisy sums of groups: long groups where rows differ by less than the noise.
 
-A row that stands apart is best seen alone, but where neighbours differ little, one noisy sum of m rows says more
-than m noisy rows: their mean is off by 1/m of the noise. With a gap g between neighbours and noise of scale 1/ε the
-error of a row is least for m about ``(gε)^{−2/3}`` times a constant.
+A row that stands apart is best released alone, but where adjacent rows differ little, one noisy sum of m rows is more
+informative than m noisy rows: the noise of their mean is divided by m. With a gap g between neighbors and noise of
+scale 1/ε the error of a row is least for m about ``(gε)^{−2/3}`` times a constant.
 
 Positions are taken in stages, each a quarter as long as all before it, and the gap is read off the noisy sums of
 the two stages before: released values, so no budget is spent on choosing. Each row is in exactly one group.
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _STAGE = 1.25
-# Measured to be good on all data tried; the error is flat around them.
+# Good on all data tried; the error is flat around them.
 _LENGTH, _LESS, _CAUTION, _NEAR = 5.0, 1.0, 0.5, 1.0
 # From this budget per cell on rows are seen alone: noise is often zero then, and a sum would hide that.
 ALONE_FROM = 0.9
-# Before a sum is weighed, diagrams that are out of the question may outweigh the truth by all the ways to choose the
-# rows of its group; longer groups would take that out of the range of floats.
+# Before a sum is weighed, impossible diagrams may outweigh the truth by all the ways to choose the rows of its group;
+# longer groups would leave the range of floats.
 _LONGEST = 64
 
 
@@ -128,7 +128,7 @@ class _Stage:
 
 
 def _group_sizes(stages: list[_Stage], sizes: NDArray[np.int64], epsilon: float, *, most: int) -> NDArray[np.int64]:
-    """Return how long the groups of the next stage are to be in each run."""
+    """Return the length of the groups of the next stage in each run."""
     if most == 1 or len(stages) < 2:
         return np.ones(sizes.size, dtype=np.int64)
     nearer, later = stages
@@ -136,7 +136,7 @@ def _group_sizes(stages: list[_Stage], sizes: NDArray[np.int64], epsilon: float,
     # Gaps mostly shrink from stage to stage. But rows must come down to the Durfee size by the time it is reached.
     past = np.maximum(nearer.mean - later.mean, 0) / apart
     ahead = (later.mean - sizes) / np.maximum(sizes - later.middle, _NEAR / epsilon)
-    # Where the noise hides the gap, it may be as large as the noise lets it be.
+    # When noise dominates the gap, the gap is taken to be as large as the noise allows.
     doubt = np.sqrt(2 * (nearer.variance + later.variance)) / (epsilon * apart)
     gap = np.maximum(past, ahead) + _CAUTION * doubt
     return np.asarray(np.clip(_LENGTH * (epsilon * gap) ** (-2 / 3) - _LESS, 1, most), dtype=np.int64)

@@ -12,7 +12,7 @@ by running sums inside a window around a first fit. Forward and backward sums gi
 Where several rows were seen by one noisy sum, the chain carries along, for each y, the mean and the variance of the sum
 of the group's rows so far, by two more running sums; the sum is taken to be normal given y where it is weighed.
 
-Two priors: uniform over partitions (x = 1, no normaliser), and a Zipf shape of scale s: the number of rows of length y
+Two priors: uniform over partitions (x = 1, no normalizer), and a Zipf shape of scale s: the number of rows of length y
 is geometric, ``P(φ) = (1 − x) x^φ``, with mean λ(y) = (s/y)², so that a diagram is expected to have Durfee size s.
 On a grid of step h a point stands for h lengths: its mean is hλ.
 
@@ -51,7 +51,7 @@ class RowPosterior:
     epsilon
         Decay of the noise per cell, > 0.
     grid
-        Largest step of the grid of rows, in units of 1/epsilon; the step is at least 1.
+        Largest step of the grid of rows, in units of 1/ε; the step is at least 1.
     settled
         Told ``ln A(m)`` for m from 0 to some M, says whether larger m may be left out; it is asked now and then.
     scales : ndarray of float64, shape (r,), optional
@@ -77,7 +77,7 @@ class RowPosterior:
         self._low, self._step, self._ends = self._weights.low, self._weights.step, self._weights.ends
         length, rows = self._low.shape
         width = self._weights.places.size
-        # Windows that do not touch are as good as neighbours: all or nothing is summed up there.
+        # Windows that do not touch are as good as neighbors: all or nothing is summed up there.
         self._moved = np.clip(np.diff(self._low, axis=0, prepend=self._low[:1]), -width, width)
         self._block = max(1, _BLOCK_CELLS // (rows * width))
         self._sums = WindowSums(rows, width)
@@ -158,7 +158,7 @@ class RowPosterior:
     def median_rows(self, log_weight: NDArray[np.float64], reaches: NDArray[np.float64]) -> NDArray[np.int64]:
         """Return for each position k the largest y with ``P(y_k ≥ y and m ≥ k) ≥ 1/2``, or 0 where there is none.
 
-        These are the rows of the diagram of all cells that are more likely in than out, which minimises the
+        These are the rows of the diagram of all cells that are more likely in than out, which minimizes the
         expected sorted ℓ1 distance.
 
         Parameters

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from anonhist.mechanisms.frobenius.row_groups import NoisyRows
 
-# Half-width of a window, and how far its centre may be from what was seen, in units of the noise scale 1/epsilon.
+# Half-width of a window, and how far its center may be from what was seen, in units of the noise scale 1/ε.
 _REACH, _TRUST = 14.0, 9.0
 # Weights beyond this exponent are as good as zero; cut there, no product leaves the range of floats.
 _STEEPEST = 600.0
@@ -165,7 +165,7 @@ def _centres(noisy: NoisyRows, reach: int) -> NDArray[np.int64]:
 
 
 def _aims(noisy: NoisyRows, centres: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return, position first, what was seen of each group and what arms of zero beyond k add, both from the centres."""
+    """Return, position first, what was seen of each group and what arms of zero beyond k add, both from the centers."""
     (starts, lengths), fitted = _groups(noisy), centres.T.ravel()
     # Whole numbers may pass 2^63 on the way and come back: differences are right.
     whole = np.add.reduceat(fitted, starts)

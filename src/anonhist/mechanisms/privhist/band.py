@@ -40,7 +40,7 @@ _TAIL = 0.025
 
 
 class NoisyParts(NamedTuple):
-    """What PrivHist knows of a profile, all of it private already.
+    """What PrivHist measures of a profile, all of it differentially private already.
 
     Attributes
     ----------
@@ -105,7 +105,7 @@ def of_parts(parts: NoisyParts, released: Profile) -> Evidence:
 
 
 def of_few(items_rate: float) -> Evidence:
-    """Return what is known where the noisy number of items is 0: there are few items, and no more labels than these.
+    """Return the bands if the noisy number of items is 0: there are few items, and at most as many labels.
 
     Examples
     --------

@@ -45,7 +45,7 @@ def _exact_share(share: EpsilonLike, name: str) -> Fraction:
 
 @frozen
 class BudgetShares:
-    """How PrivHist divides its budget: three shares that add up to one.
+    """How PrivHist splits its budget: three shares that add up to one.
 
     Parameters
     ----------
@@ -85,8 +85,8 @@ class BudgetShares:
     def recommend(cls, epsilon_per_cell: Fraction) -> BudgetShares:
         """Return a fiftieth for n and, as the paper recommends, the rest for the cut, or about half each.
 
-        Above a budget of 1 per cell 1/50 and 49/50, else 1/50, 12/25 and 1/2. (More for the blocks errs less on all
-        data tried: 1/50, 1/10 and 22/25 by about two fifths; docs/benchmarks.md.)
+        Above a budget of 1 per cell 1/50 and 49/50, else 1/50, 12/25 and 1/2. (A larger share for the blocks has lower
+        errors on all data tried: 1/50, 1/10 and 22/25 lower by about two fifths; docs/benchmarks.md.)
         """
         if epsilon_per_cell > 1:
             return cls(Fraction(1, 50), Fraction(49, 50), Fraction(0))
@@ -142,7 +142,7 @@ class PrivHistMechanism(CentralMechanism):
     Raises
     ------
     UsageError
-        If the shares do not add up to one, or leave nothing for the block sums where they are needed.
+        If the shares do not add up to one, or the block sums need a share and have none.
 
     Guarantees
     ----------
@@ -170,7 +170,7 @@ class PrivHistMechanism(CentralMechanism):
     keeps_noisy_values: ClassVar[bool] = True
 
     _: KW_ONLY
-    # Kept as they are, so that equal mechanisms are equal however they were asked for.
+    # Kept as they are, so that equal mechanisms compare equal however they were made.
     shares: Converted[BudgetShares | str | None, BudgetShares] = completed(
         lambda self, asked: BudgetShares.of(asked, self.epsilon_per_cell), default=None
     )
@@ -178,18 +178,18 @@ class PrivHistMechanism(CentralMechanism):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.epsilon_per_cell <= 1 and not self.shares.blocks:
-            raise UsageError("Up to an epsilon of 1 per cell the block sums need a share of the budget above zero.")
+            raise UsageError("Up to ε/Δ = 1, the block sums need a share of the budget above zero.")
         least = min(share for share in (self.shares.items, self.shares.cut, self.shares.blocks) if share)
         if least * self.epsilon_per_cell < self.smallest_epsilon_per_cell:
             message = (
-                f"A share of {least} leaves less than {short_decimal(self.smallest_epsilon_per_cell)} per cell for a "
-                "step: give it more."
+                f"A share of {least} leaves its step with ε/Δ below {short_decimal(self.smallest_epsilon_per_cell)}: "
+                "give it more."
             )
             raise UsageError(message)
 
     @property
     def name(self) -> str:
-        """The name to ask for this mechanism by."""
+        """The mechanism's name, as in ``mechanism="frobenius"``."""
         return "privhist"
 
     @property
@@ -208,7 +208,7 @@ class PrivHistMechanism(CentralMechanism):
 
     @property
     def guarantee(self) -> Guarantee:
-        """The promise of one release, with what each step spends."""
+        """The guarantee of one release, with the budget of each step."""
         shares = self.shares
         steps = [("the number of items", shares.items), ("small and large counts", shares.cut)]
         if self.epsilon_per_cell <= 1:
@@ -236,13 +236,13 @@ class PrivHistMechanism(CentralMechanism):
         return list(pulsing(self.publishable(self._run(public, noise)[0]) for _ in range(size)))
 
     def impossible(self, profile: Profile, items: int | None) -> str:
-        """Say what is wrong where the number of items is missing, or too small for the profile."""
+        """Return what is wrong if the number of items is missing, or too small for the profile."""
         if items is None:
-            return "items, their number as PrivHist publishes it, are missing"
+            return "items, the number of items that PrivHist publishes, is missing"
         reach = 2 * items if self.epsilon_per_cell <= 1 else 2**63
         # Whether it is in range, the release checks.
         is_too_small = items >= 0 and bool((not items and profile.n) or profile.k_plus(reach + 1))
-        return "the profile is not one that PrivHist publishes with so few items" if is_too_small else ""
+        return "PrivHist cannot publish this profile with so few items" if is_too_small else ""
 
     def _threshold(self, items: int) -> int:
         return min(math.ceil(math.sqrt(items * min(float(self.epsilon_per_cell), 1.0))), _LARGEST_THRESHOLD)
@@ -259,7 +259,7 @@ class PrivHistMechanism(CentralMechanism):
         threshold = self._threshold(items)
         border = border_width(items, for_cut)
         small, large = cut(profile, threshold, border, shift=int(noise(for_cut, 1)[0]))
-        # 3. is needed for low privacy alone, and what is not looked at need not be drawn; 4.
+        # 3. is needed for low privacy alone, and unused noise need not be drawn; 4.
         low = epsilon > 1
         noisy_small = add_noise(small, noise(for_cut, threshold)) if low else None
         noisy_large = add_noise(large.expand(), noise(for_cut, large.num_labels))

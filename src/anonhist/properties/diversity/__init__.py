@@ -1,4 +1,4 @@
-"""How diverse a distribution is: power sums and what is made of them, and the distance to uniformity."""
+"""Diversity: power sums and functions of them, and the distance to uniformity."""
 
 from anonhist.properties.diversity.hill_number import hill_number
 from anonhist.properties.diversity.methods import DIVERSITY_METHODS

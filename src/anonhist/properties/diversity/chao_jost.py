@@ -24,8 +24,10 @@ _END = math.log(50.0)
 _BELOW = 40.0
 # Of orders that are not whole the formula may end at 0 or below; so near to it, only rounding decides.
 _POSITIVE = 1e-6
-_FEW = ("There are fewer items than the order: the value is that of the sample itself, too low.",)
-_UNKNOWN = ("Too few items are alike to estimate this order: the value is the most that so many items can tell.",)
+_FEW = ("There are fewer items than the order: the value is that of the sample itself, which is too low.",)
+_UNKNOWN = (
+    "Too few items share a label to estimate this order: the value is the largest that this many items can show.",
+)
 
 
 @dataclass(frozen=True)
@@ -58,7 +60,7 @@ class ChaoJostSum(SumEstimator):
     """
 
     name: ClassVar[str] = "chao-jost"
-    assumes: ClassVar[str] = "labels not seen are about as frequent as those seen once; else diversity is higher"
+    assumes: ClassVar[str] = "labels not seen are about as frequent as those seen once; otherwise the value is too low"
 
     def sum_of(self, profile: Profile) -> OrderSum:
         """Estimate the sum from a profile with at least one item."""
@@ -97,7 +99,7 @@ class ChaoJostSum(SumEstimator):
 def _rests_on_singletons(profile: Profile) -> tuple[str, ...]:
     if profile.prevalence(2) or profile.prevalence(1) < 2:
         return ()
-    return ("No label was seen twice: how many were not seen is a guess, and its error is not known.",)
+    return ("No label was seen twice: the number of labels not seen is a guess with unknown error.",)
 
 
 def _tail(profile: Profile, order: float) -> tuple[float, float, float]:

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from anonhist.properties.estimator import Resimulated
 
 _WITHOUT_BIAS = 2
-_TOO_LOW = "Below order 2 labels too rare to be seen may add any amount: take the curve as a lower bound there."
-_SKEWED = "The band is too short where few items are alike: an estimate of one order has an interval that holds."
+_TOO_LOW = "Below order 2, labels too rare to be seen may add any amount: read the curve as a lower bound there."
+_SKEWED = "The band is too narrow where few items share a label: use the interval of an estimate of one order there."
 _ORDERS = tuple(tenth / 10 for tenth in range(31))
 
 
@@ -42,8 +42,8 @@ def hill_curve(
     Parameters
     ----------
     data
-        A profile, or a release: then the band holds the privacy noise as well, or there is
-        none and :attr:`Curve.why_unknown` says why.
+        A profile, or a release: then the band covers privacy noise as well, or there is none and
+        :attr:`Curve.why_unknown` says why.
     orders
         q, numbers from 0 to 12, ascending; 0, 0.1, …, 3 by default.
     method

@@ -26,12 +26,12 @@ def hill_number(
     larger q, the less rare labels matter.
 
     From order 2 on there is an interval, the same for all methods, and at order 1 where little was not seen. Below 2
-    the number has a lower end only, since labels too rare to be seen may be any number.
+    the number has a lower end only, since any number of labels may be too rare to be seen.
 
     Parameters
     ----------
     data
-        A profile, or a release: then the interval holds the privacy noise as well.
+        A profile, or a release: then the interval covers privacy noise as well.
     order
         q, a number from 0 to 12.
     method

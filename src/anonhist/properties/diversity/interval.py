@@ -1,4 +1,4 @@
-"""What can be said of Hill numbers and their kin, whatever the method."""
+"""Intervals for Hill numbers, Rényi and Tsallis entropies, whatever the method."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _ONLY_LEAST = Statement(Holds.AT_LEAST, "labels too rare to be seen may add any 
 
 
 def order_interval(order: float, scale: Callable[[OrderSum], Point], ends: NormalInterval) -> Interval:
-    """Return what is said of an order on a scale: one interval for all methods.
+    """Return the interval of an order on a scale: the same for all methods.
 
     From order 2 on it is that of the unbiased power sum. At q = 0 and 1 it is that of the support size and of the
     entropy. Else it has a lower end only: that of ``plug-in``, which is too low on
@@ -89,7 +89,7 @@ class ExponentialInterval:
         return Bounds(math.exp(found.low), _exponential(found.high), found.statement).around(value)
 
     def of_nothing(self) -> tuple[float, float]:
-        """Return all that the property can be."""
+        """Return the range of the property."""
         low, high = self.of_logarithm.of_nothing()
         return math.exp(low), _exponential(high)
 

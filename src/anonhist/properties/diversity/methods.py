@@ -37,6 +37,6 @@ def sum_estimator(order: object, method: str | None, scale: Callable[[OrderSum],
     if name == "chao-jost":
         return ChaoJostSum(number, scale)
     if number < 2 or not number.is_integer():
-        message = f"Without bias only whole orders of at least 2 can be estimated, not {number:g}; use chao-jost."
+        message = f"Only whole orders of at least 2 have an unbiased estimator, not {number:g}; use chao-jost."
         raise UsageError(message)
     return UnbiasedSum(number, scale)

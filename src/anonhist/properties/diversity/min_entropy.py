@@ -1,4 +1,4 @@
-"""The min-entropy: how surprising the most frequent label is."""
+"""The min-entropy: the surprise of the most frequent label."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from anonhist.properties.estimator import Resimulated
 
 _CLEAR = 2.0
-_BY_CHANCE = Statement(Holds.AT_LEAST, "the most frequent label of a sample is partly so by chance")
+_BY_CHANCE = Statement(Holds.AT_LEAST, "the label that leads in a sample leads partly by chance")
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class MinEntropy:
     """
 
     name: ClassVar[str] = "plug-in"
-    assumes: ClassVar[str] = "one label is clearly the most frequent; where several are alike, the value is too low"
+    assumes: ClassVar[str] = "one label is clearly the most frequent; otherwise the value is too low"
 
     def point(self, profile: Profile) -> Point:
         """Estimate from a profile with at least one item."""
@@ -65,14 +65,14 @@ def _tie_warning(profile: Profile) -> tuple[str, ...]:
 
 
 def min_entropy(data: Profile | Resimulated, *, base: float = math.e, level: float = 0.95) -> Estimate:
-    """Estimate the min-entropy ``H_∞ = −ln max_x p_x``: what one best guess is worth.
+    """Estimate the min-entropy ``H_∞ = −ln max_x p_x``: how hard one best guess is.
 
     The largest share of a sample is too high on average, for every distribution: so there is a lower end only.
 
     Parameters
     ----------
     data
-        A profile, or a release: then the interval holds the privacy noise as well.
+        A profile, or a release: then the interval covers privacy noise as well.
     base
         Base of the logarithm, > 1: 2 for bits, e (default) for nats.
     level
@@ -92,7 +92,7 @@ def min_entropy(data: Profile | Resimulated, *, base: float = math.e, level: flo
     --------
     >>> from anonhist.profiles import Profile
     >>> print(min_entropy(Profile.from_counts([400, 200, 200]), base=2))
-    at least 0.900028 bits (95 % confidence), estimate 1: the most frequent label of a sample is partly so by chance
+    at least 0.900028 bits (95 % confidence), estimate 1: the label that leads in a sample leads partly by chance
     """
     unit, scale = entropy_unit(base)
     interval = OneSided(_BY_CHANCE, NormalInterval(0.0))

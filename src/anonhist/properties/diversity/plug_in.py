@@ -35,7 +35,7 @@ class PlugInSum(SumEstimator):
     """
 
     name: ClassVar[str] = "plug-in"
-    assumes: ClassVar[str] = "nearly all labels that there are have been seen, many times each"
+    assumes: ClassVar[str] = "nearly all labels have been seen, many times each"
 
     def sum_of(self, profile: Profile) -> OrderSum:
         """Estimate the sum from a profile with at least one item."""

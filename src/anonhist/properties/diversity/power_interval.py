@@ -1,4 +1,4 @@
-"""What can be said of power sums of order 2 or more, and of all that are functions of them."""
+"""Intervals for power sums of order 2 or more, and for functions of them."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     from anonhist.properties.sample import Sample
 
-_TOO_FEW = Statement(Holds.NONE, "there are fewer items than the order: no group of so many tells anything")
-_BY_COUNT = Statement(Holds.BOTH, "the ends are those of a count of groups of equal items")
+_TOO_FEW = Statement(Holds.NONE, "there are fewer items than the order, so the sum cannot be estimated")
+_BY_COUNT = Statement(Holds.BOTH, "the interval is that of a count of groups of equal items")
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class PowerSumInterval:
     of_number
         The property as a function of D_q, rising or falling.
     least, most
-        What it lies between.
+        Range of the property.
 
     Examples
     --------
@@ -70,7 +70,7 @@ class PowerSumInterval:
         return Bounds(max(low, self.least), min(high, self.most), _BY_COUNT).around(value)
 
     def of_nothing(self) -> tuple[float, float]:
-        """Return all that the property can be."""
+        """Return the range of the property."""
         return self.least, self.most
 
 

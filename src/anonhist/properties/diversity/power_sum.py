@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from anonhist.profiles import Profile
 
-ANY_DRAWS = "items were drawn independently; nothing about labels not seen"
+ANY_DRAWS = "items drawn independently; labels not seen may have any frequencies"
 
 
 def power_sum_statistic(n: int, order: int) -> LinearStatistic:

@@ -34,7 +34,7 @@ def renyi_entropy(
     Parameters
     ----------
     data
-        A profile, or a release: then the interval holds the privacy noise as well.
+        A profile, or a release: then the interval covers privacy noise as well.
     order
         q, a number from 0 to 12.
     method

@@ -20,7 +20,7 @@ def power_sum(data: Profile | Resimulated, *, order: int, level: float = 0.95) -
     Parameters
     ----------
     data
-        A profile, or a release: then the interval holds the privacy noise as well.
+        A profile, or a release: then the interval covers privacy noise as well.
     order
         a, a whole number from 2 to 12.
     level

@@ -1,4 +1,4 @@
-"""How far a distribution is from the uniform one."""
+"""The distance of a distribution from the uniform one."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class DistanceToUniformity:
 
     alphabet_size: int
     name: ClassVar[str] = "plug-in"
-    assumes: ClassVar[str] = "every label could have been seen many times; with fewer items the value is too high"
+    assumes: ClassVar[str] = "there are many items per label; with fewer items the value is too high"
 
     def point(self, profile: Profile) -> Point:
         """Estimate from a profile with at least one item."""
@@ -94,7 +94,9 @@ class DistanceToUniformity:
         statistic = uniformity_statistic(profile.n, k)
         warnings: tuple[str, ...] = ()
         if profile.n < _FEW * k:
-            warnings = (f"With fewer than {_FEW} items per label, chance alone makes the data uneven: it is too high.",)
+            warnings = (
+                f"With fewer than {_FEW} items per label, chance alone makes the data uneven: the value is too high.",
+            )
         # A release may hold more labels than there are.
         value = min(max(statistic.of(profile), 0.0), 2 * (1 - 1 / k))
         return Point(value, statistic.weights, warnings=warnings)
@@ -180,11 +182,11 @@ def distance_to_uniformity(
     Parameters
     ----------
     data
-        A profile, or a release: then the interval holds the privacy noise as well.
+        A profile, or a release: then the interval covers privacy noise as well.
     alphabet_size
-        k, how many labels there can be, known without looking.
+        k, the number of possible labels, known without looking at the data.
     method
-        ``"plug-in"`` (default), or ``"pml"``, which counts what chance alone does to few items per label out.
+        ``"plug-in"`` (default), or ``"pml"``, which corrects for chance if there are few items per label.
     level
         Probability with which the interval is meant to hold the truth.
 

@@ -55,7 +55,7 @@ class ChaoShen:
 
         warnings: tuple[str, ...] = ()
         if profile.prevalence(1) == profile.n > 1:
-            warnings = ("Every label was seen once only: that says next to nothing of how many more there are.",)
+            warnings = ("Every label was seen only once: the data say next to nothing about labels not seen.",)
         return Point(float(_term(coverage * share, n) @ labels), weights, warnings=warnings)
 
 

@@ -55,14 +55,14 @@ def entropy(
     Parameters
     ----------
     data
-        A profile, or a release: then the interval holds the privacy noise as well.
+        A profile, or a release: then the interval covers privacy noise as well.
     method
         ``"plug-in"``, ``"miller-madow"``, ``"jackknife"``, ``"grassberger"``, ``"chao-shen"``, ``"polynomial"`` or
         ``"pml"``. By default ``"polynomial"`` if the size of the alphabet is given, whose errors are half those of all
         others but ``"pml"``; else ``"grassberger"``, which errs about as little as ``"chao-shen"``
         (docs/benchmarks.md), but always to one side where labels are missing, and hardly at all where none are.
     alphabet_size
-        k, how many labels there can be, known without looking.
+        k, the number of possible labels, known without looking at the data.
     base
         Base of the logarithm, > 1: 2 for bits, e (default) for nats.
     level

@@ -38,7 +38,7 @@ class Grassberger:
     """
 
     name: ClassVar[str] = "grassberger"
-    assumes: ClassVar[str] = "nearly all labels that there are have been seen"
+    assumes: ClassVar[str] = "nearly all labels have been seen"
 
     def point(self, profile: Profile) -> Point:
         """Estimate from a profile with at least one item."""

@@ -1,4 +1,4 @@
-"""What can be said of the entropy, whatever the method."""
+"""Intervals for the entropy, whatever the method."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from anonhist.properties.statement import Bounds, Holds, Statement
 if TYPE_CHECKING:
     from anonhist.properties.sample import Sample
 
-# Of an alphabet that nobody told, so many labels may be missing.
+# If no alphabet size is given, up to so many labels may be missing.
 _ANY = 2.0**64
-# An upper end that has to allow for a larger share of the entropy than this says nothing.
+# An upper end that must allow for a larger share of the entropy than this is useless.
 _MUCH = 0.1
-_KNOWN = "the upper end allows for every label of the alphabet that was not seen"
+_KNOWN = "the upper end allows for all labels of the alphabet not seen"
 _ANY_AMOUNT = "labels too rare to be seen may add any amount"
 _ALLOWED = "the upper end allows for up to 2^64 labels that were not seen"
 
@@ -34,7 +34,7 @@ class EntropyInterval:
     alphabet that were not seen, or 2^64 where there is none; F_1 is the upper end of a Poisson mean of which φ_1 was
     seen, ``φ_1 + z²/2 + z·sqrt(φ_1 + z²/4)``, and the bound rises with both.
 
-    Where no alphabet is known and the bound is more than a tenth of H_Z, only the lower end is said.
+    If no alphabet is known and the bound is more than a tenth of H_Z, there is only a lower end.
 
     Attributes
     ----------

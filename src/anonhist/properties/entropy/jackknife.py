@@ -1,4 +1,4 @@
-"""The jackknife entropy: what leaving out each item in turn says of the bias."""
+"""The jackknife entropy: its bias is estimated by leaving out each item in turn."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Jackknife:
     """
 
     name: ClassVar[str] = "jackknife"
-    assumes: ClassVar[str] = "nearly all labels that there are have been seen"
+    assumes: ClassVar[str] = "nearly all labels have been seen"
 
     def point(self, profile: Profile) -> Point:
         """Estimate from a profile with at least one item."""

@@ -36,7 +36,7 @@ class MillerMadow:
     """
 
     name: ClassVar[str] = "miller-madow"
-    assumes: ClassVar[str] = "nearly all labels that there are have been seen"
+    assumes: ClassVar[str] = "nearly all labels have been seen"
 
     def point(self, profile: Profile) -> Point:
         """Estimate from a profile with at least one item."""

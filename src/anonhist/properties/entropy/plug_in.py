@@ -36,7 +36,7 @@ class PlugIn:
     """
 
     name: ClassVar[str] = "plug-in"
-    assumes: ClassVar[str] = "nearly all labels that there are have been seen, many times each"
+    assumes: ClassVar[str] = "nearly all labels have been seen, many times each"
 
     def point(self, profile: Profile) -> Point:
         """Estimate from a profile with at least one item."""

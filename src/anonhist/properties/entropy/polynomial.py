@@ -44,7 +44,7 @@ class Polynomial:
     Attributes
     ----------
     alphabet_size
-        k, how many labels there can be. Without it no others are assumed than those seen.
+        k, the number of possible labels. Without it no others are assumed than those seen.
     degree
         L ≥ 0; ``⌊1.6·ln k⌋`` if left out.
     interval
@@ -174,8 +174,8 @@ def _head(degree: int, end: float, threshold: int) -> NDArray[np.float64]:
 
 def _warnings(bias: float, size: int, *, known: bool) -> tuple[str, ...]:
     if not known:
-        return ("Without an alphabet size, the value assumes that there are no labels but those seen.",)
+        return ("Without an alphabet size, the value assumes that all labels have been seen.",)
     if size == 1 or bias <= _MUCH * math.log(size):
         return ()
     share = min(100.0, 100 * bias / math.log(size))
-    return (f"Few items for so large an alphabet: bias, up to {share:.0f} % of ln k, is not in the interval.",)
+    return (f"Few items for so large an alphabet: the interval does not cover the bias, up to {share:.0f} % of ln k.",)

@@ -36,7 +36,7 @@ class Zhang:
     """
 
     name: ClassVar[str] = "zhang"
-    assumes: ClassVar[str] = "items drawn independently; too low by what labels not seen add"
+    assumes: ClassVar[str] = "items drawn independently; the value is too low by the contribution of labels not seen"
 
     def point(self, profile: Profile) -> Point:
         """Estimate from a profile with at least one item."""

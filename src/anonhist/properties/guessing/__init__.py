@@ -1,1 +1,1 @@
-"""How well guessing goes: the share that the most frequent labels cover, and what guesses cost."""
+"""Guessing: the share that the most frequent labels cover, and the cost of guesses."""

@@ -35,8 +35,8 @@ def guessing_curve(
     Parameters
     ----------
     data
-        A profile of passwords, or a release: then the band holds the privacy noise as well, or there is
-        none and :attr:`Curve.why_unknown` says why.
+        A profile of passwords, or a release: then the band covers privacy noise as well, or there is none and
+        :attr:`Curve.why_unknown` says why.
     points
         At most so many, ≥ 2.
     level
@@ -72,7 +72,7 @@ def guessing_curve(
 
     warnings: tuple[str, ...] = ()
     if labels and undersampling_warning(profile):
-        warnings = ("Labels seen once are among them: beyond the frequent ones the values are too high.",)
+        warnings = ("Some of these labels were seen only once: the values are too high beyond the frequent labels.",)
     return estimated_curve(
         data,
         shares,
@@ -83,5 +83,5 @@ def guessing_curve(
         bootstraps=bootstraps,
         rng=rng,
         warnings=warnings,
-        bias="The most frequent labels of a sample are partly so by chance: take the curve as an upper bound.",
+        bias="The labels that lead in a sample lead partly by chance: read the curve as an upper bound.",
     )

@@ -1,4 +1,4 @@
-"""How many guesses one who gives up on hard accounts makes on average: G_α."""
+"""The mean number of guesses of an attacker who gives up on hard accounts: G_α."""
 
 from __future__ import annotations
 
@@ -116,12 +116,12 @@ def _weights(top: MostFrequent) -> Weights:
 def guesswork(
     data: Profile | Resimulated, *, share: float, unit: CostUnit = "guesses", level: float = 0.95
 ) -> Estimate:
-    """Estimate the α-guesswork ``G_α``: guesses an account on average of one who stops where a share α is broken.
+    """Estimate the α-guesswork ``G_α``: mean guesses per account of an attacker who stops at a share α of accounts.
 
     Parameters
     ----------
     data
-        A profile of passwords, or a release: then the interval holds the privacy noise as well.
+        A profile of passwords, or a release: then the interval covers privacy noise as well.
     share
         α, above 0 and up to 1; a float means its shortest decimal.
     unit

@@ -133,19 +133,19 @@ class MostFrequent:
         return weights
 
     def doubts(self, profile: Profile, *, wrong: str) -> tuple[str, ...]:
-        """Warn where chance has a say in which labels are the most frequent, or much has not been seen.
+        """Warn if chance affects which labels are the most frequent, or if much has not been seen.
 
         Parameters
         ----------
         wrong
-            How the value is off.
+            The direction of the bias.
         """
         if self.labels == profile.num_labels and not undersampling_warning(profile):
             return ()
         if self.least >= _FEW:
             return ()
         times = "once" if self.least == 1 else f"{self.least} times"
-        return (f"Some of these labels were seen only {times}: chance had a say in it, so the value is {wrong}.",)
+        return (f"Some of these labels were seen only {times}: they lead partly by chance, so the value is {wrong}.",)
 
 
 def exact_share(share: object) -> Fraction:

@@ -1,4 +1,4 @@
-"""What estimators of the cost of breaking a share of accounts have in common."""
+"""Base class of estimators of the cost of breaking a share of accounts."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from anonhist.profiles import Profile
     from anonhist.properties.estimator import Weights
 
-_KNOWN = "each item is one account, and which labels are most frequent is known from the sample; else"
-MORE_GUESSES, MORE_BITS = f"{_KNOWN} more guesses are needed", f"{_KNOWN} there are more bits"
+_KNOWN = "each item is one account, and the sample shows which labels are most frequent; otherwise"
+MORE_GUESSES, MORE_BITS = f"{_KNOWN} more guesses are needed", f"{_KNOWN} the number of bits is higher"
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Intervals of what guessing costs, which jumps where one label more is needed."""
+"""Intervals for the cost of guessing, which jumps when one more label is needed."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class ShareInterval:
     cost
         What is estimated.
     least
-        What it is at least.
+        Lower bound of the property.
 
     References
     ----------
@@ -93,7 +93,7 @@ class ShareInterval:
         return Bounds(max(low, self.least), math.inf, Statement(Holds.AT_LEAST, BY_CHANCE)).around(value)
 
     def of_nothing(self) -> tuple[float, float]:
-        """Return all that it can be."""
+        """Return the range of the property."""
         return self.least, math.inf
 
 

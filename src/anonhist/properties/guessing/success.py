@@ -1,4 +1,4 @@
-"""How often a few guesses succeed: λ_β."""
+"""The success rate of a few guesses: λ_β."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 # Of more items floats do not bear the beta function, and the score interval of Wilson is as good.
 _EXACT = 10**12
-BY_CHANCE = "the most frequent labels of a sample are partly so by chance"
+BY_CHANCE = "the labels that lead in a sample lead partly by chance"
 
 
 @dataclass(frozen=True)
@@ -51,8 +51,7 @@ class GuessingSuccess:
     guesses: int
     name: ClassVar[str] = "plug-in"
     assumes: ClassVar[str] = (
-        "each item is one account, and which labels are most frequent is known from the sample; "
-        "else the success is overstated"
+        "each item is one account, and the sample shows which labels are most frequent; otherwise the value is too high"
     )
 
     def point(self, profile: Profile) -> Point:
@@ -87,8 +86,8 @@ class SuccessInBits:
     guesses: int
     name: ClassVar[str] = GuessingSuccess.name
     assumes: ClassVar[str] = (
-        "each item is one account, and which labels are most frequent is known from the sample; "
-        "else there are more bits"
+        "each item is one account, and the sample shows which labels are most frequent; otherwise the number of bits "
+        "is higher"
     )
 
     def point(self, profile: Profile) -> Point:
@@ -105,7 +104,7 @@ class SuccessInterval:
 
     Of the β labels that are truly the most frequent, no more items were seen than of those that are so in the sample,
     and their number is binomial with λ_β. So the upper end ``I^(−1)(1 − (1 − level)/2; c + 1, n − c)``, c the items in
-    the most frequent labels and I the regularised incomplete beta function, holds for every distribution. Beyond 10^12
+    the most frequent labels and I the regularized incomplete beta function, holds for every distribution. Beyond 10^12
     items it is that of Wilson. Of a release what it is above the value is joined in squares by the privacy noise.
 
     Attributes
@@ -139,7 +138,7 @@ class SuccessInterval:
         return Bounds(0.0, most, Statement(Holds.AT_MOST, BY_CHANCE)).around(value)
 
     def of_nothing(self) -> tuple[float, float]:
-        """Return all that it can be."""
+        """Return the range of the property."""
         return (math.log2(self.guesses), math.inf) if self.in_bits else (0.0, 1.0)
 
 
@@ -157,7 +156,7 @@ def _largest_share(items: int, n: int, sample: Sample) -> float:
 def guessing_success(
     data: Profile | Resimulated, *, guesses: int, unit: SuccessUnit = "share", level: float = 0.95
 ) -> Estimate:
-    """Estimate ``λ_β``: the share of accounts that β best guesses each break.
+    """Estimate ``λ_β``: the share of accounts broken by the β best guesses.
 
     The share of the most frequent labels of a sample is too high on average, for every distribution: so there is an
     upper end only, and of bits a lower one, :class:`SuccessInterval`.
@@ -165,7 +164,7 @@ def guessing_success(
     Parameters
     ----------
     data
-        A profile of passwords, or a release: then the interval holds the privacy noise as well.
+        A profile of passwords, or a release: then the interval covers privacy noise as well.
     guesses
         β ≥ 1.
     unit
@@ -187,7 +186,7 @@ def guessing_success(
     --------
     >>> from anonhist.profiles import Profile
     >>> print(guessing_success(Profile.from_counts([600, 300, 100]), guesses=1))
-    at most 0.630531 (95 % confidence), estimate 0.6: the most frequent labels of a sample are partly so by chance
+    at most 0.630531 (95 % confidence), estimate 0.6: the labels that lead in a sample lead partly by chance
     """
     number = parse_whole_number(guesses, name="guesses")
     if check_unit(unit, ("share", "bits")) == "share":

@@ -1,4 +1,4 @@
-"""What guessing is measured in."""
+"""Units of guessing."""
 
 from __future__ import annotations
 

@@ -95,12 +95,12 @@ class WorkFactorInBits(ShareEstimator):
 def work_factor(
     data: Profile | Resimulated, *, share: float, unit: CostUnit = "guesses", level: float = 0.95
 ) -> Estimate:
-    """Estimate the α-work-factor ``μ_α``: with how many guesses an account a share α of all is broken.
+    """Estimate the α-work-factor ``μ_α``: guesses per account that break a share α of accounts.
 
     Parameters
     ----------
     data
-        A profile of passwords, or a release: then the interval holds the privacy noise as well.
+        A profile of passwords, or a release: then the interval covers privacy noise as well.
     share
         α, above 0 and up to 1; a float means its shortest decimal.
     unit

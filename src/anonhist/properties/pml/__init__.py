@@ -1,4 +1,4 @@
-"""Approximate profile maximum likelihood, and what it says of any symmetric property."""
+"""Approximate profile maximum likelihood, and estimates of symmetric properties from it."""
 
 from anonhist.properties.pml.approximate import approximate_pml
 from anonhist.properties.pml.distribution import PmlDistribution, property_of

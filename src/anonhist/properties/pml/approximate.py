@@ -78,7 +78,7 @@ def approximate_pml(profile: Profile, *, alphabet_size: int | None = None) -> Pm
     ((8,), (5,))
     """
     if not profile.n:
-        raise UsageError("An empty profile makes no distribution more likely than another; give one with an item.")
+        raise UsageError("An empty profile is equally likely under every distribution: give a profile with items.")
     classes = _Classes.of(profile)
     gains, ends = _best_blocks(classes)
     labels, items = classes.labels[1:], classes.items[1:]

@@ -1,4 +1,4 @@
-"""How far a plug-in of profile maximum likelihood falls when the data are drawn again, from the distribution it found.
+"""Errors of plug-in estimates of profile maximum likelihood, by a bootstrap from the fitted distribution.
 
 It is no smooth function of the prevalences: labels jump between blocks. So no error can be read off derivatives, and
 the sample is drawn again, profile by profile: block by block, never label by label.

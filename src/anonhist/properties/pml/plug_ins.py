@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from anonhist.profiles import Profile
     from anonhist.properties.pml.distribution import PmlDistribution
 
-_ASSUMES = "labels of about the same count are about equally frequent; those not seen, as frequent as the rarest seen"
+_ASSUMES = "labels of similar counts are equally frequent; labels not seen are as frequent as the rarest seen"
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ class PmlSupportSize:
 
     alphabet_size: int | None = None
     name: ClassVar[str] = "pml"
-    assumes: ClassVar[str] = f"{_ASSUMES}: else there are more of them"
+    assumes: ClassVar[str] = f"{_ASSUMES}; otherwise the value is too low"
 
     def point(self, profile: Profile) -> Point:
         """Estimate from a profile with at least one item."""
@@ -168,7 +168,9 @@ def _endless(distribution: PmlDistribution) -> tuple[str, ...]:
     if not distribution.continuous_seen:
         return ()
     share = f"{100 * distribution.continuous_mass:.2g} %"
-    return (f"{share} of the items are labels seen once, as if of infinitely many: of how many, the data do not say.",)
+    return (
+        f"{share} of the items have labels seen once, fitted as infinitely many: their number cannot be estimated.",
+    )
 
 
 def _entropy(distribution: PmlDistribution) -> float:

@@ -1,4 +1,4 @@
-"""How many labels of a uniform distribution were most likely not seen."""
+"""The most likely number of labels of a uniform distribution not seen."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def maximise_unseen(labels: NDArray[np.int64], items: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return the u ≥ 0 that maximises ``L(u) = ln((u + T)!/u!) − N·ln(u + T)``.
+    """Return the u ≥ 0 that maximizes ``L(u) = ln((u + T)!/u!) − N·ln(u + T)``.
 
     So likely it is that N draws from u + T equally likely labels show T of them, as a function of u. Its steps
     ``D(u) = L(u + 1) − L(u)`` turn from positive to negative once, at the latest where ``u + 1 ≥ T²/(2(N − T))``, so

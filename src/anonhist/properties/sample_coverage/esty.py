@@ -1,4 +1,4 @@
-"""How far estimates of the sample coverage fall from the truth."""
+"""Errors of estimates of the sample coverage."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def esty_error(profile: Profile) -> float:
 
 
 def zero_error_warning(profile: Profile) -> tuple[str, ...]:
-    """Warn where the error is 0 because nothing in the sample shows it.
+    """Warn if the error is 0 only because the sample does not show it.
 
     Examples
     --------
@@ -39,7 +39,7 @@ def zero_error_warning(profile: Profile) -> tuple[str, ...]:
     ((), 1)
     """
     if profile.prevalence(1) == profile.n:
-        return ("Every label was seen once: the coverage is small, and how small cannot be told.",)
+        return ("Every label was seen once: the coverage is small, but how small cannot be estimated.",)
     if profile.prevalence(1) or profile.prevalence(2):
         return ()
-    return ("No label was seen once or twice: the coverage is close to 1, and how close cannot be told.",)
+    return ("No label was seen once or twice: the coverage is close to 1, but how close cannot be estimated.",)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from anonhist.properties.sample import Sample
 
 _LITTLE = 0.5
-_FEW = "the ends are those of a count, so that none seen once does not mean none missing"
+_FEW = "the interval is that of a count: labels may be missing even if none was seen once"
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The share of all that there is which the labels seen make up, by a method of your choice."""
+"""The sample coverage, the probability of all labels seen, by a method of your choice."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def sample_coverage(
     Parameters
     ----------
     data
-        A profile, or a release: then the interval holds the privacy noise as well.
+        A profile, or a release: then the interval covers privacy noise as well.
     method
         ``"good-turing"`` (default) or ``"chao-jost"``.
     level

@@ -55,14 +55,14 @@ class GoodToulmin:
     draws: int
 
     name: ClassVar[str] = "good-toulmin"
-    assumes: ClassVar[str] = "items drawn independently, no more than twice as many draws as items"
+    assumes: ClassVar[str] = "items drawn independently, at most twice as many draws as items"
 
     def point(self, profile: Profile) -> Point:
         """Estimate from a profile with at least one item."""
         point = series_point(profile, self.draws, good_toulmin)
         if self.draws <= 2 * profile.n:
             return point
-        warning = "Beyond twice the items this series runs away; choose a smoothed one."
+        warning = "Beyond 2n draws, this series diverges: choose a smoothed one."
         return replace(point, warnings=(*point.warnings, warning))
 
     def value(self, profile: Profile) -> float:

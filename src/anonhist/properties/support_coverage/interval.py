@@ -1,4 +1,4 @@
-"""What can be said of the support coverage, whatever the method."""
+"""Intervals for the support coverage, whatever the method."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from anonhist.properties.estimator import Estimator
     from anonhist.properties.sample import Sample
 
-_BEYOND = "beyond twice the items it says no more than that new labels keep coming, ever more slowly"
-_BY_COUNT = "the ends allow for labels that were not seen, as those of a count do"
+_BEYOND = "beyond 2n draws, it assumes only that new labels appear ever more slowly"
+_BY_COUNT = "the interval is that of a count and allows for labels not seen"
 
 
 @dataclass(frozen=True)

@@ -137,12 +137,12 @@ def _bias(profile: Profile, linear: LinearStatistic, beyond: float) -> float:
 
 
 def _visible(profile: Profile, draws: int) -> tuple[str, ...]:
-    """Warn where the sample is small, or the draws are beyond what any estimate reaches."""
+    """Warn if the sample is small, or the draws are too many for any estimator."""
     warnings: list[str] = []
     if profile.n < _SMALL:
-        warnings.append(f"Fewer than {_SMALL} items say little about labels not seen.")
+        warnings.append(f"Fewer than {_SMALL} items are too few to estimate labels not seen.")
     if reach(n=profile.n, draws=draws) > math.log(profile.n):
-        warnings.append("The draws are beyond reach: no estimate holds for more than about ln n times the items seen.")
+        warnings.append("There are too many draws: no estimator works for more than about n·ln n of them.")
     return tuple(warnings)
 
 

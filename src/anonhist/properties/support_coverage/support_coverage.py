@@ -1,4 +1,4 @@
-"""How many labels a number of draws holds, by a method of your choice."""
+"""The expected number of labels in a number of draws, by a method of your choice."""
 
 from __future__ import annotations
 
@@ -33,20 +33,20 @@ def support_coverage(
 ) -> Estimate:
     """Estimate the expected number of distinct labels in m draws, ``S_m = Σ_x (1 − (1 − p_x)^m)``.
 
-    The interval is the same for all methods: up to 2n that of an unbiased estimator, opened for labels that may have
-    been missed; beyond, what such an estimator says of 2n draws, and that new labels come ever more slowly.
+    The interval is the same for all methods: up to 2n draws that of an unbiased estimator, widened for labels that may
+    have been missed; beyond, what follows from 2n draws and from new labels appearing ever more slowly.
 
     Parameters
     ----------
     data
-        A profile, or a release: then the interval holds the privacy noise as well.
+        A profile, or a release: then the interval covers privacy noise as well.
     draws
         m, from 1 to 2^64. Beyond about n·(1 + ln n) no estimate is reliable.
     method
         ``"rarefaction"``, ``"good-toulmin"``, ``"smoothed-poisson"``, ``"smoothed-binomial-a"`` or
         ``"smoothed-binomial-b"``. By default rarefaction up to n draws, the series of Good and Toulmin up to 2n, and
-        beyond the smoothing that errs least; of a release, whose noise moves n and may push the series beyond its
-        reach, that smoothing from n draws on. All are rarefaction up to n draws.
+        beyond the smoothing with the lowest error; for a release, whose noise moves n and may push the series beyond
+        its range, that smoothing from n draws on. All are rarefaction up to n draws.
     level
         Probability with which the interval is meant to hold the truth.
 
@@ -85,7 +85,7 @@ def support_coverage_estimator(method: str | None, *, draws: int, n: int, is_fix
     name = method or usual_method(n, count, is_fixed=is_fixed)
     check_method(name, SUPPORT_COVERAGE_METHODS, of="support coverage")
     if name == Rarefaction.name and n and count > n:
-        raise UsageError("Rarefaction takes no more draws than there are items: leave the method out.")
+        raise UsageError("Rarefaction takes at most as many draws as there are items: leave the method out.")
     return next(estimator for estimator in _ESTIMATORS if estimator.name == name)(count)
 
 

@@ -46,7 +46,9 @@ class Ace:
     rare: int = 10
 
     name: ClassVar[str] = "ace"
-    assumes: ClassVar[str] = "labels not seen differ in frequency about as much as those seen up to ten times"
+    assumes: ClassVar[str] = (
+        "the frequencies of labels not seen vary about as much as those of labels seen up to ten times"
+    )
 
     def point(self, profile: Profile) -> Point:
         """Estimate from a profile with at least one item."""
@@ -54,7 +56,7 @@ class Ace:
         if not sums.labels:
             return Point(float(profile.num_labels), _indicator)
         if not sums.repeated:
-            why = "All rare labels were seen once, where ACE is not defined: this is Chao1."
+            why = "All rare labels were seen once, so ACE is not defined: the value is Chao1's."
             return without_coverage(profile, why)
 
         def weights(counts: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -39,7 +39,7 @@ class Chao1Inext:
     """
 
     name: ClassVar[str] = "chao1-inext"
-    assumes: ClassVar[str] = "labels not seen are about as frequent as those seen once; else there are more of them"
+    assumes: ClassVar[str] = "labels not seen are about as frequent as those seen once; otherwise the value is too low"
 
     def point(self, profile: Profile) -> Point:
         """Estimate from a profile with at least one item."""

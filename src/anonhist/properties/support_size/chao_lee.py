@@ -51,20 +51,22 @@ class ChaoLee:
     spread: bool = False
 
     name: ClassVar[str] = "chao-lee"
-    assumes: ClassVar[str] = "labels not seen differ in frequency about as much as those seen"
+    assumes: ClassVar[str] = "the frequencies of labels not seen vary about as much as those of labels seen"
 
     def point(self, profile: Profile) -> Point:
         """Estimate from a profile with at least one item."""
         sums = CoverageSums.of(profile, rare=MAX_ITEMS, spread=self.spread)
         if not sums.repeated:
-            return without_coverage(profile, "The coverage is 0, where Chao–Lee is not defined: this is Chao1.")
+            return without_coverage(
+                profile, "The estimated coverage is 0, so Chao–Lee is not defined: the value is Chao1's."
+            )
 
         def weights(counts: NDArray[np.int64]) -> NDArray[np.float64]:
             return np.where(counts > 0, sums.gradient(counts, with_items=False), 0.0)
 
         warnings: tuple[str, ...] = ()
         if sums.value > _FAR * Chao1().point(profile).value:
-            warnings = ("Labels differ so much in frequency that this method runs away: believe chao1 or ace.",)
+            warnings = ("Frequencies vary too much for this method: use chao1 or ace.",)
         return Point(sums.value, weights, warnings=warnings)
 
 

@@ -34,7 +34,7 @@ class Chebyshev:
     Attributes
     ----------
     alphabet_size
-        k, how many labels there can be: ``1/k`` is the least probability.
+        k, the number of possible labels: ``1/k`` is the least probability.
     degree
         L, ``⌊0.45·ln k⌋`` unless given.
     interval
@@ -62,7 +62,7 @@ class Chebyshev:
     interval: float | None = None
 
     name: ClassVar[str] = "chebyshev"
-    assumes: ClassVar[str] = "no label is less frequent than one in the alphabet size"
+    assumes: ClassVar[str] = "no label has a probability below 1/k, k the alphabet size"
 
     def __post_init__(self) -> None:
         """Check the parameters, and that weights stay in range for any n."""
@@ -76,7 +76,9 @@ class Chebyshev:
         degree, interval = self._degree_and_interval
         log_weights = np.cumsum(np.log(_ratios(degree, interval, 0.0))) if degree else np.zeros(1)
         if float(log_weights.max()) > math.log(_LARGEST):
-            raise UsageError("So high a degree on so short an interval has weights beyond all use: lower the degree.")
+            raise UsageError(
+                "The weights of so high a degree on so short an interval are too large to use: lower the degree."
+            )
 
     def point(self, profile: Profile) -> Point:
         """Estimate from a profile with at least one item."""
@@ -130,7 +132,9 @@ class Chebyshev:
         bias = self.bias(n)
         if bias < _LARGE_BIAS:
             return ()
-        return (f"There are few items for so large an alphabet: the labels not seen may be {100 * bias:.0f} % off.",)
+        return (
+            f"Few items for so large an alphabet: the number of labels not seen may be wrong by {100 * bias:.0f} %.",
+        )
 
     @property
     def _degree_and_interval(self) -> tuple[int, float]:

@@ -1,4 +1,4 @@
-"""From an estimate of the support size to what can be said of it."""
+"""From an estimate of the support size to its interval."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
     from anonhist.properties.sample import Sample
 
-NO_END = "labels too rare to be seen may be any number"
-_SMALLEST = "the ends allow for the largest bias there can be where no label is rarer than assumed"
+NO_END = "any number of labels may be too rare to be seen"
+_SMALLEST = "the interval allows for the largest possible bias if no label is rarer than assumed"
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class SupportSizeInterval:
     Attributes
     ----------
     most
-        k, how many labels there can be at most; with a bias none has a probability below 1/k.
+        k, an upper bound on the number of labels; with a bias none has a probability below 1/k.
     bias
         Of n: by which share b, at most, the labels not seen are misjudged on average.
 
@@ -114,7 +114,7 @@ def most_unseen(once: float, least: float, *, level: float) -> float:
     """Return how many labels may have been missed where φ_1 were seen once and all have expected counts of λ or more.
 
     Of labels with counts of 0 or 1, each has 0 with probability ``1/(1 + λ_x) ≤ 1/(1 + λ)``. So the answer is the
-    largest U with ``P(Bin(φ_1 + U, 1/(1 + λ)) ≥ U) = I_{1/(1+λ)}(U, φ_1 + 1) ≥ (1 − level)/2``, I the regularised
+    largest U with ``P(Bin(φ_1 + U, 1/(1 + λ)) ≥ U) = I_{1/(1+λ)}(U, φ_1 + 1) ≥ (1 − level)/2``, I the regularized
     incomplete beta function: for Poisson counts that is exact, whatever the expected counts.
 
     Parameters

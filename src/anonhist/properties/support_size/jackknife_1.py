@@ -36,7 +36,7 @@ class Jackknife1:
     """
 
     name: ClassVar[str] = "jackknife-1"
-    assumes: ClassVar[str] = "few labels have not been seen: the bias is small beside 1/n"
+    assumes: ClassVar[str] = "few labels have not been seen, so the bias is small beside 1/n"
 
     def point(self, profile: Profile) -> Point:
         """Estimate from a profile with at least one item."""

@@ -36,7 +36,7 @@ class Jackknife2:
     """
 
     name: ClassVar[str] = "jackknife-2"
-    assumes: ClassVar[str] = "few labels have not been seen: the bias is small beside 1/n²"
+    assumes: ClassVar[str] = "few labels have not been seen, so the bias is small beside 1/n²"
 
     def point(self, profile: Profile) -> Point:
         """Estimate from a profile with at least one item."""
@@ -44,7 +44,7 @@ class Jackknife2:
         value, seen = statistic.of(profile), float(profile.num_labels)
         warnings = undersampling_warning(profile)
         if value < seen:
-            warnings = (*warnings, "The jackknife falls below the labels seen, so it says no more than they do.")
+            warnings = (*warnings, "The jackknife is below the number of labels seen, so the value is that number.")
         return Point(max(value, seen), statistic.weights, warnings=warnings)
 
 

@@ -28,7 +28,7 @@ class Observed:
     """
 
     name: ClassVar[str] = "observed"
-    assumes: ClassVar[str] = "all labels that there are have been seen"
+    assumes: ClassVar[str] = "all labels have been seen"
 
     def point(self, profile: Profile) -> Point:
         """Count the labels."""

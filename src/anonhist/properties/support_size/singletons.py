@@ -1,4 +1,4 @@
-"""Whether a sample holds repeats at all: without them no ratio of prevalences says how much is missing."""
+"""Whether a sample has repeats: without them nothing can be estimated about labels not seen."""
 
 from __future__ import annotations
 
@@ -19,4 +19,4 @@ def without_repeats(profile: Profile) -> tuple[str, ...]:
     """
     if profile.num_labels < profile.n:
         return ()
-    return ("Every label was seen once: the estimate says nothing, and there may be any number of labels more.",)
+    return ("Every label was seen once: the number of labels cannot be estimated, and may be arbitrarily large.",)

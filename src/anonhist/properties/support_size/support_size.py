@@ -1,4 +1,4 @@
-"""How many labels there are in all, seen or not, by a method of your choice."""
+"""The number of labels, seen or not, by a method of your choice."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ SupportSizeMethod = Literal[
     "observed", "chao1", "chao1-inext", "ace", "jackknife-1", "jackknife-2", "chao-lee", "chebyshev", "pml"
 ]
 SUPPORT_SIZE_METHODS: tuple[str, ...] = get_args(SupportSizeMethod)
-# Those that have nothing to be told; what takes the alphabet size is made in support_size_estimator.
+# Those without options; those that take the alphabet size are made in support_size_estimator.
 _PLAIN: dict[str, Estimator] = {
     estimator.name: estimator
     for estimator in (Observed(), Chao1(), Chao1Inext(), Ace(), Jackknife1(), Jackknife2(), ChaoLee())
@@ -44,16 +44,16 @@ def support_size(
     alphabet_size: int | None = None,
     level: float = 0.95,
 ) -> Estimate:
-    """Estimate how many labels have a probability above zero: those seen and those not seen.
+    """Estimate the number of labels with a probability above zero: those seen and those not seen.
 
-    No data bound their number from above: labels may be as rare as you like: so the estimate says "at least", and
-    its lower end holds for every distribution, whatever the method. Only ``"chebyshev"``, which is told the least
-    probability, has an upper end. How many labels are in the data themselves a release says: ``release.k_plus(1)``.
+    No data bound their number from above, since labels may be arbitrarily rare. So the estimate says "at least", and
+    its lower end holds for every distribution, whatever the method. Only ``"chebyshev"``, which takes the smallest
+    probability, has an upper end. For the number of labels in the data themselves, use ``release.k_plus(1)``.
 
     Parameters
     ----------
     data
-        A profile, or a release: then the lower end holds the privacy noise as well.
+        A profile, or a release: then the lower end covers privacy noise as well.
     method
         ``"observed"``, ``"chao1"``, ``"chao1-inext"``, ``"ace"``, ``"jackknife-1"``, ``"jackknife-2"``, ``"chao-lee"``,
         ``"chebyshev"`` or ``"pml"``; by default ``"chebyshev"`` with an ``alphabet_size`` and ``"chao1"`` without.
@@ -90,7 +90,7 @@ def support_size(
     >>> from anonhist.profiles import Profile
     >>> profile = Profile.from_counts([9, 4, 2, 2, 1, 1, 1])
     >>> print(support_size(profile))
-    at least 7 labels (95 % confidence), estimate 8: labels too rare to be seen may be any number
+    at least 7 labels (95 % confidence), estimate 8: any number of labels may be too rare to be seen
     """
     chosen = support_size_estimator(method, alphabet_size)
     size = check_alphabet(data, alphabet_size)
