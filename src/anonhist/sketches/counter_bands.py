@@ -7,7 +7,7 @@ counter is one label's, and ``B·ln(ĝ/κ̂)`` that of all but unbiased ones whe
 (:mod:`anonhist.sketches.decoding.compound`); where ĝ is lost in chance, the logarithm is replaced by its tangent at
 what was decoded, a step that removes the decoder's bias up to its square.
 
-Such estimates vary much from one count to the next, and sums of neighbours little. φ_{1+} ≥ φ_{2+} ≥ …, so a mean of
+Such estimates vary much from one count to the next, and sums of neighbors little. φ_{1+} ≥ φ_{2+} ≥ …, so a mean of
 estimates of φ_{j+} over a window of j up to k bounds φ_{k+} from above, and one from k on bounds it from below. The
 mean is a sum of one function H of each counter; its variance is ``Σ_y G_y·H(y)²``, G_y counters having the value y,
 less what labels that are not random contribute. Of windows of several lengths that one is taken whose bound would be
@@ -310,7 +310,7 @@ class _Grid:
         return np.maximum(squares, 0.0) + (more if single else np.clip(between, 0.0, more))
 
     def _correlate(self, transform: NDArray[np.complex128], response: _Numbers, starts: NDArray[np.int64]) -> _Numbers:
-        """Return ``Σ_y n_y·f(y − s)`` for each start s, f centred in the middle of its array."""
+        """Return ``Σ_y n_y·f(y − s)`` for each start s, f centered in the middle of its array."""
         size = self.decoded.size
         found = np.fft.irfft(transform * np.conj(np.fft.rfft(np.fft.ifftshift(response))), size)
         return found[starts % size]
@@ -347,7 +347,7 @@ def _pad(numbers: _Numbers, size: int) -> _Numbers:
 def _steps(
     ends: NDArray[np.int64], lows: _Numbers, highs: _Numbers
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Keep of intervals the whole numbers in them, and put neighbours together where that hardly widens them."""
+    """Keep of intervals the whole numbers in them, and put neighbors together where that hardly widens them."""
     high = np.clip(np.floor(highs + _TOLERANCE), 0, 2.0**62).astype(np.int64)
     low = np.minimum(np.clip(np.ceil(lows - _TOLERANCE), 0, 2.0**62).astype(np.int64), high)
     places = ends.tolist()

@@ -139,7 +139,7 @@ class SharedNoise:
 
     @property
     def party_gamma(self) -> Fraction:
-        """What one step of one counter costs towards a party, which knows its own share."""
+        """What one step of one counter costs toward a party, which knows its own share."""
         return party_loss(self.gamma, remaining=self.participants - 1, of=self.honest)
 
 
@@ -183,7 +183,7 @@ def promise_of(
     user may have m items in each sketch, those that share noise included: the epsilons of all of them add up.
     """
     steps = unit.max_distance * relation.distance
-    # What a step costs towards outsiders and towards a party, and in how many sketches.
+    # What a step costs toward outsiders and toward a party, and in how many sketches.
     costs = [(gamma, gamma, 1) for gamma in rates]
     costs += [(each.gamma, each.party_gamma, each.merged) for each in shared]
     sketches = sum(many for *_, many in costs)
@@ -211,7 +211,7 @@ def promise_of(
 
 
 def _steps(costs: Sequence[tuple[Fraction, Fraction, int]], steps: int) -> tuple[tuple[str, Fraction], ...]:
-    """Return what is spent towards outsiders, for each rate and as many sketches as have it."""
+    """Return what is spent toward outsiders, for each rate and as many sketches as have it."""
     often: Counter[Fraction] = Counter()
     for gamma, _, many in costs:
         often[gamma] += many

@@ -64,7 +64,7 @@ class NoiseShare:
         of different sessions do not complete each other.
     adversary
         Who is not to learn more than ε allows: anybody, a party included, or only those outside. Then h shares are
-        enough, and the guarantee says besides what holds towards a party that subtracts its own share: with h = 2, for
+        enough, and the guarantee says besides what holds toward a party that subtracts its own share: with h = 2, for
         ε = 0.01, 0.1 and 1, it is 0.356, 0.606 and 1.68.
 
     Raises

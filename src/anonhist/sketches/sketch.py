@@ -194,7 +194,7 @@ class Sketch(Shown, Saved):
         Each *item* is in one of the sketches that were merged, so the largest of their epsilons counts: what the others
         add is independent of it. A *user* may have m items in each of them, so their epsilons add up, also where they
         share one noise; with ``UsersIn.ONE_SKETCH`` the largest counts, on that condition. Where noise is shared, the
-        guarantee says how many parties must be honest and, if it holds towards outsiders only, what holds towards a
+        guarantee says how many parties must be honest and, if it holds toward outsiders only, what holds toward a
         party.
 
         Raises

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def p_values(supports: ArrayLike, users: int, probability: float) -> NDArray[np.float64]:
     """Return the probability of so much support or more for an item that nobody has: ``P(Bin(n, q) ≥ c)``.
 
-    ``= I_q(c, n − c + 1)``, the regularised incomplete beta function; 1 at c = 0. Support c of an item without users is
+    ``= I_q(c, n − c + 1)``, the regularized incomplete beta function; 1 at c = 0. Support c of an item without users is
     binomial, whatever the others have, because each of them supports it with probability q.
 
     Parameters

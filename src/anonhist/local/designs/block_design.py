@@ -150,7 +150,7 @@ class BlockDesign:
 
     def block_counts(self, tally: Tally, values: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return how many reports fell into the block of each of the values."""
-        # Cells ascend, so those of a block are neighbours; there may be more blocks than fit the memory.
+        # Cells ascend, so those of a block are neighbors; there may be more blocks than fit the memory.
         reached = np.concatenate(([0], np.cumsum(tally.counts)))
         first = values // self.design.items * self.design.points
         ends = np.searchsorted(tally.cells, first + self.design.points)

@@ -43,8 +43,8 @@ def honest_ones(
     Notes
     -----
     The ones are a sum of two binomial numbers. With more bits that are likelier to be 1 it grows stochastically, so
-    the bounds take as many, or as few, bits of the value as there can be. Probabilities are rounded towards more ones
-    for the one bound and towards fewer for the other.
+    the bounds take as many, or as few, bits of the value as there can be. Probabilities are rounded toward more ones
+    for the one bound and toward fewer for the other.
 
     Examples
     --------

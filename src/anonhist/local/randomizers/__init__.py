@@ -1,1 +1,1 @@
-"""How a device randomises its value: one mechanism, one file, and what families of them share."""
+"""How a device randomizes its value: one mechanism, one file, and what families of them share."""

@@ -1,4 +1,4 @@
-"""Bloom filters, each bit randomised by itself: what O-RAPPOR and RAPPOR share."""
+"""Bloom filters, each bit randomized by itself: what O-RAPPOR and RAPPOR share."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""k-ary randomised response: the value itself, or now and then another."""
+"""k-ary randomized response: the value itself, or now and then another."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @frozen(kw_only=True)
 class KRR(PureSurvey):
-    """k-ary randomised response: ``Q(y | x) = e^ε/(e^ε + k − 1)`` if y = x, else ``1/(e^ε + k − 1)``.
+    """k-ary randomized response: ``Q(y | x) = e^ε/(e^ε + k − 1)`` if y = x, else ``1/(e^ε + k − 1)``.
 
     Order-optimal for ε ≥ ln k, and best of all where k < 3e^ε + 2.
 

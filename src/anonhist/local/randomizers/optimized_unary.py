@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 class OptimizedUnary(UnarySurvey):
     """Optimized unary encoding: the value's bit is 1 with probability 1/2, every other with ``1/(e^ε + 1)``.
 
-    Of all ways to randomise k bits independently it errs least for rare values: n times the variance of one that
+    Of all ways to randomize k bits independently it errs least for rare values: n times the variance of one that
     nobody has is ``4e^ε/(e^ε − 1)²``.
 
     Parameters

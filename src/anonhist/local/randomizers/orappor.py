@@ -1,4 +1,4 @@
-"""O-RAPPOR: one report of randomised Bloom bits, for alphabets that nobody knows beforehand."""
+"""O-RAPPOR: one report of randomized Bloom bits, for alphabets that nobody knows beforehand."""
 
 from __future__ import annotations
 

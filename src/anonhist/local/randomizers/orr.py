@@ -1,4 +1,4 @@
-"""O-RR: randomised response on hashed values, for alphabets that nobody knows beforehand."""
+"""O-RR: randomized response on hashed values, for alphabets that nobody knows beforehand."""
 
 from __future__ import annotations
 

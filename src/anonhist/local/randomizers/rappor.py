@@ -33,7 +33,7 @@ _STEP = Fraction(1, 10**9)
 _ZERO = re.compile(r"0+\.?0*|\.0+")
 
 ARITHMETIC = (
-    "for all reports together that a person makes of one remembered answer; every bit is randomised on the device with "
+    "for all reports together that a person makes of one remembered answer; every bit is randomized on the device with "
     "exact probabilities, and the logarithm is rounded up"
 )
 
@@ -83,7 +83,7 @@ def parse_probability(value: EpsilonLike, *, name: str) -> Fraction:
 
 @frozen(kw_only=True)
 class RAPPOR(BloomSurvey):
-    """RAPPOR: Bloom bits are randomised once and remembered, and what is remembered is randomised in each report.
+    """RAPPOR: Bloom bits are randomized once and remembered, and what is remembered is randomized in each report.
 
     Permanent: a bit is replaced by a fair coin with probability f. Instantaneous: a remembered 1 is reported as 1 with
     probability q, a remembered 0 with probability p. Whoever sees all reports of a person whose value never changes

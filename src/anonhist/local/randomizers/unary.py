@@ -1,4 +1,4 @@
-"""One bit for each label, each randomised by itself: what k-RAPPOR and optimized unary encoding share."""
+"""One bit for each label, each randomized by itself: what k-RAPPOR and optimized unary encoding share."""
 
 from __future__ import annotations
 

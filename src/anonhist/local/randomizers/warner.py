@@ -1,4 +1,4 @@
-"""Warner's randomised response: yes or no, now and then the other."""
+"""Warner's randomized response: yes or no, now and then the other."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @frozen(kw_only=True)
 class WarnerRR(KRR):
-    """Warner's randomised response: the true answer of two with probability ``e^ε/(e^ε + 1)``.
+    """Warner's randomized response: the true answer of two with probability ``e^ε/(e^ε + 1)``.
 
     Optimal for two answers, for every loss and every ε; k-RR with k = 2.
 
@@ -50,5 +50,5 @@ class WarnerRR(KRR):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.size != 2:
-            message = f"Warner's randomised response asks for one of two answers, not of {self.size:,}; take k-rr."
+            message = f"Warner's randomized response asks for one of two answers, not of {self.size:,}; take k-rr."
             raise UsageError(message)

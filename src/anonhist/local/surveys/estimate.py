@@ -33,7 +33,7 @@ class Raw:
     frequencies
         Unbiased; some may be below 0 or above 1.
     standard_errors
-        What the randomisation does to them, the people taken as they are.
+        What the randomization does to them, the people taken as they are.
     p_values
         The probability of so large an estimate where nobody has the value.
     limits

@@ -1,6 +1,6 @@
 """Amplification by shuffling: what the reports of many promise together, once nobody knows whose is whose.
 
-Of n users each sends one report of the same ε₀-local randomiser on coins of their own, and a trusted shuffler takes
+Of n users each sends one report of the same ε₀-local randomizer on coins of their own, and a trusted shuffler takes
 the senders away. Let E = e^ε₀. However the others answer, some of their reports can be taken for *clones*, drawn like
 one of the two the attacker wants to tell apart: C ~ Binomial(n − 1, r) clones, of which A ~ Binomial(C, 1/2) are of
 the first kind. The user's own report is of the kind of their value with probability E/(E+1), so that what shuffling
@@ -59,7 +59,7 @@ class CloneBound(Enum):
     """How many of the others' reports are taken for clones.
 
     ``STRONGER``, r = 2/(E+1), the bound of 2023, is the better one for every ε₀, and holds for every ε₀-local
-    randomiser that all users share; it holds with the proof in docs/proofs/shuffling.md, as the published proof has an
+    randomizer that all users share; it holds with the proof in docs/proofs/shuffling.md, as the published proof has an
     erratum. ``STANDARD``, r = 1/E, is the bound of 2021.
 
     Examples
@@ -187,7 +187,7 @@ def shuffled_guarantee(epsilon: EpsilonLike, *, users: int, delta: EpsilonLike) 
         arithmetic = "every report keeps it on its own, drawn exactly"
         return Guarantee(unit, relation, local, arithmetic=arithmetic)
     arithmetic = (
-        f"it holds towards those who see only the shuffled reports of all {users:,} users, one of each; reports are "
+        f"it holds toward those who see only the shuffled reports of all {users:,} users, one of each; reports are "
         "drawn exactly, and the rounding of the bound is accounted for"
     )
     return Guarantee(unit, relation, central, exact_delta, arithmetic)

@@ -1,4 +1,4 @@
-"""A survey: what everybody knows of how answers are randomised, and what each side does with it."""
+"""A survey: what everybody knows of how answers are randomized, and what each side does with it."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _CHUNK_BYTES, _LEAST_CHUNK = 1 << 18, 1 << 10
 _FEW_CHUNKS, WORKERS = 8, min(4, os.cpu_count() or 1)
 
 ARITHMETIC = (
-    "every answer is randomised on the device of the person who gives it, with exact probabilities, so nobody need be "
+    "every answer is randomized on the device of the person who gives it, with exact probabilities, so nobody need be "
     "trusted with it"
 )
 

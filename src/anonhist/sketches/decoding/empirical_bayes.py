@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class EmpiricalBayes(WithoutParameters):
-    """Learn a smooth distribution of the counts by penalised maximum likelihood, then read each counter in its light.
+    """Learn a smooth distribution of the counts by penalized maximum likelihood, then read each counter in its light.
 
     With κ the distribution of the noise and φ_r rates of labels, counters of value k are Poisson with mean
     ``m_k = Σ_r φ_r·κ(k − r)``. Rates are fitted as :func:`~anonhist.numeric.smooth_fit.smooth_fit` says:
     smooth in r, unless what is seen says otherwise. They are those of a distribution the counts may have come from.
     Returned is what the counters were, as far as one can tell: ``φ̂_r = φ_r·Σ_k G_k·κ(k − r)/m_k``, the expected number
     of counters with count r given the G_k counters of value k. Where noise is small these are the values seen, where it
-    is large the smooth distribution. Where many labels have one count and few its neighbours, more steps of this kind
+    is large the smooth distribution. Where many labels have one count and few its neighbors, more steps of this kind
     lead nearer to it; :func:`~anonhist.sketches.decoding.sharpening.sharpen` finds out how many help.
 
     Values far out that few counters have (beyond a window which holds nearly all) are taken as counts.

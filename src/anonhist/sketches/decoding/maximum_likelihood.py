@@ -27,9 +27,9 @@ _STEPS, _SMALL_STEPS = 200, 20
 class MaximumLikelihood(WithoutParameters):
     """The distribution of counts under which the values seen are most likely: a mixture whose kernel is the noise.
 
-    With G_k counters of value k and κ the distribution of the noise, ``Σ_k G_k·ln Σ_r f_r·κ(k − r)`` is maximised over
+    With G_k counters of value k and κ the distribution of the noise, ``Σ_k G_k·ln Σ_r f_r·κ(k − r)`` is maximized over
     all f ≥ 0 with sum 1. It is concave. Each step solves its quadratic model under f ≥ 0 and is halved until it gains;
-    small steps, of expectation and maximisation, come between. It ends where what is missing to the maximum, which is
+    small steps, of expectation and maximization, come between. It ends where what is missing to the maximum, which is
     at most ``d·ln max_r Σ_k (G_k/d)·κ(k − r)/m_k``, is below 0.01.
 
     Nothing makes f smooth: where many counts are about as likely the result has a few peaks instead. It is best where
@@ -82,7 +82,7 @@ class MaximumLikelihood(WithoutParameters):
 
 
 def _most_likely(seen: NDArray[np.float64], kernel: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return weights w ≥ 0 with the sum of ``seen`` that maximise ``Σ seen·ln(kernel·w)``."""
+    """Return weights w ≥ 0 with the sum of ``seen`` that maximize ``Σ seen·ln(kernel·w)``."""
     from scipy.optimize import nnls
 
     total = float(seen.sum())
@@ -111,7 +111,7 @@ def _most_likely(seen: NDArray[np.float64], kernel: NDArray[np.float64]) -> NDAr
 def _along(
     seen: NDArray[np.float64], kernel: NDArray[np.float64], weights: NDArray[np.float64], target: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Return the first of ever shorter steps towards the target that gains a third of what its slope promises."""
+    """Return the first of ever shorter steps toward the target that gains a third of what its slope promises."""
     before, after = kernel @ weights, kernel @ target
     slope = float(seen @ (after / before)) - float(seen.sum())
     length = 1.0

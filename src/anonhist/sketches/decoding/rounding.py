@@ -23,7 +23,7 @@ def round_to_profile(shares: ArrayLike) -> NDArray[np.float64]:
     makes the sum 1, which it is at least after the first step. The last step is the Euclidean projection onto the
     simplex. Zeros play no part: a sparse list gives the same as one with all zeros in between. O(k log k).
 
-    Towards every valid profile the error does not grow in ℓ1 (what the first step takes from it is the most that the
+    Toward every valid profile the error does not grow in ℓ1 (what the first step takes from it is the most that the
     last one can add) nor in ℓ2 (both steps are projections onto convex sets that hold all valid profiles), and at most
     doubles in ℓ∞ (θ is at most the error).
 

@@ -1,7 +1,7 @@
-"""From a smooth distribution towards maximum likelihood: as many steps as help to foretell other counters.
+"""From a smooth distribution toward maximum likelihood: as many steps as help to foretell other counters.
 
-A smooth distribution is wrong where many labels have one count and few its neighbours. Steps of expectation and
-maximisation from it lead to the numbers under which what is seen is most likely, spikes and noise alike. How many of
+A smooth distribution is wrong where many labels have one count and few its neighbors. Steps of expectation and
+maximization from it lead to the numbers under which what is seen is most likely, spikes and noise alike. How many of
 them are worth it is learned: the counters are divided by chance into two halves, and each is foretold from steps on the
 other.
 """
