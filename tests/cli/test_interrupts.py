@@ -14,7 +14,7 @@ from anonhist.cli.reading import WHERE_REMARKS_ARE
 
 Cli = Callable[..., CompletedProcess[str]]
 
-_SENTENCE = "anonhist: interrupted; no file was left half written.\n"
+_SENTENCE = "anonhist: interrupted; no incomplete file was left behind.\n"
 
 _SIGNAL = "os.kill(os.getpid(), signal.SIGINT)"
 

@@ -49,7 +49,7 @@ _WRONG: list[tuple[tuple[str, ...], str]] = [
     ((*_GOOD, "--expected-items", "0.5"), "--expected-items"),
     ((*_GOOD, "--simulations", "1"), "--simulations must be 0 or a whole number from 2 to 1,000"),
     ((*_GOOD, "--table", "t"), "table of a database"),
-    ((*_GOOD, "--format", "csv"), "CSV is known by its ending; of CSV in a pipe, say --label"),
+    ((*_GOOD, "--format", "csv"), "--format says what a row holds. CSV files are recognized by their ending; for CSV in a pipe, give --label"),
     ((*_GOOD, "--delimiter", "::"), "one character"),
     ((*_GOOD, "-o", ""), "''"),
     ((*_GOOD, "-o", "release"), ".csv, .json, .parquet"),
@@ -83,7 +83,7 @@ _WRONG: list[tuple[tuple[str, ...], str]] = [
     ((*_COMPARE, "--mechanism", "auto", "--public-cap", "9"), "--public-cap belongs to none"),
     ((*_COMPARE, "--unit", "label"), "--max-count C"),
     ((*_COMPARE, "--unit", "user"), "--max-per-user M"),
-    ((*_COMPARE, "-o", "table.json"), "end its path in .csv"),
+    ((*_COMPARE, "-o", "table.json"), "ending in .csv"),
     ((*_COMPARE, "-o", ""), "''"),
     ((*_COMPARE, "-o", "events.csv"), "--force"),
     ((*_COMPARE, "-o", "events.csv", "--force"), "is the input"),
@@ -94,9 +94,9 @@ _IMPOSSIBLE = ("0", "-1", "-0.0", "nan", "inf", "-inf", "one", "", "1e-99", "1e9
 
 
 def test_a_choice_that_is_missing_is_asked_for_in_one_line(cli: Cli) -> None:
-    mechanism = "such as --mechanism subset-selection; 'anonhist local recommend' says which errs least"
+    mechanism = "such as --mechanism subset-selection; 'anonhist local recommend' finds the most accurate one"
     told = {
-        "local new": f"Say how values are randomised, {mechanism}",
+        "local new": f"Choose how values are randomized, {mechanism}",
         "curve": "Missing argument 'KIND'. Choose from: rarefaction, guessing, hill",
     }
     for words, sentence in told.items():

@@ -53,7 +53,7 @@ def profile(
     It costs no more privacy, as often as it is done with one state of the sketch. Read a sketch when it is complete:
     from profiles before and after an update one can learn what was counted in between.
 
-    Without -o, a terminal gets release.json in the working directory, and a pipe gets CSV on standard output.
+    Without -o, the release is written to release.json in the working directory, or as CSV to standard output in a pipe.
     """
     if simulations is not None:
         parse_simulations(simulations, name="--simulations")
