@@ -197,7 +197,7 @@ def test_candidates_are_estimated_alone(tally_file: Path, cli: Cli) -> None:
 def test_the_best_is_recommended(folder: Path, cli: Cli) -> None:
     given = ("local", "recommend", "--alphabet-size", "22000", "--epsilon", "5", "--users", "1e4")
     done = cli(*given, "-o", "a.csv", "--max-bytes", "4")
-    assert done.stdout.startswith("Take projective-geometry. ")
+    assert done.stdout.startswith("Use projective-geometry. ")
     with (folder / "a.csv").open(newline="") as file:
         rows = {row["mechanism"]: row for row in csv.DictReader(file)}
     # Published: 272.73 and 51,311 people squared, the latter at n = 50,000.
@@ -260,7 +260,7 @@ def test_recommendations_are_shown(folder: Path, cli: Cli) -> None:
     found = recommend(alphabet_size=1000, epsilon=1, users=10**6, max_bytes=200)
     done = cli(*given, "-o", "a.csv", "--max-bytes", "200")
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.startswith(f"Take {found.best}. ")
+    assert done.stdout.startswith(f"Use {found.best}. ")
     assert "its report is larger than 200 bytes" in done.stdout
     assert " 0.192 % " in done.stdout
     piped = cli(*given, "--max-bytes", "200")

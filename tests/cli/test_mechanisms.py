@@ -227,7 +227,7 @@ def test_help_names_every_mechanism_and_whose_each_option_is() -> None:
         text = _help_of(option)
         assert {name for name in MECHANISM_NAMES if re.search(rf"(?<![\w-]){name}(?![\w-])", text)} == takers
     for option in ("--public-items", "--public-labels", "--public-cap"):
-        assert "known to everybody" in _help_of(option)
+        assert "public upper bound" in _help_of(option)
 
 
 @pytest.mark.parametrize("option", _NUMBERS)

@@ -65,7 +65,7 @@ anonhist estimate all release.json
 _MEANINGS = {EVERYTHING: "everything below, by every method, in one table"}
 _MEANINGS |= {name: spell_out(entry.meaning, lambda word, _: option_word(word)) for name, entry in PROPERTIES.items()}
 # The sign keeps click from filling the lines below it.
-_HELP = f"""Estimate a property of the distribution behind the data.
+_HELP = f"""Estimate a property of the underlying distribution.
 
 How many labels exist, how many a larger sample would show, how much entropy they have, how hard passwords are to guess:
 each answer comes with its interval, its method and the method's assumptions.
