@@ -68,7 +68,7 @@ _ROWS: dict[str, tuple[Prepare, tuple[str, ...], int, str]] = {
         _file("x.jsonl", _LARGE),
         ("x.jsonl", "--label", "label"),
         _BAD_DATA,
-        "not made of JSON lines",
+        "not in JSON lines format",
     ),
     "JSON lines without a key": (
         _file("x.jsonl", f'{{"{_SECRET}": "{_SECRET_NUMBER}"}}'),

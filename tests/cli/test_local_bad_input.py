@@ -78,7 +78,7 @@ CASES: list[tuple[tuple[str, ...], int, str]] = [
     (
         ("randomize", "survey.json", "-", "--format", "labels", "--label", "x"),
         2,
-        "there are no columns: leave them",
+        "have no columns: leave out the columns",
     ),
     (("randomize", "survey.json", "-", "--format", "counts"), 2, "'counts' is not one of 'events', 'labels'"),
     (("randomize", "survey.json", "values.csv", "--label", "words"), 3, "There is no column 'words'"),
@@ -91,8 +91,8 @@ CASES: list[tuple[tuple[str, ...], int, str]] = [
     (("tally", "survey.json"), 2, "Missing argument"),
     (("tally", "survey.json", "none.parquet"), 3, "There is no file 'none.parquet'"),
     (("tally", "survey.json", "none.json"), 3, "There is no file 'none.json'"),
-    (("tally", "survey.json", "cut.parquet"), 3, "is not a whole Parquet file"),
-    (("tally", "survey.json", "reports.parquet", "cut.parquet"), 3, "is not a whole Parquet file"),
+    (("tally", "survey.json", "cut.parquet"), 3, "is not a complete Parquet file"),
+    (("tally", "survey.json", "reports.parquet", "cut.parquet"), 3, "is not a complete Parquet file"),
     (("tally", "survey.json", "survey.json"), 3, "'survey.json' is not a tally that can be read"),
     (("tally", "other.json", "reports.parquet"), 3, "holds reports of another survey"),
     (("tally", "other.json", "tally.json"), 2, "This tally is of another survey"),
@@ -100,7 +100,7 @@ CASES: list[tuple[tuple[str, ...], int, str]] = [
     (
         ("tally", "survey.json", "bad.csv"),
         3,
-        "holds a row that is no report of this survey: row 2; --skip-bad says how many to leave out",
+        "holds a row that is not a report of this survey: row 2; --skip-bad says how many to leave out",
     ),
     (("tally", "survey.json", "bad.csv", "--skip-bad", "1"), 3, "row 2; more than 1 such rows. Nothing was counted."),
     (("tally", "survey.json", "bad.csv", "--skip-bad", "-1"), 2, "--skip-bad must be a whole number"),

@@ -51,7 +51,7 @@ def test_every_mechanism_is_asked_for_by_name(row: str, cli: Cli, folder: Path) 
     assert expected.items() <= release.mechanism.parameters.items()
     assert abs(release.profile.num_labels - 3) < 3
     assert f"Promise: {release.guarantee.sentence}\nProtection: practically none: " in done.stdout
-    assert "\nWarning: An epsilon of 10 or more protects nobody in practice" in done.stdout
+    assert "\nWarning: An epsilon of 10 or more gives practically no protection" in done.stdout
     assert release.reason == "The mechanism was chosen by name."
     assert cli("show", "out.json").stdout == done.stdout.replace("Wrote out.json.\n", "")
 
