@@ -68,7 +68,7 @@ _ROWS: dict[str, tuple[Prepare, tuple[str, ...], int, str]] = {
         _file("x.jsonl", _LARGE),
         ("x.jsonl", "--label", "label"),
         _BAD_DATA,
-        "not made of JSON lines",
+        "not in JSON lines format",
     ),
     "JSON lines without a key": (
         _file("x.jsonl", f'{{"{_SECRET}": "{_SECRET_NUMBER}"}}'),
@@ -126,7 +126,7 @@ _ROWS["more items than can be counted"] = (
 
 def _is_one_sentence(told: str) -> bool:
     """Return whether one sentence was told, of nothing that went wrong inside and with no value of the data."""
-    unsaid = ("Traceback", "inside the program", *_VALUES)
+    unsaid = ("Traceback", "internal error", *_VALUES)
     return bool(re.fullmatch(r"anonhist: [^\n]+\.\n", told)) and not any(each in told for each in unsaid)
 
 

@@ -317,7 +317,7 @@ def test_private_estimates_protect_users_too(cli: Cli, folder: Path) -> None:
     done = cli(*given, "--epsilon", "1", "--public-items", "80")
     (row,) = rows(done.stdout)
     assert "one user with at most 2 items" in row["guarantee"]
-    assert "Note: at most 2 of each user's items count. The interval does not hold what that left out;" in done.stderr
+    assert "Note: at most 2 of each user's items count. The interval does not cover the items left out;" in done.stderr
     # Without --epsilon the same data are read the same way.
     done = cli(*given, "--method", "plug-in")
     assert (done.returncode, done.stderr) == (0, WARNING)
@@ -332,8 +332,8 @@ _WRONG: list[tuple[tuple[str, ...], str]] = [
     (("entropy", "--method", ""), "There is no method ''"),
     (("entropy", "--order", "2"), "--order does not belong to entropy"),
     (("min-entropy", "--alphabet-size", "9"), "--alphabet-size does not belong to min-entropy"),
-    (("all", "--order", "2"), "--order does not belong to all"),
-    (("all", "--method", "pml"), "--method does not belong to all"),
+    (("all", "--order", "2"), "--order does not apply to 'all'"),
+    (("all", "--method", "pml"), "--method does not apply to 'all'"),
     (("support-coverage",), "needs --draws: how many draws to count labels in"),
     (("hill-number",), "needs --order: a number such as 2"),
     (("guessing-success",), "needs --guesses: how many guesses"),
@@ -359,7 +359,7 @@ _WRONG: list[tuple[tuple[str, ...], str]] = [
     (("entropy", "--unit", "item"), "--unit belongs to private estimates"),
     (("entropy", "--relation", "substitute"), "--relation belongs to private estimates"),
     (("entropy", "--public-items", "9"), "--public-items belongs to private estimates"),
-    (("entropy", "--max-count", "9"), "--max-count belongs to --unit label"),
+    (("entropy", "--max-count", "9"), "--max-count requires --unit label"),
     (("entropy", "-o", "found.json"), "end the path in .csv"),
     (("entropy", "-o", ""), "''"),
     (("entropy", "--epsilon", "0"), "epsilon must be"),
@@ -368,7 +368,7 @@ _WRONG: list[tuple[tuple[str, ...], str]] = [
     (("all", *_ITEM), "would divide the budget: make a release with 'anonhist release'"),
     (("min-entropy", *_ITEM), "There is no private estimator of min-entropy: make a release"),
     (("support-size", "--method", "chao1", *_ITEM), "chao1 has no bounded sensitivity"),
-    (("support-size", "--method", "chao1", *_ITEM), "which costs nothing more"),
+    (("support-size", "--method", "chao1", *_ITEM), "at no further cost"),
     (("entropy", "--method", "pml", *_ITEM), "pml has no bounded sensitivity"),
     (("entropy", "--method", "grassberger", *_ITEM), "choose one of polynomial, jackknife, miller-madow, plug-in"),
     (("support-coverage", "--draws", "1e30"), "--draws must be below 2^63, about 9.2e18, not '1e30'."),
@@ -410,7 +410,8 @@ def test_a_release_is_not_made_private_twice(cli: Cli, release: str) -> None:
     done = cli("estimate", "entropy", release, "--epsilon", "1")
     assert (done.returncode, done.stdout) == (2, "")
     assert (
-        done.stderr == "anonhist: This is a release: estimates from it are private already, so leave --epsilon out.\n"
+        done.stderr
+        == "anonhist: The source is a release, and estimates from it are already private: leave --epsilon out.\n"
     )
 
 
@@ -447,7 +448,7 @@ def test_whether_private_data_fit_the_options_is_not_told(
         done = cli("estimate", given[0], source, *given[1:], "--epsilon", "1")
         assert done.returncode == 0
         # A hint follows from what was released.
-        assert done.stderr == "" or done.stderr.startswith("Note: most of this interval is not noise")
+        assert done.stderr == "" or done.stderr.startswith("Note: most of this interval is not privacy noise")
         (row,) = rows(done.stdout)
         # What may be said follows from the noisy number.
         assert row["warnings"] == "" or row["warnings"].startswith("The released value was far outside")

@@ -100,7 +100,7 @@ def test_defaults_are_shown(cli: Cli) -> None:
 
 def test_help_of_release_says_where_results_go(cli: Cli) -> None:
     flat = " ".join(cli("release", "--help").stdout.split())
-    assert "Without -o, a terminal gets release.json in the working directory, and a pipe gets CSV" in flat
+    assert "Without -o, the release is written to release.json in the working directory, or as CSV" in flat
     for ending in (".json", ".csv", ".parquet", ".html", ".gz", ".zst"):
         assert ending in flat
 

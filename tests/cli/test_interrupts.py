@@ -14,7 +14,7 @@ from anonhist.cli.reading import WHERE_REMARKS_ARE
 
 Cli = Callable[..., CompletedProcess[str]]
 
-_SENTENCE = "anonhist: interrupted; no file was left half written.\n"
+_SENTENCE = "anonhist: interrupted; no incomplete file was left behind.\n"
 
 _SIGNAL = "os.kill(os.getpid(), signal.SIGINT)"
 
@@ -165,5 +165,5 @@ def test_an_update_has_no_label_on_disk_at_any_moment(
     done = interrupt(*update, where=_WATCHING)
     assert [path.name for path in temporary.rglob("*")] == []
     assert done.returncode == 3
-    assert done.stderr.startswith("anonhist: There is too little memory, and these data are never spilled to disk")
+    assert done.stderr.startswith("anonhist: Not enough memory, and private data are never written to temporary files")
     assert sorted(path.name for path in folder.iterdir()) == ["a.sketch", "events.csv", "log.parquet", "temporary"]

@@ -68,7 +68,7 @@ def test_a_survey_is_made_and_says_what_it_promises(files: Path, cli: Cli) -> No
         f"Promise: {survey.guarantee.sentence}",
         "Protection: strong: even odds on what was protected can become at most 62.3 %.",
         f"Caution: {survey.forged_weight}.",
-        "Report: 1 byte a person.",
+        "Report: 1 byte per person.",
         "Wrote survey.json.",
     ]
 
@@ -78,7 +78,7 @@ def test_invalid_rows_are_left_out_and_counted(survey: Path, cli: Cli) -> None:
     (survey / "a.csv").write_text("survey,report\n" + "".join(f"{digest},{row}\n" for row in ("0", "secret", "2", "4")))
     done = cli("local", "tally", "survey.json", "a.csv", "--skip-bad", "2", "-o", "tally.json")
     assert (done.returncode, done.stderr) == (0, "Note: 2 rows were left out: invalid for this survey.\n")
-    assert done.stdout.splitlines()[0] == "Counted: the reports of 2 people."
+    assert done.stdout.splitlines()[0] == "Counted the reports of 2 people."
     assert read_tally(survey / "tally.json").users == 2
     quiet = cli("local", "tally", "survey.json", "a.csv", "--skip-bad", "1e3", "-o", "b.json", "--quiet")
     assert (quiet.returncode, quiet.stdout, quiet.stderr) == (0, "", "")
@@ -159,7 +159,7 @@ def test_tallies_and_reports_are_added(tally_file: Path, cli: Cli) -> None:
     )
     assert done.returncode == 3  # values.csv and events.csv are no reports
     done = cli("local", "tally", "survey.json", "tally.json", "rep*", "copy.parquet", "-o", "all.json")
-    assert (done.returncode, done.stdout) == (0, "Counted: the reports of 12,001 people.\nWrote all.json.\n")
+    assert (done.returncode, done.stdout) == (0, "Counted the reports of 12,001 people.\nWrote all.json.\n")
     first = read_tally(tally_file / "tally.json").dense(4)
     assert (read_tally(tally_file / "all.json").dense(4) == 3 * first + [0, 0, 0, 1]).all()
 
@@ -197,7 +197,7 @@ def test_candidates_are_estimated_alone(tally_file: Path, cli: Cli) -> None:
 def test_the_best_is_recommended(folder: Path, cli: Cli) -> None:
     given = ("local", "recommend", "--alphabet-size", "22000", "--epsilon", "5", "--users", "1e4")
     done = cli(*given, "-o", "a.csv", "--max-bytes", "4")
-    assert done.stdout.startswith("Take projective-geometry. ")
+    assert done.stdout.startswith("Use projective-geometry. ")
     with (folder / "a.csv").open(newline="") as file:
         rows = {row["mechanism"]: row for row in csv.DictReader(file)}
     # Published: 272.73 and 51,311 people squared, the latter at n = 50,000.
@@ -260,7 +260,7 @@ def test_recommendations_are_shown(folder: Path, cli: Cli) -> None:
     found = recommend(alphabet_size=1000, epsilon=1, users=10**6, max_bytes=200)
     done = cli(*given, "-o", "a.csv", "--max-bytes", "200")
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.startswith(f"Take {found.best}. ")
+    assert done.stdout.startswith(f"Use {found.best}. ")
     assert "its report is larger than 200 bytes" in done.stdout
     assert " 0.192 % " in done.stdout
     piped = cli(*given, "--max-bytes", "200")

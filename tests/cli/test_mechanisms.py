@@ -51,7 +51,7 @@ def test_every_mechanism_is_asked_for_by_name(row: str, cli: Cli, folder: Path) 
     assert expected.items() <= release.mechanism.parameters.items()
     assert abs(release.profile.num_labels - 3) < 3
     assert f"Promise: {release.guarantee.sentence}\nProtection: practically none: " in done.stdout
-    assert "\nWarning: An epsilon of 10 or more protects nobody in practice" in done.stdout
+    assert "\nWarning: An epsilon of 10 or more gives practically no protection" in done.stdout
     assert release.reason == "The mechanism was chosen by name."
     assert cli("show", "out.json").stdout == done.stdout.replace("Wrote out.json.\n", "")
 
@@ -227,11 +227,11 @@ def test_help_names_every_mechanism_and_whose_each_option_is() -> None:
         text = _help_of(option)
         assert {name for name in MECHANISM_NAMES if re.search(rf"(?<![\w-]){name}(?![\w-])", text)} == takers
     for option in ("--public-items", "--public-labels", "--public-cap"):
-        assert "known to everybody" in _help_of(option)
+        assert "public upper bound" in _help_of(option)
 
 
 @pytest.mark.parametrize("option", _NUMBERS)
 def test_options_of_mechanisms_stand_with_them_in_the_help(option: str, cli: Cli) -> None:
     text = cli("release", "--help").stdout
-    section = text[text.index("How to release:") : text.index("What to write:")]
+    section = text[text.index("Mechanism:") : text.index("Output:")]
     assert re.search(rf"^  {option} ", section, re.MULTILINE)

@@ -106,11 +106,14 @@ WORDS = {
 }
 # Whose explanations are alike, though they name different things.
 REVIEWED = {
+    ("--alphabet-size", "--public-nodes"),
+    ("--alphabet-size", "--top"),
     ("--blocks", "--guesses"),
     ("--buckets", "--guesses"),
+    ("--decoder", "--mechanism"),
     ("--decoder", "--method"),
-    ("--delta", "--max-bytes"),
     ("--mechanism", "--method"),
+    ("--public-items", "--public-nodes"),
 }
 COMMANDS = dict(commands_of(anonhist))
 

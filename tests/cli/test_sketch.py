@@ -347,7 +347,7 @@ def test_the_decoder_is_a_choice(files: Path, cli: Cli) -> None:
 def test_an_interrupt_leaves_the_sketch_as_it_was(where: str, files: Path, interrupt: Cli) -> None:
     before = {path.name: path.read_bytes() for path in files.iterdir()}
     done = interrupt("sketch", "update", "day.sketch", "pets.csv", "--label", "pet", where=where)
-    assert (done.returncode, done.stderr) == (130, "anonhist: interrupted; no file was left half written.\n")
+    assert (done.returncode, done.stderr) == (130, "anonhist: interrupted; no incomplete file was left behind.\n")
     assert {path.name: path.read_bytes() for path in files.iterdir()} == before
 
 

@@ -197,7 +197,7 @@ def test_errors_inside_the_program_show_no_data(process: Cli) -> None:
     script += "def broken(*a, **k): raise ArithmeticError('zebra')\nm.PreparedRelease.release = broken\ncli.main()\n"
     done = process("release", "events.csv", "--epsilon", "1", program=("-c", script))
     assert (done.returncode, done.stdout) == (70, "")
-    assert done.stderr.startswith("anonhist: an error inside the program (ArithmeticError); ")
+    assert done.stderr.startswith("anonhist: internal error (ArithmeticError). ")
     assert "zebra" not in done.stderr
     assert done.stderr.count("\n") == 1
     done = process("release", "events.csv", "--epsilon", "1", program=("-c", script), ANONHIST_DEBUG="1")

@@ -32,13 +32,13 @@ _WRONG: list[tuple[tuple[str, ...], str]] = [
     ((*_GOOD, "--max-count", "3"), "--unit label"),
     ((*_GOOD, "--unit", "item", "--max-count", "3"), "--unit label"),
     ((*_GOOD, "--unit", "label", "--max-count", "3", "--user", "label", "--max-per-user", "1"), "one of the two"),
-    ((*_GOOD, "--unit", "item", "--user", "label", "--max-per-user", "2"), "protects less"),
-    ((*_GOOD, "--order-by", "label"), "needs --user"),
-    ((*_GOOD, "--excess-share", "0.05"), "--excess-share estimates what a bound on the items of users left out"),
-    ((*_GOOD, *_USERS, "--excess-share", "1"), "--excess-share must be a share of ε below 1"),
+    ((*_GOOD, "--unit", "item", "--user", "label", "--max-per-user", "2"), "protects only items"),
+    ((*_GOOD, "--order-by", "label"), "requires --user"),
+    ((*_GOOD, "--excess-share", "0.05"), "--excess-share estimates what a bound on users' items leaves out"),
+    ((*_GOOD, *_USERS, "--excess-share", "1"), "--excess-share must be below 1"),
     ((*_GOOD, *_USERS, "--excess-share", "5 %"), "--excess-share must be a finite number"),
-    ((*_GOOD, *_USERS, "--excess-share", "1e-15"), "give a larger share, or a smaller cap"),
-    ((*_GOOD, *_USERS, "--excess-share", "0.05", "--quiet", "-o", "-"), "CSV has no place for the excess"),
+    ((*_GOOD, *_USERS, "--excess-share", "1e-15"), "give it a larger share, or a smaller cap"),
+    ((*_GOOD, *_USERS, "--excess-share", "0.05", "--quiet", "-o", "-"), "CSV cannot hold the excess"),
     ((*_GOOD, *_USERS, "--excess-cap", "9"), "--excess-cap belongs to --excess-share"),
     ((*_GOOD, *_USERS, "--excess-share", "0.05", "--excess-cap", "0"), "--excess-cap must be a whole number"),
     ((*_GOOD, *_USERS, "--excess-share", "0.05", "--max-per-user", "0"), "--max-per-user must be"),
@@ -49,7 +49,7 @@ _WRONG: list[tuple[tuple[str, ...], str]] = [
     ((*_GOOD, "--expected-items", "0.5"), "--expected-items"),
     ((*_GOOD, "--simulations", "1"), "--simulations must be 0 or a whole number from 2 to 1,000"),
     ((*_GOOD, "--table", "t"), "table of a database"),
-    ((*_GOOD, "--format", "csv"), "CSV is known by its ending; of CSV in a pipe, say --label"),
+    ((*_GOOD, "--format", "csv"), "CSV files are recognized by their ending; for CSV in a pipe, give --label"),
     ((*_GOOD, "--delimiter", "::"), "one character"),
     ((*_GOOD, "-o", ""), "''"),
     ((*_GOOD, "-o", "release"), ".csv, .json, .parquet"),
@@ -83,7 +83,7 @@ _WRONG: list[tuple[tuple[str, ...], str]] = [
     ((*_COMPARE, "--mechanism", "auto", "--public-cap", "9"), "--public-cap belongs to none"),
     ((*_COMPARE, "--unit", "label"), "--max-count C"),
     ((*_COMPARE, "--unit", "user"), "--max-per-user M"),
-    ((*_COMPARE, "-o", "table.json"), "end its path in .csv"),
+    ((*_COMPARE, "-o", "table.json"), "ending in .csv"),
     ((*_COMPARE, "-o", ""), "''"),
     ((*_COMPARE, "-o", "events.csv"), "--force"),
     ((*_COMPARE, "-o", "events.csv", "--force"), "is the input"),
@@ -94,9 +94,9 @@ _IMPOSSIBLE = ("0", "-1", "-0.0", "nan", "inf", "-inf", "one", "", "1e-99", "1e9
 
 
 def test_a_choice_that_is_missing_is_asked_for_in_one_line(cli: Cli) -> None:
-    mechanism = "such as --mechanism subset-selection; 'anonhist local recommend' says which errs least"
+    mechanism = "such as --mechanism subset-selection; 'anonhist local recommend' finds the most accurate one"
     told = {
-        "local new": f"Say how values are randomised, {mechanism}",
+        "local new": f"Choose how values are randomized, {mechanism}",
         "curve": "Missing argument 'KIND'. Choose from: rarefaction, guessing, hill",
     }
     for words, sentence in told.items():

@@ -37,7 +37,10 @@ def test_who_counts_how_often_users_were_seen_is_told_of_the_unit_with_less_nois
     (folder / "seen.csv").write_text("user\n" + "".join(f"u{number % 40}\n" for number in range(100)))
     read = ("release", "seen.csv", "--label", "user", "--epsilon", "1", "--simulations", "0")
     done = cli(*read, "--user", "user", "--max-per-user", "5", "-o", "users.json")
-    assert "Note: the labels are the users here. --unit label --max-count 5, in place of" in done.stderr
+    assert (
+        "Note: here the labels are the users. Replace --user and --max-per-user with --unit label --max-count 5:"
+        in done.stderr
+    )
     instead = cli(*read, "--unit", "label", "--max-count", "5", "-o", "labels.json")
     assert (instead.returncode, instead.stderr) == (0, "")
 

@@ -40,7 +40,7 @@ BAD_FILES = {
     "commas in a TSV": ("a.tsv", b"label\tother\nhunter2,1\n", "more or fewer columns"),
     "quote without an end": ("a.csv", b'label,other\n"hunter2,1\n', "quot"),
     "text after a quote": ("a.csv", b'label,other\n"hunter"2,1\n', "quot"),
-    "mixed line ends": ("a.csv", b"label,other\r\nhunter2,1\nb,2\r\n", "end alike"),
+    "mixed line ends": ("a.csv", b"label,other\r\nhunter2,1\nb,2\r\n", "different endings"),
     "CSV of other bytes": ("a.csv", b"label,other\nhunter2\xff,1\n", "UTF-8"),
     "CSV in UTF-16": ("a.csv", "label,other\nhunter2,1\n".encode("utf-16"), "UTF-8"),
     "two columns of one name": ("a.csv", b"label,label\nhunter2,1\n", "same name"),
@@ -101,8 +101,8 @@ def test_a_ragged_row_is_found_whatever_columns_are_read(tmp_path: Path, refuse:
         ("a.txt", b"a\n" + b"hunter2" * 300_000 + b"\n", "a line that is too long"),
         ("a.csv", b"label\n" + b"hunter2" * 300_000 + b"\n", "a line that is too long"),
         ("a.jsonl", b'{"label":"' + b"hunter2" * 6_000_000 + b'"}\n', "a line that is too long"),
-        ("a.txt", b"a\nhunter2\rb\n", "do not all end alike"),
-        ("a.txt", b"a\nhunter2\r\n", "do not all end alike"),
+        ("a.txt", b"a\nhunter2\rb\n", "have different endings"),
+        ("a.txt", b"a\nhunter2\r\n", "have different endings"),
         ("a.txt", b"a\nhunter2\xff\n", "not UTF-8"),
     ],
 )
@@ -131,7 +131,7 @@ def test_folders_and_pipes_are_no_files(tmp_path: Path, refuse: Refused) -> None
 def test_counted_data_have_columns_of_their_own(tmp_path: Path, format_: str, label: str) -> None:
     path = tmp_path / "a.csv"
     path.write_text("label,count,prevalence,word\na,1,1,x\n")
-    with pytest.raises(UsageError, match="rename yours, and leave out the label"):
+    with pytest.raises(UsageError, match="rename your columns and leave out the label"):
         read_profile(path, format=format_, label=label)
     assert read_profile(path, format="counts", label="label").n == 1
 

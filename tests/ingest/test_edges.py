@@ -350,7 +350,7 @@ def test_lists_of_nodes_that_are_none_are_refused(tmp_path: Path) -> None:
     edges = pl.DataFrame({"source": ["secret"], "target": ["secret2"]})
     assert "not listed" in read_refused(DataError, edges, nodes=["secret"])
     assert "call it 'node'" in read_refused(UsageError, edges, nodes=pl.DataFrame({"a": [1], "b": [2]}))
-    assert "a database is not read" in read_refused(UsageError, edges, nodes="sqlite:///nodes.db")
+    assert "not in a database" in read_refused(UsageError, edges, nodes="sqlite:///nodes.db")
     assert "no file" in read_refused(DataError, edges, nodes=str(tmp_path / "none.txt"))
     assert "no list" in read_refused(UsageError, edges, nodes={"secret": 1, "secret2": 2})
     assert "read once" in read_refused(UsageError, "-", nodes="-")
@@ -419,5 +419,5 @@ def test_progress_is_asked_of_the_engine(tmp_path: Path, monkeypatch: pytest.Mon
 
 def test_counts_of_rows_do_not_protect_nodes() -> None:
     # A node with many edges moves its count by more than the unit says.
-    with pytest.raises(UsageError, match="do not bound how many edges a node has"):
+    with pytest.raises(UsageError, match="do not bound the degree of a node"):
         read_profile(["hub"] * 100, unit=PrivacyUnit.node(max_distance=4))

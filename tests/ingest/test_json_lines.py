@@ -141,7 +141,7 @@ def test_edges_and_nodes_are_keys_too(tmp_path: Path) -> None:
 def test_lines_that_are_no_object_are_refused(tmp_path: Path, text: str) -> None:
     path = _write_rows(tmp_path, ROWS)
     path.write_text(path.read_text() + text)
-    with pytest.raises(DataError, match="not made of JSON lines") as caught:
+    with pytest.raises(DataError, match="not in JSON lines format") as caught:
         read_profile(path, label="label")
     assert "hunter2" not in str(caught.value)
 

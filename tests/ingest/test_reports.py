@@ -252,7 +252,7 @@ def test_damaged_files_are_refused(tmp_path: Path) -> None:
     parquet = (tmp_path / "good.parquet").read_bytes()
     packed = gzip.compress((tmp_path / "good.csv").read_bytes())
     for name, content, reason in (
-        ("a.parquet", parquet[:-9], "not a whole Parquet file"),
+        ("a.parquet", parquet[:-9], "not a complete Parquet file"),
         ("b.parquet", b"", "is empty"),
         ("a.csv.gz", packed[: len(packed) // 2], "cut off"),
         ("b.csv.gz", b"survey,report\n", "decompress"),

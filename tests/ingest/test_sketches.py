@@ -246,13 +246,13 @@ def test_users_are_bounded_whatever_their_column_is_called() -> None:
 def test_users_and_units_belong_together() -> None:
     for given, sketch, reason in (
         ({"user": "who"}, _sketch(), "protects single items"),
-        ({}, _users(2), r"name the column that says who each row is of \(user\)"),
-        ({"user": "who", "count": "n"}, _users(2), "users cannot be bounded"),
+        ({}, _users(2), r"name the column of users \(user\)"),
+        ({"user": "who", "count": "n"}, _users(2), "the items of a user cannot be bounded"),
     ):
         with pytest.raises(UsageError, match=reason):
             _sketch_counts(TABLE, sketch=sketch, label="pet", **given)
     check_sources(_users(2), ["*.csv"])
-    with pytest.raises(UsageError, match="who might be in several sources"):
+    with pytest.raises(UsageError, match="a user may be in several sources"):
         check_sources(_users(2), ["a.csv", "b.csv"])
 
 
@@ -277,7 +277,7 @@ def test_a_file_counts_once(tmp_path: Path) -> None:
         (object(), {}, UsageError, "Only files and tables"),
         ("nowhere.csv", {}, DataError, "no file 'nowhere.csv'"),
         ("-", {}, UsageError, r"\(format='labels'\), or CSV with a header line, .* \(label\)"),
-        ("-", {"count": "n"}, UsageError, "Say what standard input holds"),
+        ("-", {"count": "n"}, UsageError, "Give the format of standard input"),
         ("-", {"table": "t", "format": "labels"}, UsageError, "there are no columns"),
         ("-", {"delimiter": ";", "format": "labels"}, UsageError, "there are no columns"),
         ("-", {"label": "pet", "format": "labels"}, UsageError, "there are no columns"),

@@ -110,7 +110,7 @@ def test_users_are_bounded_and_what_was_left_out_is_told(stdin: Feed, told: bool
         (b"\xffhunter2\n", {"format": "labels"}, "UTF-8"),
         (b"\x1f\x8bhunter2\n", {"format": "events", "label": "label"}, "unpacked first (zcat)"),
         (b"\x1f\x8bhunter2\n", {"format": "labels"}, "unpacked first (zcat)"),
-        ("hunter2\nb\r\n", {"format": "labels"}, "end alike"),
+        ("hunter2\nb\r\n", {"format": "labels"}, "different endings"),
         ("label,count\nhunter2,0\n", {"format": "counts"}, "whole numbers"),
         ("label,prevalence\nhunter2,3\n", {"format": "counts"}, "'count'"),
         ("count,prevalence\n1,hunter2\n", {"format": "prevalences"}, "whole numbers"),

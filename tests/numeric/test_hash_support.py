@@ -141,7 +141,7 @@ def test_reports_outside_the_buckets_are_refused(reported: list[float]) -> None:
 @pytest.mark.parametrize("many", [np.array([1, -1]), np.array([1.0, 1.0])])
 def test_multiplicities_that_count_nothing_are_refused(many: np.ndarray) -> None:
     of_labels, coefficients, reported, _ = case(3, 2, 1, 2)
-    with pytest.raises(DataError, match="less than zero times"):
+    with pytest.raises(DataError, match="integers of at least 0"):
         support_counts(of_labels, coefficients, reported, many, 2)
 
 

@@ -100,7 +100,7 @@ def test_domains_that_are_none_are_refused() -> None:
         DomainAddresses.of(["a", "b", "a"])
     with pytest.raises(DataError, match="must all be different"):
         DomainAddresses.of(["a", "b", "a"], sampling_rate="1/2")
-    with pytest.raises(DataError, match="Labels must be strings"):
+    with pytest.raises(DataError, match="labels must be strings"):
         DomainAddresses.of(["a", 3])  # type: ignore[list-item]
     for empty in ([], iter(())):
         with pytest.raises(UsageError, match="needs one label at least"):

@@ -40,11 +40,13 @@ MECHANISMS = {
 }
 # The help says of each first which mechanisms take it.
 OPTIONS = {
-    "public_items": Option("N", "a number, known to everybody, of items that there are at most.", "whole"),
-    "public_labels": Option("L", "a number, known to everybody, of labels that there are at most.", "whole"),
-    "public_cap": Option("C", "a number, known to everybody, that no label's count exceeds.", "whole"),
-    "shares": Option("A,B,C", "how the budget is divided, such as 0.02,0.49,0.49, or thirds as it was published."),
-    "delta": Option("D", "how much the promise may miss, from 1e-30 to 0.001.  [default: 1e-9]"),
+    "public_items": Option("N", "public upper bound on the number of items.", "whole"),
+    "public_labels": Option("L", "public upper bound on the number of labels.", "whole"),
+    "public_cap": Option("C", "public upper bound on the count of any label.", "whole"),
+    "shares": Option(
+        "A,B,C", "how the budget is divided, such as 0.02,0.49,0.49, or thirds for the published division."
+    ),
+    "delta": Option("D", "δ of the guarantee, from 1e-30 to 0.001.  [default: 1e-9]"),
 }
 PUBLIC_NUMBERS = ("public_items", "public_labels", "public_cap")
 

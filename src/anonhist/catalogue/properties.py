@@ -58,13 +58,13 @@ PROPERTIES = {
     ),
     "support-coverage": PropertyEntry(
         ".properties.support_coverage:support_coverage",
-        "how many labels so many draws would show (`draws`)",
+        "how many labels a sample of a given size would show (`draws`)",
         ".properties.support_coverage:SUPPORT_COVERAGE_METHODS",
         _ONCE,
     ),
     "sample-coverage": PropertyEntry(
         ".properties.sample_coverage:sample_coverage",
-        "which share of what comes next was seen before",
+        "probability that the next item has a label seen before",
         ".properties.sample_coverage:SAMPLE_COVERAGE_METHODS",
         _ONCE,
         each_method=True,
@@ -97,7 +97,7 @@ PROPERTIES = {
     ),
     "guessing-success": PropertyEntry(
         ".properties.guessing.success:guessing_success",
-        "share of accounts that so many `guesses` break",
+        "share of accounts broken by a number of `guesses`",
         asked=({"guesses": 10}, {"guesses": 1000}),
     ),
     "work-factor": PropertyEntry(
@@ -112,13 +112,13 @@ PROPERTIES = {
     ),
 }
 OPTIONS = {
-    "method": Option("NAME", "How to estimate; by default what errs least. A wrong name lists them."),
+    "method": Option("NAME", "Estimator; by default, the most accurate one. An unknown name lists all."),
     "alphabet_size": Option(
-        "K", "How many labels there can be, if that is known without looking.", "whole", "how many labels there can be"
+        "K", "Number of possible labels, if it is public.", "whole", "how many labels there can be"
     ),
     "draws": Option(
         "M",
-        "For support-coverage: how many draws to count labels in, such as 200000.",
+        "For support-coverage: sample size, such as 200000.",
         "whole",
         "how many draws to count labels in",
         "{:,} draws",
@@ -126,7 +126,7 @@ OPTIONS = {
     "order": Option(
         "Q", "Order of a Hill number, power sum, Rényi or Tsallis entropy.", "number", "a number such as 2", "q = {}"
     ),
-    "guesses": Option("B", "For guessing-success: how many guesses.", "whole", "how many guesses", "{:,} guesses"),
+    "guesses": Option("B", "For guessing-success: number of guesses.", "whole", "how many guesses", "{:,} guesses"),
     "share": Option(
         "A", "For work-factor and guesswork: the share to break.", "number", "a share such as 0.5", "share {}"
     ),

@@ -22,18 +22,20 @@ RANDOMIZERS = {
 }
 # Of every parameter but the epsilon, the alphabet and the title, which all have.
 OPTIONS = {
-    "buckets": Option("B", "For hashed values: into how many buckets.", "whole"),
+    "buckets": Option("B", "For hashed values: number of buckets.", "whole"),
     "cohorts": Option(
-        "C", "For o-rr, o-rappor and rappor: how many groups of devices, with hashes of their own.", "whole"
+        "C",
+        "For o-rr, o-rappor and rappor: number of cohorts, groups of devices with their own hash functions.",
+        "whole",
     ),
-    "hashes": Option("H", "For o-rappor and rappor: how many bits a value sets.", "whole"),
-    "subset_size": Option("D", "For subset-selection: how many values a report holds; by default the best.", "whole"),
-    "blocks": Option("B", "For hadamard-response and hybrid-projective-geometry: how many blocks.", "whole"),
+    "hashes": Option("H", "For o-rappor and rappor: number of hash functions, that is, of bits a value sets.", "whole"),
+    "subset_size": Option("D", "For subset-selection: number of values in a report; by default, the best.", "whole"),
+    "blocks": Option("B", "For hadamard-response and hybrid-projective-geometry: number of blocks.", "whole"),
     "field": Option("F", "For the geometries: size of the field, a prime; the best one by default.", "whole"),
-    "max_bytes": Option("B", "For heavy-hitters: how long a value may be.", "whole"),
+    "max_bytes": Option("B", "For heavy-hitters: longest value, in bytes.", "whole"),
     "key": Option("TEXT", "For hashed values: public text from which the hashes are made."),
     "characters": Option("TEXT", "For heavy-hitters: the characters that a value can consist of."),
-    "f": Option("F", "For rappor: how likely a bit is remembered at random, such as 1/2."),
-    "p": Option("P", "For rappor: how likely a remembered 0 is reported as 1, such as 1/2."),
-    "q": Option("Q", "For rappor: how likely a remembered 1 is reported as 1, such as 3/4."),
+    "f": Option("F", "For rappor: probability that a remembered bit is random, such as 1/2."),
+    "p": Option("P", "For rappor: probability that a remembered 0 is reported as 1, such as 1/2."),
+    "q": Option("Q", "For rappor: probability that a remembered 1 is reported as 1, such as 3/4."),
 }

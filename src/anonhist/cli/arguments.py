@@ -29,19 +29,22 @@ def privacy_unit(unit: str | None, *, max_per_user: int | None, max_count: int |
     one user with at most 5 items
     """
     if max_count is not None and unit != "label":
-        raise UsageError("--max-count belongs to --unit label.")
+        raise UsageError("--max-count requires --unit label.")
     if unit == "label":
         if max_count is None:
-            raise UsageError("--unit label needs --max-count C: counts from C on are taken together.")
+            raise UsageError("--unit label requires --max-count C: counts of C or more are merged.")
         if max_per_user is not None:
-            raise UsageError("--unit label protects labels, --max-per-user bounds users: choose one of the two.")
+            raise UsageError("--unit label protects labels and --max-per-user protects users: use one of the two.")
         return PrivacyUnit.label(max_count=max_count)
     if max_per_user is not None:
         if unit == "item":
-            raise UsageError("--max-per-user M protects users, --unit item protects less: say --unit user, or none.")
+            raise UsageError(
+                "--max-per-user M protects users, but --unit item protects only items: use --unit user or leave "
+                "--unit out."
+            )
         return PrivacyUnit.user(max_items=parse_whole_number(max_per_user, name="max_per_user"))
     if unit == "user":
-        raise UsageError("--unit user needs --max-per-user M: how many items of one user may count.")
+        raise UsageError("--unit user requires --max-per-user M, the most items of one user that count.")
     return PrivacyUnit.item() if unit == "item" else None
 
 

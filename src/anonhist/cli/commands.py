@@ -23,9 +23,10 @@ _CENTRAL = ("compare", "curve", "estimate", "plan", "release", "show")
 )
 @click.version_option(__version__, prog_name="anonhist", message="%(prog)s %(version)s")
 def anonhist() -> None:
-    """How often things occur, released with differential privacy, without saying which things.
+    """Release how often things occur, with differential privacy.
 
-    'anonhist COMMAND --help' explains a command and its options.
+    Results say how many things occur once, twice, and so on, but not which things. Run 'anonhist COMMAND --help' for a
+    command and its options.
 
     Exit codes: 0 done, 2 wrong usage, 3 bad data or output, 130 interrupted.
     """

@@ -23,10 +23,12 @@ DONE, USAGE, BAD_DATA, INTERNAL = 0, 2, 3, 70
 _COMPLETION = "_ANONHIST_COMPLETE"
 # What is asked for where the name of an option alone would not say it.
 _MISSING = {
-    "epsilon": "Say how much privacy to spend, such as --epsilon 1; there is no default",
-    "mechanism": "Say how values are randomised, such as --mechanism subset-selection; 'anonhist local recommend' says"
-    " which errs least",
-    "unit": "Say whom to protect, --unit edge or --unit node; there is no default",
+    "epsilon": "Give the privacy budget, such as --epsilon 1; there is no default",
+    "mechanism": (
+        "Choose how values are randomized, such as --mechanism subset-selection; 'anonhist local recommend' finds the "
+        "most accurate one"
+    ),
+    "unit": "Choose what to protect, --unit edge or --unit node; there is no default",
 }
 
 
@@ -46,7 +48,7 @@ def main() -> NoReturn:
 def _prepare_streams() -> int:
     """Make the streams fit for what will be said, and return the exit code if that cannot be."""
     if sys.stdout is None:
-        return _fail("standard output is closed: leave it open, or send it to /dev/null.", USAGE)
+        return _fail("standard output is closed: keep it open, or redirect it to /dev/null.", USAGE)
     if sys.stderr is None:
         # Takes the free place, too, so that no file of ours gets it and what engines say along with it.
         sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115  # open to the end
@@ -102,14 +104,14 @@ def _ended_by(error: BaseException, arguments: list[str]) -> int:  # noqa: PLR09
         sentence = as_typed(sentence_to_publish(_for_reader(error), arguments), anonhist)
         return _fail(sentence, USAGE if isinstance(error, UsageError) else BAD_DATA)
     if isinstance(error, MemoryError):
-        return _fail("there is not enough memory for this; free some, or use a larger machine.", BAD_DATA)
+        return _fail("not enough memory: free some, or use a larger machine.", BAD_DATA)
     if os.environ.get("ANONHIST_DEBUG"):
         raise error
     if isinstance(error, OSError):
-        reason = error.strerror or "it gave no reason"
-        return _fail(f"the system refused to read or write ({reason}); see to that and try again.", BAD_DATA)
+        reason = error.strerror or "no reason given"
+        return _fail(f"the system refused to read or write ({reason}); resolve that and try again.", BAD_DATA)
     return _fail(
-        f"an error inside the program ({type(error).__name__}); ANONHIST_DEBUG=1 shows where, and may show data.",
+        f"internal error ({type(error).__name__}). Set ANONHIST_DEBUG=1 to see where; its output may contain data.",
         INTERNAL,
     )
 
@@ -132,7 +134,10 @@ def _as_sentence(error: click.ClickException) -> str:
         # Choices are listed one a line: an error is one line.
         told = _MISSING.get(error.param.name or "", " ".join(told.split()))
     elif isinstance(error, click.BadParameter) and error.param is not None and error.param.name == "format_":
-        told = f"{told.rstrip('.')}: it says what a row is. CSV is known by its ending; of CSV in a pipe, say --label"
+        told = (
+            f"{told.rstrip('.')}: --format says what a row holds. CSV files are recognized by their ending; for CSV "
+            "in a pipe, give --label"
+        )
     where = context.command_path if context else "anonhist"
     return f"{told.rstrip('.')}; see {where} --help."
 

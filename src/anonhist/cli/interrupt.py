@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from types import FrameType
 
 INTERRUPTED = 130
-SENTENCE = "interrupted; no file was left half written."
+SENTENCE = "interrupted; no incomplete file was left behind."
 
 _received = Event()
 

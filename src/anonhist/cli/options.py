@@ -44,31 +44,33 @@ def _listed(names: tuple[str, ...]) -> str:
 label_option = click.option(
     "--label",
     metavar="COLUMN",
-    help="Column (or key of JSON lines) of labels; not needed where there is only one column.",
+    help="Column (or key of JSON lines) of labels; optional if there is only one column.",
 )
 table_option = click.option("--table", metavar="NAME", help="Which table of a database to read.")
 delimiter_option = click.option(
-    "--delimiter", metavar="CHAR", help="What separates columns, such as ';' or '\\t'; by default the ending decides."
+    "--delimiter",
+    metavar="CHAR",
+    help="Separator of columns, such as ';' or '\\t'; by default, the ending of the file decides.",
 )
 no_header_option = click.option(
-    "--no-header", is_flag=True, help="The first line is data already; columns are called column0, column1, …."
+    "--no-header", is_flag=True, help="The file has no header line; its columns are called column0, column1, …."
 )
 
 reading_options = as_one(
     "reading",
     label_option,
-    click.option("--user", metavar="COLUMN", help="Column of users, whose items --max-per-user then limits."),
+    click.option("--user", metavar="COLUMN", help="Column of users; use with --max-per-user."),
     click.option(
         "--order-by",
         metavar="COLUMN",
-        help="With --user: which items of a user count, the first by this column; by default some at random. "
-        "Categories are compared as text.",
+        help="With --user: count the first items of a user by this column; by default, random ones. Categories are "
+        "compared as text.",
     ),
     click.option(
         "--order-key",
         metavar="HEX",
-        help="With --user: key of the random order of a user's items, to keep the same as another release, whose file "
-        "has it.  [default: drawn anew]",
+        help="With --user: key for choosing a user's items at random. To choose the same items as another release, "
+        "copy the key from its file.  [default: drawn anew]",
     ),
     table_option,
     click.option(
@@ -82,7 +84,9 @@ reading_options = as_one(
     delimiter_option,
     no_header_option,
     click.option(
-        "--keep-null", is_flag=True, help="Count rows without a label as one more label; else they are left out."
+        "--keep-null",
+        is_flag=True,
+        help="Count rows without a label as a label of their own; otherwise they are left out.",
     ),
     made=Reading,
 )
@@ -96,23 +100,23 @@ relation_option = click.option(
     type=click.Choice(RELATIONS),
     default=NeighboringRelation.ADD_OR_REMOVE.value,
     show_default=True,
-    help="What may not show in the result: that one unit was added or removed, or that one was replaced by another "
-    "(twice the noise).",
+    help="Difference between data sets that the result hides: one unit added or removed, or one unit replaced (twice "
+    "the noise).",
 )
 
 max_per_user_option = click.option(
     "--max-per-user",
     type=int,
     metavar="M",
-    help="How many items of one user count. Users are protected then, not single items.",
+    help="Most items that count per user; protects users instead of single items.",
 )
 
 promise_options = all_options(
     click.option(
         "--unit",
         type=click.Choice(_UNITS),
-        help="Whom to protect: one item (a row), one user with all items that count, or one label with all its items. "
-        "By default users where --max-per-user limits them, else items.",
+        help="What to protect: one item (a row), one user with all items that count, or one label with all its items. "
+        "By default, users if --max-per-user is given, otherwise items.",
     ),
     max_per_user_option,
     max_count_option,
@@ -123,7 +127,7 @@ planned_unit_options = all_options(
     click.option(
         "--unit",
         type=click.Choice(_UNITS),
-        help="Whom to protect; by default users where --max-per-user limits them, else whom --like protects, else "
+        help="What to protect. By default, users if --max-per-user is given, otherwise the unit of --like, otherwise "
         "items.",
     ),
     max_per_user_option,
@@ -135,8 +139,8 @@ simulations_option = click.option(
     "--simulations",
     type=int,
     metavar="R",
-    help="How many simulations the error estimates rest on, from 2 to 1000, or 0 for no error estimates; they cost "
-    "time and no privacy.  [default: 32, or down to 8 where they take long]",
+    help="Number of simulations for error estimates, from 2 to 1000, or 0 for no error estimates. They cost time but "
+    "no privacy.  [default: 32, or down to 8 where they take long]",
 )
 
 
@@ -169,12 +173,16 @@ release_output_options = all_options(
         "-o",
         "--output",
         metavar="FILE",
-        help="Where to write: FILE.json (everything), FILE.csv, FILE.parquet, or - for CSV on standard output.",
+        help="File to write: FILE.json (everything), FILE.csv, FILE.parquet, or - for CSV on standard output.",
     ),
-    report_options("Also write a page with plots and the promise in plain words."),
+    click.option(
+        "--report",
+        metavar="FILE.html",
+        help="Also write an HTML page with plots and the privacy guarantee in plain words.",
+    ),
 )
 csv_output_option = click.option(
-    "-o", "--output", metavar="FILE.csv", help="Where to write; - or a pipe gets CSV on standard output."
+    "-o", "--output", metavar="FILE.csv", help="File to write, or - for CSV on standard output (the default in a pipe)."
 )
-quiet_option = click.option("--quiet", is_flag=True, help="Say nothing but errors.")
-force_option = click.option("--force", is_flag=True, help="Replace outputs that exist already.")
+quiet_option = click.option("--quiet", is_flag=True, help="Print only errors.")
+force_option = click.option("--force", is_flag=True, help="Overwrite existing outputs.")

@@ -31,7 +31,7 @@ def print_whole(text: str) -> None:
         raise
     except OSError as error:
         _forget_the_rest()
-        message = f"Standard output could not be written ({error.strerror}): send it elsewhere, or name a file (-o)."
+        message = f"Standard output could not be written ({error.strerror}): redirect it, or name a file (-o)."
         raise OutputError(message) from None
 
 

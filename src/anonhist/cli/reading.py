@@ -31,7 +31,7 @@ Format = Literal["events", "labels", "counts", "prevalences"]
 
 
 class Reading(NamedTuple):
-    """How a source is read: the options under "What to read", as they were typed."""
+    """How a source is read: the options under "Input", as they were typed."""
 
     label: str | None
     user: str | None

@@ -61,7 +61,7 @@ def read(path: str | Path) -> Release | Sketch | Survey | Tally:
 
         return read_sketch(path)
     if ending not in (".json", ".parquet"):
-        message = f"Files that are read end in .json, .parquet or .sketch; {mask(str(path))!r} does not."
+        message = f"Give a file ending in .json, .parquet or .sketch; {mask(str(path))!r} does not."
         raise UsageError(message)
     content = content_of(Path(path))
     with naming_file("file of this program", path):

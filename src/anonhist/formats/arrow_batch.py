@@ -40,7 +40,7 @@ def only_batch(content: pa.Buffer) -> pa.RecordBatch:
     if file.num_record_batches != 1 or [message.type for message in messages] != ["schema", "record batch"]:
         raise DataError("it is an Arrow file, but not one of a sketch")
     if _is_compressed(messages[1].metadata.to_pybytes()):
-        raise DataError("its columns are compressed, which this program does not write")
+        raise DataError("its columns are compressed; this program writes them uncompressed")
     batch = pa.ipc.read_record_batch(messages[1], file.schema)
     batch.validate(full=True)
     return batch

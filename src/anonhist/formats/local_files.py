@@ -35,8 +35,8 @@ def encoders_of(written: object) -> tuple[str, Encoders]:
         if isinstance(written, kind):
             return what, encoders
     message = (
-        f"Only releases, sketches, surveys, reports, tallies and estimates of frequencies are written, not a "
-        f"{type(written).__name__}: a profile is private, release it first."
+        "Only releases, sketches, surveys, reports, tallies and estimates of frequencies can be written, not a "
+        f"{type(written).__name__}. A profile is private: release it first."
     )
     raise UsageError(message)
 

@@ -74,7 +74,7 @@ def sketch_in_place(path: str | Path, *, waiting: Callable[[], None] | None = No
             write_sketch(sketch, replacement)
             check_sole_name(os.fstat(file.fileno()), path)
             if not _names(target, file):
-                message = f"{str(path)!r} was replaced by another program meanwhile; it was left as it is now."
+                message = f"Another program replaced {str(path)!r} during the update; the new file was left unchanged."
                 raise OutputError(message)
 
 

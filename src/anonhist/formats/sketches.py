@@ -253,7 +253,7 @@ def _check_whole(content: mmap.mmap) -> None:
                 if end < len(view):
                     found.update(_UNKNOWN_DIGEST.encode())
     if found.hexdigest().encode() != begins[2]:
-        raise DataError("it is damaged or cut off: its digest is not the one that it was written with")
+        raise DataError("it is damaged or cut off: its digest does not match")
 
 
 def _decode(content: mmap.mmap) -> Sketch:

@@ -172,4 +172,4 @@ def _is_regular(descriptor: int) -> bool:
 
 def _check_unread() -> None:
     if _is_regular(0) and os.lseek(0, 0, os.SEEK_CUR):
-        raise UsageError("Standard input is a file of which a part was read before; pipe the rest in with cat.")
+        raise UsageError("Standard input is a file that was partly read before; pipe the rest in with cat.")

@@ -230,7 +230,7 @@ class _Asked:
     def tell(self, left_out: LeftOut, source: Any, notify: Callable[[str], None] | None) -> None:
         """Tell the operator what was left out, or refuse a text in which nothing is an edge."""
         if left_out.rows and left_out.without_ends == left_out.rows and self.is_text(source):
-            raise DataError("No line has two names with spaces or tabs between; say what separates them (`delimiter`).")
+            raise DataError("No line has two names separated by spaces or tabs; give the separator (`delimiter`).")
         if notify is not None and left_out.is_any:
             notify(str(left_out))
 

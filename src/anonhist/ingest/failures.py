@@ -16,23 +16,26 @@ NOT_TEXT = "is not UTF-8 text; what is compressed must be unpacked first (zcat),
 _EXPLANATIONS = (
     (
         r"floats of 2\^53 and more",
-        "holds floats of 2^53 and more, which no longer tell whole numbers apart: write whole numbers or text.",
+        "holds floats of 2^53 and more, which cannot represent every whole number: write whole numbers or text.",
     ),
     (
         "not a valid duckdb database|extension .sqlite. is an existing|cannot launch in-memory database in read-only",
-        "is not a DuckDB database, whatever its name says (an SQLite database is read as sqlite:///PATH).",
+        "is not a DuckDB database, despite its name (read an SQLite database as sqlite:///PATH).",
     ),
-    ("file is not a database|database disk image is malformed", "is not a whole SQLite database."),
-    ("could not set lock", "is being written by another program; close that first."),
-    ("database is locked", "is locked by another program; close that first."),
+    ("file is not a database|database disk image is malformed", "is not a complete SQLite database."),
+    ("could not set lock", "is being written by another program; close that program first."),
+    ("database is locked", "is locked by another program; close that program first."),
     (
         "different configuration than existing connections",
-        "is open in this program already: close that, or read from it, as in read_profile(connection.table('events')).",
+        (
+            "is already open in this program: close that connection, or read through it, as in "
+            "read_profile(connection.table('events'))."
+        ),
     ),
     ("connection has already been closed", "belongs to a connection that was closed."),
     (
         "connection (failed|is bad|refused)|could not connect|failed to resolve|authentication failed",
-        "cannot be reached; check its address and whether you may connect.",
+        "cannot be reached; check its address and your permissions.",
     ),
     (
         "gzip|zstd|frame descriptor|inflate|decompress|compressed file",
@@ -40,31 +43,31 @@ _EXPLANATIONS = (
     ),
     (
         "httpfs|extension|protocol",
-        "is on a remote path for which the engine lacks an extension; download the file first.",
+        "is on a remote path that DuckDB cannot read without an extension; download the file first.",
     ),
-    ("schema mismatch|mismatch between the schema", "is made of files that do not all have the same columns."),
+    ("schema mismatch|mismatch between the schema", "consists of files with different columns."),
     ("byte order mark", "begins with a byte order mark, which JSON lines must not have."),
     (
         "malformed json|json transform|json_read|read_json",
-        "is not made of JSON lines, one object with unique keys each.",
+        "is not in JSON lines format: each line must be one object with unique keys.",
     ),
     ("invalid unicode|utf-?8|invalid byte sequence", NOT_TEXT),
     (
         "expected number of columns|when sniffing",
-        "is not a table: some row has more or fewer columns than the first (check `delimiter` and quoting).",
+        "is not a table: a row has more or fewer columns than the first (check `delimiter` and quoting).",
     ),
     (
         "maximum line size|maximum_object_size",
-        "has a line that is too long (2 MB is the most for text, 16 MB for JSON lines).",
+        "has a line that is too long (the limit is 2 MB for text, 16 MB for JSON lines).",
     ),
-    ("unterminated quote", "is not a table: some quoted field has no end (check `delimiter` and quoting)."),
-    ("state machine", "is not a table: its lines do not all end alike, or its quoting is broken."),
+    ("unterminated quote", "is not a table: a quoted field is never closed (check `delimiter` and quoting)."),
+    ("state machine", "is not a table: its lines have different endings, or its quoting is broken."),
     ("csv", "is not a table with this delimiter and quoting."),
     (
         "magic bytes|parquet file|footer length|thrift|tprotocol|out of buffer|snappy",
-        "is not a whole Parquet file, whatever its ending says.",
+        "is not a complete Parquet file, despite its ending.",
     ),
-    ("out of memory", "is too large for the memory there is."),
+    ("out of memory", "is too large for the available memory."),
     (
         "overflow|out of range|out of bounds|too large to|convert decimal",
         "holds more than 2^63 − 1 items, the most there can be.",

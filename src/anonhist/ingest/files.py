@@ -28,7 +28,7 @@ _COMPRESSED = (".gz", ".zst")
 _JSON = (".jsonl", ".ndjson", ".json")
 _PARQUET = (".parquet", ".pq")
 _OF_DATABASES = (".db", ".duckdb", ".sqlite", ".sqlite3")
-HOW_TO_NAME = "Databases are named duckdb:///FILE, sqlite:///FILE or postgresql://…, with a table of theirs (`table`)."
+HOW_TO_NAME = "Name a database as duckdb:///FILE, sqlite:///FILE or postgresql://…, and one of its tables (`table`)."
 _DATABASES = ("duckdb://", "sqlite://", "postgres://", "postgresql://")
 _LOCAL_DATABASES = ("duckdb:///", "sqlite:///")
 
@@ -65,7 +65,7 @@ def file_relation(
         return parquet_relation(connection, patterns) if is_parquet else json_relation(connection, patterns, keys)
     delimiter = _DELIMITERS.get(ending) if delimiter is None else delimiter
     if delimiter is None and ending in _OF_DATABASES:
-        message = f"{mask(source)!r} is no file of rows, by its ending. {HOW_TO_NAME}"
+        message = f"{mask(source)!r} does not end like a file of rows. {HOW_TO_NAME}"
         raise UsageError(message)
     if delimiter is None and ending == ".sketch":
         message = (
@@ -75,8 +75,8 @@ def file_relation(
         raise UsageError(message)
     if delimiter is None:
         message = (
-            f"{mask(source)!r} has an ending that is not known (.csv, .tsv, .jsonl, .parquet, each with .gz or "
-            ".zst too); say what separates its columns (`delimiter`)."
+            f"{mask(source)!r} has an unknown ending (known are .csv, .tsv, .jsonl, .parquet, each also with .gz "
+            "or .zst); give the separator of its columns (`delimiter`)."
         )
         raise UsageError(message)
     if remote:
@@ -103,8 +103,8 @@ def stdin_format(label: str | None) -> Literal["events"]:
     """
     if label is None:
         message = (
-            "Say what standard input holds: one label per line (`format='labels'`), or CSV with a header line, of "
-            "which name the column of labels (`label`)."
+            "Give the format of standard input: one label per line (`format='labels'`), or CSV with a header line "
+            "and the name of its label column (`label`)."
         )
         raise UsageError(message)
     return "events"

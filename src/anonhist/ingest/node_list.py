@@ -49,7 +49,7 @@ def node_names(nodes: Any) -> Any:
         chunks = [pa.array(names, type=pa.large_string())]
     else:
         if isinstance(source, str) and source.startswith(("duckdb://", "sqlite://", "postgres://", "postgresql://")):
-            raise UsageError("Nodes are listed in a file or a table in memory: a database is not read for them.")
+            raise UsageError("List the nodes in a file or in a table in memory, not in a database.")
         chunks = _read(source)
     return pc.unique(pa.chunked_array(chunks, type=pa.large_string()).drop_null())
 

@@ -59,7 +59,7 @@ class EndNames:
         names, codes = self._encode()
         nodes = names if listed is None else listed
         if len(nodes) > MAX_NODES:
-            raise DataError("A graph can have 2^31 nodes at most.")
+            raise DataError("A graph can have at most 2^31 nodes.")
         # Bytes of UTF-8 sort as code points do.
         order = pc.sort_indices(nodes)
         nodes = nodes.take(order)

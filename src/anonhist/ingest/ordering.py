@@ -13,7 +13,7 @@ from anonhist.ingest.naming import as_text, is_missing, is_of_pandas
 
 _NUMBERS = ("integer", "floating", "decimal", "mixed-integer-float")
 _COMPARABLE = ("string", "empty", "boolean", "date", "time", "bytes")
-_MIXED = "The column to order by holds values of several types, which have no order: turn them into one type before."
+_MIXED = "The column to order by holds values of several types, which have no order: convert them to one type first."
 
 
 def order_of(table: Any, name: str) -> Any:

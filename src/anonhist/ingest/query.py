@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 LARGEST = 2**63 - 1
 _UNIT = 2**32
-_TOO_LARGE = "The data hold more than 2^63 − 1 items, the most that can be counted here; split them."
+_TOO_LARGE = "The data hold more than 2^63 − 1 items, the most that can be counted; split the data."
 
 
 @dataclass(frozen=True)
@@ -255,7 +255,7 @@ def check_users(user: str | None, max_per_user: Any, order_by: str | None, *, co
         message = f"`max_per_user` must be a whole number of at least 1, not {max_per_user!r}."
         raise UsageError(message)
     if order_by is not None and user is None:
-        raise UsageError("`order_by` chooses which items of a user count, so it needs `user` and `max_per_user`.")
+        raise UsageError("`order_by` chooses which items of a user count, so it requires `user` and `max_per_user`.")
     if count_users and user is None:
-        raise UsageError("`count_users` counts what a user bound leaves out, so it needs `user` and `max_per_user`.")
+        raise UsageError("`count_users` counts what a user bound leaves out, so it requires `user` and `max_per_user`.")
     return bound

@@ -41,7 +41,7 @@ def key_of_order(user: str | None, order_key: str | None) -> str | None:
         If a key is given without users, or is none.
     """
     if user is None and order_key is not None:
-        raise UsageError("`order_key` chooses which items of a user count, so it needs `user` and `max_per_user`.")
+        raise UsageError("`order_key` chooses which items of a user count, so it requires `user` and `max_per_user`.")
     if user is None:
         return None
     return random_key() if order_key is None else parse_order_key(order_key)

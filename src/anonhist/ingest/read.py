@@ -137,7 +137,9 @@ def read_profile(
         raise UsageError(message)
     if format in _COUNTED and label is not None and (format, label) != ("counts", "label"):
         theirs = " and ".join(_COUNTED[format])
-        message = f"Data of format {format} have the columns {theirs}: rename yours, and leave out the label."
+        message = (
+            f"Data of format {format} must have the columns {theirs}: rename your columns and leave out the label."
+        )
         raise UsageError(message)
     unit = _protected_unit(unit, max_per_user)
     source = as_path(source)
@@ -148,7 +150,7 @@ def read_profile(
     labels = plain_labels(source)
     if labels is not None:
         if label is not None or user is not None or table is not None or format in ("counts", "prevalences"):
-            raise UsageError("A list of labels has no columns; pass a table to name its columns or to give counts.")
+            raise UsageError("A list of labels has no columns; to name columns or give counts, pass a table.")
         return _from_labels(labels, keep_null=keep_null, unit=unit, notify=notify)
     follow = followed(progress)
     keys: tuple[str | None, ...] = ()
@@ -175,7 +177,9 @@ def read_profile(
         first_line = names_are_a_line(source, format=format, header=header)
         kind = format or _recognise(names, label, user)
         if user is not None and kind in ("counts", "prevalences"):
-            raise UsageError("Counted data no longer say which user an item came from: users cannot be bounded there.")
+            raise UsageError(
+                "Counted data do not say which user an item came from, so the items of a user cannot be bounded."
+            )
         columns = Columns("label", user, max_per_user, order_by, key or "", keep_null)
         columns = replace(columns, label=_labels_in(names, kind, label, columns, first_line=first_line))
         if kind == "prevalences":
@@ -198,8 +202,8 @@ def _recognise(names: list[str], label: str | None, user: str | None) -> str:
         return "counts"
     if label not in (None, "count") and user is None and sorted(names) == sorted((str(label), "count")):
         raise UsageError(
-            "The other column of this table is called count: if each row is one item all the same, say that they are "
-            "events (`format='events'`); if not, call the columns label and count, in this order."
+            "The other column of this table is named count. If each row is one item, use `format='events'`; if "
+            "not, name the columns label and count, in this order."
         )
     return "events"
 
@@ -245,7 +249,7 @@ def _prevalences(table: Any, notify: Callable[[str], None] | None) -> list[tuple
     check_whole("prevalence", sum(int(row[4]) for row in rows))
     check_sums([(row[1], row[5]) for row in rows])
     if notify is not None and any(row[2] > 1 for row in rows):
-        notify("Some counts are listed more than once; their prevalences were added up.")
+        notify("Some counts are listed more than once; their prevalences were summed.")
     return [(int(row[0]), int(row[1])) for row in rows]
 
 
@@ -261,13 +265,13 @@ def _protected_unit(unit: PrivacyUnit | None, max_per_user: int | None) -> Priva
     """Return whom a release of the counts protects, or refuse what they do not bound."""
     if isinstance(unit, PrivacyUnit) and unit.needs_bounded_degrees:
         raise UsageError(
-            "Counts of rows do not bound how many edges a node has, so no profile of them protects nodes: read the "
-            "edges with read_edges, and release them with release_degrees."
+            "Counts of rows do not bound the degree of a node, so their profile cannot protect nodes: read the "
+            "edges with read_edges and release them with release_degrees."
         )
     if max_per_user is None:
         return unit
     if unit is not None and unit.max_count is not None:
-        raise UsageError("A label unit protects labels, a user bound protects users: give one of the two.")
+        raise UsageError("A label unit protects labels and a user bound protects users: give one of the two.")
     bounded = PrivacyUnit.user(max_items=max_per_user)
     if unit is not None and not unit.protects(bounded):
         message = f"The unit {unit} protects less than {bounded}, to which the user bound reads the data."

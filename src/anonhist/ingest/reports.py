@@ -106,9 +106,9 @@ def report_files(sources: Iterable[str | os.PathLike[str]]) -> list[str]:
     for source in map(as_path, sources):
         found += [source] if source == "-" else match_files(source) or [source]
     if not found:
-        raise UsageError("Name one file of reports at least.")
+        raise UsageError("Name at least one file of reports.")
     if len(set(map(identity, found))) < len(found):
-        raise UsageError("A file is named twice, so that its reports would count twice; name each once.")
+        raise UsageError("A file is named twice, so its reports would count twice; name each file once.")
     return found
 
 
@@ -186,9 +186,9 @@ def _first_bad(survey: Survey, connection: Any, query: Any, what: str, bad: _All
         if not sound.all():
             place = int(sound.argmin())
             wrong = (
-                "holds reports of another survey, which its own configuration must count"
+                "holds reports of another survey; count them with the file of that survey"
                 if foreign_rows(batch)[place]
-                else "holds a row that is no report of this survey"
+                else "holds a row that is not a report of this survey"
             )
             more = f"more than {bad.most:,} such rows" if bad.most else "`skip_bad` says how many to leave out"
             return DataError(f"{what} {wrong}: row {passed + place + 1:,}; {more}. Nothing was counted.")

@@ -163,11 +163,12 @@ def check_sources(sketch: Sketch, sources: Iterable[Any]) -> None:
     listed = list(sources)
     if len(listed) > 1 and sketch.unit.max_items is not None:
         raise UsageError(
-            "This sketch protects users, who might be in several sources: name one, or a pattern such as 'logs/*.csv'."
+            "This sketch protects users, and a user may be in several sources: name one source, or a pattern such "
+            "as 'logs/*.csv'."
         )
     files = [identity(path) for source in listed for path in input_files(source)]
     if len(set(files)) < len(files):
-        raise UsageError("A file is named twice, so that its labels would count twice; name each once.")
+        raise UsageError("A file is named twice, so its labels would count twice; name each file once.")
 
 
 class _Counting:
@@ -213,11 +214,13 @@ class _Counting:
 def _check_user(sketch: Sketch, user: str | None, count: str | None) -> None:
     """Refuse a column of users where the sketch protects none, and miss it where it does."""
     if user is not None and sketch.unit.max_items is None:
-        raise UsageError("This sketch protects single items; users need one that protects them (`unit`).")
+        raise UsageError("This sketch protects single items; to protect users, make a sketch with that unit (`unit`).")
     if user is None and sketch.unit.max_items is not None:
-        raise UsageError("This sketch protects users: name the column that says who each row is of (`user`).")
+        raise UsageError("This sketch protects users: name the column of users (`user`).")
     if user is not None and count is not None:
-        raise UsageError("Counted data no longer say which user an item came from: users cannot be bounded there.")
+        raise UsageError(
+            "Counted data do not say which user an item came from, so the items of a user cannot be bounded."
+        )
 
 
 def _check_format(
@@ -234,9 +237,14 @@ def _check_format(
         raise UsageError(message)
     named = (label, count, user)
     if format == "labels" and not (named == (None, None, None) and no_columns):
-        raise UsageError("Where each line is a label there are no columns: leave them out, or leave out the format.")
+        raise UsageError(
+            "Data with one label per line have no columns: leave out the columns, or leave out the format."
+        )
     if format == "counts" and named not in ((None, None, None), ("label", "count", None)):
-        raise UsageError("Data of format counts have the columns label and count: rename yours, and name none.")
+        raise UsageError(
+            "Data of format counts must have the columns label and count: rename your columns, and leave out the "
+            "options that name them."
+        )
 
 
 def _labels_in(

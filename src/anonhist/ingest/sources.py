@@ -27,8 +27,8 @@ _CONFIG: dict[str, str | bool | int | float | list[str]] = {
     "preserve_insertion_order": "false",
 }
 _NO_MEMORY = (
-    "There is too little memory, and these data are never spilled to disk: divide the input so that all rows of a user "
-    "are in one part, and read one part after the other."
+    "Not enough memory, and private data are never written to temporary files: split the input so that all rows "
+    "of a user are in one part, and read the parts one by one."
 )
 
 
@@ -87,7 +87,7 @@ def open_source(
     let_go_at_exit()
     is_database = isinstance(source, str) and source.startswith((*_IBIS, "duckdb://"))
     if table is not None and not is_database:
-        message = f"table names a table of a database; the source is none. {HOW_TO_NAME}"
+        message = f"table names a table of a database, but the source is not a database. {HOW_TO_NAME}"
         raise UsageError(message)
     if not isinstance(source, str):
         opening = _memory(source, spilling)
@@ -222,7 +222,7 @@ def plain_labels(source: Any) -> list[Any] | None:
     if isinstance(source, str | bytes) or is_table(source):
         return None
     if isinstance(source, Mapping):
-        raise UsageError("A mapping is no list: give its keys, or a table with named columns.")
+        raise UsageError("A mapping is not a list: pass its keys, or a table with named columns.")
     if _package(source) == "numpy":
         if source.ndim != 1 or source.dtype.names:
             raise UsageError("An array of labels must be one-dimensional; pass a table for more columns.")

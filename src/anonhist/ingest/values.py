@@ -57,7 +57,9 @@ def opened_values(
     if source == "-":
         format = format or stdin_format(label)  # noqa: A001
     if format == "labels" and (label is not None or delimiter is not None):
-        raise UsageError("Where each line is a label there are no columns: leave them out, or leave out the format.")
+        raise UsageError(
+            "Data with one label per line have no columns: leave out the columns, or leave out the format."
+        )
     follow = followed(progress)
     with connect(spilling=Spilling.FORBIDDEN) as connection:
         # What fails while the values are used is no matter of the input.
@@ -79,7 +81,5 @@ def _texts(query: Any, source: str) -> Iterator[list[str]]:
             check_batch(batch)
             values = batch.column("value")
             if values.null_count:
-                raise DataError(
-                    "A row has no value in that column; leave such rows out, or write a label there for them."
-                )
+                raise DataError("A row has no value in that column: remove such rows, or give them a label.")
             yield values.to_pylist()

@@ -68,7 +68,7 @@ def support_counts(
     """
     reported = _check(words, coefficients, reported, multiplicity, g)
     if multiplicity.dtype.kind not in "iu" or int(multiplicity.min(initial=0)) < 0:
-        raise DataError("A report cannot be made less than zero times: multiplicities must be integers from 0 on.")
+        raise DataError("Multiplicities of reports must be integers of at least 0.")
     counts = np.zeros(len(words), dtype=np.int64)
     once, often = multiplicity == 1, multiplicity > 1
     chosen = slice(None) if once.all() else once
@@ -80,7 +80,7 @@ def support_counts(
     many = multiplicity[often].astype(np.uint64)
     halves = np.stack([many >> 32, many & 0xFFFFFFFF])
     if (int(halves[0].sum()) << 32) + int(halves[1].sum()) + int(once.sum()) >= 1 << 63:
-        raise DataError("There are 2^63 reports or more: count them in parts.")
+        raise DataError("There are 2^63 or more reports: count them in parts.")
     for labels, reports, mask in _blocks(words, coefficients[often], reported[often], g):
         sums = (halves[:, reports].astype(np.float64) @ _numbers(mask).T).astype(np.int64)
         counts[labels] += (sums[0] << 32) + sums[1]

@@ -72,7 +72,7 @@ def keyed_hash(labels: Sequence[str] | NDArray[np.str_], *, key: bytes) -> NDArr
         text = "".join(strings)
         data = np.frombuffer(text.encode(), dtype=np.uint8)
     except TypeError:
-        raise DataError("Labels must be strings, all of them: convert them first, and drop what is missing.") from None
+        raise DataError("All labels must be strings: convert them first, and drop missing ones.") from None
     except UnicodeEncodeError:
         raise DataError(
             "A label has a lone surrogate, which is no character: decode the labels properly before they are hashed."

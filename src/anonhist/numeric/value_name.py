@@ -15,8 +15,7 @@ NOT_WHOLE = (
     "whole numbers or text before they are read."
 )
 TOO_LARGE = (
-    "Floats of 2^53 and more no longer tell whole numbers apart: turn the column into whole numbers or text before it "
-    "is read."
+    "Floats of 2^53 and more cannot represent every whole number: convert the column to whole numbers or text first."
 )
 
 

@@ -75,11 +75,14 @@ def warning(epsilon: Fraction) -> str:
 
     Examples
     --------
-    >>> warning(Fraction(100)), warning(Fraction(9))
-    ('An epsilon of 10 or more protects nobody in practice: show these results only to those who may see the data.', '')
+    >>> print(warning(Fraction(100)))
+    An epsilon of 10 or more gives practically no protection: show these results only to people who may see the data.
+    >>> warning(Fraction(9))
+    ''
     """
     if epsilon < WARNED_FROM:
         return ""
     return (
-        "An epsilon of 10 or more protects nobody in practice: show these results only to those who may see the data."
+        "An epsilon of 10 or more gives practically no protection: show these results only to people who may see "
+        "the data."
     )

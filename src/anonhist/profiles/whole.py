@@ -53,7 +53,7 @@ def whole_numbers(values: object, *, name: str) -> NDArray[np.int64]:
     if kind == "f":
         whole = bool(np.all(np.isfinite(array)) and np.all(array == np.rint(array)))
         if whole and not bool(np.all(np.abs(array) < 2.0 ** min(53, np.finfo(array.dtype).nmant + 1))):
-            message = f"A {name} this large cannot be told exactly from a float: give whole numbers as integers."
+            message = f"A {name} this large is not exact as a float: give whole numbers as integers."
             raise DataError(message)
     else:
         whole = kind == "i" or (kind == "u" and bool(array.max() <= MAX_ITEMS))

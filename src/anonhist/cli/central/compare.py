@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 # Of the rest mechanisms take part with their defaults.
 COMPARED = (*PUBLIC_NUMBERS, "shares")
 _SECTIONS = {
-    "What to read": READING,
-    "What to promise": ("epsilon", "unit", "max_per_user", "max_count", "relation"),
-    "What to compare": ("mechanism", "repeats", *COMPARED),
-    "What to write": ("output", "report", "title", "force", "quiet"),
+    "Input": READING,
+    "Privacy": ("epsilon", "unit", "max_per_user", "max_count", "relation"),
+    "Comparison": ("mechanism", "repeats", *COMPARED),
+    "Output": ("output", "report", "title", "force", "quiet"),
 }
 _EXAMPLES = """
 anonhist compare data/pw_phpbb.csv --epsilon 0.1,0.5,1,2,4
@@ -45,14 +45,14 @@ anonhist compare data/pw_phpbb.csv --epsilon 0.1,1 -o table.csv --report compare
     "--epsilon",
     required=True,
     metavar="E,E,…",
-    help="How much privacy a release would spend, or several amounts: 0.1,0.5,1,2,4.",
+    help="Privacy budget of a release, or a list of budgets such as 0.1,0.5,1,2,4.",
 )
 @reading_options
 @promise_options
 @click.option(
     "--mechanism",
     metavar="A,B,…",
-    help=f"Which to compare, of auto, {', '.join(MECHANISMS)}; by default all that apply.",
+    help=f"Mechanisms to compare: auto, {', '.join(MECHANISMS)}. By default, all that apply.",
 )
 @mechanism_options(COMPARED)
 @click.option(
@@ -61,17 +61,17 @@ anonhist compare data/pw_phpbb.csv --epsilon 0.1,1 -o table.csv --report compare
     default=20,
     show_default=True,
     metavar="R",
-    help="How many releases each mechanism makes at each epsilon, at least 2.",
+    help="Number of releases per mechanism and epsilon, at least 2.",
 )
 @click.option(
     "-o",
     "--output",
     metavar="FILE.csv",
-    help="Where to write one row per mechanism, epsilon and metric; - or a pipe gets CSV on standard output.",
+    help="File for one row per mechanism, epsilon and metric, or - for CSV on standard output (the default in a pipe).",
 )
-@report_options("Also write a page with plots of the errors against epsilon.")
+@report_options("Also write an HTML page that plots errors against epsilon.")
 @force_option
-@click.option("--quiet", is_flag=True, help="Say nothing but errors, and that comparing is not private.")
+@click.option("--quiet", is_flag=True, help="Print only errors and the warning that comparing is not private.")
 def compare(
     *,
     source: str,
@@ -89,13 +89,13 @@ def compare(
     force: bool,
     quiet: bool,
 ) -> None:
-    """Compare mechanisms side by side, on public data.
+    """Compare the errors of mechanisms on public data.
 
-    Comparing on private data is itself not private: every number shown tells of the data. Use public data, or a
-    released .json or .parquet file.
+    Comparing is not private: every number it shows depends on the exact data. Use public data, or a released .json or
+    .parquet file.
 
-    Each mechanism makes real releases of SOURCE, which is read as by 'anonhist release', and each is compared with the
-    truth. Public numbers that are not given are taken from the data.
+    Each mechanism makes several releases of SOURCE, and each release is compared with the true profile. SOURCE is read
+    as in 'anonhist release'. Public numbers that you do not give are taken from the data.
     """
     if repeats < 2:
         message = f"--repeats must be at least 2, not {repeats}."
@@ -155,7 +155,10 @@ def _check_outputs(source: str, target: str | None, report: AskedPage | None, *,
     """Refuse outputs that could not be written before any data are read."""
     if target not in (None, STDOUT):
         if not target.lower().endswith(".csv"):
-            message = f"A comparison is written as CSV: end its path in .csv, not {target!r}; --report makes a page."
+            message = (
+                f"A comparison is written as CSV: give a path ending in .csv, not {target!r}. For an HTML page, use "
+                "--report."
+            )
             raise UsageError(message)
         check_target(source, target, force=force)
     return check_report(source, report, force=force)

@@ -46,9 +46,9 @@ _CURVES = {
 # One option, of one number or several.
 _TYPED = {"draws": "--draws", "points": "--points", "orders": "--order"}
 _SECTIONS = {
-    "What to draw": ("draws", "points", "order", "bootstraps", "level"),
-    "What to read": (*READING, "max_per_user"),
-    "What to write": ("output", "report", "title", "force", "quiet"),
+    "Curve": ("draws", "points", "order", "bootstraps", "level"),
+    "Input": (*READING, "max_per_user"),
+    "Output": ("output", "report", "title", "force", "quiet"),
 }
 _EXAMPLES = """
 anonhist curve rarefaction data/bci_trees.csv --report trees.html
@@ -61,40 +61,40 @@ anonhist curve rarefaction release.json --draws 1e6
 def _has_no_epsilon(_: click.Context, __: click.Parameter, value: str | None) -> None:
     if value is not None:
         raise UsageError(
-            "A curve is made private by a release: give --epsilon to 'anonhist release', and draw the curve from its "
-            "file, which costs nothing more."
+            "'curve' takes no --epsilon. For a private curve, run 'anonhist release' with --epsilon and draw the "
+            "curve from the released file, at no further cost."
         )
 
 
 @click.command(cls=SectionedCommand, sections=_SECTIONS, epilog=_EXAMPLES)
 @click.argument("kind", metavar="KIND", type=click.Choice(tuple(_CURVES)))
 @click.argument("source")
-@click.option("--draws", metavar="M", help="For rarefaction: up to how many draws.  [default: twice the items]")
+@click.option("--draws", metavar="M", help="For rarefaction: largest number of draws.  [default: twice the items]")
 @click.option(
     "--points",
     metavar="P",
-    help="For rarefaction and guessing: at how many places to compute.  [default: 100]",
+    help="For rarefaction and guessing: number of points on the curve.  [default: 100]",
 )
 @click.option(
     "--order",
     metavar="Q,Q,…",
-    help="For hill: which orders, from 0 to 12, as a list or as FIRST:LAST:STEP.  [default: 0:3:0.1]",
+    help="For hill: orders from 0 to 12, as a list or as FIRST:LAST:STEP.  [default: 0:3:0.1]",
 )
 @click.option(
     "--bootstraps",
     metavar="B",
     default="50",
     show_default=True,
-    help="How many samples are drawn for the band, at least 3.",
+    help="Number of bootstrap samples for the band, at least 3.",
 )
-@level_option("Probability with which the band is meant to hold the truth, at each place.")
+@level_option("Confidence level of the band at each point.")
 @reading_options
 @max_per_user_option
 @click.option("--epsilon", hidden=True, expose_value=False, callback=_has_no_epsilon)
 @csv_output_option
-@report_options("Also write a page with the curve and how to read it.")
+@report_options("Also write an HTML page with the curve and how to read it.")
 @force_option
-@click.option("--quiet", is_flag=True, help="Say nothing but errors, and that a curve is not private.")
+@click.option("--quiet", is_flag=True, help="Print only errors and the warning that a curve is not private.")
 def curve(
     *,
     kind: str,
@@ -111,18 +111,17 @@ def curve(
     force: bool,
     quiet: bool,
 ) -> None:
-    """Draw a curve of the underlying distribution, with a band.
+    """Estimate a curve, such as rarefaction, with a band.
 
     \b
     KIND is one of
-      rarefaction  how many labels so many draws would show, fewer or more than
-                   there are
-      guessing     which share of accounts so many guesses break
-      hill         Hill numbers: how many labels there are, the less the rare
-                   ones count
+      rarefaction  how many labels a sample of any size would show
+      guessing     what share of accounts a number of guesses breaks
+      hill         Hill numbers: how many labels there are, with less weight
+                   on rare ones as the order grows
 
-    SOURCE is read as by 'anonhist release'. There is no --epsilon here: a curve is private, and free, where SOURCE is a
-    released .json or .parquet file; of anything else it is exact and not private.
+    SOURCE is read as in 'anonhist release'. From a released .json or .parquet file, the curve is private and costs no
+    further privacy. From any other source, the curve is computed from the exact data and is not private.
     """  # noqa: D301  # click wants the sign itself before lines that it is to leave alone
     options: dict[str, Any] = {"points": _POINTS} if "points" in _taken(kind) else {}
     options |= _options(kind, draws=draws, points=points, orders=order)
@@ -196,13 +195,13 @@ def _orders(text: str) -> tuple[float, ...]:
         or not all(number.is_finite() and abs(number) < _MOST for number in numbers)
         or (is_range and len(numbers) != 3)
     ):
-        message = f"--order must be numbers such as 0,1,2, or FIRST:LAST:STEP such as 0:3:0.1, not {text!r:.80}."
+        message = f"--order must be a list such as 0,1,2 or a range FIRST:LAST:STEP such as 0:3:0.1, not {text!r:.80}."
         raise UsageError(message)
     if not is_range:
         return tuple(map(float, numbers))
     first, last, step = numbers
     if step <= 0 or last < first:
-        message = f"--order FIRST:LAST:STEP must go up, such as 0:3:0.1, not {text!r:.80}."
+        message = f"--order FIRST:LAST:STEP must ascend, as in 0:3:0.1, not {text!r:.80}."
         raise UsageError(message)
     if last - first >= _MOST * step:
         message = f"--order must be at most {_MOST:,}: take a larger step."

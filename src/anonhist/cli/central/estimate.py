@@ -29,26 +29,24 @@ if TYPE_CHECKING:
 
     Question = Callable[[Profile | Release, Callable[[float], None] | None], Estimates]
 
-NOT_PRIVATE = "these numbers are not private: they tell of the data. Use --epsilon, or a released file."
+NOT_PRIVATE = "these numbers are not private: they are computed from the exact data. Use --epsilon, or a released file."
 EVERYTHING = "all"
 _BY_RELEASE = (
-    "Note: most of this interval is not noise, but the largest sampling error there can be. A release at the same "
-    "epsilon shows the error as it is, and answers every other question too. Instead of this estimate, for both "
-    "together cost twice the epsilon:\n"
-    "  {release}\n"
-    "  {estimate}"
+    "Note: most of this interval is not privacy noise but the worst-case sampling error. A release at the same "
+    "epsilon gives the actual sampling error and answers every other question too. Make the release instead of "
+    "this estimate; both together cost twice the epsilon:\n  {release}\n  {estimate}"
 )
 _BOUNDED = (
-    "Note: at most {bound} of each user's items count. The interval does not hold what that left out; a release "
-    "estimates it (--excess-share)."
+    "Note: at most {bound} of each user's items count. The interval does not cover the items left out; a release "
+    "can estimate them (--excess-share)."
 )
-_FROM_RELEASE = "make a release with 'anonhist release', and estimate from its file, which costs nothing more"
+_FROM_RELEASE = "make a release with 'anonhist release' and estimate from its file at no further cost"
 # Ratios: one item may change them by more than any number that does not grow with the data.
 _UNBOUNDED = ("chao-shen", "pml", "chao1", "chao1-inext", "ace", "chao-lee")
 _SECTIONS = {
-    "What to estimate": (*OPTIONS, "level"),
-    "What to read": READING,
-    "What to promise, for a private estimate": (
+    "Estimate": (*OPTIONS, "level"),
+    "Input": READING,
+    "Privacy, for a private estimate": (
         "epsilon",
         "unit",
         "max_per_user",
@@ -56,7 +54,7 @@ _SECTIONS = {
         "relation",
         "public_items",
     ),
-    "What to write": ("output", "force", "quiet"),
+    "Output": ("output", "force", "quiet"),
 }
 _EXAMPLES = """
 anonhist estimate entropy data.parquet --label query
@@ -68,16 +66,17 @@ anonhist estimate all release.json
 _MEANINGS = {EVERYTHING: "everything below, by every method, in one table"}
 _MEANINGS |= {name: spell_out(entry.meaning, lambda word, _: option_word(word)) for name, entry in PROPERTIES.items()}
 # The sign keeps click from filling the lines below it.
-_HELP = f"""Estimate a property of the distribution behind the data.
+_HELP = f"""Estimate a property of the underlying distribution.
 
-How many labels there really are, how many a larger sample will bring, how much entropy they have, how hard passwords
-are to guess: a number, its interval, its method and what that assumes.
+How many labels exist, how many a larger sample would show, how much entropy they have, how hard passwords are to guess:
+each answer comes with its interval, its method and the method's assumptions.
 
 \b
 PROPERTY is one of
 {chr(10).join(f"  {name:<22}  {meaning}" for name, meaning in _MEANINGS.items())}
 
-SOURCE is read as by 'anonhist release'; from a released .json or .parquet file estimates are private and free.
+SOURCE is read as in 'anonhist release'. From a released .json or .parquet file, estimates are private and cost no
+further privacy.
 """
 
 
@@ -85,22 +84,22 @@ SOURCE is read as by 'anonhist release'; from a released .json or .parquet file 
 @click.argument("property_", metavar="PROPERTY", type=click.Choice(tuple(_MEANINGS)))
 @click.argument("source")
 @catalogue_options(OPTIONS)
-@level_option("Probability with which the interval is meant to hold the truth.")
+@level_option("Confidence level of the interval.")
 @click.option(
     "--epsilon",
     metavar="E",
-    help="Make the estimate private, and spend so much on it. Without it numbers are exact and not private.",
+    help="Privacy budget of a private estimate. Without it, the estimate is not private.",
 )
 @reading_options
 @promise_options
 @click.option(
     "--public-items",
     metavar="N",
-    help="The number of items, if everybody knows it.",
+    help="Number of items, if it is public.",
 )
 @csv_output_option
 @force_option
-@click.option("--quiet", is_flag=True, help="Say nothing but errors, and that numbers are not private.")
+@click.option("--quiet", is_flag=True, help="Print only errors and the warning that estimates are not private.")
 def estimate(
     *,
     property_: str,
@@ -139,7 +138,7 @@ def estimate(
     ask(Profile([], [], unit=protected or PrivacyUnit.item()), None)
     data: Profile | Release | None = released_source(source)
     if data is not None and epsilon is not None:
-        raise UsageError("This is a release: estimates from it are private already, so leave --epsilon out.")
+        raise UsageError("The source is a release, and estimates from it are already private: leave --epsilon out.")
     is_private = data is None
     if is_private and epsilon is None:
         say_line(f"Warning: {NOT_PRIVATE}", sys.stderr, bold=True, fg="red")
@@ -180,7 +179,7 @@ def _question(name: str, options: dict[str, Any], level: float) -> Question:
     if name == EVERYTHING:
         foreign = sorted(options.keys() - signature(estimate_all).parameters)
         if foreign:
-            message = f"`{foreign[0]}` does not belong to all; leave it out."
+            message = f"`{foreign[0]}` does not apply to 'all'; leave it out."
             raise UsageError(message)
         return lambda data, progress: estimate_all(data, level=level, progress=progress, **options)
     KNOWN[name].check(name, options)
@@ -198,14 +197,14 @@ def _private_question(name: str, options: dict[str, Any], level: float, promise:
     from anonhist.properties.estimate import Estimates
 
     if name == EVERYTHING:
-        message = f"Estimating all things privately would divide the budget: {_FROM_RELEASE}."
+        message = f"Private estimates of all properties would divide the budget: {_FROM_RELEASE}."
         raise UsageError(message)
     if name not in PRIVATE_PROPERTIES:
         message = f"There is no private estimator of {name}: {_FROM_RELEASE}."
         raise UsageError(message)
     known, method = PRIVATE_PROPERTIES[name], options.get("method")
     if method in _UNBOUNDED and method not in known.methods:
-        message = f"The method {method} has no bounded sensitivity, so noise cannot hide an item: {_FROM_RELEASE}."
+        message = f"The method {method} has unbounded sensitivity, so noise cannot make it private: {_FROM_RELEASE}."
         raise UsageError(message)
     known.check(f"a private estimate of {name}", options)
     return lambda data, _: Estimates(((name, known.estimate(data, level=level, **promise, **options)),))
@@ -242,5 +241,5 @@ def _check_not_private(unit: str | None, relation: str, public_items: str | None
     given["--public-items"] = public_items is not None
     for option, is_given in given.items():
         if is_given:
-            message = f"{option} belongs to private estimates: give --epsilon as well, or leave it out."
+            message = f"{option} applies only to private estimates: add --epsilon, or leave it out."
             raise UsageError(message)

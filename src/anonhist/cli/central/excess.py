@@ -21,13 +21,13 @@ excess_share_options = all_options(
     click.option(
         "--excess-share",
         metavar="S",
-        help="With --max-per-user: the share of epsilon, such as 0.05, for an estimate of what that bound left out.  "
+        help="With --max-per-user: share of epsilon, such as 0.05, spent on estimating what that bound leaves out.  "
         "[default: none]",
     ),
     click.option(
         "--excess-cap",
         metavar="C",
-        help="With --excess-share: how many items beyond the bound count of each user; the noise grows with it.  "
+        help="With --excess-share: most items beyond the bound that count per user; more items need more noise.  "
         "[default: 10 times the bound]",
     ),
 )
@@ -38,7 +38,7 @@ def excess_options(share: str | None, cap: str | None, max_per_user: int | None)
     from anonhist.mechanisms.excess import parse_excess_share
 
     if max_per_user is None and parse_excess_share(share):
-        raise UsageError("--excess-share estimates what a bound on the items of users left out: give --max-per-user.")
+        raise UsageError("--excess-share estimates what a bound on users' items leaves out: add --max-per-user.")
     return {"excess_share": share, "excess_cap": whole_number(cap, name="--excess-cap"), "users_bound": max_per_user}
 
 

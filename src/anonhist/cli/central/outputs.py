@@ -75,7 +75,7 @@ def check_outputs(source: str, target: str, report: AskedPage | None, *, force: 
 
     if target != STDOUT:
         if Path(target).suffix.lower() == ".html":
-            raise UsageError("An HTML page is asked for with --report; -o takes .json, .csv, .parquet or -.")
+            raise UsageError("For an HTML page, use --report FILE.html; -o takes .json, .csv, .parquet or -.")
         from anonhist.formats.writing import check_ending
 
         check_ending(target)

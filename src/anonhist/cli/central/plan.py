@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 HEADER = ("epsilon", "mechanism", "items", "sorted_l1", "standard_error", "relative_error")
 _SECTIONS = {
-    "What to plan for": ("items", "epsilon", "shape", "like"),
-    "What to promise": ("unit", "max_per_user", "max_count", "relation"),
-    "What to write": ("output", "force"),
+    "Data": ("items", "epsilon", "shape", "like"),
+    "Privacy": ("unit", "max_per_user", "max_count", "relation"),
+    "Output": ("output", "force"),
 }
 _EXAMPLES = """
 anonhist plan --items 1e9 --epsilon 0.1,1,2
@@ -34,20 +34,22 @@ anonhist plan --like release.json --items 1e6 --epsilon 1
 
 
 @click.command(cls=SectionedCommand, sections=_SECTIONS, epilog=_EXAMPLES)
-@click.option("--items", metavar="N", help="How many items to plan for, such as 1e9; needed without --like.")
+@click.option("--items", metavar="N", help="Number of items to plan for, such as 1e9; required without --like.")
 @click.option(
     "--epsilon",
     required=True,
     metavar="E,E,…",
-    help="How much privacy to spend, or several amounts to compare: 0.1,1,2.",
+    help="Privacy budget, or a list of budgets to compare, such as 0.1,1,2.",
 )
 @click.option(
     "--shape",
     type=click.Choice(("zipf", "worst")),
-    help="What the data look like: zipf, where the k-th most frequent label has a k-th of the items of the first, or "
-    "worst, the hardest data there are.  [default: zipf]",
+    help="Assumed shape of the data: zipf (the k-th most frequent label has 1/k of the items of the first) or worst "
+    "(the data with the largest error).  [default: zipf]",
 )
-@click.option("--like", metavar="RELEASE", help="Take size and shape of a released .json or .parquet file instead.")
+@click.option(
+    "--like", metavar="RELEASE", help="Use the size and shape of this released .json or .parquet file instead."
+)
 @planned_unit_options
 @csv_output_option
 @force_option
@@ -64,25 +66,25 @@ def plan(
     output: str | None,
     force: bool,
 ) -> None:
-    """Show the error to expect of a release, without any data.
+    """Predict the error of a release, without reading any data.
 
-    The expected error is in items: how many would have to be moved from label to label, added or removed to turn one
-    profile into the other, not minding names.
+    The expected error is in items: how many items must be moved between labels, added or removed to turn the true
+    profile into the released one, ignoring the names of labels.
     """
     epsilons = [part.strip() for part in epsilon.split(",")]
     for part in epsilons:
         parse_epsilon(part)
     number = whole_number(items, name="--items")
     if like is None and number is None:
-        raise UsageError("Say how many items to plan for (--items 1e9), or give a released file (--like).")
+        raise UsageError("Give the number of items to plan for (--items 1e9), or a released file (--like).")
     if like is not None and shape is not None:
-        raise UsageError("--like and --shape both name a shape: give one of the two.")
+        raise UsageError("--like and --shape both set the shape: use one of the two.")
     protected = privacy_unit(unit, max_per_user=max_per_user, max_count=max_count)
     if output not in (None, "-"):
         from anonhist.formats.atomic import check_free
 
         if not output.lower().endswith(".csv"):
-            message = f"A plan is written as CSV: end its path in .csv, not {output!r}."
+            message = f"A plan is written as CSV: give a path ending in .csv, not {output!r}."
             raise UsageError(message)
         check_free(output, overwrite=force)
 

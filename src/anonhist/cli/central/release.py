@@ -32,10 +32,10 @@ if TYPE_CHECKING:
     from anonhist.mechanisms.releasing import MechanismName
 
 _SECTIONS = {
-    "What to read": READING,
-    "What to promise": ("epsilon", "unit", "max_per_user", *EXCESS, "max_count", "relation"),
-    "How to release": ("mechanism", *OPTIONS, "expected_items", "simulations"),
-    "What to write": ("output", "report", "title", "force", "quiet"),
+    "Input": READING,
+    "Privacy": ("epsilon", "unit", "max_per_user", *EXCESS, "max_count", "relation"),
+    "Mechanism": ("mechanism", *OPTIONS, "expected_items", "simulations"),
+    "Output": ("output", "report", "title", "force", "quiet"),
 }
 _EXAMPLES = """
 anonhist release events.parquet --label query --epsilon 1
@@ -45,8 +45,8 @@ cut -f3 access.log | anonhist release - --format labels --epsilon 1 -o -
 """
 # A user is a label then, and to take one away changes one count: noise for several items is more than that needs.
 _LABELS_ARE_USERS = (
-    "Note: the labels are the users here. --unit label --max-count {bound}, in place of --user and --max-per-user, "
-    "protects them as well with less noise."
+    "Note: here the labels are the users. Replace --user and --max-per-user with --unit label --max-count "
+    "{bound}: it protects them equally well with less noise."
 )
 
 
@@ -56,7 +56,7 @@ _LABELS_ARE_USERS = (
     "--epsilon",
     required=True,
     metavar="E",
-    help="How much privacy to spend in all, such as 1 or 0.5: less is more private and less accurate. No default.",
+    help="Total privacy budget, such as 1 or 0.5: smaller is more private and less accurate. No default.",
 )
 @reading_options
 @promise_options
@@ -66,13 +66,14 @@ _LABELS_ARE_USERS = (
     default="auto",
     show_default=True,
     metavar="NAME",
-    help=f"How noise is added: auto, which picks what errs least and says why, or {', '.join(MECHANISMS)}.",
+    help=f"Mechanism that adds the noise: {', '.join(MECHANISMS)}, or auto, which picks the one with the smallest "
+    "expected error and says why.",
 )
 @mechanism_options(OPTIONS)
 @click.option(
     "--expected-items",
     metavar="N",
-    help="About how many items there are, such as 1e9, if that is public; helps auto to pick for huge data.",
+    help="Approximate number of items, such as 1e9, if it is public; helps auto choose for huge data.",
 )
 @simulations_option
 @release_output_options
@@ -98,15 +99,15 @@ def release(
     force: bool,
     quiet: bool,
 ) -> None:
-    """Turn events or counts into a private profile.
+    """Release a private profile of events or counts.
 
-    A profile says how many labels occur once, how many twice, and so on, but not which.
+    A profile says how many labels occur once, how many twice, and so on, but not which labels.
 
     SOURCE is a file (.csv, .tsv, .jsonl or .parquet; .gz and .zst too), a pattern such as 'logs/*.csv', a database
-    (duckdb:///FILE; sqlite:///FILE and postgresql://… with the extra [ibis]), or - for standard input, of which say
-    what it holds: --format labels, --label COLUMN of CSV, or another format.
+    (duckdb:///FILE; sqlite:///FILE and postgresql://… with the extra [ibis]), or - for standard input. For standard
+    input, also give its format: --format labels for one label per line, --label COLUMN for CSV, or another --format.
 
-    Without -o, a terminal gets release.json in the working directory, and a pipe gets CSV on standard output.
+    Without -o, the release is written to release.json in the working directory, or as CSV to standard output in a pipe.
     """
     expected = whole_number(expected_items, name="--expected-items")
     options = own_options(own)
@@ -130,7 +131,7 @@ def release(
     target = output if output is not None else (DEFAULT_OUTPUT if sys.stdout.isatty() else STDOUT)
     sheet = check_outputs(source, target, report, force=force)
     if prepared.excess and quiet and report is None and (target == STDOUT or target.lower().endswith(".csv")):
-        raise UsageError("CSV has no place for the excess, and --quiet shows none: write .json, .parquet or a report.")
+        raise UsageError("CSV cannot hold the excess and --quiet hides it: write .json, .parquet or a report.")
 
     if reading.user is not None and reading.user == reading.label and not quiet:
         say_line(_LABELS_ARE_USERS.format(bound=max_per_user), sys.stderr)

@@ -8,9 +8,9 @@ import click
 @click.command()
 @click.argument("path", metavar="RELEASE")
 def show(path: str) -> None:
-    """Show a released file: what it promises and what it says.
+    """Show a released file: its guarantee and its results.
 
-    RELEASE is a .json or .parquet file that 'anonhist release', 'degrees' or 'sketch profile' wrote.
+    RELEASE is a .json or .parquet file from 'anonhist release', 'degrees' or 'sketch profile'.
     """
     import sys
 

@@ -28,9 +28,14 @@ def _as_read(
 reading_options = as_one(
     "reading",
     click.option(
-        "--source", "origin", metavar="COLUMN", help="Column of the node that an edge leaves, or of either end."
+        "--source",
+        "origin",
+        metavar="COLUMN",
+        help="Column of the node at which an edge starts (undirected: of one end).",
     ),
-    click.option("--target", metavar="COLUMN", help="Column of the node that an edge leads to, or of the other end."),
+    click.option(
+        "--target", metavar="COLUMN", help="Column of the node at which an edge ends (undirected: of the other end)."
+    ),
     table_option,
     delimiter_option,
     no_header_option,

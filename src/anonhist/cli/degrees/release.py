@@ -28,18 +28,18 @@ if TYPE_CHECKING:
     from anonhist.graphs import BoundedDegrees, EdgePrivacy, NodePrivacy
     from anonhist.mechanisms.releasing import MechanismName
 
-NOT_PRIVATE = "--not-private-truth draws the true degrees on the page: it is not private, and must not be shared."
+NOT_PRIVATE = "--not-private-truth draws the true degrees on the page: the page is not private and must not be shared."
 # What follows from how many nodes there are is known where that is.
 _WITH_NUMBERS = [name for name, entry in MECHANISMS.items() if {*entry.options}.intersection(PUBLIC_NUMBERS)]
 _WITHOUT_NUMBERS = [name for name in MECHANISMS if name not in _WITH_NUMBERS]
 _SECTIONS = {
-    "What to read": ("origin", "target", "nodes", "table", "delimiter", "no_header"),
-    "What an edge is": ("directed", "self_loops", "duplicates"),
-    "What to promise": ("unit", "epsilon", "relation"),
-    "How to release": ("mechanism", "simulations"),
-    "How to release, with --unit edge": ("public_nodes",),
-    "How to release, with --unit node": ("max_degree", "choice_share", "bounding"),
-    "What to write": ("output", "report", "title", "not_private_truth", "force", "quiet"),
+    "Input": ("origin", "target", "nodes", "table", "delimiter", "no_header"),
+    "Edges": ("directed", "self_loops", "duplicates"),
+    "Privacy": ("unit", "epsilon", "relation"),
+    "Mechanism": ("mechanism", "simulations"),
+    "Mechanism, with --unit edge": ("public_nodes",),
+    "Mechanism, with --unit node": ("max_degree", "choice_share", "bounding"),
+    "Output": ("output", "report", "title", "not_private_truth", "force", "quiet"),
 }
 _EXAMPLES = """
 anonhist degrees edges.txt.gz --unit edge --epsilon 1 -o release.json --report degrees.html
@@ -58,25 +58,24 @@ _own_options = as_one(
     click.option(
         "--public-nodes",
         metavar="N",
-        help="How many nodes there are, those without edges too, if everybody knows that; then nodes without an edge "
-        "are released as well.",
+        help="Number of nodes, including isolated ones, if it is public; then isolated nodes are released too.",
     ),
     click.option(
         "--max-degree",
         metavar="N",
-        help="Edges are left out until no node has more than N, or auto: chosen privately, with a share of the "
-        "budget.  [default: auto]",
+        help="Largest degree: drop edges until no node has more than N. With auto, N is chosen privately with a share "
+        "of the budget.  [default: auto]",
     ),
     click.option(
         "--choice-share",
         metavar="S",
-        help="Which share of epsilon the choice of --max-degree auto spends.  [default: 1/4]",
+        help="Share of epsilon that --max-degree auto spends on choosing.  [default: 1/4]",
     ),
     click.option(
         "--bounding",
         type=click.Choice(("projection", "flow")),
-        help="How edges are left out: one by one, or by shares, which keeps more and takes longer.  "
-        "[default: projection]",
+        help="How edges are dropped: projection drops whole edges; flow drops fractions of edges, keeps more and takes "
+        "longer.  [default: projection]",
     ),
 )
 
@@ -86,62 +85,63 @@ _own_options = as_one(
 @click.option(
     "--nodes",
     metavar="FILE",
-    help="All nodes, with edges or without: one name a line, or a table with a column 'node'. Without it a node is "
-    "there only because of its edges. With --unit node, a node must be listed whichever others there are; if the "
-    "list is public, add --relation substitute.",
+    help="File of all nodes, including isolated ones: one name per line, or a table with a column 'node'. Without it, "
+    "only nodes with an edge count. With --unit node, whether a node is listed must not depend on other nodes; if "
+    "the list is public, add --relation substitute.",
 )
 @reading_options
 @click.option(
     "--directed",
     type=click.Choice(("in", "out")),
-    help="Edges have a direction: count those that lead to a node, or those that leave it. By default they have none.",
+    help="Treat edges as directed: count the edges into a node or the edges out of it. By default, edges are "
+    "undirected.",
 )
 @click.option(
     "--self-loops",
     type=click.Choice(("drop", "count")),
     default="drop",
     show_default=True,
-    help="Whether edges from a node to itself count.",
+    help="Whether to count edges from a node to itself.",
 )
 @click.option(
     "--duplicates",
     type=click.Choice(("merge", "count")),
     default="merge",
     show_default=True,
-    help="Whether equal edges are one, or each row counts.",
+    help="Whether equal edges count once or once per row.",
 )
 @click.option(
     "--unit",
     required=True,
     type=click.Choice(("edge", "node")),
-    help="Whom to protect: every single edge, or every node with all its edges, which costs far more. No default.",
+    help="What to protect: each single edge, or each node with all its edges, which needs far more noise. No default.",
 )
 @click.option(
     "--epsilon",
     required=True,
     metavar="E",
     callback=_exact,
-    help="How much privacy to spend in all, such as 1 or 0.5: less is more private and less accurate. No default.",
+    help="Total privacy budget, such as 1 or 0.5: smaller is more private and less accurate. No default.",
 )
 @relation_option
 @click.option(
     "--mechanism",
     metavar="NAME",
-    help="How noise is added: auto, which picks what errs least and says why. With --unit edge: "
-    f"{', '.join(_WITHOUT_NUMBERS)}, and with --public-nodes {', '.join(_WITH_NUMBERS)}. With "
-    "--unit node: to how many nodes have at most each degree (cumulative, with --nodes), at least (survival), exactly "
-    "(histogram), or to the list of degrees (partition).  [default: auto]",
+    help="Mechanism that adds the noise. auto picks the one with the smallest expected error and says why. With "
+    f"--unit edge: {', '.join(_WITHOUT_NUMBERS)}, and with --public-nodes {', '.join(_WITH_NUMBERS)}. With --unit "
+    "node, noise is added to the number of nodes with at most each degree (cumulative, with --nodes), at least "
+    "(survival) or exactly (histogram) each degree, or to the list of degrees (partition).  [default: auto]",
 )
 @_own_options
 @release_output_options
 @click.option(
     "--not-private-truth",
     is_flag=True,
-    help="NOT PRIVATE: draw the true degrees beside the released ones; the page must not be shared then.",
+    help="NOT PRIVATE: also draw the true degrees. The page must then not be shared.",
 )
 @simulations_option
 @force_option
-@click.option("--quiet", is_flag=True, help="Say nothing but errors, and that a page is not private.")
+@click.option("--quiet", is_flag=True, help="Print only errors and the warning that a page is not private.")
 def degrees(
     *,
     edges: str,
@@ -162,16 +162,16 @@ def degrees(
     force: bool,
     quiet: bool,
 ) -> None:
-    """Turn a list of edges into a private degree profile.
+    """Release the degrees of a graph: how many nodes have each.
 
-    EDGES is text with both ends of an edge on each line (.txt, .edges, .edgelist; # and % begin remarks), a table
-    (.csv, .tsv, .jsonl, .parquet), either also as .gz and .zst, a pattern such as 'edges/*.parquet', a database
-    (duckdb:///FILE; sqlite:///FILE and postgresql://… with the extra [ibis]), or - for text on standard input.
+    EDGES is text with the two ends of an edge on each line (.txt, .edges, .edgelist; # and % start comments), a table
+    (.csv, .tsv, .jsonl, .parquet), either of these compressed (.gz, .zst), a pattern such as 'edges/*.parquet', a
+    database (duckdb:///FILE; sqlite:///FILE and postgresql://… with the extra [ibis]), or - for text on standard input.
 
-    Without -o, a terminal gets release.json in the working directory, and a pipe gets CSV on standard output.
+    Without -o, the release is written to release.json in the working directory, or as CSV to standard output in a pipe.
     """
     if not_private_truth and report is None:
-        raise UsageError("--not-private-truth belongs to --report FILE.html, the page it draws on.")
+        raise UsageError("--not-private-truth requires --report FILE.html, the page it draws on.")
     from anonhist.cli.central.outputs import DEFAULT_OUTPUT, check_outputs, write_outputs
 
     target = output if output is not None else (DEFAULT_OUTPUT if sys.stdout.isatty() else STDOUT)
@@ -193,8 +193,8 @@ def degrees(
     )
     if nodes is not None and unit == "edge" and own["public_nodes"] is None:
         raise UsageError(
-            "--nodes says nothing with --unit edge unless everybody knows how many nodes there are: add "
-            "--public-nodes N, or leave --nodes out."
+            "With --unit edge, --nodes has an effect only if the number of nodes is public: add --public-nodes N, "
+            "or leave --nodes out."
         )
     if not_private_truth:
         say_line(f"Warning: {NOT_PRIVATE}", sys.stderr, bold=True, fg="red")
@@ -224,13 +224,13 @@ def _asked(
     owner, other = (EdgePrivacy, "node") if unit == "edge" else (BoundedDegrees, "edge")
     for name in given:
         if name not in signature(owner).parameters:
-            message = f"`{name}` belongs to `unit={other!r}`; leave it out."
+            message = f"`{name}` requires `unit={other!r}`; leave it out."
             raise UsageError(message)
     for name in ("public_nodes", "max_degree"):
         if name in given and given[name] != "auto":
             given[name] = whole_number(given[name], name=f"`{name}`")
     if "choice_share" in given and isinstance(given.get("max_degree"), int):
-        raise UsageError("--choice-share belongs to --max-degree auto: a largest degree that is given costs nothing.")
+        raise UsageError("--choice-share requires --max-degree auto: a given largest degree costs no privacy.")
     if unit == "edge":
         return EdgePrivacy(**given, relation=relation), mechanism
     return NodePrivacy(relation), BoundedDegrees(method=parse_method(mechanism, name="mechanism"), **given)

@@ -14,8 +14,8 @@ from anonhist.cli.lazy_group import LazyGroup
     },
 )
 def local() -> None:
-    """Learn how frequent values are from randomized reports.
+    """Estimate frequencies from randomized reports.
 
-    Every person's value is randomized on their own device, so nobody need be trusted with it; many reports together
-    still show how frequent each value is.
+    Each device randomizes its own person's value, so nobody else learns it. Many reports together still show how
+    frequent each value is.
     """

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from anonhist.cli.targets import AskedPage
 
 _SECTIONS = {
-    "What to estimate": ("candidates", "decoder", "correction", "level"),
-    "What to promise besides": ("shuffled_users", "delta"),
-    "What to write": ("top", "output", "report", "title", "force", "quiet"),
+    "Estimate": ("candidates", "decoder", "correction", "level"),
+    "Privacy after shuffling": ("shuffled_users", "delta"),
+    "Output": ("top", "output", "report", "title", "force", "quiet"),
 }
 _EXAMPLES = """
 anonhist local estimate survey.json tally.json --report out.html
@@ -35,15 +35,17 @@ anonhist local estimate survey.json tally.json --decoder mle --delta 1e-9
 @click.option(
     "--candidates",
     metavar="FILE",
-    help="File of values to estimate, one a line: needed where any text may be answered. Choose them before you look.",
+    help="File of candidate values to estimate, one per line; required if the survey accepts any text. Choose the "
+    "candidates before you see any estimate.",
 )
 @decoding_options
 @click.option(
     "--shuffled-users",
     metavar="N",
-    help="Also say what is promised where somebody trusted mixes the reports of N people; by default those of TALLY.",
+    help="Also state the central guarantee if a trusted shuffler mixes the reports of N people.  [default: all of "
+    "TALLY]",
 )
-@click.option("--delta", metavar="D", help="For that: how much the promise may miss, such as 1e-9.")
+@click.option("--delta", metavar="D", help="δ of the guarantee with --shuffled-users, such as 1e-9.")
 @output_options
 def estimate(
     *,
@@ -59,14 +61,15 @@ def estimate(
     force: bool,
     quiet: bool,
 ) -> None:
-    """Estimate how frequent each value is among those who reported.
+    """Estimate the frequency of each value from a tally.
 
-    SURVEY and TALLY are files of 'anonhist local new' and 'anonhist local tally'. Estimating costs no privacy.
+    SURVEY is a file from 'anonhist local new' and TALLY a file from 'anonhist local tally'. Estimating costs no
+    privacy.
     """
     shown = whole_number(top, name="--top") or 0
     mixed = whole_number(shuffled_users, name="--shuffled-users")
     if mixed is not None and delta is None:
-        raise UsageError("--shuffled-users needs --delta D: how much the promise may miss, such as 1e-9.")
+        raise UsageError("--shuffled-users requires --delta D, the δ of the guarantee, such as 1e-9.")
     target = output if output is not None else (None if sys.stdout.isatty() else STDOUT)
     from anonhist.formats.surveys import read_survey
     from anonhist.formats.tallies import read_tally

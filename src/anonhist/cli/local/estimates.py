@@ -33,24 +33,27 @@ decoding_options = as_one(
         "--decoder",
         type=NameIn(".local.decoding.names:DECODERS"),
         metavar="NAME",
-        help="From raw estimates to shares: projected, normalized, unbiased, least-squares, mle or em.  [default: "
-        "projected, or least-squares where values can collide]",
+        help="How raw estimates become shares: projected, normalized, unbiased, least-squares, mle or em.  [default: "
+        "projected, or least-squares if values can collide]",
     ),
     click.option(
         "--correction",
         type=NameIn(".local.decoding.names:CORRECTIONS"),
         metavar="NAME",
-        help="For testing many values at once: holm, bonferroni or benjamini-hochberg.  [default: holm]",
+        help="Correction for testing many values at once: holm, bonferroni or benjamini-hochberg.  [default: holm]",
     ),
-    level_option("Probability with which intervals are meant to hold, and tests not to err."),
+    level_option("Confidence level of intervals and tests."),
     made=_given,
 )
 output_options = all_options(
-    click.option("--top", default="20", show_default=True, metavar="N", help="How many values to show on a terminal."),
+    click.option("--top", default="20", show_default=True, metavar="N", help="Number of values to show on a terminal."),
     click.option(
-        "-o", "--output", metavar="FILE", help="Where to write: FILE.csv, FILE.json, or - for CSV, as in a pipe."
+        "-o",
+        "--output",
+        metavar="FILE",
+        help="File to write: FILE.csv, FILE.json, or - for CSV on standard output (the default in a pipe).",
     ),
-    report_options("Also write a page with a plot and how to read it."),
+    report_options("Also write an HTML page with a plot and how to read it."),
     force_option,
     quiet_option,
 )

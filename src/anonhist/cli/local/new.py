@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 DEFAULT_OUTPUT = "survey.json"
 _SECTIONS = {
-    "What to promise": ("epsilon",),
-    "What to ask for": ("alphabet", "alphabet_size", "other"),
-    "How to randomise": ("mechanism", *OPTIONS),
-    "What to write": ("title", "output", "force", "quiet"),
+    "Privacy": ("epsilon",),
+    "Values": ("alphabet", "alphabet_size", "other"),
+    "Randomization": ("mechanism", *OPTIONS),
+    "Output": ("title", "output", "force", "quiet"),
 }
 _EXAMPLES = """
 anonhist local new --mechanism subset-selection --alphabet words.txt --epsilon 1 -o survey.json
@@ -40,19 +40,31 @@ anonhist local new --mechanism o-rr --buckets 256 --cohorts 8 --key pets --epsil
     required=True,
     metavar="NAME",
     type=click.Choice(tuple(RANDOMIZERS)),
-    help="How values are randomised; 'anonhist local recommend' says which errs least. A wrong name lists them.",
+    help="How values are randomized; 'anonhist local recommend' finds the most accurate mechanism. An unknown name "
+    "lists all.",
 )
-@click.option("--epsilon", metavar="E", help="What one report may cost the person who sends it, such as 1; no default.")
-@click.option("--alphabet", metavar="FILE", help="File of all values there can be, one a line.")
-@click.option("--alphabet-size", metavar="K", help="Instead: values are the whole numbers from 0 to K - 1.")
-@click.option("--other", metavar="LABEL", help="What stands for every value outside of --alphabet; else it is refused.")
+@click.option("--epsilon", metavar="E", help="Privacy budget of one report, such as 1; no default.")
+@click.option("--alphabet", metavar="FILE", help="File of all possible values, one per line.")
+@click.option(
+    "--alphabet-size", metavar="K", help="Instead of --alphabet: values are the whole numbers from 0 to K - 1."
+)
+@click.option(
+    "--other",
+    metavar="LABEL",
+    help="Value to report for anything outside --alphabet; without it, such values are an error.",
+)
 @catalogue_options(OPTIONS)
-@click.option("--title", default="", metavar="TEXT", help="Name of the survey; surveys with other names do not mix.")
+@click.option(
+    "--title",
+    default="",
+    metavar="TEXT",
+    help="Name of the survey; reports of surveys with different names cannot be combined.",
+)
 @click.option(
     "-o",
     "--output",
     metavar="FILE.json",
-    help="Where to write; by default survey.json, or standard output in a pipe.",
+    help="File to write; by default survey.json, or standard output in a pipe.",
 )
 @force_option
 @quiet_option
@@ -69,9 +81,10 @@ def new(
     force: bool,
     quiet: bool,
 ) -> None:
-    """Make a survey: what all devices and servers must agree on.
+    """Make a survey: the public settings of all devices.
 
-    It says how values are randomized and what that promises. Everybody may read it.
+    All devices and servers share this file. It says how values are randomized and what privacy that guarantees. It
+    holds nothing secret.
     """
     target = output if output is not None else (DEFAULT_OUTPUT if sys.stdout.isatty() else STDOUT)
     from anonhist.formats.atomic import check_free
@@ -86,7 +99,7 @@ def new(
     given = _parameters(mechanism, known, own)
     if takes_epsilon(mechanism):
         if epsilon is None:
-            raise UsageError("Say what a report may cost, such as --epsilon 1; there is no default.")
+            raise UsageError("Give the privacy budget of a report, such as --epsilon 1; there is no default.")
         given["epsilon"] = epsilon
     elif epsilon is not None:
         message = f"The epsilon of {mechanism} follows from its parameters; leave --epsilon out."
@@ -98,7 +111,7 @@ def new(
         survey = survey_class(mechanism)(title=title, **given)
     except TypeError:
         needed = ", ".join(option_word(name) for name in needed_names(mechanism) if name not in given)
-        message = f"{mechanism} needs more than was given: give it {needed} as well."
+        message = f"{mechanism} also requires {needed}."
         raise UsageError(message) from None
     if target == STDOUT:
         print_whole(survey_text(survey))
@@ -117,7 +130,7 @@ def _say(survey: Survey, target: str) -> None:
     weight = survey.forged_weight
     for caution in (*survey.cautions, *([] if weight is None else [f"{weight}."])):
         say_line(f"Caution: {caution}", sys.stdout)
-    click.echo(f"Report: {survey.report_bytes:,} byte{'' if survey.report_bytes == 1 else 's'} a person.")
+    click.echo(f"Report: {survey.report_bytes:,} byte{'' if survey.report_bytes == 1 else 's'} per person.")
     click.echo(f"Wrote {target}.")
 
 
@@ -131,7 +144,7 @@ def _parameters(mechanism: str, known: tuple[str, ...], texts: dict[str, str | N
     wrong = sorted(set(given) - set(known))
     if wrong:
         takes = ", ".join(map(option_word, known)) or "nothing"
-        message = f"{option_word(wrong[0])} is no parameter of {mechanism}, which takes {takes}."
+        message = f"{mechanism} does not take {option_word(wrong[0])}; it takes {takes}."
         raise UsageError(message)
     return given
 
@@ -141,13 +154,13 @@ def _alphabet(mechanism: str, known: tuple[str, ...], file: str | None, size: st
     from anonhist.local.surveys.alphabet import Alphabet
 
     if file is not None and size is not None:
-        raise UsageError("Give the values there can be as --alphabet FILE or as --alphabet-size K, not both.")
+        raise UsageError("Give the possible values as --alphabet FILE or as --alphabet-size K, not both.")
     if other is not None and file is None:
-        raise UsageError("--other belongs to --alphabet FILE.")
+        raise UsageError("--other requires --alphabet FILE.")
     if file is None and size is None:
         return None
     if "alphabet" not in known:
-        message = f"{mechanism} is for any texts: leave --alphabet and --alphabet-size out."
+        message = f"{mechanism} accepts any text: leave --alphabet and --alphabet-size out."
         raise UsageError(message)
     if file is None:
         return whole_number(size, name="--alphabet-size")

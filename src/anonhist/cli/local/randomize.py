@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 DEFAULT_OUTPUT = "reports.parquet"
 _SECTIONS = {
-    "What to read": ("label", "format_", "delimiter", "no_header"),
-    "What to write": ("output", "force", "quiet"),
+    "Input": ("label", "format_", "delimiter", "no_header"),
+    "Output": ("output", "force", "quiet"),
 }
 _EXAMPLES = """
 anonhist local randomize survey.json values.csv --label word -o reports.parquet
@@ -38,8 +38,8 @@ cat values.txt | anonhist local randomize survey.json - --format labels -o - | g
     "--format",
     "format_",
     type=click.Choice(("events", "labels")),
-    help="What a row is: an event, or a label and nothing else. By default events. Of standard input say this (labels: "
-    "one a line), or --label for CSV.",
+    help="What a row holds: an event (the default), or only a label. For standard input, give this (labels: one per "
+    "line), or --label for CSV.",
 )
 @delimiter_option
 @no_header_option
@@ -47,8 +47,8 @@ cat values.txt | anonhist local randomize survey.json - --format labels -o - | g
     "-o",
     "--output",
     metavar="FILE",
-    help="Where to write: FILE.parquet, FILE.csv, FILE.ndjson, or - for JSON lines on standard output. By default "
-    "reports.parquet, or - in a pipe.",
+    help="File to write: FILE.parquet, FILE.csv, FILE.ndjson, or - for JSON lines on standard output.  [default: "
+    "reports.parquet, or - in a pipe]",
 )
 @force_option
 @quiet_option
@@ -64,13 +64,13 @@ def randomize(
     force: bool,
     quiet: bool,
 ) -> None:
-    """Make the reports that devices with these values would send.
+    """Simulate the reports of devices with given values.
 
-    For simulations and tests: where values lie together in one file, somebody was trusted with them already.
+    For simulations and tests only: whoever holds the file of values already knows them.
 
-    SURVEY is a file that 'anonhist local new' wrote. SOURCE has a row a person, of which the label is randomised: a
-    file (.csv, .tsv, .jsonl or .parquet; .gz and .zst too), a pattern, or - for standard input, of which say what it
-    holds: --format labels, or --label COLUMN of CSV.
+    SURVEY is a file from 'anonhist local new'. SOURCE has one row per person, whose label is randomized. It is a file
+    (.csv, .tsv, .jsonl or .parquet; .gz and .zst too), a pattern, or - for standard input. For standard input, also
+    give its format: --format labels for one label per line, or --label COLUMN for CSV.
     """
     target = output if output is not None else (DEFAULT_OUTPUT if sys.stdout.isatty() else STDOUT)
     from anonhist.cli.progress import progress_bar
@@ -106,7 +106,7 @@ def randomize(
         writer.close()
     if target != STDOUT and not quiet:
         size = made_by.report_bytes
-        click.echo(f"Reports: {users:,}, of {size:,} byte{'' if size == 1 else 's'} each.")
+        click.echo(f"Reports: {users:,}, {size:,} byte{'' if size == 1 else 's'} each.")
         click.echo(f"Wrote {target}.")
 
 

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from anonhist.cli.targets import AskedPage
 
 _SECTIONS = {
-    "What to estimate": ("decoder", "correction", "level"),
-    "What to write": ("top", "output", "report", "title", "force", "quiet"),
+    "Estimate": ("decoder", "correction", "level"),
+    "Output": ("top", "output", "report", "title", "force", "quiet"),
 }
 _EXAMPLES = """
 anonhist local rappor params.csv counts.csv map.csv
@@ -43,10 +43,10 @@ def rappor(
     force: bool,
     quiet: bool,
 ) -> None:
-    """Decode what google/rappor collected.
+    """Estimate frequencies from files of google/rappor.
 
-    PARAMS, COUNTS and MAP are its CSV files: the parameters k, h, m, p, q and f; how many reports of each cohort have
-    each bit; and the candidates with the bits that they set.
+    PARAMS, COUNTS and MAP are its CSV files. PARAMS has the parameters k, h, m, p, q and f. COUNTS has the number of
+    reports in each cohort with each bit set. MAP has the candidates and the bits they set.
     """
     shown = whole_number(top, name="--top") or 0
     target = output if output is not None else (None if sys.stdout.isatty() else STDOUT)

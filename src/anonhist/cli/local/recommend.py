@@ -24,10 +24,10 @@ anonhist local recommend --alphabet-size 22000 --epsilon 5 --users 1e4 --max-byt
 
 
 @click.command(cls=SectionedCommand, sections={}, epilog=_EXAMPLES)
-@click.option("--alphabet-size", required=True, metavar="K", help="How many values there can be.")
-@click.option("--epsilon", required=True, metavar="E", help="What one report may cost, such as 1.")
-@click.option("--users", required=True, metavar="N", help="How many people will report, such as 1e6.")
-@click.option("--max-bytes", metavar="B", help="How large a report may be at most.")
+@click.option("--alphabet-size", required=True, metavar="K", help="Number of possible values.")
+@click.option("--epsilon", required=True, metavar="E", help="Privacy budget of one report, such as 1.")
+@click.option("--users", required=True, metavar="N", help="Number of people who will report, such as 1e6.")
+@click.option("--max-bytes", metavar="B", help="Largest size of a report in bytes.")
 @csv_output_option
 @force_option
 @quiet_option
@@ -41,7 +41,7 @@ def recommend(
     force: bool,
     quiet: bool,
 ) -> None:
-    """Recommend a mechanism by expected error and report size."""
+    """Recommend a mechanism by error and size of reports."""
     size = whole_number(alphabet_size, name="--alphabet-size") or 0
     people = whole_number(users, name="--users") or 0
     most = whole_number(max_bytes, name="--max-bytes")
@@ -76,7 +76,7 @@ def _say(found: Any, stream: TextIO) -> None:
     from rich.text import Text
 
     console = console_on(stream, widest=110)
-    console.print(Text(f"Take {found.best}.", style="bold"), Text(found.reason))
+    console.print(Text(f"Use {found.best}.", style="bold"), Text(found.reason))
     console.print()
     rows = []
     for row in found.rows:

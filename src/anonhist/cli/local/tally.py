@@ -27,23 +27,25 @@ anonhist local tally survey.json monday.json tuesday.json 'wednesday/*.ndjson' -
     "-o",
     "--output",
     metavar="FILE",
-    help="Where to write: FILE.json, or FILE.parquet if long. By default tally.json, or JSON in a pipe.",
+    help="File to write: FILE.json, or FILE.parquet for large tallies.  [default: tally.json, or JSON on standard "
+    "output in a pipe]",
 )
 @click.option(
     "--skip-bad",
     default="0",
     metavar="N",
-    help="Leave out up to N rows that are no reports of SURVEY, and say how many; by default one such row is an error.",
+    help="Skip up to N rows that are not reports of SURVEY, and say how many. By default, one such row is an error.",
 )
 @force_option
 @quiet_option
 def tally(
     *, survey: str, sources: tuple[str, ...], output: str | None, skip_bad: str, force: bool, quiet: bool
 ) -> None:
-    """Count reports: all that an estimate needs, and less to keep.
+    """Count reports: everything an estimate needs.
 
-    REPORTS are any number of files (.parquet, .csv, .ndjson, .jsonl; .gz and .zst too), patterns, - for JSON lines or
-    CSV on standard input, or tallies (.json) of the same survey, which are added.
+    Once counted, the reports need not be kept. REPORTS are any number of files (.parquet, .csv, .ndjson, .jsonl; .gz
+    and .zst too), patterns, - for JSON lines or CSV on standard input, or tallies (.json) of the same survey, which are
+    added up.
     """
     allowed = 0 if skip_bad.strip() == "0" else whole_number(skip_bad, name="--skip-bad") or 0
     target = output if output is not None else (DEFAULT_OUTPUT if sys.stdout.isatty() else STDOUT)
@@ -82,5 +84,5 @@ def tally(
         return
     write(total, target, overwrite=force)
     if not quiet:
-        click.echo(f"Counted: the reports of {total.users:,} {'person' if total.users == 1 else 'people'}.")
+        click.echo(f"Counted the reports of {total.users:,} {'person' if total.users == 1 else 'people'}.")
         click.echo(f"Wrote {target}.")

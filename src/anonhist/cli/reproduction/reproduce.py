@@ -28,17 +28,19 @@ _EXPERIMENTS = {
 
 @click.command()
 @click.argument("experiment", type=click.Choice(tuple(_EXPERIMENTS)))
-@click.option("--repeats", type=int, metavar="R", help="How many runs of each kind; by default 100, of kairouz 2.")
-@click.option("--full", is_flag=True, help="Try all settings of kairouz, always with 10^6 people: 10 minutes a run.")
-@click.option("-o", "--output", metavar="FOLDER", help="Where to write; by default a folder named as the experiment.")
+@click.option("--repeats", type=int, metavar="R", help="Number of runs of each setting.  [default: 100; kairouz: 2]")
+@click.option(
+    "--full", is_flag=True, help="Run all settings of kairouz, each with 10^6 people; takes 10 minutes per run."
+)
+@click.option(
+    "-o", "--output", metavar="FOLDER", help="Folder to write to; by default, one named after the experiment."
+)
 @force_option
 @quiet_option
 def reproduce(
     *, experiment: str, repeats: int | None, full: bool, output: str | None, force: bool, quiet: bool
 ) -> None:
-    """Run the experiments of a paper again.
-
-    Their errors are written as CSV and plots.
+    """Reproduce the experiments of a paper, as CSV and plots.
 
     inspectre: private entropy and support coverage (Acharya, Kamath, Sun and Zhang 2018, Figures 2 to 5), on synthetic
     data, the words of Hamlet and surnames, beside the same estimators without noise and with the published noise.

@@ -8,7 +8,7 @@ import click
 @click.command()
 @click.argument("path", metavar="SKETCH")
 def info(path: str) -> None:
-    """Show what a sketch is and promises, not what was counted."""
+    """Show the settings and the guarantee of a sketch."""
     from anonhist.cli.sketch.display import say, say_noise
     from anonhist.formats.sketches import read_sketch
 

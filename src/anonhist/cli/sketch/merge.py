@@ -15,18 +15,18 @@ anonhist sketch merge day1.sketch day2.sketch -o week.sketch
 
 @click.command(cls=SectionedCommand, sections={}, epilog=_EXAMPLES)
 @click.argument("sources", nargs=-1, required=True, metavar="SKETCH…")
-@click.option("-o", "--output", required=True, metavar="FILE.sketch", help="Where to write the sketch.")
+@click.option("-o", "--output", required=True, metavar="FILE.sketch", help="File to write the sketch to.")
 @force_option
 @quiet_option
 def merge(*, sources: tuple[str, ...], output: str, force: bool, quiet: bool) -> None:
-    """Add sketches of different data: their counts, and their noise.
+    """Merge sketches of different data.
 
-    They must have the same labels or the same key and buckets, and protect the same; 'anonhist sketch new --like' makes
-    such. Copies of one sketch are refused. Where users are protected, budgets add up, unless each user is said to be in
-    one of the sketches only (--users-in one-sketch).
+    Counts and noise are added. The sketches must have the same labels, or the same key and buckets, and protect the
+    same unit; 'anonhist sketch new --like' makes such sketches. Copies of one sketch are refused. If users are
+    protected, budgets add up, unless every sketch was made with --users-in one-sketch.
     """
     if len(sources) < 2:
-        raise UsageError("Name two sketches at least, to merge them.")
+        raise UsageError("Name at least two sketches to merge.")
     from anonhist.cli.targets import check_target
     from anonhist.formats.sketches import read_sketch
     from anonhist.formats.writing import check_ending, write

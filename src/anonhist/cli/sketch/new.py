@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from anonhist.sketches.shares import NoiseShare
 
 _SECTIONS = {
-    "What to count": ("buckets", "alphabet", "sampling_rate", "key", "like"),
-    "What to promise": (
+    "Counters": ("buckets", "alphabet", "sampling_rate", "key", "like"),
+    "Privacy": (
         *("epsilon", "unit", "max_per_user", "users_in", "relation"),
         *("honest_parties", "session", "adversary"),
     ),
-    "What to write": ("output", "force", "quiet"),
+    "Output": ("output", "force", "quiet"),
 }
 _EXAMPLES = """
 anonhist sketch new --buckets 1e6 --epsilon 1 -o day1.sketch
@@ -34,52 +34,57 @@ anonhist sketch new --alphabet words.txt --epsilon 0.5 --max-per-user 5 -o users
 
 
 @click.command(cls=SectionedCommand, sections=_SECTIONS, epilog=_EXAMPLES)
-@click.option("--buckets", metavar="B", help="Labels are not known: how many counters to throw them into, such as 1e6.")
-@click.option("--alphabet", metavar="FILE", help="Labels are known: file of all there can be, one a line.")
+@click.option(
+    "--buckets", metavar="B", help="For unknown labels: number of counters that labels are hashed into, such as 1e6."
+)
+@click.option("--alphabet", metavar="FILE", help="For known labels: file of all possible labels, one per line.")
 @click.option(
     "--like",
     metavar="SKETCH",
-    help="Take all this from another sketch, so that both can be merged; the noise is drawn anew.",
+    help="Copy the settings of this sketch, so that both can be merged; the noise is drawn anew.",
 )
 @click.option(
     "--sampling-rate",
     metavar="S",
-    help="Count only a share of all labels, chosen by their hash, such as 1/10; that alone makes nothing private.",
+    help="Share of labels to count, such as 1/10, chosen by their hash. Sampling alone gives no privacy.",
 )
 @click.option(
     "--key",
     metavar="TEXT",
     help="Public text from which the hashes are made, chosen before the data.  [default with --buckets: random]",
 )
-@click.option("--epsilon", metavar="E", help="What the sketch may cost in all, such as 1; no default.")
+@click.option("--epsilon", metavar="E", help="Total privacy budget of the sketch, such as 1; no default.")
 @unit_option
 @max_per_user_option
 @click.option(
     "--users-in",
     type=click.Choice(("every-sketch", "one-sketch")),
-    help="With --max-per-user: a user may have as many items in every sketch that is merged, so that budgets add up, "
-    "or, as everybody knows, is in one of them only.  [default: every-sketch]",
+    help="With --max-per-user: whether a user may have items in every sketch that is merged (budgets add up) or "
+    "publicly is in only one of them.  [default: every-sketch]",
 )
 @click.option(
     "--relation",
     type=click.Choice(RELATIONS),
-    help="What may not show: that one unit was added or removed, or that one was replaced by another (twice the "
-    "noise).  [default: add-or-remove]",
+    help="Difference between data sets that the sketch hides: one unit added or removed, or one unit replaced (twice "
+    "the noise).  [default: add-or-remove]",
 )
 @click.option(
     "--honest-parties",
     metavar="H",
-    help="Draw only a share of the noise, one of H: the sum of the sketches is private if H parties besides the "
-    "adversary do so, no single one is. Nobody may see one before they are added under encryption.",
+    help="Draw only one of H shares of the noise. The sum of the sketches is private if H parties besides the "
+    "adversary do so; a single sketch is not private, and nobody may see it before the sketches are added under "
+    "encryption.",
 )
-@click.option("--session", metavar="NAME", help="With --honest-parties: what is added up; the same for all parties.")
+@click.option(
+    "--session", metavar="NAME", help="With --honest-parties: name of the encrypted sum, the same for all parties."
+)
 @click.option(
     "--adversary",
     type=click.Choice(("party", "outsider")),
-    help="With --honest-parties: from whom to protect, also from the parties, each of which knows its own share, or "
-    "from outsiders only.  [default: party]",
+    help="With --honest-parties: whether to protect against the parties too, each of which knows its own share, or "
+    "only against outsiders.  [default: party]",
 )
-@click.option("-o", "--output", required=True, metavar="FILE.sketch", help="Where to write the sketch.")
+@click.option("-o", "--output", required=True, metavar="FILE.sketch", help="File to write the sketch to.")
 @force_option
 @quiet_option
 def new(
@@ -101,12 +106,12 @@ def new(
     force: bool,
     quiet: bool,
 ) -> None:
-    """Make a sketch of no data yet, with all its noise.
+    """Make an empty sketch, with its noise already in it.
 
     Give one of --buckets, --alphabet and --like.
     """
     if sum(each is not None for each in (buckets, alphabet, like)) != 1:
-        raise UsageError("Say what to count: one of --buckets B, --alphabet FILE and --like SKETCH.")
+        raise UsageError("Give one of --buckets B, --alphabet FILE and --like SKETCH.")
     from anonhist.cli.targets import check_target
     from anonhist.formats.writing import check_ending, write
     from anonhist.privacy import NeighboringRelation
@@ -131,10 +136,10 @@ def new(
         made = _alike(like, epsilon, [option for option, given in taken.items() if given is not None])
     else:
         if epsilon is None:
-            raise UsageError("Say what the sketch may cost, such as --epsilon 1; there is no default.")
+            raise UsageError("Give the privacy budget of the sketch, such as --epsilon 1; there is no default.")
         protected = privacy_unit(unit, max_per_user=max_per_user, max_count=None)
         if users_in is not None and max_per_user is None:
-            raise UsageError("--users-in is for sketches that protect users: give --max-per-user M as well.")
+            raise UsageError("--users-in requires --max-per-user M: it applies only to sketches that protect users.")
         share = _noise_share(honest_parties, session, adversary)
         made = Sketch(
             _addresses(buckets, alphabet, key, sampling_rate),
@@ -157,10 +162,10 @@ def _noise_share(honest_parties: str | None, session: str | None, adversary: str
     """Return the share that the options describe, None for the whole noise."""
     honest = whole_number(honest_parties, name="--honest-parties")
     if (honest is None) != (session is None):
-        raise UsageError("--honest-parties H and --session NAME belong together: give both, or none of them.")
+        raise UsageError("--honest-parties H and --session NAME must be given together.")
     if honest is None or session is None:
         if adversary is not None:
-            raise UsageError("--adversary belongs to --honest-parties.")
+            raise UsageError("--adversary requires --honest-parties.")
         return None
     from anonhist.sketches.shares import Adversary, NoiseShare
 
@@ -188,7 +193,7 @@ def _addresses(
 def _alike(path: str, epsilon: str | None, given: list[str]) -> Sketch:
     """Return a sketch that can be merged with another one, its noise drawn anew."""
     if given:
-        message = f"{given[0]} is taken from the sketch that --like names; leave it out."
+        message = f"--like already sets {given[0]}; leave it out."
         raise UsageError(message)
     from anonhist.formats.sketches import read_sketch
     from anonhist.sketches import Sketch
@@ -197,7 +202,7 @@ def _alike(path: str, epsilon: str | None, given: list[str]) -> Sketch:
     model = read_sketch(path)
     kinds = {(part.gamma, part.shape, part.session, part.adversary.value) for part in model.noise}
     if epsilon is None and len({gamma for gamma, *_ in kinds}) > 1:
-        message = f"The parts of {path!r} differ in epsilon; say which to take (--epsilon)."
+        message = f"The parts of {path!r} differ in epsilon; choose one with --epsilon."
         raise UsageError(message)
     if len({tuple(share) for _, *share in kinds}) > 1:
         message = f"The parts of {path!r} have different shares of noise; make the sketch like one of them."

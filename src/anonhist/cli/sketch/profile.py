@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from anonhist.sketches.decoding.decoder import DecoderName
 
 _SECTIONS = {
-    "How to read it": ("decoder", "simulations"),
-    "What to write": ("output", "report", "title", "force", "quiet"),
+    "Decoding": ("decoder", "simulations"),
+    "Output": ("output", "report", "title", "force", "quiet"),
 }
 _EXAMPLES = """
 anonhist sketch profile week.sketch -o release.json --report week.html
@@ -33,7 +33,8 @@ anonhist sketch profile week.sketch --decoder wu-pagh -o - | head
     "--decoder",
     type=NameIn(".sketches.decoding.names:DECODERS"),
     metavar="NAME",
-    help="How to read the profile from the counters; by default what errs least. A wrong name lists them.",
+    help="How to estimate the profile from the counters; by default, the most accurate decoder. An unknown name lists "
+    "all.",
 )
 @simulations_option
 @release_output_options
@@ -49,12 +50,12 @@ def profile(
     force: bool,
     quiet: bool,
 ) -> None:
-    """Read the profile from a sketch: a release like any other.
+    """Release the profile of a sketch.
 
-    It costs no more privacy, as often as it is done with one state of the sketch. Read a sketch when it is complete:
-    from profiles before and after an update one can learn what was counted in between.
+    Reading costs no further privacy, however often one state of the sketch is read. Read a sketch only when it is
+    complete: profiles from before and after an update show what was counted in between.
 
-    Without -o, a terminal gets release.json in the working directory, and a pipe gets CSV on standard output.
+    Without -o, the release is written to release.json in the working directory, or as CSV to standard output in a pipe.
     """
     if simulations is not None:
         parse_simulations(simulations, name="--simulations")

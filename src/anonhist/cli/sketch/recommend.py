@@ -30,13 +30,15 @@ anonhist sketch recommend --labels 1e7 --epsilon 0.5 --max-bytes 1e7
     "--labels",
     required=True,
     metavar="M",
-    help="About how many different labels there will be, such as 1e6: a guess that says nothing of the data.",
+    help="Expected number of distinct labels, such as 1e6: a guess made without the data.",
 )
-@click.option("--epsilon", required=True, metavar="E", help="What the sketch may cost in all, such as 1; no default.")
+@click.option(
+    "--epsilon", required=True, metavar="E", help="Total privacy budget of the sketch, such as 1; no default."
+)
 @unit_option
 @max_per_user_option
 @relation_option
-@click.option("--max-bytes", metavar="B", help="How large the counters may be, such as 8e6.")
+@click.option("--max-bytes", metavar="B", help="Largest size of the counters in bytes, such as 8e6.")
 @csv_output_option
 @force_option
 @quiet_option
@@ -52,10 +54,9 @@ def recommend(
     force: bool,
     quiet: bool,
 ) -> None:
-    """Recommend a number of buckets by expected error.
+    """Recommend a number of buckets for unknown labels.
 
-    Buckets are for labels that cannot be listed. Errors are simulated for labels with prevalences that fall as one over
-    the square of the count.
+    The recommendation rests on simulated errors. The simulated prevalences fall as 1/count².
     """
     number = whole_number(labels, name="--labels") or 0
     most = whole_number(max_bytes, name="--max-bytes")
@@ -99,7 +100,7 @@ def _say(found: BucketRecommendation, stream: TextIO) -> None:
     from rich.text import Text
 
     console = console_on(stream, widest=110)
-    console.print(Text(f"Take {found.best:,} buckets.", style="bold"), Text(found.reason))
+    console.print(Text(f"Use {found.best:,} buckets.", style="bold"), Text(found.reason))
     console.print()
     rows = []
     for row in found.rows:

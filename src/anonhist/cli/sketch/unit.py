@@ -7,6 +7,6 @@ import click
 unit_option = click.option(
     "--unit",
     type=click.Choice(("item", "user")),
-    help="Whom to protect: one item (a row), or one user. By default users where --max-per-user limits them, else "
+    help="What to protect: one item (a row), or one user. By default, users if --max-per-user is given, otherwise "
     "items.",
 )

@@ -16,8 +16,8 @@ from anonhist.cli.targets import STDOUT
 
 Format = Literal["events", "labels", "counts"]
 _SECTIONS = {
-    "What to read": ("label", "count", "user", "ignore_unknown", "table", "format_", "delimiter", "no_header"),
-    "What to say": ("quiet",),
+    "Input": ("label", "count", "user", "ignore_unknown", "table", "format_", "delimiter", "no_header"),
+    "Messages": ("quiet",),
 }
 _EXAMPLES = """
 anonhist sketch update day1.sketch events.parquet --label query
@@ -31,13 +31,17 @@ anonhist sketch update users.sketch log.parquet --label query --user account
 @click.argument("path", metavar="SKETCH")
 @click.argument("sources", nargs=-1, required=True, metavar="SOURCE…")
 @label_option
-@click.option("--count", metavar="COLUMN", help="Column that says how many items a row stands for; else each is one.")
+@click.option(
+    "--count", metavar="COLUMN", help="Column with the number of items in a row; without it, each row is one item."
+)
 @click.option(
     "--user",
     metavar="COLUMN",
-    help="Column of users, for a sketch that protects users: of each, no more rows are counted than it says.",
+    help="Column of users, for a sketch that protects users. The sketch limits how many rows of each user count.",
 )
-@click.option("--ignore-unknown", is_flag=True, help="Leave out labels that the sketch does not list; else it refuses.")
+@click.option(
+    "--ignore-unknown", is_flag=True, help="Skip labels that the sketch does not list; by default, they are an error."
+)
 @table_option
 @click.option(
     "--format",
@@ -64,14 +68,14 @@ def update(
     no_header: bool,
     quiet: bool,
 ) -> None:
-    """Count labels in a sketch.
+    """Add data to a sketch, all at once or not at all.
 
     The sketch changes all at once or not at all. SOURCE is a file (.csv, .tsv, .jsonl or .parquet; .gz and .zst too), a
     pattern, a database, or - for standard input: with --format labels a stream of any length, or CSV of which the
     --label is named.
 
-    Updates of one file wait for each other. With --user, a user's rows must all come in one call. Whoever sees the
-    sketch, or a profile made of it, before an update and again after it, can learn what was counted in between.
+    Updates of one file wait for each other. With --user, all rows of a user must be in one call. Anyone who sees the
+    sketch, or a profile made from it, both before and after an update can learn what was counted in between.
     """
     from anonhist.cli.progress import progress_bar, stream_bar
     from anonhist.formats.sketch_in_place import sketch_in_place
