@@ -6,6 +6,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 RUN := $(VENV)/.run-stamp
 DEV := $(VENV)/.dev-stamp
+# Made where pip knows --group.
+GROUPS := $(VENV)/.pip-stamp
 
 # Many tests start Python anew: what it compiled is kept, even where it is told not to.
 PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -q -n auto --maxprocesses 4 --dist worksteal
@@ -18,17 +20,9 @@ COMMAND ?= release data/pw_rockyou.csv --epsilon 1 -o - --quiet
 help: ## say what there is to make
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-7s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-demo: $(RUN) ## release real data privately, with a report
-	@mkdir -p demo-output
-	@echo "Releasing how often 32.6 million RockYou passwords were used, at epsilon 1:"
-	@$(BIN)/anonhist release data/pw_rockyou.csv --epsilon 1 --force \
-		-o demo-output/rockyou.json --report demo-output/rockyou.html
-	@echo "Releasing the trees of Barro Colorado Island, at epsilon 2:"
-	@$(BIN)/anonhist release data/bci_trees.csv --epsilon 2 --force -o demo-output/trees.csv
-	@echo "Releasing how many friends people of Facebook have, each friendship protected, at epsilon 1:"
-	@$(BIN)/anonhist degrees data/graph_facebook_combined.txt.gz --unit edge --epsilon 1 --force \
-		-o demo-output/friends.json --report demo-output/friends.html
-	@echo "Open demo-output/rockyou.html and demo-output/friends.html in a browser."
+# What is installed is compiled where it is first used: to compile all of it takes longer than the demo.
+demo: $(RUN) ## release real data privately and show it beside the truth
+	@PYTHONDONTWRITEBYTECODE= $(BIN)/python tools/demo.py demo-output
 
 test: check ## run every check and every test
 	$(PYTEST)
@@ -69,6 +63,7 @@ bench: $(DEV) ## measure accuracy and speed (about four hours)
 	$(BIN)/python bench/shapes.py
 	$(BIN)/python bench/rivals.py
 	$(BIN)/python bench/rivals.py --small
+	$(BIN)/python bench/alternatives.py
 	$(BIN)/python bench/choice.py
 	$(BIN)/python bench/rates.py --plots docs/images
 	$(BIN)/python bench/randomness.py
@@ -93,22 +88,26 @@ bench: $(DEV) ## measure accuracy and speed (about four hours)
 	$(BIN)/python bench/graph_speed.py
 	$(BIN)/python bench/graph_projection.py
 	$(BIN)/python bench/graph_accuracy.py
+	$(BIN)/python bench/front_picture.py --plots docs/images
 
 clean: ## remove the environment and what was made
 	rm -rf $(VENV) demo-output dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 
 $(BIN)/python:
 	@if [ -z "$(PYTHON)" ]; then echo "Python 3.11 or newer is needed; install it, or name it: make PYTHON=/path/to/python3"; exit 1; fi
-	@echo "Setting up .venv with $(PYTHON) ..."
+	@echo "Setting up .venv with $(PYTHON) ..." >&2
 	@$(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
 
 $(RUN): pyproject.toml | $(BIN)/python
-	@echo "Installing anonhist and what it needs ..."
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	@echo "Installing anonhist and what it needs ..." >&2
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --editable .
 	@touch $@
 
-$(DEV): pyproject.toml $(RUN) | $(BIN)/python
-	@echo "Installing what the tests need ..."
+$(GROUPS): | $(BIN)/python
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
+	@touch $@
+
+$(DEV): pyproject.toml $(RUN) | $(GROUPS)
+	@echo "Installing what the tests need ..." >&2
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --group test --group lint
 	@touch $@

@@ -14,7 +14,7 @@ DOCUMENTS = [
     *sorted((ROOT / "docs").rglob("*.md")),
 ]
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
-LINK = re.compile(r"\]\(([^)#\s]+)(#[^)\s]+)?\)")
+LINK = re.compile(r"(?:\]\(|<img[^>]* src=\")([^)#\s\"]+)(#[^)\s]+)?[)\"]")
 # Where packages come from here, and where files lie here, are nobody else's concern.
 INSTALLATION = re.compile(r"index[-_]url|find[-_]links|simple/|(?<![\w.~:/…*'-])/(?!dev/|path/to/)[a-z]+/[a-z]")
 # At the beginning of a line, in a pipe, in the Makefile, and within a sentence.
@@ -51,6 +51,23 @@ def test_python_examples_run() -> None:
     given = json.dumps(examples)
     done = subprocess.run(command, input=given, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.slow
+def test_first_example_prints_what_is_shown(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    example, shown = re.findall(r"^```python\n(.*?)^```\n\n```\n(.*?)^```", readme, re.MULTILINE | re.DOTALL)[0]
+    monkeypatch.chdir(ROOT)
+    exec(compile(example, "README.md, example 1", "exec"), {})  # noqa: S102
+    printed = capsys.readouterr().out
+    number = re.compile(r"\d[\d,.]*(?<![,.])")
+    assert number.sub("#", printed).split() == number.sub("#", shown).split()
+    # Numbers differ by their noise, standard errors of it by more.
+    for found, expected in zip(number.findall(printed), number.findall(shown), strict=True):
+        exact = float(expected.replace(",", ""))
+        assert float(found.replace(",", "")) == pytest.approx(exact, rel=1e-3 if exact > 5 else 0.75), (found, expected)
 
 
 def leads_somewhere(linked: Path, anchor: str) -> bool:

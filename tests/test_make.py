@@ -24,14 +24,23 @@ def make(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
 @pytest.mark.slow
 def test_demo_releases_real_data_and_says_what_it_wrote(tmp_path: Path) -> None:
     shutil.copy(ROOT / "Makefile", tmp_path)
-    shutil.copytree(ROOT / "data", tmp_path / "data")
+    for folder in ("data", "tools"):
+        shutil.copytree(ROOT / folder, tmp_path / folder)
     (tmp_path / "pyproject.toml").touch()
     done = make("demo", folder=tmp_path)
     assert done.returncode == 0, done.stderr
+    # In a pipe there are results only.
+    assert done.stdout.startswith("\nHow often")
+    assert "\x1b" not in done.stdout
     written = sorted(path.name for path in (tmp_path / "demo-output").iterdir())
-    assert written == ["friends.html", "friends.json", "rockyou.html", "rockyou.json", "trees.csv"]
-    for name in written:
-        assert f"demo-output/{name}" in done.stdout + done.stderr
+    assert written == [f"{name}.{ending}" for name in ("friends", "rockyou", "trees") for ending in ("html", "json")]
+    shown = done.stdout.partition("Open these pages")[2]
+    assert [name for name in written if f"demo-output/{name}\n" not in shown] == []
+    # Each row ends with what was released, its standard error and the truth.
+    rows = re.findall(r"([\d,]+) ± ([\d.]+) +([\d,]+)$", done.stdout, re.MULTILINE)
+    assert len(rows) == 7
+    for released, error, exact in rows:
+        assert abs(int(released.replace(",", "")) - int(exact.replace(",", ""))) <= 10 * max(float(error), 1)
     release = ah.read(tmp_path / "demo-output" / "rockyou.json")
     assert release.guarantee.epsilon == 1
     truth = ah.read_profile(ROOT / "data" / "pw_rockyou.csv")

@@ -20,6 +20,7 @@ _COMMANDS = (
     *(f"local {name}" for name in _LOCAL),
     *(f"sketch {name}" for name in _SKETCH),
 )
+_GROUPS = {"": command_line.commands.keys(), "local": _LOCAL, "sketch": _SKETCH}
 _JARGON = (
     "neighbour",
     "neighbor",
@@ -69,6 +70,14 @@ def test_help_is_plain_and_fits_a_terminal(cli: Cli) -> None:
         assert not [word for word in _JARGON if word in done.stdout.lower()], arguments
         text = done.stdout.split("\nExamples:\n", maxsplit=1)[0]
         assert max(map(len, text.splitlines())) <= 80, arguments
+
+
+def test_summaries_of_commands_are_whole(cli: Cli) -> None:
+    for group in ("", "local", "sketch"):
+        shown = cli(*group.split(), "--help").stdout.partition("\nCommands:\n")[2]
+        summaries = dict(re.findall(r"^  (\w+) +(.+)$", shown, re.MULTILINE))
+        assert summaries.keys() == {name.split()[-1] for name in _GROUPS[group]}
+        assert [text for text in summaries.values() if not re.fullmatch(r"[A-Z].*[^.]\.", text)] == []
 
 
 def test_every_option_is_explained_and_shown_once(cli: Cli) -> None:

@@ -19,6 +19,8 @@ from anonhist.cli.spelling import as_typed
 from anonhist.errors import AnonhistError, UsageError
 
 DONE, USAGE, BAD_DATA, INTERNAL = 0, 2, 3, 70
+# Set by shells that complete a command, to what they ask for.
+_COMPLETION = "_ANONHIST_COMPLETE"
 # What is asked for where the name of an option alone would not say it.
 _MISSING = {
     "epsilon": "Say how much privacy to spend, such as --epsilon 1; there is no default",
@@ -34,7 +36,7 @@ def main() -> NoReturn:
     The process ends without the interpreter's clean-up: DuckDB's binding would report leaks there that are no fault of
     this program. Everything is written and renamed by then, and both streams are flushed.
     """
-    code = _prepare_streams() or run(sys.argv[1:])
+    code = _prepare_streams() or (_complete() if _COMPLETION in os.environ else run(sys.argv[1:]))
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(OSError, ValueError, AttributeError):
             stream.flush()
@@ -58,6 +60,13 @@ def _prepare_streams() -> int:
         with contextlib.suppress(AttributeError):
             stream.reconfigure(errors="replace")  # type: ignore[union-attr]  # text streams of a process have it
     return DONE
+
+
+def _complete() -> int:
+    """Tell a shell how to complete commands, or what the one being typed can go on with."""
+    from click.shell_completion import shell_complete
+
+    return DONE if shell_complete(anonhist, {}, "anonhist", _COMPLETION, os.environ[_COMPLETION]) == 0 else USAGE
 
 
 def run(arguments: list[str]) -> int:

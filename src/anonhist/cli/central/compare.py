@@ -89,7 +89,7 @@ def compare(
     force: bool,
     quiet: bool,
 ) -> None:
-    """Run mechanisms side by side, on data that you may look at.
+    """Compare mechanisms side by side, on public data.
 
     Comparing on private data is itself not private: every number shown tells of the data. Use public data, or a
     released .json or .parquet file.

@@ -111,7 +111,7 @@ def curve(
     force: bool,
     quiet: bool,
 ) -> None:
-    """Draw a curve of estimates of the distribution behind the data, with a band.
+    """Draw a curve of the underlying distribution, with a band.
 
     \b
     KIND is one of

@@ -64,7 +64,7 @@ def plan(
     output: str | None,
     force: bool,
 ) -> None:
-    """Say how accurate a release would be, before touching any data.
+    """Show the error to expect of a release, without any data.
 
     The expected error is in items: how many would have to be moved from label to label, added or removed to turn one
     profile into the other, not minding names.

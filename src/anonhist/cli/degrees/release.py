@@ -162,7 +162,7 @@ def degrees(
     force: bool,
     quiet: bool,
 ) -> None:
-    """Turn a list of edges into private degrees: how many nodes have which.
+    """Turn a list of edges into a private degree profile.
 
     EDGES is text with both ends of an edge on each line (.txt, .edges, .edgelist; # and % begin remarks), a table
     (.csv, .tsv, .jsonl, .parquet), either also as .gz and .zst, a pattern such as 'edges/*.parquet', a database

@@ -14,8 +14,8 @@ from anonhist.cli.lazy_group import LazyGroup
     },
 )
 def local() -> None:
-    """Learn how frequent values are from randomised reports.
+    """Learn how frequent values are from randomized reports.
 
-    Every person's value is randomised on their own device, so nobody need be trusted with it; many reports together
+    Every person's value is randomized on their own device, so nobody need be trusted with it; many reports together
     still show how frequent each value is.
     """

@@ -69,9 +69,9 @@ def new(
     force: bool,
     quiet: bool,
 ) -> None:
-    """Make a survey: the public configuration that all devices and servers share.
+    """Make a survey: what all devices and servers must agree on.
 
-    It says how values are randomised and what that promises. Everybody may read it.
+    It says how values are randomized and what that promises. Everybody may read it.
     """
     target = output if output is not None else (DEFAULT_OUTPUT if sys.stdout.isatty() else STDOUT)
     from anonhist.formats.atomic import check_free

@@ -41,7 +41,7 @@ def recommend(
     force: bool,
     quiet: bool,
 ) -> None:
-    """Say which mechanism to take, from its expected error and the size of reports."""
+    """Recommend a mechanism by expected error and report size."""
     size = whole_number(alphabet_size, name="--alphabet-size") or 0
     people = whole_number(users, name="--users") or 0
     most = whole_number(max_bytes, name="--max-bytes")

@@ -36,7 +36,9 @@ _EXPERIMENTS = {
 def reproduce(
     *, experiment: str, repeats: int | None, full: bool, output: str | None, force: bool, quiet: bool
 ) -> None:
-    """Run the experiments of a paper again, and write their errors as CSV and plots.
+    """Run the experiments of a paper again.
+
+    Their errors are written as CSV and plots.
 
     inspectre: private entropy and support coverage (Acharya, Kamath, Sun and Zhang 2018, Figures 2 to 5), on synthetic
     data, the words of Hamlet and surnames, beside the same estimators without noise and with the published noise.

@@ -8,7 +8,7 @@ import click
 @click.command()
 @click.argument("path", metavar="SKETCH")
 def info(path: str) -> None:
-    """Say what a sketch is and what it promises, but nothing of what was counted."""
+    """Show what a sketch is and promises, not what was counted."""
     from anonhist.cli.sketch.display import say, say_noise
     from anonhist.formats.sketches import read_sketch
 

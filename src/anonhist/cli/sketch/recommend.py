@@ -52,9 +52,10 @@ def recommend(
     force: bool,
     quiet: bool,
 ) -> None:
-    """Say how many buckets to take for labels that cannot be listed, from expected errors.
+    """Recommend a number of buckets by expected error.
 
-    Errors are simulated for labels with prevalences that fall as one over the square of the count.
+    Buckets are for labels that cannot be listed. Errors are simulated for labels with prevalences that fall as one over
+    the square of the count.
     """
     number = whole_number(labels, name="--labels") or 0
     most = whole_number(max_bytes, name="--max-bytes")

@@ -64,10 +64,11 @@ def update(
     no_header: bool,
     quiet: bool,
 ) -> None:
-    """Count labels in a sketch: its file changes, all at once or not at all.
+    """Count labels in a sketch.
 
-    SOURCE is a file (.csv, .tsv, .jsonl or .parquet; .gz and .zst too), a pattern, a database, or - for standard input:
-    with --format labels a stream of any length, or CSV of which the --label is named.
+    The sketch changes all at once or not at all. SOURCE is a file (.csv, .tsv, .jsonl or .parquet; .gz and .zst too), a
+    pattern, a database, or - for standard input: with --format labels a stream of any length, or CSV of which the
+    --label is named.
 
     Updates of one file wait for each other. With --user, a user's rows must all come in one call. Whoever sees the
     sketch, or a profile made of it, before an update and again after it, can learn what was counted in between.
