@@ -78,8 +78,8 @@ def write_report(
     Parameters
     ----------
     shown
-        The error of a release is computed first if it has not been yet. The page of a curve that was not made from a
-        release, and that of a comparison, says first that it is not private.
+        The error of a release is computed first if it has not been yet. The page of a comparison, or of a curve that
+        was not made from a release, says first that it is not private.
     path
         Must end in ``.html``.
     title

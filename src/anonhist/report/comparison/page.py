@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def write_comparison(comparison: Comparison, sheet: Sheet) -> None:
-    """Write a page with the errors of each mechanism against epsilon: what to use, then plots, then numbers.
+    """Write a page with the errors of each mechanism against ε: what to use, then plots, then numbers.
 
     It tells of the data as much as the comparison does, and says so first.
     """
