@@ -45,7 +45,7 @@ map: $(RUN) ## draw the rooms of the house and what they import
 
 docs: $(RUN) | $(GROUPS) ## build the documentation site in build/site, and check it: warnings are errors
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group docs
-	rm -rf build/site
+	rm -rf build/site docs/auto_gallery docs/reference/generated
 	$(BIN)/python -m sphinx -W --keep-going -q -E -j auto -b html -c docs . build/site
 	$(BIN)/python tools/check_site.py build/site
 	$(BIN)/python tools/check_how_to.py
