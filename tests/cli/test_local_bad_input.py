@@ -95,7 +95,7 @@ CASES: list[tuple[tuple[str, ...], int, str]] = [
     (("tally", "survey.json", "reports.parquet", "cut.parquet"), 3, "is not a complete Parquet file"),
     (("tally", "survey.json", "survey.json"), 3, "'survey.json' is not a tally that can be read"),
     (("tally", "other.json", "reports.parquet"), 3, "holds reports of another survey"),
-    (("tally", "other.json", "tally.json"), 2, "This tally is of another survey"),
+    (("tally", "other.json", "tally.json"), 2, "This tally belongs to another survey"),
     (("tally", "survey.json", "tally.json", "tally.json"), 2, "A file is named twice"),
     (
         ("tally", "survey.json", "bad.csv"),
@@ -107,7 +107,7 @@ CASES: list[tuple[tuple[str, ...], int, str]] = [
     (("tally", "survey.json", "good.csv"), 3, "which have the columns survey, report"),
     (("tally", "survey.json", "tally.json", "-o", "tally.json", "--force"), 2, "is the input"),
     (("tally", "survey.json", "tally.json", "-o", "a.csv"), 2, "A tally is written as .json, .parquet"),
-    (("estimate", "other.json", "tally.json"), 2, "This tally is of another survey"),
+    (("estimate", "other.json", "tally.json"), 2, "This tally belongs to another survey"),
     (("estimate", "tally.json", "survey.json"), 3, "'tally.json' is not a survey that can be read"),
     (("estimate", "survey.json", "reports.parquet"), 3, "'reports.parquet' is not a tally that can be read"),
     (("estimate", "survey.json", "tally.json", "--candidates", "twice.txt"), 3, "repeats an earlier line"),

@@ -56,7 +56,7 @@ def test_windows_lines_marks_and_empty_lines_do_not_matter(tmp_path: Path) -> No
         ("params", PARAMS.replace("0.25", "-0.25"), "decimals"),
         ("params", PARAMS.replace("0.25", "1e-999999999"), "decimals"),
         ("params", PARAMS.replace("0.25", "1e999999999"), "decimals"),
-        ("params", PARAMS.replace("0.25", "0.75"), "say nothing"),
+        ("params", PARAMS.replace("0.25", "0.75"), "carry no information"),
         ("counts", COUNTS.replace("1000,", "1000,1,"), "line 1 has 6 numbers"),
         ("counts", COUNTS.replace("540", "x"), "line 2"),
         ("counts", 4 * COUNTS, "more lines than the 3 cohorts"),

@@ -293,7 +293,7 @@ def test_a_file_that_says_what_no_sketch_is_is_refused(tmp_path: Path, where: st
         ("domain", {"label": pa.array(LABELS, pa.string())}, "columns"),
         ("domain", {"label": pa.array([*LABELS[:5], "cat"], pa.large_string())}, "all be different|twice"),
         ("domain", {"label": pa.array(LABELS[::-1], pa.large_string())}, ""),
-        ("sample", {"label": pa.array([*"abc"], pa.large_string())}, "not in its sample"),
+        ("sample", {"label": pa.array([*"abc"], pa.large_string())}, "outside its sample"),
     ],
 )
 def test_a_file_with_other_columns_is_refused(tmp_path: Path, name: str, change: dict[str, Any], reason: str) -> None:

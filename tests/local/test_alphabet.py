@@ -33,7 +33,7 @@ def test_a_declared_label_takes_what_is_outside() -> None:
     assert appended.names() == ("a", "b", "?")
     assert appended.codes(["b", "x", None]).tolist() == [1, 2, 2]
     assert listed.codes(["b", "x", "?"]).tolist() == [2, 1, 1]
-    with pytest.raises(DataError, match="texts"):
+    with pytest.raises(DataError, match="must be text"):
         appended.codes([["unhashable"]])
 
 

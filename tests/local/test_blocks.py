@@ -109,7 +109,7 @@ def test_one_report_is_enough_and_none_is_not() -> None:
     assert np.isfinite(estimate.raw).all()
     assert np.isfinite(estimate.p_values).all()
     assert (estimate.standard_errors > 0).all()
-    with pytest.raises(DataError, match="Nobody has reported"):
+    with pytest.raises(DataError, match="There are no reports yet"):
         survey.estimate(survey.empty_tally())
 
 

@@ -137,7 +137,7 @@ def test_impossible_parameters_are_refused(arguments: Any) -> None:
 
 
 def test_there_is_no_matrix_without_an_alphabet() -> None:
-    with pytest.raises(UsageError, match="no end of values"):
+    with pytest.raises(UsageError, match="values of an open survey are unlimited"):
         LocalHashing(epsilon=1).matrix()
 
 

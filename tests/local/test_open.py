@@ -24,7 +24,7 @@ def test_candidates_are_asked_for_and_checked() -> None:
     for wrong in ([], ["a", "a"], "a", [1]):
         with pytest.raises(UsageError):
             survey.estimate(tally, candidates=wrong)  # type: ignore[arg-type]  # refusing it is tested
-    with pytest.raises(DataError, match="Nobody"):
+    with pytest.raises(DataError, match="no reports yet"):
         survey.estimate(survey.empty_tally(), candidates=["a"])
     closed = ORR(alphabet=["a", "b"], cohorts=4, key="k", epsilon=4)
     with pytest.raises(UsageError, match="not in the alphabet"):

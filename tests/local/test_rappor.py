@@ -154,7 +154,7 @@ def test_devices_keep_their_cohort_for_another_value() -> None:
     memory = survey.remember(["a", "b", "c"], source=SeededSource(7))
     other = survey.remember(["x", "y", "z"], like=memory, source=SeededSource(8))
     assert (other.cohorts == memory.cohorts).all()
-    with pytest.raises(DataError, match="as many"):
+    with pytest.raises(DataError, match="must equal the number of devices"):
         survey.remember(["x"], like=memory)
     with pytest.raises(UsageError, match="another survey"):
         survey_of(cohorts=51).remember(["x", "y", "z"], like=memory)

@@ -349,7 +349,7 @@ def test_the_guarantee_is_for_one_user_replaced_by_another() -> None:
 def test_the_guarantee_is_the_local_one_where_shuffling_does_not_help() -> None:
     guarantee = shuffled_guarantee(4, users=10, delta="1e-6")
     assert (guarantee.epsilon, guarantee.delta) == (4, 0)
-    assert "every report keeps it on its own" in str(guarantee)
+    assert "each report satisfies it by itself" in str(guarantee)
 
 
 @each_of(

@@ -66,7 +66,7 @@ def test_values_that_were_found_are_estimated_on_others() -> None:
         truth = np.array([shares[label] for label in estimate.labels])
         scores += ((estimate.raw - truth) / estimate.standard_errors).tolist()
         held += ((estimate.intervals[:, 0] <= truth) & (truth <= estimate.intervals[:, 1])).tolist()
-        assert not estimate.labels or estimate.note.startswith("The values were found by the reports of other people")
+        assert not estimate.labels or estimate.note.startswith("The values were found on reports of some people")
         assert estimate.significant.all()
     assert len(scores) > 30
     # Unbiased within four standard errors, and of intervals of 90 % no more are missed than would be once in 1,000.

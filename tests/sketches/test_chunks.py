@@ -90,7 +90,7 @@ def test_a_single_label_is_refused(labels: object) -> None:
 def test_a_mapping_is_counted_only_with_its_values() -> None:
     found = {"a": 5, "b": 4}
     assert list_chunks(found, found.values()) == [(["a", "b"], [5, 4])]
-    with pytest.raises(UsageError, match="values as counts of their own"):
+    with pytest.raises(UsageError, match="values of a mapping as a separate argument"):
         list_chunks(found)
 
 

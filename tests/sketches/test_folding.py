@@ -96,7 +96,7 @@ def test_a_clipped_sketch_can_only_be_unfolded_and_only_once() -> None:
     assert (sketch.counters == kept).all()
     sketch.unfold()
     assert sketch.clipped is None
-    with pytest.raises(UsageError, match="is unfolded once"):
+    with pytest.raises(UsageError, match="can only be unfolded once"):
         sketch.unfold()
     sketch.merge(other)
 

@@ -88,13 +88,13 @@ def test_what_has_noise_in_common_is_refused() -> None:
 
 
 OTHERS: dict[str, tuple[Callable[[], Sketch], str]] = {
-    "key": (lambda: HashedSketch(buckets=5, epsilon=1, key=b"l"), "one domain, or with one key"),
-    "buckets": (lambda: HashedSketch(buckets=6, epsilon=1, key=b"k"), "one domain, or with one key"),
+    "key": (lambda: HashedSketch(buckets=5, epsilon=1, key=b"l"), "same domain, or with the same key"),
+    "buckets": (lambda: HashedSketch(buckets=6, epsilon=1, key=b"k"), "same domain, or with the same key"),
     "sample": (
         lambda: HashedSketch(buckets=5, epsilon=1, key=b"k", sampling_rate="1/2"),
-        "one domain, or with one key",
+        "same domain, or with the same key",
     ),
-    "kind": (lambda: DomainSketch(alphabet=list("abcde"), epsilon=1, key=b"k"), "one domain, or with one key"),
+    "kind": (lambda: DomainSketch(alphabet=list("abcde"), epsilon=1, key=b"k"), "same domain, or with the same key"),
     "unit": (
         lambda: HashedSketch(buckets=5, epsilon=1, key=b"k", unit=PrivacyUnit.user(max_items=2)),
         "protect the same unit",
@@ -116,7 +116,7 @@ def test_what_does_not_belong_together_is_refused(name: str) -> None:
 
 
 def test_domains_must_have_their_labels_in_one_order() -> None:
-    with pytest.raises(UsageError, match="one domain"):
+    with pytest.raises(UsageError, match="same domain"):
         _ = make_sketch("listed", "1", [], 1) + DomainSketch(alphabet=["b", "a", "c"], epsilon=1)
 
 
@@ -148,6 +148,6 @@ def test_a_sum_beyond_the_range_is_refused(sign: int) -> None:
         )
         for part in parts
     )
-    with pytest.raises(DataError, match="outside of the range"):
+    with pytest.raises(DataError, match="outside its range"):
         one.merge(other)
     assert one.counters.tolist() == [sign * 2**62] * 5

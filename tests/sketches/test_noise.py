@@ -143,9 +143,9 @@ def test_a_reach_needs_a_probability(probability: float) -> None:
         ({"shape": Fraction(2, 3)}, "1, or 1/h"),
         ({"shape": Fraction(-1, 2)}, "1, or 1/h"),
         ({"shape": Fraction(1, 2**32)}, "1, or 1/h"),
-        ({"shape": Fraction(1, 2)}, "name a session"),
-        ({"session": "s"}, "name a session"),
-        ({"shape": Fraction(1, 2), "session": "a\nb"}, "name a session"),
+        ({"shape": Fraction(1, 2)}, "have a session"),
+        ({"session": "s"}, "have a session"),
+        ({"shape": Fraction(1, 2), "session": "a\nb"}, "have a session"),
     ],
 )
 def test_a_part_that_is_none_is_refused(changed: dict[str, Any], message: str) -> None:

@@ -136,19 +136,19 @@ def test_what_is_said_of_users_belongs_to_users_and_to_all_that_is_merged() -> N
     with pytest.raises(UsageError, match=r"users_in must be UsersIn\.EVERY_SKETCH or"):
         make_sketch(USER, "one-sketch")  # type: ignore[arg-type]
     one, every = make_sketch(USER, UsersIn.ONE_SKETCH), make_sketch(USER, UsersIn.EVERY_SKETCH)
-    with pytest.raises(UsageError, match="say the same of where a user may be"):
+    with pytest.raises(UsageError, match="with the same users_in"):
         one.merge(every)
     merged = one + make_sketch(USER, UsersIn.ONE_SKETCH)
     assert (merged.users_in, merged.guarantee.epsilon) == (UsersIn.ONE_SKETCH, 1)
     assert pickle.loads(pickle.dumps(merged)) == merged  # noqa: S301 - pickled a moment ago
-    with pytest.raises(UsageError, match="bounds the items of a user in this one"):
+    with pytest.raises(UsageError, match="bounds the items of a user in this sketch only"):
         make_sketch(PrivacyUnit.user(max_items=5, sketches=2), UsersIn.EVERY_SKETCH)
 
 
 def test_parts_that_do_not_belong_together_are_refused() -> None:
-    with pytest.raises(DataError, match="one part of noise at least"):
+    with pytest.raises(DataError, match="at least one part of noise"):
         checked_parts([])
-    with pytest.raises(DataError, match="one part of noise at least"):
+    with pytest.raises(DataError, match="at least one part of noise"):
         checked_parts(["noise"])  # type: ignore[list-item]
     with pytest.raises(DataError, match="twice"):
         checked_parts([part(1, "1"), part(1, "2")])

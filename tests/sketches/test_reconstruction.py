@@ -31,7 +31,7 @@ def _domain_sketch(**given: Any) -> DomainSketch:
         (
             _hashed_sketch(),
             Decompounding(),
-            "Labels that share counters were told apart by the distribution of their sums",
+            "Labels that share counters were separated by the distribution of their sums",
         ),
         (_domain_sketch(), EmpiricalBayes(), "Each counter is one label's"),
     ],
@@ -51,7 +51,7 @@ def test_a_decoder_is_given_or_named() -> None:
     one, other = sketch.reconstruct("wu-pagh"), sketch.reconstruct(WuPagh(norm="1"))
     assert [each.mechanism.parameters["norm"] for each in (one, other)] == ["2", "1"]
     # Read label by label, though labels share buckets; by no default.
-    told = "Counters were read as labels: labels that share one were not told apart (decoder wu-pagh)."
+    told = "Each counter was read as one label: labels that share one were not separated (decoder wu-pagh)."
     assert one.reason == other.reason == told
     for wrong in ("guess", WuPagh, 5):
         with pytest.raises(UsageError, match="decoder must be one of empirical-bayes, "):

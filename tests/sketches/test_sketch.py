@@ -145,7 +145,7 @@ def test_wrong_numbers_of_counts_change_nothing() -> None:
             update()
     with pytest.raises(DataError, match="Counts must be whole numbers from 1"):
         sketch.update_buffer(*buffer_of(["a"]), [0])
-    with pytest.raises(UsageError, match="beyond the last counter"):
+    with pytest.raises(UsageError, match="larger than that of the last counter"):
         sketch.add(np.array([97]))
     with pytest.raises(UsageError, match="put a single label into a list"):
         sketch.update("pets")
@@ -242,16 +242,16 @@ def test_a_sketch_is_put_together_from_its_parts(make: Callable[..., Sketch]) ->
 
 
 WRONG_PARTS: dict[str, tuple[dict[str, Any], str]] = {
-    "no noise": ({"noise": ()}, "one part of noise at least"),
+    "no noise": ({"noise": ()}, "at least one part of noise"),
     "type": ({"counters": np.zeros(97, dtype=np.int32)}, "one counter, a 64-bit whole number"),
     "byte order": ({"counters": np.zeros(97, dtype=">i8")}, "one counter, a 64-bit whole number"),
     "size": ({"counters": np.zeros(96, dtype=np.int64)}, "one counter, a 64-bit whole number"),
     "shape": ({"counters": np.zeros((97, 1), dtype=np.int64)}, "one counter, a 64-bit whole number"),
     "list": ({"counters": [0] * 97}, "one counter, a 64-bit whole number"),
-    "large": ({"counters": np.full(97, 2**62 + 1)}, "outside of the range"),
-    "small": ({"counters": np.full(97, -(2**62) - 1)}, "outside of the range"),
-    "below a clipped range": ({"counters": np.full(97, -1), "clipped": 5}, "outside of the range"),
-    "above a clipped range": ({"counters": np.full(97, 6), "clipped": 5}, "outside of the range"),
+    "large": ({"counters": np.full(97, 2**62 + 1)}, "outside its range"),
+    "small": ({"counters": np.full(97, -(2**62) - 1)}, "outside its range"),
+    "below a clipped range": ({"counters": np.full(97, -1), "clipped": 5}, "outside its range"),
+    "above a clipped range": ({"counters": np.full(97, 6), "clipped": 5}, "outside its range"),
     "clipped to nothing": ({"counters": np.zeros(97, dtype=np.int64), "clipped": 0}, "clipped must be a whole number"),
     "clipped and merged": (
         {"noise": [NoiseComponent(f"{i:032x}", Fraction(1)) for i in (1, 2)], "clipped": 5},
@@ -291,7 +291,7 @@ def test_a_sketch_can_be_moved_but_not_copied(make: Callable[[], Sketch]) -> Non
     with pytest.raises(UsageError, match="share noise"):
         sketch.merge(moved)
     for way in (copy.copy, copy.deepcopy):
-        with pytest.raises(UsageError, match="A sketch is not copied"):
+        with pytest.raises(UsageError, match="A sketch cannot be copied"):
             way(sketch)
 
 

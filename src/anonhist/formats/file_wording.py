@@ -11,4 +11,5 @@ def file_wording(guarantee: str) -> str:
     >>> file_wording("private when one item is replaced by another; noise is exact.")
     'private when one item is exchanged for another; noise is exact.'
     """
-    return guarantee.replace("is replaced by another", "is exchanged for another", 1)
+    first = guarantee.replace("is replaced by another", "is exchanged for another", 1)
+    return first.replace("is randomized on the device", "is randomised on the device", 1)

@@ -1,4 +1,4 @@
-"""Local privacy: every person's value is randomized on their own device, and only the distribution is learned.
+"""Local privacy: each person's value is randomized on their own device, and the server learns only the distribution.
 
 >>> from anonhist import local
 >>> survey = local.KRR(alphabet=["no", "yes", "perhaps"], epsilon=1)

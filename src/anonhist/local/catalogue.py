@@ -1,4 +1,4 @@
-"""Local mechanisms by name, loaded when asked for, and surveys from what a file says of them."""
+"""Local mechanisms by name, loaded on first use, and surveys from their description in a file."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from anonhist.local.surveys.survey import Survey
 
-# What every survey has; everything else is a parameter of its mechanism.
+# Fields of every survey; all others are parameters of its mechanism.
 _COMMON = {"epsilon", "title"}
 
 
@@ -41,7 +41,7 @@ def survey_class(name: str) -> type[Survey]:
 
 
 def parameter_names(name: str) -> tuple[str, ...]:
-    """Return what the mechanism of a name takes besides epsilon and a title.
+    """Return the parameters that the mechanism of a name takes besides epsilon and a title.
 
     Examples
     --------
@@ -52,7 +52,7 @@ def parameter_names(name: str) -> tuple[str, ...]:
 
 
 def needed_names(name: str) -> tuple[str, ...]:
-    """Return those of :func:`parameter_names` without which there is no survey.
+    """Return those of :func:`parameter_names` that are required.
 
     Examples
     --------
@@ -64,7 +64,7 @@ def needed_names(name: str) -> tuple[str, ...]:
 
 
 def takes_epsilon(name: str) -> bool:
-    """Say whether a mechanism is told its epsilon, rather than having it follow from its parameters.
+    """Return whether a mechanism takes epsilon, rather than deriving it from its parameters.
 
     Examples
     --------
@@ -75,7 +75,7 @@ def takes_epsilon(name: str) -> bool:
 
 
 def survey_from(name: str, *, epsilon: str, title: str, parameters: Mapping[str, Any]) -> Survey:
-    """Make a survey anew from what it says of itself, refusing whatever is not exactly that.
+    """Make a survey from its own description, or refuse any other description.
 
     Parameters
     ----------
@@ -115,10 +115,10 @@ def survey_from(name: str, *, epsilon: str, title: str, parameters: Mapping[str,
     except AnonhistError as error:
         raise UsageError(str(error)) from None
     except (TypeError, ValueError, AttributeError, KeyError, ArithmeticError):
-        message = f"The parameters are not of the kinds that {name} takes."
+        message = f"The parameters do not have the types that {name} takes."
         raise UsageError(message) from None
     if str(survey.epsilon) != epsilon or _canonical(survey.parameters) != described:
-        message = f"Epsilon or the parameters are not written as {name} writes them, or not all are there."
+        message = f"Epsilon or the parameters are incomplete, or not written as {name} writes them."
         raise UsageError(message)
     return survey
 
@@ -127,7 +127,9 @@ def _alphabet(value: Any) -> Alphabet | None:
     if value is None:
         return None
     if not isinstance(value, dict) or set(value) not in ({"size"}, {"labels"}, {"labels", "other"}):
-        raise UsageError("An alphabet is described by its size, or by its labels and, perhaps, which of them is other.")
+        raise UsageError(
+            "An alphabet is described by its size, or by its labels and, optionally, by which of them is other."
+        )
     labels = value.get("size", value.get("labels"))
     if not isinstance(labels, int if "size" in value else list):
         raise UsageError("The size of an alphabet must be a whole number, its labels a list of texts.")
@@ -135,5 +137,5 @@ def _alphabet(value: Any) -> Alphabet | None:
 
 
 def _canonical(parameters: Mapping[str, Any]) -> str:
-    """Write parameters so that 1, 1.0 and true, equal for Python, are different texts."""
+    """Write parameters so that 1, 1.0 and true, which are equal in Python, are different texts."""
     return json.dumps(parameters, sort_keys=True, allow_nan=False)

@@ -1,4 +1,4 @@
-"""Frequent values of an unknown alphabet: prefixes grow byte by byte, each length asked of other people."""
+"""Frequent values of an unknown alphabet: prefixes grow byte by byte, and different people report each length."""
 
 from __future__ import annotations
 
@@ -38,32 +38,32 @@ MOST_BYTES = 64
 BEAM = 64
 # A prefix whose estimate is less than so many standard errors above 0 is not followed.
 _FOLLOWED = 1.5
-# More prefixes than this are not compared, unless the beam asks for them: so many only come of lengths about which
-# nobody has answered.
+# More prefixes than this are not compared, unless the beam requires it: so many only occur for lengths without
+# reports.
 _MOST_PREFIXES = 1 << 20
-FOUND_ON_OTHERS = "The values were found by the reports of other people than those they are estimated on."
+FOUND_ON_OTHERS = "The values were found on reports of some people and estimated on reports of others."
 
 
 @frozen(kw_only=True)
 class HeavyHitters(Survey):
     """The prefix extending method: each person answers, by local hashing, about a prefix of their value.
 
-    A value is its UTF-8 bytes, filled up with zeros to L = ``max_bytes``. On the device a length ℓ is drawn,
+    A value is its UTF-8 bytes, padded with zeros to L = ``max_bytes``. On the device a length ℓ is drawn,
     independent of the value: L with probability 1/2, each shorter one with ``1/(2(L − 1))``; the first ℓ bytes are
-    reported by local hashing at the full ε. The budget is not divided: the people are. The server follows the most
-    frequent prefixes of each length to the next, and tests those of full length on people who had no part in choosing
-    them: on those who answered about whole values and whose seed is even. Values that pass are estimated on those whose
-    seed is odd, as values that were found by their own noise would come out too frequent.
+    reported by local hashing at the full ε. The people are divided, not the budget. The server follows the most
+    frequent prefixes of each length to the next, and tests those of full length on reports that were not used to choose
+    them: those about whole values whose seed is even. Values that pass are estimated on those whose seed is odd,
+    because the noise that lifted a value in the search would bias its estimate upwards.
 
     Parameters
     ----------
     epsilon
-        What a report costs.
+        ε of each report.
     max_bytes
-        L, from 1 to 64. Values that are longer are answered with as many of their first characters as fit.
+        L, from 1 to 64. Longer values are truncated to as many of their first characters as fit.
     characters
-        Characters of which values consist, such as ``"0123456789"``; empty for any. Fewer make for fewer chance finds;
-        values with other characters can be answered with, but not be found.
+        Characters of which values consist, such as ``"0123456789"``; empty for any. With fewer characters, fewer values
+        are found by chance; values with other characters can be reported but not found.
     buckets, key
         As of :class:`LocalHashing`.
     title
@@ -98,12 +98,12 @@ class HeavyHitters(Survey):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not isinstance(self.characters, str) or any(map(_is_none, self.characters)):
-            raise UsageError("The characters of values must be a text that UTF-8 can write, without the character 0.")
-        _ = self._hashing  # which refuses a key that is none
+            raise UsageError("`characters` must be text that can be encoded as UTF-8, without the null character.")
+        _ = self._hashing  # which refuses an invalid key
 
     @cached_property
     def _hashing(self) -> LocalHashing:
-        """How a prefix is answered about."""
+        """The survey by which a prefix is reported."""
         return LocalHashing(epsilon=self.epsilon, buckets=self.buckets, key=self.key, title=self.title)
 
     @property
@@ -123,7 +123,7 @@ class HeavyHitters(Survey):
 
     @property
     def cells(self) -> int:
-        """One cell a triple: ``length·2^32·g + seed·g + bucket``."""
+        """One cell per triple: ``length·2^32·g + seed·g + bucket``."""
         return self.max_bytes * self._hashing.cells
 
     def _codes(self, values: Any) -> NDArray[np.uint8]:
@@ -132,13 +132,13 @@ class HeavyHitters(Survey):
 
     def _pad(self, value: object) -> bytes:
         if not isinstance(value, str) or "\0" in value:
-            raise DataError("Values must be texts without the character 0.")
+            raise DataError("Values must be text without the null character.")
         try:
             whole = value.encode()
         except UnicodeEncodeError:
-            raise DataError("A value is no text that UTF-8 can write; leave it out.") from None
+            raise DataError("A value cannot be encoded as UTF-8; leave it out.") from None
         if len(whole) > self.max_bytes:
-            # Not within a character: bytes that go on one begin with the bits 10.
+            # Do not split a character: continuation bytes begin with the bits 10.
             end = self.max_bytes
             while whole[end] & 0xC0 == 0x80:
                 end -= 1
@@ -181,13 +181,13 @@ class HeavyHitters(Survey):
         Parameters
         ----------
         tally
-            Of this survey, of one person at least.
+            Of this survey, with at least one report.
         candidates
-            Values to look at instead of looking for any.
+            Values to estimate instead of searching.
         decoder, correction, level
-            As of :meth:`ClosedSurvey.estimate`. Without candidates all values tested count in the correction, and the
-            estimate has those that are significant, decoded by themselves, the most frequent first. Their p-values
-            are of the people they were found by; everything else is of others.
+            As of :meth:`ClosedSurvey.estimate`. Without candidates, the correction covers all tested values, and the
+            estimate has the significant ones, decoded by themselves, the most frequent first. Their p-values come
+            from the reports by which they were found; everything else comes from other reports.
         beam
             How many prefixes of each length are followed, ≥ 1.
         progress
@@ -196,14 +196,14 @@ class HeavyHitters(Survey):
         Raises
         ------
         UsageError, DataError
-            If the tally is of another survey, nobody has answered about whole values, or too few about prefixes.
+            If the tally belongs to another survey, or has no reports about whole values or too few about prefixes.
         """
         self.check_tally(tally)
         width = parse_whole_number(beam, name="beam")
         refuse_least_squares(decoder)
         last = self._of_length(tally, self.max_bytes - 1)
         if not last.users:
-            raise DataError("Nobody has answered about whole values yet; there is nothing to estimate from.")
+            raise DataError("There are no reports about whole values yet, so nothing can be estimated.")
         choice = {"correction": correction, "level": level}
         if candidates is not None:
             names = distinct_candidates(candidates)
@@ -212,7 +212,7 @@ class HeavyHitters(Survey):
         grown = self._grow(tally, width, progress)
         choosing, others = self._halves(last)
         tested = self._estimate_values(choosing, tally.users, grown, _names(grown), decoder="unbiased", **choice)
-        # Decoded alone: thousands that nobody has would take from each of those found, and from others, what is theirs.
+        # Decoded alone: thousands of values that nobody has would take frequency from the values found and "other".
         found = np.flatnonzero(tested.significant)
         if not found.size:
             return _nothing(tested, decoding.name)
@@ -246,7 +246,7 @@ class HeavyHitters(Survey):
         """Estimate values of full length from the reports about whole values."""
         words = self._words(rows)
         raw = self._hashing.raw_of(last, words)
-        # The people who answered about whole values stand for all who reported.
+        # The people who answered about whole values represent all who reported.
         share = np.clip(raw.frequencies, 0, 1)
         drawn = share * (1 - share) * (1 / last.users - 1 / users)
         errors = np.sqrt(raw.standard_errors**2 + drawn)
@@ -285,17 +285,17 @@ class HeavyHitters(Survey):
             if length == self.max_bytes - 1:
                 break
             if not asked.users:
-                continue  # nothing tells the prefixes apart: all go on
+                continue  # no report distinguishes the prefixes: keep all
             raw = self._hashing.raw_of(asked, self._words(kept))
             best = np.argsort(-raw.frequencies, kind="stable")[:beam]
             clear = raw.frequencies[best] >= _FOLLOWED * raw.standard_errors[best]
-            # One goes on in any case, so that there is something to test.
+            # Keep at least one, so that there is a value to test.
             clear[0] = True
             kept = kept[best[clear]]
         return kept
 
     def _extend(self, prefixes: NDArray[np.uint8], length: int) -> NDArray[np.uint8]:
-        """Return the prefixes with every next byte; those that have ended stay as they are."""
+        """Return the prefixes extended by every possible byte; complete values stay as they are."""
         ended = prefixes[prefixes[:, length - 1] == 0] if length else prefixes[:0]
         going = prefixes[prefixes[:, length - 1] != 0] if length else prefixes
         longer = np.repeat(going, self._bytes.size, axis=0)
@@ -310,7 +310,7 @@ class HeavyHitters(Survey):
 
 
 def _is_none(character: str) -> bool:
-    """Say whether no value can hold the character: it fills values up, or is half of one."""
+    """Return whether no value can contain the character: the padding character, or half of a surrogate pair."""
     return character == "\0" or "\ud800" <= character <= "\udfff"
 
 
@@ -333,5 +333,5 @@ def _nothing(tested: FrequencyEstimate, decoder: str) -> FrequencyEstimate:
 
 
 def _names(rows: NDArray[np.uint8]) -> tuple[str, ...]:
-    # Bytes that are no text can only be chance finds; they are shown as such.
+    # Bytes that are not valid text can only be found by chance; they are shown escaped.
     return tuple(bytes(row).rstrip(b"\0").decode(errors="backslashreplace") for row in rows)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from anonhist.local.kairouz_settings import Grid
     from anonhist.randomness import RandomSource
 
-# The ℓ1 error that the slides compare O-RR and O-RAPPOR at.
+# The ℓ1 error at which the slides compare O-RR and O-RAPPOR.
 TARGET = 0.20
 # People whose reports are held in memory at a time.
 _BATCH = 1 << 17
@@ -42,12 +42,12 @@ class ErrorRow:
     decoder
         ``"unbiased"``, ``"normalized"``, ``"projected"``, ``"least-squares"`` or ``"em"``.
     l1_mean, l1_standard_error, runs
-        Mean over the runs, its standard error, and how many there were, each with people, functions and reports of its
-        own.
+        Mean over the runs, its standard error, and the number of runs, each with its own people, functions and
+        reports.
     reference
-        What an independent program found in a few runs, to two digits; None where it was not run. Where labels are
-        hashed, it decoded by least squares and projected, which is neither of the decoders here where not all symbols
-        can be told apart.
+        Result of an independent program in a few runs, to two digits; None if it was not run. If labels are hashed, it
+        decoded by least squares followed by projection, which differs from both decoders here if not all symbols can
+        be separated.
     """
 
     figure: str
@@ -82,7 +82,7 @@ def errors(
     trials
         How many runs of each; at least 2.
     rng
-        Draws people and the keys of functions. Everything in a run has the same people.
+        Draws people and the keys of functions. All settings of a run share the same people.
     source
         Draws the reports.
     advance
@@ -128,7 +128,7 @@ def steps(grid: Grid, trials: int) -> int:
 def _run(
     setting: KairouzSetting, people: NDArray[np.int64], users: Sequence[int], *, key: str, source: RandomSource
 ) -> Iterator[tuple[int, Mapping[str, NDArray[np.float64]]]]:
-    """Yield what is decoded from the first of the people, so many of them."""
+    """Yield the frequencies decoded from the first so many people."""
     if setting.mechanism == "none":
         for number in users:
             yield number, {"unbiased": np.bincount(people[:number], minlength=SYMBOLS) / number}
@@ -156,7 +156,7 @@ def best(rows: Sequence[ErrorRow], mechanism: str, alphabet: str, *, decoder: st
 
 
 def people_needed(rows: Sequence[ErrorRow], *, target: float = TARGET) -> Mapping[float, float]:
-    """Return by ε for how many people the error comes down to the target, between two numbers that were tried.
+    """Return by ε the number of people at which the error reaches the target, between two numbers that were tried.
 
     Parameters
     ----------

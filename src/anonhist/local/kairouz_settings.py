@@ -64,7 +64,7 @@ class KairouzSetting:
         :func:`recommend` takes below ε = ln 256),
         ``"subset selection"``, ``"O-RR"`` or ``"O-RAPPOR"``; ``"none"`` for the people's own frequencies, at ε = 0.
     epsilon
-        What a report costs.
+        ε of each report.
     alphabet
         ``"closed"``: the 256 symbols are known to the devices, and O-RR and O-RAPPOR permute them. ``"open"``: they are
         hashed, and known to the server alone.
@@ -134,11 +134,11 @@ class Grid:
     symbols, bits
         (k, C) of O-RR and O-RAPPOR where another parameter is varied.
     coming
-        After how many people O-RR and O-RAPPOR are looked at, ascending.
+        Numbers of people after which O-RR and O-RAPPOR are evaluated, ascending.
     mechanisms
-        What is tried beside each other in figure "closed".
+        The mechanisms compared in figure "closed".
     closed_users
-        After how many people these are looked at.
+        Numbers of people after which these are evaluated.
     """
 
     closed_epsilons: tuple[float, ...]
@@ -163,7 +163,7 @@ class Grid:
 
     @cached_property
     def settings(self) -> Mapping[KairouzSetting, tuple[int, ...]]:
-        """After how many people each setting is looked at, ascending; whatever figures it is in, it runs once."""
+        """Numbers of people after which each setting is evaluated, ascending; each setting runs once."""
         wanted: dict[KairouzSetting, set[int]] = {}
         for _, setting, users in self.points:
             wanted.setdefault(setting, set()).add(users)

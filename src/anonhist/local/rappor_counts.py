@@ -31,21 +31,21 @@ ARITHMETIC = "for {} of one person and value; what their devices did is taken fr
 
 @frozen
 class RapporParameters:
-    """What devices did, in the letters of the file of parameters.
+    """Parameters of the devices, with the letters of the parameter file.
 
     Attributes
     ----------
     k, h, m
         Bits of a report, hashes of a value, cohorts.
     p, q
-        How likely a remembered 0, and a remembered 1, is reported as 1.
+        Probabilities that a remembered 0, and a remembered 1, is reported as 1.
     f
-        How likely a bit is replaced by a fair coin, once and for all.
+        Probability that a bit is permanently replaced by a fair coin.
 
     Raises
     ------
     UsageError
-        If a number is out of range, or the reports say nothing: q = p or f = 1.
+        If a number is out of range, or the reports carry no information: q = p or f = 1.
     """
 
     k: Converted[SupportsIndex, int] = converted(partial(parse_whole_number, name="k", most=2**16))
@@ -59,7 +59,9 @@ class RapporParameters:
         if not all(0 <= each <= 1 for each in (self.p, self.q, self.f)):
             raise UsageError("p, q and f must be probabilities, from 0 to 1.")
         if self.p == self.q or self.f == 1:
-            raise UsageError("With these parameters reports say nothing: p and q must differ, and f be less than 1.")
+            raise UsageError(
+                "With these parameters reports carry no information: p and q must differ, and f must be less than 1."
+            )
 
     @property
     def true_probability(self) -> Fraction:
@@ -73,7 +75,7 @@ class RapporParameters:
 
     @property
     def guarantee(self) -> Guarantee | None:
-        """What the reports promise: ε_∞ for all of a person if f > 0, else ε_1 for one; None if nothing."""
+        """The guarantee: ε_∞ for all reports of a person if f > 0, else ε_1 for one; None if there is none."""
         if self.f:
             odds, covered = ((1 - self.f / 2) / (self.f / 2)) ** 2, "all reports"
         else:
@@ -123,7 +125,7 @@ class RapporCounts:
     Raises
     ------
     DataError
-        If the shapes are not as said, nobody reported, or a bit is set in more reports than there are.
+        If the shapes are wrong, there are no reports, or a bit is set in more reports than there are.
 
     Examples
     --------
@@ -148,9 +150,9 @@ class RapporCounts:
             )
             raise DataError(message)
         if bool((self.bits < 0).any()) or bool((self.bits > self.users[:, np.newaxis]).any()):
-            raise DataError("A bit must be set in none to all of the reports of its cohort.")
+            raise DataError("The count of a bit must be between 0 and the number of reports of its cohort.")
         if not 1 <= sum(self.users.tolist()) <= 2**62:
-            raise DataError("There must be from one to 2^62 reports.")
+            raise DataError("There must be 1 to 2^62 reports.")
 
     def estimate(
         self,
@@ -165,14 +167,14 @@ class RapporCounts:
         Parameters
         ----------
         candidates
-            And the bits they set.
+            The candidates and the bits they set.
         decoder, correction, level
             As for any survey.
 
         Raises
         ------
         UsageError
-            If the bits are not those of such reports, the devices promised nothing, or a choice is unknown.
+            If the bits do not match the parameters, the reports are not private, or a choice is unknown.
         """
         given = self.parameters
         names, places = candidates.candidates, candidates.places
@@ -181,7 +183,7 @@ class RapporCounts:
             raise UsageError(message)
         guarantee = given.guarantee
         if guarantee is None:
-            raise UsageError("These reports were not private: some say for certain which bits are set.")
+            raise UsageError("These reports were not private: some reveal with certainty which bits are set.")
         supports = Supports(places, given.m, given.k)
         collision, others = self._others(supports)
         counts = BitCounts(
@@ -208,10 +210,10 @@ class RapporCounts:
         )
 
     def _others(self, supports: Supports) -> tuple[float, NDArray[np.float64] | None]:
-        """Return how likely labels meet, and how likely others support each cell, None if there are none."""
+        """Return the probability that labels collide, and that others support each cell, None if there are none."""
         given = self.parameters
         if given.m == given.h == 1 and np.unique(supports.places).size == supports.values:
-            # Basic RAPPOR: every bit stands for one label alone, so those of the candidates stand for no others.
+            # Basic RAPPOR: every bit belongs to one label, so no other label sets those of the candidates.
             unlisted = np.ones((1, given.k))
             unlisted[0, supports.places] = 0
             rest = given.k - supports.values

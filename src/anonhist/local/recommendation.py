@@ -1,4 +1,4 @@
-"""Which local mechanism to take: predicted errors from the closed forms, side by side with what reports cost."""
+"""Which local mechanism to use: predicted errors from the closed forms, beside the size of reports."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from anonhist.privacy import parse_whole_number
 if TYPE_CHECKING:
     from anonhist.privacy import EpsilonLike
 
-# A standard error so much above the least one is taken if the report is smaller.
+# A standard error up to this factor above the lowest is accepted for a smaller report.
 TOLERANCE = 1.05
 
 
 @dataclass(frozen=True)
 class RecommendationRow:
-    """What one mechanism is expected to do.
+    """The predicted error and the costs of one mechanism.
 
     Attributes
     ----------
@@ -30,13 +30,13 @@ class RecommendationRow:
     mean_squared_error
         Mean over the labels of the squared error of the estimated number of people, in people².
     standard_error
-        Root of that over the number of people: of an estimated share.
+        Its root divided by the number of people: the standard error of an estimated share.
     report_bytes
-        What one person sends, packed.
+        Size of one person's report, packed.
     decode_cost
-        How the server's work grows.
+        Growth of the server's work.
     note
-        What stands against it; empty if nothing does.
+        Why it cannot be recommended; otherwise empty.
     """
 
     mechanism: str
@@ -49,16 +49,16 @@ class RecommendationRow:
 
 @dataclass(frozen=True)
 class Recommendation:
-    """Mechanisms by predicted error, the least first, and which of them to take.
+    """Mechanisms by predicted error, the lowest first, and the recommended one.
 
     Attributes
     ----------
     rows
-        One a mechanism, by error.
+        One per mechanism, by error.
     best
-        The name of the one to take.
+        The name of the recommended mechanism.
     reason
-        Why, in a sentence.
+        The reason, in a sentence.
     """
 
     rows: tuple[RecommendationRow, ...]
@@ -69,29 +69,29 @@ class Recommendation:
 def recommend(*, alphabet_size: int, epsilon: EpsilonLike, users: int, max_bytes: int | None = None) -> Recommendation:
     """Compare the mechanisms for closed alphabets by their predicted errors.
 
-    The mechanism with the smallest report is recommended among those whose standard error is at most a twentieth
-    above the least. Everything follows from public numbers.
+    The mechanism with the smallest report is recommended among those whose standard error is at most 5 % above
+    the lowest. Only public numbers are used.
 
     Parameters
     ----------
     alphabet_size
         k, from 2 to 2^32.
     epsilon
-        What a report may cost.
+        ε of each report.
     users
         How many people will report, ≥ 1.
     max_bytes
-        The largest report there may be; any by default.
+        The largest report allowed; any by default.
 
     Raises
     ------
     UsageError
-        If a number is out of range, or no report is so small.
+        If a number is out of range, or no report is that small.
 
     Notes
     -----
     The mean over the k labels of n²·Var = ``n·(v(0) + (v(1) − v(0))/k)``, v(f) being n times the variance of the share
-    of a label with frequency f: the error is the same whatever the distribution, but for a last block that is not full.
+    of a label with frequency f: the error is the same for any distribution, except for a last block that is not full.
 
     Examples
     --------
@@ -123,11 +123,11 @@ def recommend(*, alphabet_size: int, epsilon: EpsilonLike, users: int, max_bytes
 
 
 def _reason(best: RecommendationRow, least: RecommendationRow, *, users: int) -> str:
-    seen = f"shares below about {min(1.0, 3 * best.standard_error):.2g} cannot be told from none"
+    seen = f"shares below about {min(1.0, 3 * best.standard_error):.2g} cannot be distinguished from zero"
     if best is least:
-        return f"It errs least; with {users:,} people, {seen}."
+        return f"It has the lowest error; with {users:,} people, {seen}."
     more = 100 * (best.standard_error / least.standard_error - 1)
     return (
-        f"Its report has {best.report_bytes:,} bytes against {least.report_bytes:,} of {least.mechanism}, "
-        f"which errs {more:.1f} % less; with {users:,} people, {seen}."
+        f"Its report has {best.report_bytes:,} bytes, that of {least.mechanism} {least.report_bytes:,}; its error is "
+        f"{more:.1f} % higher; with {users:,} people, {seen}."
     )

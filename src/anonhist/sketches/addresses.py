@@ -1,4 +1,4 @@
-"""Where a label is counted: its counter, or none where only a sample of the labels is kept."""
+"""The counter of a label, or none if the label is not in the sample."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 MOST_COUNTERS = 2**31
 # Samples of more labels cannot be simulated, and a list of so many is larger than memory.
 MOST_LISTED = 10**9 - 1
-# Results are scaled by the inverse of the share. With a smaller one they would leave 63 bits.
+# Results are scaled by the inverse of the rate. With a smaller rate they would exceed 63 bits.
 LEAST_SHARE = Fraction(1, 2**32)
 NOT_SAMPLED, UNKNOWN = -1, -2
 # Labels of a listed domain are found by their hash under this key.
@@ -36,7 +36,7 @@ _REPEATED = "The labels of a domain must all be different."
 
 def _checked_key(key: bytes) -> bytes:
     if not isinstance(key, bytes) or not key:
-        raise UsageError("The key of a sketch is one byte or more, chosen before the data, such as b'week 47'.")
+        raise UsageError("The key of a sketch must have at least one byte, chosen before the data, such as b'week 47'.")
     return key
 
 
@@ -52,10 +52,10 @@ def _checked_rate(share: EpsilonLike) -> Fraction:
 
 @frozen
 class HashedAddresses:
-    """Labels nobody can list, thrown into buckets by their hash.
+    """Labels that cannot be listed, assigned to buckets by their hash.
 
-    The counter is the first half of the hash modulo the number of buckets. A label is kept where the second half is
-    below ``⌊share·2^64⌋``; docs/hashing.md has it to the bit.
+    The counter is the first half of the hash modulo the number of buckets. A label is kept if the second half is
+    below ``⌊share·2^64⌋``; docs/hashing.md has the exact specification.
 
     Attributes
     ----------
@@ -93,20 +93,22 @@ class HashedAddresses:
 def _whole_size(addresses: DomainAddresses, given: SupportsIndex) -> int:
     least = len(addresses.labels)
     if not least:
-        raise UsageError("A sketch needs one label at least, in the sample too: list more, or take a larger share.")
+        raise UsageError(
+            "A sketch needs at least one label in its sample: list more labels, or increase `sampling_rate`."
+        )
     return parse_whole_number(given, name="the number of labels", least=least, most=MOST_LISTED)
 
 
 @frozen
 class DomainAddresses:
-    """Labels of a known domain, a counter for each that is kept; make one with :meth:`of`.
+    """Labels of a known domain, with one counter for each label kept; make one with :meth:`of`.
 
     Attributes
     ----------
     labels
         The labels kept, in the order of their counters.
     domain_size
-        How many labels the domain has, those not kept included.
+        How many labels the domain has, including those not kept.
     key
         One byte or more: labels are found, and those of a sample chosen, by their hash under it.
     sampling_rate
@@ -115,7 +117,7 @@ class DomainAddresses:
     Raises
     ------
     UsageError
-        If there are no labels, the key or the share is none, or the size of the domain less than that of its sample.
+        If there are no labels, the key or the rate is invalid, or the domain is smaller than its sample.
     DataError
         If a label is not a string, is there twice, or is not in the sample.
 
@@ -133,18 +135,18 @@ class DomainAddresses:
 
     def __post_init__(self) -> None:
         if self.domain_size > self.size and self.sampling_rate == 1:
-            raise DataError("A domain that is not sampled has as many labels as are listed.")
+            raise DataError("Without sampling, a domain must have as many labels as are listed.")
         hashes = self._index.hashes
         if bool((hashes[1:] == hashes[:-1]).all(axis=1).any()):
             raise DataError(_REPEATED)
         if not _sample(hashes, self.sampling_rate).all():
-            raise DataError("A label of this domain is not in its sample.")
+            raise DataError("A label of this domain is outside its sample.")
 
     @classmethod
     def of(cls, labels: Iterable[str], *, key: bytes = LISTED_KEY, sampling_rate: EpsilonLike = 1) -> Self:
         """Keep a share of these labels, all by default, chosen by their hash under the key."""
         if isinstance(labels, str | bytes):
-            raise UsageError("The labels of a domain are a list of strings; put a single label into a list.")
+            raise UsageError("The labels of a domain must be a list of strings; put a single label into a list.")
         listed = tuple(labels)
         share = _checked_rate(sampling_rate)
         if share == 1:
@@ -166,7 +168,7 @@ class DomainAddresses:
     def of_hashes(self, hashes: NDArray[np.uint64]) -> NDArray[np.int64]:
         """Return the counters of labels with these hashes, shape (m, 2); −1: not sampled, −2: not in the domain.
 
-        Two labels of a domain never share a hash, and 128 bits do not meet by chance.
+        Two labels of a domain never share a hash, and 128-bit hashes do not collide by chance.
         """
         places = self._index.find(hashes)
         if self.sampling_rate < 1:
@@ -181,7 +183,7 @@ def known_places(
     places = addresses.of_hashes(hashes)
     if not ignore_unknown and bool((places == UNKNOWN).any()):
         raise DataError(
-            "A label is not in the sketch's domain; make a sketch that lists it, or leave out what is unknown "
+            "A label is not in the sketch's domain; make a sketch that lists it, or skip unknown labels "
             "(`ignore_unknown=True`)."
         )
     return places
@@ -189,9 +191,9 @@ def known_places(
 
 @dataclass(frozen=True, eq=False)
 class _HashIndex:
-    """Hashes in ascending order and, for each beginning of a hash, where those that begin so are.
+    """Hashes in ascending order and, for each prefix, the position of the hashes with that prefix.
 
-    A hash begins with one of at least twice as many beginnings as there are hashes, so that most have it to themselves.
+    There are at least twice as many prefixes as hashes, so most hashes have a unique prefix.
     """
 
     hashes: NDArray[np.uint64]
@@ -213,7 +215,7 @@ class _HashIndex:
         return cls(ascending, order.astype(np.int64), np.concatenate(([0], np.cumsum(begun))), shift)
 
     def find(self, hashes: NDArray[np.uint64]) -> NDArray[np.int64]:
-        """Return the counter of each hash, −2 where it is none of these."""
+        """Return the counter of each hash, or −2 for any other hash."""
         places = np.full(hashes.shape[0], UNKNOWN, dtype=np.int64)
         begins = (hashes[:, 0] >> self.shift).astype(np.int64)
         at, end = self.starts[begins], self.starts[begins + 1]

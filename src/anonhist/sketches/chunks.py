@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 # So many labels are hashed and added at a time.
 CHUNK = 1 << 16
-# Counters, and what is added to them at a time, stay this far from the ends of int64.
+# Counters and increments stay within this bound, so that int64 does not overflow.
 LARGEST_COUNTER = 2**62
 
 
 def label_chunks(
     labels: Iterable[str], counts: Iterable[int] | ArrayLike | None
 ) -> Iterator[tuple[Sequence[str] | NDArray[np.str_], NDArray[np.int64] | None]]:
-    """Go through labels, and the count of each if there are counts, CHUNK at a time.
+    """Yield labels, and their counts if there are any, CHUNK at a time.
 
     Raises
     ------
@@ -42,7 +42,9 @@ def label_chunks(
         raise UsageError("update takes a list of labels, one for each item; put a single label into a list.")
     if counts is None:
         if isinstance(labels, Mapping):
-            raise UsageError("update takes a mapping's values as counts of their own: update(found, found.values()).")
+            raise UsageError(
+                "update needs the values of a mapping as a separate argument: update(found, found.values())."
+            )
         for chunk in _chunks(labels):
             yield chunk, None
         return
@@ -61,7 +63,7 @@ def label_chunks(
 
 
 def whole_counts(counts: Any) -> NDArray[np.int64]:
-    """Return counts as an array, shape (m,), or refuse what is not a whole number from 1 to 2^62.
+    """Return counts as an array, shape (m,), or refuse any that is not a whole number from 1 to 2^62.
 
     Examples
     --------
@@ -77,7 +79,7 @@ def whole_counts(counts: Any) -> NDArray[np.int64]:
 
 
 def total_of(counts: NDArray[np.int64]) -> int:
-    """Return the sum of numbers from 0 to 2^62, which int64 need not hold.
+    """Return the sum of numbers from 0 to 2^62, which may exceed int64.
 
     Examples
     --------

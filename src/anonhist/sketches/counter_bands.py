@@ -1,18 +1,18 @@
-"""Where the true φ_{k+} and φ_r are, whatever the counts are: confidence intervals from the noisy counters.
+"""Confidence intervals for the true φ_{k+} and φ_r from the noisy counters, valid for any counts.
 
-What a decoder that takes counts to be smooth makes of counters is off by an error of its own, which no simulation on
-its result shows. The counters also give unbiased estimates, which assume nothing. With ĝ the empirical characteristic
-function of B counters and κ̂ that of the noise, ``B·ĝ/κ̂`` is the transform of unbiased estimates of φ_r where each
-counter is one label's, and ``B·ln(ĝ/κ̂)`` that of all but unbiased ones where labels share counters
-(:mod:`anonhist.sketches.decoding.compound`); where ĝ is lost in chance, the logarithm is replaced by its tangent at
-what was decoded, a step that removes the decoder's bias up to its square.
+A decoder that assumes smooth counts has a bias that no simulation on its result shows. The counters also give unbiased
+estimates without assumptions. With ĝ the empirical characteristic
+function of B counters and κ̂ that of the noise, ``B·ĝ/κ̂`` is the transform of unbiased estimates of φ_r if each
+counter is one label's, and ``B·ln(ĝ/κ̂)`` that of nearly unbiased ones if labels share counters
+(:mod:`anonhist.sketches.decoding.compound`). If ĝ is mostly noise, the logarithm is replaced by its tangent at the
+decoded distribution, a step that removes the decoder's bias up to its square.
 
-Such estimates vary much from one count to the next, and sums of neighbors little. φ_{1+} ≥ φ_{2+} ≥ …, so a mean of
-estimates of φ_{j+} over a window of j up to k bounds φ_{k+} from above, and one from k on bounds it from below. The
-mean is a sum of one function H of each counter; its variance is ``Σ_y G_y·H(y)²``, G_y counters having the value y,
-less what labels that are not random contribute. Of windows of several lengths that one is taken whose bound would be
-best if what was decoded were the truth; it decides nothing else. Each bound is wrong in about 1.25 % of sketches, were
-its window fixed and sums of many counters normal.
+Such estimates have a large variance for single counts, and a small one for sums of neighboring counts. φ_{1+} ≥ φ_{2+}
+≥ …, so a mean of estimates of φ_{j+} over a window of j up to k bounds φ_{k+} from above, and one from k on bounds it
+from below. The mean is a sum of one function H of each counter; its variance is ``Σ_y G_y·H(y)²``, G_y counters having
+the value y, less what labels that are not random contribute. Among windows of several lengths, the one is used whose
+bound would be best if the decoded profile were the truth; the profile affects nothing else. For a fixed window and
+normal sums of counters, each bound fails in about 1.25 % of sketches.
 """
 
 from __future__ import annotations
@@ -36,32 +36,32 @@ if TYPE_CHECKING:
 
 # Normal quantiles: 1.25 % beyond an end whose window was chosen; 1.5 % beyond others, since variances are estimated.
 _CHOSEN, _ALONE = 2.2414027276049473, 2.1700903775845606
-# Counts up to here are told apart; few counters are larger, which their values bound alone.
+# Counts up to here are resolved; the few larger counters are bounded only by their values.
 _LONGEST = 1 << 15
-# Windows need not be longer than so many scales of the noise.
+# The longest window, in scales of the noise.
 _SCALES = 32
-# Below this, a characteristic function says nothing in floating point.
+# Below this, rounding errors dominate a characteristic function.
 _FAINT = 1e-8
-# So far from one, a ratio is mostly chance: its logarithm is replaced by the tangent.
+# A ratio this far from one is mostly noise: its logarithm is replaced by the tangent.
 _NEAR = 0.5
-# A transform of counters is sure where it is so many times as large as chance makes it.
+# A transform of counters is significant if it exceeds its noise by this factor.
 _SURE = 10.0
-# Floating point may move a bound past a whole number by less than this.
+# Rounding may move a bound past a whole number by less than this.
 _TOLERANCE = 1e-3
-# Noise goes farther than its reach with this probability.
+# The probability that noise exceeds its reach.
 _BEYOND = 1e-9
-# Noise may have carried a counter away from where it counts, but farther than this with this probability.
+# The probability that noise carries a counter farther than ``carried``.
 _CARRIED = 0.01
-# A response that is off by less than this share of the most is taken as on its step.
+# A response within this share of the largest is taken as on its step.
 _ON_STEP = 0.1
-# Steps are put together that widen no interval by more than this share of it.
+# Steps are merged if no interval widens by more than this share.
 _WIDENED = 0.05
 
 
 def counter_bands(
     observed: Counters, setting: CounterSetting, decoded: Prevalences, *, labels: float
 ) -> tuple[KPlusBand, PrevalenceBand]:
-    """Return 95 % intervals for φ_{k+} and for φ_r; post-processing, no chance takes part.
+    """Return 95 % intervals for φ_{k+} and for φ_r; deterministic post-processing.
 
     Parameters
     ----------
@@ -70,15 +70,15 @@ def counter_bands(
     setting
         The noise, and whether labels share counters.
     decoded
-        What a decoder made of them: numbers of labels, those that are not sampled left out.
+        The decoded numbers of labels, without those that are not sampled.
     labels
-        How many labels one that is sampled stands for, ≥ 1.
+        How many labels each sampled label represents, ≥ 1.
 
     Returns
     -------
     KPlusBand, PrevalenceBand
-        Where the transforms say nothing, because the noise is wide or many labels share a counter, intervals go from 0
-        to what the sum of all counters allows.
+        If the transforms are uninformative, because the noise is wide or many labels share a counter, intervals go from
+        0 to what the sum of all counters allows.
     """
     if not observed.size:
         nothing = np.zeros(0, dtype=np.int64)
@@ -108,7 +108,7 @@ def _places(observed: Counters, setting: CounterSetting, last: int) -> NDArray[n
 
 
 def _by_sum(observed: Counters, setting: CounterSetting, counts: NDArray[np.int64], sampling: _Sampling) -> _Numbers:
-    """Return how many labels can have these counts or more, by the sum of all counters: all items, and noise."""
+    """Return the largest number of labels with these counts or more, given the sum of all counters."""
     total = float(observed.values.astype(np.float64) @ observed.numbers)
     total = max(0.0, total + _CHOSEN * (observed.size * setting.noise.variance) ** 0.5)
     return sampling.ends(total / counts, np.zeros(counts.size))[1]
@@ -174,7 +174,7 @@ class _Grid:
 
     @classmethod
     def of(cls, observed: Counters, setting: CounterSetting, decoded: Prevalences, last: int) -> _Grid | None:
-        """Return None where nothing can be read from transforms."""
+        """Return None if the transforms are uninformative."""
         distribution = setting.noise
         noise = max(distribution.variance**0.5, 1.0)
         least = min(int(observed.values[0]), 0)
@@ -210,7 +210,7 @@ class _Grid:
             ratio = 1 / distribution_of_value
             off = emp * ratio - 1
             is_near = np.abs(off) < _NEAR
-            # What is seen without much chance tells better than what was decoded how labels that share counters add up.
+            # Significant observations describe sums of labels that share counters better than the decoded profile.
             is_sure = is_near & (np.abs(emp) > _SURE / buckets**0.5)
             ratio[is_sure] = 1 / emp[is_sure]
             off[is_near] = np.log1p(off[is_near])
@@ -260,7 +260,7 @@ class _Grid:
     def exactly(self, sampling: _Sampling, low: _Numbers, high: _Numbers) -> tuple[_Numbers, _Numbers]:
         """Return bounds of φ_r for r = 1..last: those of its own estimate, or the differences of bounds of φ_{k+}.
 
-        Whichever is narrower, which says nothing of where the interval lies.
+        The narrower one is used; the width does not depend on the position of the interval.
         """
         counts = np.arange(1, self.last + 1)
         estimates = np.fft.irfft(self.unbiased, self.decoded.size)[counts]
@@ -302,8 +302,8 @@ class _Grid:
         squares = self._correlate(self.counted, response**2, starts) - self._correlate(self.unbiased, step**2, starts)
         if self.is_hashed:
             squares -= self._correlate(self.counted, response, starts) ** 2 / float(self.counted[0].real)
-        # The variance is estimated: it is taken as that of one counter more, for windows only where some are between,
-        # or may have been but for noise. A counter that is alone would else be taken to be there for sure.
+        # The variance is estimated: it is taken as that of one more counter, for windows only if some are between,
+        # or may have been without noise. Otherwise an isolated counter would count as certain.
         more = float(odd.max()) ** 2
         near = _widen(odd > _ON_STEP * odd.max(), self.carried)
         between = self._correlate(self.counted, np.where(near, more, odd**2), starts)
@@ -319,7 +319,7 @@ class _Grid:
 def _by_value(
     observed: Counters, setting: CounterSetting, counts: NDArray[np.int64], sampling: _Sampling
 ) -> tuple[_Numbers, _Numbers]:
-    """Return bounds of φ_{k+} for these k, all at once, of the few counters that are so large."""
+    """Return bounds of φ_{k+} for these k, all at once, from the few counters that are so large."""
     reach = setting.noise.reach(_BEYOND)
     above = np.append(np.cumsum(observed.numbers[::-1])[::-1], 0).astype(np.float64)
     # A label has k or more only if its counter has k − reach or more, and surely if that has k + reach or more.
@@ -335,7 +335,7 @@ def _by_value(
 
 
 def _widen(marked: NDArray[np.bool_], reach: int) -> NDArray[np.bool_]:
-    """Mark also what is this far from a mark, or nearer."""
+    """Extend marks by this distance on both sides."""
     sums = np.cumsum(np.pad(marked, (reach + 1, reach)))
     return np.asarray(sums[2 * reach + 1 :] > sums[: -2 * reach - 1])
 
@@ -347,7 +347,7 @@ def _pad(numbers: _Numbers, size: int) -> _Numbers:
 def _steps(
     ends: NDArray[np.int64], lows: _Numbers, highs: _Numbers
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Keep of intervals the whole numbers in them, and put neighbors together where that hardly widens them."""
+    """Shrink intervals to the whole numbers in them, and merge neighbors if that hardly widens them."""
     high = np.clip(np.floor(highs + _TOLERANCE), 0, 2.0**62).astype(np.int64)
     low = np.minimum(np.clip(np.ceil(lows - _TOLERANCE), 0, 2.0**62).astype(np.int64), high)
     places = ends.tolist()

@@ -1,4 +1,4 @@
-"""What a decoder sees of a sketch: how many counters have each value."""
+"""The input of a decoder: how many counters have each value."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from anonhist.errors import DataError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-# A window of so many values is counted in place; what lies beyond is sorted.
+# A window of this many values is counted in place; values beyond are sorted.
 _WINDOW = 1 << 20
 
 
@@ -46,11 +46,11 @@ class Counters:
         if self.values.shape != self.numbers.shape or not (self.values[1:] > self.values[:-1]).all():
             raise DataError("The values of counters must be ascending, each once.")
         if self.numbers.size and not self.numbers.min() > 0:
-            raise DataError("Each value of a counter must be that of one counter at least.")
+            raise DataError("Each value must occur in at least one counter.")
 
     @classmethod
     def of(cls, counters: NDArray[np.int64]) -> Self:
-        """Count how many counters have each value: in place where values lie close together, by sorting beyond.
+        """Count how many counters have each value: in place if values are close together, by sorting beyond.
 
         Parameters
         ----------
@@ -69,7 +69,7 @@ class Counters:
 
     @classmethod
     def sum_of(cls, values: NDArray[np.int64], numbers: NDArray[np.int64]) -> Self:
-        """Put together values in any order, equal ones added up, with numbers ≥ 0.
+        """Combine values in any order, adding up equal ones, with numbers ≥ 0.
 
         Examples
         --------

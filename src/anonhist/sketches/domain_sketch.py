@@ -23,15 +23,15 @@ class DomainSketch(Sketch, addresses=DomainAddresses):
     Parameters
     ----------
     alphabet
-        All labels there can be, the domain of the sketch: public, chosen before the data, all different. Other labels
-        are refused, or left out, when it is updated.
+        All possible labels, the domain of the sketch: public, chosen before the data, all different. Updates refuse or
+        skip other labels.
     epsilon
-        What the sketch may cost in all, > 0, read exactly.
+        Total ε of the sketch, > 0, read exactly.
     key
-        One byte or more, public: it decides which labels are in a sample.
+        One byte or more, public: it determines which labels are in the sample.
     sampling_rate
-        Which share of the labels is counted, 2^−32 to 1, chosen by the hash. It saves memory, not privacy: who knows a
-        label knows whether it is in the sample.
+        The share of the labels that is counted, 2^−32 to 1, chosen by the hash. It saves memory and adds no privacy:
+        whoever knows a label knows whether it is in the sample.
     unit
         Whom the sketch protects: an item by default, or ``PrivacyUnit.user(max_items=m)``.
     relation
@@ -42,18 +42,18 @@ class DomainSketch(Sketch, addresses=DomainAddresses):
     noise_share
         Draw only a share of the noise, for a sum of several parties' sketches; **not private alone**.
     source
-        Where the noise comes from; the operating system by default.
+        The source of randomness; the operating system by default.
 
     Raises
     ------
     UsageError
-        If one of them is none of these, or epsilon is too small: below 2^−40 for each item of the unit.
+        If a parameter is invalid, or epsilon is too small: below 2^−40 for each item of the unit.
     DataError
         If labels are not strings, or not all different.
 
     See Also
     --------
-    Sketch : What all sketches do, and what they promise for one look, two and many.
+    Sketch : Methods of all sketches, and their guarantees for one and two intrusions.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Clipping of noisy counters to a range, and unfolding: the noise that was cut off is drawn anew, exactly."""
+"""Clipping of noisy counters to a range, and unfolding: the noise that was cut off is drawn again, exactly."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def unfold(counters: NDArray[np.int64], largest: int, gamma: Fraction, *, source
     gamma
         The rate γ of the noise.
     source
-        Where the random words come from.
+        The source of random words.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""A sketch of labels that nobody can list."""
+"""A sketch of labels that cannot be listed."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ if TYPE_CHECKING:
 
 
 class HashedSketch(Sketch, addresses=HashedAddresses):
-    """A sketch of labels that nobody can list: thrown into buckets by their hash.
+    """A sketch of labels that cannot be listed, assigned to buckets by their hash.
 
     Parameters
     ----------
     buckets
         How many counters, from 1 to 2^31.
     epsilon
-        What the sketch may cost in all, > 0, read exactly.
+        Total ε of the sketch, > 0, read exactly.
     key
         One byte or more, any: the bucket of a label is its keyed hash modulo the number of buckets (docs/hashing.md,
         section 3). It is public, and chosen before the data. Sketches of one key can be merged.
     sampling_rate
-        Which share of all labels is counted, 2^−32 to 1, chosen by the hash. It saves errors, not privacy: who knows a
-        label knows whether it is in the sample.
+        The share of all labels that is counted, 2^−32 to 1, chosen by the hash. It saves counters and adds no privacy:
+        whoever knows a label knows whether it is in the sample.
     unit
         Whom the sketch protects: an item by default, or ``PrivacyUnit.user(max_items=m)``.
     relation
@@ -40,16 +40,16 @@ class HashedSketch(Sketch, addresses=HashedAddresses):
     noise_share
         Draw only a share of the noise, for a sum of several parties' sketches; **not private alone**.
     source
-        Where the noise comes from; the operating system by default.
+        The source of randomness; the operating system by default.
 
     Raises
     ------
     UsageError
-        If one of them is none of these, or epsilon is too small: below 2^−40 for each item of the unit.
+        If a parameter is invalid, or epsilon is too small: below 2^−40 for each item of the unit.
 
     See Also
     --------
-    Sketch : What all sketches do, and what they promise for one look, two and many.
+    Sketch : Methods of all sketches, and their guarantees for one and two intrusions.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Which sketches may become one."""
+"""Which sketches can be merged."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Mergeable(Protocol):
-    """What is public about a sketch and decides what it can be added to."""
+    """The public properties of a sketch that determine what it can be merged with."""
 
     addresses: HashedAddresses | DomainAddresses
     unit: PrivacyUnit
@@ -27,12 +27,14 @@ class Mergeable(Protocol):
 def check_mergeable(one: Mergeable, other: Mergeable) -> None:
     """Refuse sketches whose sum would not be a sketch with independent noise; see :meth:`Sketch.merge`."""
     if one.addresses != other.addresses:
-        raise UsageError("Only sketches of one domain, or with one key and as many buckets, can be merged.")
+        raise UsageError(
+            "Only sketches with the same domain, or with the same key and number of buckets, can be merged."
+        )
     if (one.unit, one.relation) != (other.unit, other.relation):
         raise UsageError("Only sketches that protect the same unit can be merged.")
     if one.users_in is not other.users_in:
-        raise UsageError("Only sketches that say the same of where a user may be (`users_in`) can be merged.")
+        raise UsageError("Only sketches with the same `users_in` can be merged.")
     if one.clipped is not None or other.clipped is not None:
         raise UsageError("A clipped sketch cannot be merged before it is unfolded.")
     if {part.identity for part in one.noise} & {part.identity for part in other.noise}:
-        raise UsageError("These sketches share noise: one holds the other, or a copy of it, already.")
+        raise UsageError("These sketches share noise: one already contains the other or a copy of it.")

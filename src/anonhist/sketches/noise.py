@@ -1,4 +1,4 @@
-"""The noise of a sketch: which parts it consists of, and the distribution of their sum."""
+"""The noise of a sketch: its parts, and the distribution of their sum."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-# More than this, which no epsilon passes, need not be written down.
+# Above every epsilon, so larger rates are not needed.
 LARGEST_GAMMA = 10**64
 # A distribution of so many values takes about 4 GB while it is computed.
 _WIDEST = 1 << 27
@@ -30,27 +30,27 @@ _IDENTITY = re.compile(r"[0-9a-f]{32}")
 
 @dataclass(frozen=True, order=True)
 class NoiseComponent:
-    """One part of the noise of a sketch: what was drawn when a sketch was new.
+    """One part of the noise of a sketch, drawn when a sketch was created.
 
     Attributes
     ----------
     identity
-        32 hexadecimal digits drawn together with the noise: sketches that have one in common share its noise.
+        32 hexadecimal digits drawn together with the noise: sketches with a common identity share noise.
     gamma
         The rate γ of the discrete Laplace distribution it belongs to, exact, > 0: one step of one counter costs γ.
     shape
         1 for the whole of such noise. A share 1/h of it is the difference of two negative binomial numbers of that
         shape: h independent shares add up to the whole.
     session
-        For shares: the public name of what they belong to; only shares of one session add up to something. Else empty.
+        For shares: the public name of their session; only shares of one session add up. Otherwise empty.
     participants
-        For shares: how many parties must take part honestly, 1/shape or, where the adversary may be one of them, one
-        more. Else 1.
+        For shares: how many parties must take part honestly, 1/shape or, if the adversary may be one of them, one
+        more. Otherwise 1.
 
     Raises
     ------
     DataError
-        If one of them is none of these.
+        If an attribute is invalid.
 
     Examples
     --------
@@ -66,21 +66,21 @@ class NoiseComponent:
 
     def __post_init__(self) -> None:
         if not isinstance(self.identity, str) or not _IDENTITY.fullmatch(self.identity):
-            raise DataError("The identity of a part of noise is 32 hexadecimal digits.")
+            raise DataError("The identity of a part of noise must have 32 hexadecimal digits.")
         if not isinstance(self.gamma, Fraction) or not SMALLEST_GAMMA <= self.gamma <= LARGEST_GAMMA:
-            raise DataError("The rate of a part of noise is an exact number from 2^-40 to 10^64.")
+            raise DataError("The rate of a part of noise must be an exact number from 2^-40 to 10^64.")
         shape = self.shape
         if not isinstance(shape, Fraction) or shape.numerator != 1 or shape.denominator > MOST_PARTIES:
-            raise DataError("The shape of a part of noise is 1, or 1/h for a number h of parties up to 2^31.")
+            raise DataError("The shape of a part of noise must be 1, or 1/h for a number h of parties up to 2^31.")
         if not (self.session == "" if shape == 1 else is_session(self.session)):
-            raise DataError("Shares of noise, and nothing else, name a session: plain text on one line.")
+            raise DataError("Only shares of noise have a session, which must be plain text on one line.")
         enough = (1,) if shape == 1 else (shape.denominator, shape.denominator + 1)
         if type(self.participants) is not int or self.participants not in enough:
-            raise DataError("Shares 1/h of noise need h parties, or h + 1 where the adversary may be one of them.")
+            raise DataError("Shares 1/h of noise need h parties, or h + 1 if the adversary may be one of them.")
 
     @property
     def adversary(self) -> Adversary:
-        """From whom a share of noise protects, together with the others."""
+        """The adversary from whom the shares protect together."""
         return Adversary.OUTSIDER if self.participants == self.shape.denominator else Adversary.PARTY
 
 
@@ -154,7 +154,7 @@ class NoiseDistribution:
         14
         """
         if not 0 < probability < 1:
-            raise UsageError("The probability that noise may leave its reach with is between 0 and 1.")
+            raise UsageError("The probability of noise beyond its reach must be between 0 and 1.")
         if not self.parts:
             return 0
         if len(self.parts) == 1 and self.parts[0][1] == 1:
@@ -190,10 +190,10 @@ class NoiseDistribution:
         if len(self.parts) == 1 and self.parts[0][1] == 1:
             gamma = float_rate(self.parts[0][0])
             return np.asarray(math.tanh(gamma / 2) * np.exp(-gamma * np.abs(np.arange(-reach, reach + 1))))
-        # Wide enough that what wraps around is below rounding.
+        # Wide enough that wrap-around is below rounding.
         size = 1 << max(4, 2 * max(reach, self.reach(1e-17)) + 1).bit_length()
         if size > _WIDEST:
-            raise UsageError("This noise is too wide for its distribution to be computed; take a larger epsilon.")
+            raise UsageError("This noise is too wide to compute its distribution; take a larger epsilon.")
         around = np.fft.irfft(self.characteristic(2 * np.pi * np.arange(size // 2 + 1) / size), size)
         return np.asarray(np.maximum(np.roll(around, reach)[: 2 * reach + 1], 0.0))
 

@@ -1,4 +1,4 @@
-"""What a party that knows its own share of the noise can learn: the exact loss under the remaining shares."""
+"""The exact privacy loss toward a party that knows its own share of the noise, under the remaining shares."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _DIGITS = 4
 
 
 def party_loss(gamma: Fraction, *, remaining: int, of: int) -> Fraction:
-    """Return what a step of one counter costs where some shares of its noise are missing, rounded up.
+    """Return the cost of a step of one counter if some shares of its noise are missing, rounded up.
 
     Shares have the shape 1/``of``, and ``remaining`` of them are left. With s = ``remaining``/``of``, p = e^(−γ) and
     Z the difference of two negative binomial numbers of shape s::

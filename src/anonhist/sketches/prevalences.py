@@ -1,4 +1,4 @@
-"""What a decoder finds: how many labels it estimates at each count, and the profile nearest to that."""
+"""The result of a decoder: the estimated number of labels with each count, and the nearest profile."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Prevalences:
     Raises
     ------
     DataError
-        If they are none of these.
+        If counts or numbers are invalid.
 
     Examples
     --------
@@ -45,11 +45,11 @@ class Prevalences:
         if self.counts.shape != self.numbers.shape or not (self.counts[1:] > self.counts[:-1]).all():
             raise DataError("Estimated prevalences need distinct counts in ascending order.")
         if self.counts.size and (self.counts[0] < 0 or not 0 <= self.numbers.min() <= self.numbers.max() < np.inf):
-            raise DataError("Estimated prevalences and their counts must not be negative, and must be finite.")
+            raise DataError("Estimated prevalences and their counts must be finite and at least 0.")
 
     @classmethod
     def none(cls) -> Prevalences:
-        """Return what is found where there are no counters."""
+        """Return the empty result."""
         return cls(np.zeros(0, dtype=np.int64), np.zeros(0))
 
     def scale(self, factor: float) -> Prevalences:
@@ -70,7 +70,7 @@ class Prevalences:
         counts, numbers = self.counts[positive], self.numbers[positive]
         reaching = np.floor(np.cumsum(numbers[::-1]) + 0.5)
         if reaching.size and reaching[-1] >= 2.0**63:
-            raise DataError("More than 2^63 − 1 labels are estimated, the most that can be counted here.")
+            raise DataError("More than 2^63 − 1 labels are estimated, which is the largest number supported.")
         whole = np.diff(reaching.astype(np.int64), prepend=0)[::-1]
         kept = whole > 0
         return Profile(counts[kept], whole[kept], unit=unit)

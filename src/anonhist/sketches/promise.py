@@ -1,4 +1,4 @@
-"""What a sketch promises, read off the parts of its noise."""
+"""The guarantee of a sketch, computed from the parts of its noise."""
 
 from __future__ import annotations
 
@@ -48,12 +48,14 @@ def checked_unit(unit: object) -> PrivacyUnit:
     if unit.needs_bounded_degrees:
         raise UsageError("A sketch does not bound how many edges a node has: protect nodes with release_degrees.")
     if unit.sketches > 1:
-        raise UsageError("The unit of a sketch bounds the items of a user in this one: PrivacyUnit.user(max_items=m).")
+        raise UsageError(
+            "The unit of a sketch bounds the items of a user in this sketch only: PrivacyUnit.user(max_items=m)."
+        )
     return unit
 
 
 def checked_relation(relation: object) -> NeighboringRelation:
-    """Refuse what is no relation."""
+    """Refuse an invalid relation."""
     if not isinstance(relation, NeighboringRelation):
         message = f"`relation` must be a NeighboringRelation, such as ADD_OR_REMOVE, not {relation!r:.80}."
         raise UsageError(message)
@@ -73,7 +75,7 @@ def checked_setting(
 
 
 def rate_of(epsilon: EpsilonLike, unit: PrivacyUnit, relation: NeighboringRelation) -> Fraction:
-    """Return γ, what one step of one counter may cost: ``ε/(max_distance·steps)``.
+    """Return γ, the cost of one step of one counter: ``ε/(max_distance·steps)``.
 
     Examples
     --------
@@ -88,12 +90,12 @@ def rate_of(epsilon: EpsilonLike, unit: PrivacyUnit, relation: NeighboringRelati
 
 
 def checked_parts(noise: Iterable[NoiseComponent]) -> tuple[NoiseComponent, ...]:
-    """Return parts of noise in their order, or refuse those that do not belong into one sketch."""
+    """Return parts of noise in order, or refuse those that do not belong to one sketch."""
     parts = tuple(noise)
     if not parts or not all(isinstance(part, NoiseComponent) for part in parts):
-        raise DataError("A sketch has one part of noise at least.")
+        raise DataError("A sketch must have at least one part of noise.")
     if len({part.identity for part in parts}) < len(parts):
-        raise DataError("A sketch has no part of its noise twice.")
+        raise DataError("A sketch must not have the same part of noise twice.")
     for _, shares in _sessions(parts):
         if len({(share.gamma, share.shape, share.participants) for share in shares}) > 1:
             raise DataError(
@@ -121,7 +123,7 @@ class SharedNoise:
     Raises
     ------
     UsageError
-        If there are fewer than must take part: then nothing is promised.
+        If there are fewer than must take part: then there is no guarantee.
     """
 
     gamma: Fraction
@@ -139,7 +141,7 @@ class SharedNoise:
 
     @property
     def party_gamma(self) -> Fraction:
-        """What one step of one counter costs toward a party, which knows its own share."""
+        """The cost of one step of one counter toward a party, which knows its own share."""
         return party_loss(self.gamma, remaining=self.participants - 1, of=self.honest)
 
 

@@ -1,4 +1,4 @@
-"""How many buckets a hashed sketch should have: expected errors, by simulation of a public shape."""
+"""Recommended number of buckets of a hashed sketch, by simulated errors on a public shape."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _LARGEST = 10_000
 
 @dataclass(frozen=True)
 class BucketRow:
-    """What a number of buckets is expected to do.
+    """Expected errors with a number of buckets.
 
     Attributes
     ----------
@@ -88,19 +88,20 @@ def recommend_buckets(
     max_bytes: int | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> BucketRecommendation:
-    """Say how many buckets a hashed sketch should have for so many different labels.
+    """Recommend the number of buckets of a hashed sketch for so many distinct labels.
 
-    Too few buckets hold many labels each, which are hard to tell apart; too many hold noise and nothing else. Between
-    is a wide range: sketches of labels with prevalences ``φ_r ∝ r^(−2)`` are simulated and read back. Of one bucket a
-    label or more, the fewest are taken with which the error of prevalences is at most a quarter above the least; fewer
-    than labels only where ``max_bytes`` asks for it, since what is lost then depends on how smooth prevalences are.
+    With too few buckets, many labels share one and are hard to separate; with too many, most buckets contain only
+    noise. The range between is wide. Sketches of labels with prevalences ``φ_r ∝ r^(−2)`` are simulated and read back.
+    Of one bucket a label or more, the fewest are taken with which the error of prevalences is at most a quarter above
+    the least; fewer than labels only where ``max_bytes`` asks for it, since what is lost then depends on how smooth
+    prevalences are.
 
     Parameters
     ----------
     labels
-        About how many different labels are expected, from 1 to 2^31: a public guess, nothing of the data.
+        About how many different labels are expected, from 1 to 2^31: a public guess, not computed from the data.
     epsilon, unit, relation
-        What the sketch shall promise.
+        The guarantee of the sketch.
     max_bytes
         How large its counters may be, in bytes; no limit by default.
     progress
@@ -113,8 +114,8 @@ def recommend_buckets(
 
     Notes
     -----
-    Up to 20,000 labels are simulated, 8 times for each number of buckets, with the same seed: the same question has the
-    same answer. For more labels errors are scaled by ``(20,000/labels)^(1/2)``.
+    Up to 20,000 labels are simulated, 8 times for each number of buckets, with the same seed, so the result is
+    reproducible. For more labels errors are scaled by ``(20,000/labels)^(1/2)``.
 
     Examples
     --------
@@ -128,8 +129,8 @@ def recommend_buckets(
     distribution = NoiseDistribution.of([(rate_of(epsilon, protected, checked_relation(relation)), Fraction(1))])
     loads = [load for load in LOADS if most is None or BYTES * _buckets(expected, load) <= most]
     if not loads:
-        message = f"For so many labels a sketch takes {BYTES * _buckets(expected, LOADS[0]):,} bytes at least."
-        raise UsageError(f"{message} Allow more, or count a share of the labels (`sampling_rate`).")
+        message = f"For so many labels a sketch takes at least {BYTES * _buckets(expected, LOADS[0]):,} bytes."
+        raise UsageError(f"{message} Allow more, or sample the labels (`sampling_rate`).")
     rows = []
     for place, load in enumerate(loads):
         with tell_share(progress, place / len(loads), (place + 1) / len(loads)):
@@ -138,8 +139,8 @@ def recommend_buckets(
     least = min(row.prevalences_error for row in eligible)
     best = next(row for row in eligible if row.prevalences_error <= TOLERANCE * least)
     reason = (
-        f"With {best.buckets:,} buckets prevalences are expected to err by {100 * best.prevalences_error:.2g} % of the "
-        f"labels in all; the least that was found is {100 * least:.2g} %."
+        f"With {best.buckets:,} buckets the expected total error of prevalences is "
+        f"{100 * best.prevalences_error:.2g} % of the labels; the lowest found is {100 * least:.2g} %."
     )
     return BucketRecommendation(tuple(rows), best.buckets, reason)
 

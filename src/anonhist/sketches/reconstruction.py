@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from anonhist.sketches.noise import NoiseDistribution
     from anonhist.sketches.promise import SharedNoise
 
-_SHARED = "Labels that share counters were told apart by the distribution of their sums"
+_SHARED = "Labels that share counters were separated by the distribution of their sums"
 _OWN = "Each counter is one label's"
-_AS_LABELS = "Counters were read as labels: labels that share one were not told apart"
+_AS_LABELS = "Each counter was read as one label: labels that share one were not separated"
 
 
 def reconstruct(
@@ -69,7 +69,7 @@ def _decoder(decoder: DecoderName | Decoder | None, setting: CounterSetting) -> 
         return default_decoder(setting)
     if isinstance(decoder, str) and decoder in DECODERS:
         return DECODERS[decoder]()
-    # A class has all that its objects have.
+    # A class has all attributes of its objects.
     if isinstance(decoder, str | type) or not isinstance(decoder, Decoder):
         message = f"`decoder` must be one of {', '.join(DECODERS)}, or a Decoder, not {decoder!r:.80}."
         raise UsageError(message)

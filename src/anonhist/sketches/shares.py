@@ -23,7 +23,7 @@ LONGEST_SESSION = 200
 
 
 class Adversary(Enum):
-    """From whom shares of noise protect what is counted.
+    """The adversary from whom shares of noise protect the counts.
 
     Examples
     --------
@@ -47,8 +47,8 @@ class NoiseShare:
     .. warning::
        A sketch with a share of the noise is **not private by itself**: nobody but its owner may see its counters. Only
        their sum may be seen, which takes a protocol of secure aggregation (not part of this library), and at least h of
-       the parties whose shares are in the sum must be honest: those that draw their noise, keep it to themselves and
-       do not drop out. Choose h no larger than the number of parties that you are sure of.
+       the parties whose shares are in the sum must be honest: they draw their noise, keep it secret and do not drop
+       out. Choose h no larger than the number of parties that you are sure of.
 
     A party that knows its own share subtracts it from the sum. So h counts honest parties *besides the adversary*, and
     h + 1 shares must be in the sum: of k parties all of which are honest but curious, h is k − 1. (Parties that
@@ -60,11 +60,11 @@ class NoiseShare:
         h, how many parties besides the adversary are sure to add their share, at least 2. (Where each adds all of the
         noise itself, leave the share out and merge the sketches.)
     session
-        A public name of what is added up, the same for all parties and for nothing else; plain text on one line. Shares
-        of different sessions do not complete each other.
+        A unique public name of the sum, the same for all parties; plain text on one line. Shares of different sessions
+        do not complete each other.
     adversary
-        Who is not to learn more than ε allows: anybody, a party included, or only those outside. Then h shares are
-        enough, and the guarantee says besides what holds toward a party that subtracts its own share: with h = 2, for
+        Against whom ε holds: everybody, parties included, or only outsiders. For outsiders, h shares are enough, and
+        the guarantee also states what holds toward a party that subtracts its own share: with h = 2, for
         ε = 0.01, 0.1 and 1, it is 0.356, 0.606 and 1.68.
 
     Raises

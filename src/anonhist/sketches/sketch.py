@@ -1,4 +1,4 @@
-"""The sketch: an array of counters, private from its first moment, that is updated, merged and read back."""
+"""The sketch: an array of counters, private from the start, that is updated, merged and decoded."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ class Sketch(Shown, Saved):
     addresses : HashedAddresses or DomainAddresses
         Which counter a label has.
     unit : PrivacyUnit
-        Whom the noise protects: an item, or a user with at most m items in *each* of the sketches that are merged. That
-        nobody has more is for the caller to see to.
+        Whom the noise protects: an item, or a user with at most m items in *each* of the sketches that are merged. The
+        caller must make sure that nobody has more.
     users_in : UsersIn
         Whether a user may be in every one of the sketches that are merged, or is in one of them only.
     relation : NeighboringRelation
@@ -68,7 +68,7 @@ class Sketch(Shown, Saved):
     private state of what was counted before, and learns nothing more about it later. *Two intrusions.* The difference
     of two states is exactly what was counted between them, which is not protected from an adversary who sees both; what
     was counted before the first stays protected. A result read from the sketch, a copy, a backup or an older file are
-    states, too; and who watches while items are counted sees these items.
+    states, too. Whoever observes the memory while items are counted sees these items.
 
     The noise is in the counters first, so memory never holds counts without it, but the chunk of labels being counted.
 
@@ -103,7 +103,7 @@ class Sketch(Shown, Saved):
         noise_share: NoiseShare | None,
         source: RandomSource | None,
     ) -> None:
-        """Begin a sketch of no data, its noise freshly drawn."""
+        """Create an empty sketch with fresh noise."""
         entropy = source or SystemSource()
         setting = checked_setting(PrivacyUnit.item() if unit is None else unit, relation, users_in)
         gamma = rate_of(epsilon, *setting[:2])
@@ -128,7 +128,7 @@ class Sketch(Shown, Saved):
         clipped: int | None = None,
         users_in: UsersIn = UsersIn.EVERY_SKETCH,
     ) -> Sketch:
-        """Put a sketch together from what was kept of it; what kind it is follows from its addresses.
+        """Make a sketch from its stored parts; its kind follows from its addresses.
 
         Parameters
         ----------
@@ -139,7 +139,7 @@ class Sketch(Shown, Saved):
         Raises
         ------
         UsageError
-            If the unit, the relation or users_in is none that a sketch has.
+            If a sketch cannot have the unit, the relation or users_in.
         DataError
             If the parts do not belong together: noise of no part or twice the same, shares of one session that differ,
             counters of another type or number or beyond ±2^62 or, where they are clipped, beyond their range.
@@ -154,7 +154,7 @@ class Sketch(Shown, Saved):
         """
         kind = cls._kinds.get(type(addresses))
         if kind is None:
-            raise UsageError("The addresses of a sketch are HashedAddresses or DomainAddresses.")
+            raise UsageError("The addresses of a sketch must be HashedAddresses or DomainAddresses.")
         sketch = object.__new__(kind)
         sketch._set(addresses, *checked_setting(unit, relation, users_in), noise, counters, clipped)
         return sketch
@@ -173,14 +173,14 @@ class Sketch(Shown, Saved):
         self.turn = RLock()
         self.noise, self.counters, self.clipped = checked_parts(noise), counters, clipped
         if not isinstance(counters, np.ndarray) or counters.dtype != np.int64 or counters.shape != (addresses.size,):
-            raise DataError("A sketch has one counter, a 64-bit whole number, for each of its addresses.")
+            raise DataError("A sketch must have one counter, a 64-bit whole number, for each of its addresses.")
         least, most = -LARGEST_COUNTER, LARGEST_COUNTER
         if clipped is not None:
             self.clipped = parse_whole_number(clipped, name="clipped", most=LARGEST_COUNTER)
             least, most = 0, self.clipped
             self._check_foldable()
         if int(counters.min()) < least or int(counters.max()) > most:
-            raise DataError("A counter of the sketch is outside of the range that its counters have.")
+            raise DataError("A counter of the sketch is outside its range.")
 
     @property
     def noise_distribution(self) -> NoiseDistribution:
@@ -189,7 +189,7 @@ class Sketch(Shown, Saved):
 
     @property
     def guarantee(self) -> Guarantee:
-        """What this sketch, and whatever is made of it, promises.
+        """The guarantee of this sketch and of everything computed from it.
 
         Each *item* is in one of the sketches that were merged, so the largest of their epsilons counts: what the others
         add is independent of it. A *user* may have m items in each of them, so their epsilons add up, also where they
@@ -200,7 +200,7 @@ class Sketch(Shown, Saved):
         Raises
         ------
         UsageError
-            If shares of the noise are still missing: then nothing is promised.
+            If shares of the noise are still missing: then there is no guarantee.
 
         Examples
         --------
@@ -220,7 +220,7 @@ class Sketch(Shown, Saved):
         *,
         ignore_unknown: bool = False,
     ) -> None:
-        """Count labels, as many and as long a stream as there are, in constant memory.
+        """Count labels from a stream of any length, in constant memory.
 
         Parameters
         ----------
@@ -230,7 +230,7 @@ class Sketch(Shown, Saved):
         counts
             How many items each stands for, whole numbers ≥ 1, as many as there are labels; 1 each by default.
         ignore_unknown
-            Whether labels outside of a listed domain are left out; else they are refused.
+            Whether labels outside a listed domain are skipped; otherwise they are refused.
 
         Raises
         ------
@@ -242,7 +242,7 @@ class Sketch(Shown, Saved):
 
         Notes
         -----
-        Labels are counted 65,536 at a time. An error leaves out the whole chunk in which it is found and all that come
+        Labels are counted 65,536 at a time. An error drops the whole chunk in which it occurs and all chunks
         after it; chunks before it stay counted.
 
         Examples
@@ -270,7 +270,7 @@ class Sketch(Shown, Saved):
         Parameters
         ----------
         data
-            The bytes of all labels, shape (bytes,); UTF-8, which is not looked at.
+            The bytes of all labels, shape (bytes,); UTF-8, which is not checked.
         offsets
             m + 1 integers that never fall: label i is ``data[offsets[i]:offsets[i + 1]]``.
         counts, ignore_unknown
@@ -300,7 +300,7 @@ class Sketch(Shown, Saved):
 
     @in_turn
     def add(self, addresses: NDArray[np.int64], counts: NDArray[np.int64] | None = None) -> None:
-        """Add to counters by their address, all or, if there is an error, none.
+        """Add to counters by address: to all or, if there is an error, to none.
 
         Parameters
         ----------
@@ -327,13 +327,13 @@ class Sketch(Shown, Saved):
         if not addresses.size:
             return
         if int(addresses.max()) >= self.addresses.size:
-            raise UsageError("An address is beyond the last counter of the sketch.")
+            raise UsageError("An address is larger than that of the last counter of the sketch.")
         total = addresses.size if numbers is None else total_of(numbers)
         if int(self.counters[addresses].max()) + total > LARGEST_COUNTER:
             raise DataError("A counter could pass 2^62, the largest that a sketch holds; count into a new sketch.")
         if not self.counters.flags.writeable:
             self.counters = self.counters.copy()
-        # To noisy counters at once: there is no array of what was counted that has no noise.
+        # Directly to the noisy counters: no array of counts without noise ever exists.
         np.add.at(self.counters, addresses, 1 if numbers is None else numbers)
 
     @in_turn
@@ -352,8 +352,8 @@ class Sketch(Shown, Saved):
         Raises
         ------
         UsageError
-            If it is no such sketch, one of both is clipped, or they have noise in common: then one of them is a copy of
-            the other or holds it already.
+            If it is not such a sketch, either is clipped, or they have noise in common: then one is a copy of the other
+            or already contains it.
         DataError
             If a counter would pass 2^62.
 
@@ -417,14 +417,14 @@ class Sketch(Shown, Saved):
 
     @in_turn
     def unfold(self, *, source: RandomSource | None = None) -> None:
-        """Undo the clipping: draw the noise that was cut off anew, so that counters are distributed exactly as before.
+        """Undo the clipping: draw the noise that was cut off again, so that counters are distributed exactly as before.
 
         Post-processing: the guarantee stays.
 
         Parameters
         ----------
         source
-            Where the random words come from; the operating system by default.
+            The source of random words; the operating system by default.
 
         Raises
         ------
@@ -432,12 +432,12 @@ class Sketch(Shown, Saved):
             If the sketch is not clipped, or was unfolded already.
         """
         if self.clipped is None:
-            raise UsageError("This sketch is not clipped; a sketch is unfolded once, after it was clipped.")
+            raise UsageError("This sketch is not clipped; a sketch can only be unfolded once, after it was clipped.")
         gamma, entropy = self.noise[0].gamma, source or SystemSource()
         self.counters, self.clipped = unfold(self.counters, self.clipped, gamma, source=entropy), None
 
     def reconstruct(self, decoder: DecoderName | Decoder | None = None, *, simulations: int | None = None) -> Release:
-        """Return the profile of what was counted, as a release: post-processing, as often as one likes.
+        """Return the profile of the counted labels, as a release: post-processing, which can be repeated.
 
         Parameters
         ----------
@@ -486,7 +486,7 @@ class Sketch(Shown, Saved):
 
     def __copy__(self, _memo: object = None) -> NoReturn:
         """Refuse: two sketches with one noise, of different data, would show what the difference is."""
-        raise UsageError("A sketch is not copied: both would have the same noise; begin a new one, and merge them.")
+        raise UsageError("A sketch cannot be copied: both would have the same noise; start a new one, and merge them.")
 
     __deepcopy__ = __copy__
 
@@ -497,4 +497,4 @@ class Sketch(Shown, Saved):
 
     def _check_foldable(self) -> None:
         if len(self.noise) > 1 or self.noise[0].shape < 1:
-            raise UsageError("Only a sketch with the whole noise of one sketch, not merged, can be clipped.")
+            raise UsageError("Only a sketch that was not merged and has the whole noise of one sketch can be clipped.")

@@ -115,7 +115,7 @@ def test_reports_that_nobody_can_send_are_refused_and_others_fitted(decoder: Dec
     channel = MatrixChannel(np.array([[0.75, 0.25], [0.25, 0.75], [0.0, 0.0]]))
     fitted = decoder.decode(np.zeros(2), channel, np.array([7_000.0, 3_000.0, 0.0])).frequencies
     assert fitted[0] == pytest.approx(0.9, abs=0.1)
-    with pytest.raises(DataError, match="no item can give"):
+    with pytest.raises(DataError, match="impossible for every item"):
         decoder.decode(np.zeros(2), channel, np.array([70.0, 30.0, 1.0]))
 
 

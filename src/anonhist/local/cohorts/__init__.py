@@ -1,1 +1,1 @@
-"""Labels in few buckets, told apart because each cohort of devices puts them elsewhere."""
+"""Labels hashed to few buckets: colliding labels are separated across cohorts."""

@@ -1,4 +1,4 @@
-"""Raw estimates of labels with cohorts, and how likely ones as large are where nobody has the label."""
+"""Raw estimates of labels with cohorts, and the probability of estimates as large if nobody has the label."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 # Sums over cohorts are taken on so many steps.
 _STEPS = 1 << 17
-# What a tail of such sums may be for rounding alone.
+# Rounding can change a tail of such sums by this much.
 _ROUNDING = 1e-13
-# Errors that would come out smaller, share of the variance, are rounding.
+# Smaller errors, as a share of the variance, are due to rounding.
 _LEAST_SHARE = 1e-9
 TINY = 1e-300
 
@@ -27,9 +27,9 @@ TINY = 1e-300
 class LabelEstimates:
     """Raw estimates, their errors, and what those would be if nobody had the label.
 
-    ``unexplained`` is what each cell adds to the sum that an estimate is of, what the estimates explain taken away;
-    ``scores`` says how far that sum is from its mean, in standard deviations of sums over random places, and ``unit``
-    is what one of these is worth in an estimate.
+    ``unexplained`` is the contribution of each cell to the sum behind an estimate, less the part that the estimates
+    explain. ``scores`` is the distance of that sum from its mean, in standard deviations of sums over random places,
+    and ``unit`` is the value of one such standard deviation in an estimate.
     """
 
     raw: NDArray[np.float64]
@@ -42,7 +42,7 @@ class LabelEstimates:
     def p_values(self, counts: CohortCounts) -> NDArray[np.float64]:
         """Return the larger of two tails: the normal one, and that of a label whose places are drawn at random.
 
-        The second one knows that labels nobody listed fall on some places in large numbers.
+        The second one allows for unlisted labels that fall on some places in large numbers.
         """
         from scipy.special import ndtr
 
@@ -66,8 +66,8 @@ def random_moments(table: NDArray[np.float64], counts: CohortCounts) -> tuple[fl
 class RandomSums:
     """The distribution of the sum of the cells of a label whose places are drawn at random.
 
-    It is the convolution of the distributions of the C·h cells, on 2^17 steps. A value between two steps is shared
-    between them so that the mean stays, which makes tails longer, if anything.
+    It is the convolution of the distributions of the C·h cells, on 2^17 steps. A value between two steps is split
+    between them so that the mean is preserved, which can only make tails longer.
 
     Attributes
     ----------
@@ -76,7 +76,7 @@ class RandomSums:
     start
         The least sum, in standard deviations above the mean.
     step
-        In standard deviations; 0 where all sums are the same.
+        In standard deviations; 0 if all sums are equal.
     """
 
     tails: NDArray[np.float64]
@@ -84,10 +84,10 @@ class RandomSums:
     step: float
 
     def tail(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return how likely a sum of at least this score is, shape (m,); one step more is allowed."""
+        """Return the probability of a sum of at least this score, plus one step, shape (m,)."""
         if not self.step:
             return np.ones(scores.size)
-        # Errors of next to nothing make for scores beyond all integers.
+        # Tiny errors give scores that overflow integers.
         at = np.clip((scores - self.start) / self.step, -1, self.tails.size + 1)
         places = np.floor(at).astype(np.int64) - 1
         found = self.tails[np.clip(places, 0, self.tails.size - 1)]
@@ -105,7 +105,7 @@ def random_sums(table: NDArray[np.float64], counts: CohortCounts) -> RandomSums:
     Parameters
     ----------
     table
-        What each cell adds, shape (C, k).
+        The contribution of each cell, shape (C, k).
     counts
         Whose functions are drawn.
     """

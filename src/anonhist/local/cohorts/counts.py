@@ -1,4 +1,4 @@
-"""What was counted in each cohort, which counts each label raises, and the distribution of it all."""
+"""Counts of each cohort, the cells that each label supports, and the distribution of the counts."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Supports:
 
     @cached_property
     def distinct(self) -> NDArray[np.int32]:
-        """The places, each at most once in a cohort: where a label is met again stands k, no place."""
+        """The places, each at most once in a cohort: repeats are marked by k, which is no place."""
         if self.hashes == 1:
             return self.places
         out = self.places.copy()
@@ -58,7 +58,7 @@ class Supports:
 
     @cached_property
     def sharing(self) -> float:
-        """``Σm²/Σm`` over the cells, m labels supporting each, 1 at least: how much the noises of labels add up."""
+        """``Σm²/Σm`` over the cells, m labels supporting each, at least 1: how much their noise adds up."""
         together = self.spread(np.ones(self.values))
         return float((together**2).sum() / max(1.0, together.sum())) if self.values else 1.0
 
@@ -87,7 +87,7 @@ class Supports:
         return out
 
     def total(self, table: NDArray[Any]) -> NDArray[Any]:
-        """Return the sum over all functions of what stands where they put each label, shape (m,)."""
+        """Return the sum over all functions of the entries at each label's places, shape (m,)."""
         out = np.zeros(self.values, dtype=table.dtype)
         for function, places in enumerate(self.places):
             out += table[function // self.hashes].take(places)
@@ -106,7 +106,7 @@ class Supports:
 
 @dataclass(frozen=True, eq=False)
 class CohortCounts(ABC):
-    """How many of the reports of each cohort support each place: with probability p if the value is there, else q.
+    """How many of the reports of each cohort support each place: with probability p if the value supports it, else q.
 
     Attributes
     ----------
@@ -121,9 +121,9 @@ class CohortCounts(ABC):
     shares
         How likely each place is for a label, shape (k,).
     others
-        How likely each cell is supported by a label that nobody listed, shape (C, k); None if there are none.
+        Probability that an unlisted label supports each cell, shape (C, k); None if there are none.
     collision
-        How likely, over the keys, one label's place is among those of another.
+        Probability, over the keys, that one label's place is among those of another.
     """
 
     counts: NDArray[np.int64]
@@ -159,18 +159,18 @@ class CohortCounts(ABC):
     @property
     @abstractmethod
     def free(self) -> int:
-        """How many independent numbers the cells of cohorts with reports are."""
+        """Degrees of freedom of the cells of cohorts with reports."""
 
     @abstractmethod
     def variances(self, supported: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return D of a report: the covariance of the table is ``(D − BBᵀ)/n_c`` for supported shares B.
 
-        What would be the same for all places of a cohort is left out, for estimates do not see it.
+        Terms that are equal for all places of a cohort are omitted, because they do not affect estimates.
         """
 
     @abstractmethod
     def channel(self) -> tuple[Channel, NDArray[np.int64]]:
-        """Return the distribution of the cells, with others if there may be any, and how often each was met."""
+        """Return the distribution of the cells, with others if there may be any, and the count of each."""
 
     def _of_supports(self) -> SupportedCells:
         return SupportedCells(self.supports, self.weights, self.other_probability, self.gap, self.others)
@@ -218,7 +218,7 @@ class BitCounts(CohortCounts):
 class SupportedCells:
     """``w_c·(q + (p − q)·[cell supports x])`` for every cell (c, j), row after row.
 
-    ``others`` says how likely each cell is supported by other labels, which are one item more; None if there are none.
+    ``others`` is the probability that other labels (one more item) support each cell; None if there are none.
     """
 
     supports: Supports
@@ -238,7 +238,7 @@ class SupportedCells:
         return self.supports.cohorts * self.supports.buckets
 
     def forward(self, frequencies: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return what is expected in every cell, shape (C·k,)."""
+        """Return the expected content of every cell, shape (C·k,)."""
         supported = self.supports.spread(frequencies[: self.supports.values])
         if self.others is not None:
             supported = supported + self.others * frequencies[-1]
@@ -256,7 +256,7 @@ class SupportedCells:
 
 @dataclass(frozen=True, eq=False)
 class Bits:
-    """Every bit as an observation by itself: the ones of all cells, then the zeros, each divided by k."""
+    """Every bit as a separate observation: the ones of all cells, then the zeros, each divided by k."""
 
     ones: SupportedCells
 

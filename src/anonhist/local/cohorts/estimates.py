@@ -1,4 +1,4 @@
-"""Raw estimates from the counts of cohorts, with errors and tests that know of collisions between labels."""
+"""Raw estimates from the counts of cohorts, with errors and tests that account for collisions between labels."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ if TYPE_CHECKING:
 
     from anonhist.local.cohorts.counts import CohortCounts
 
-# Least squares take the square of it in memory and the cube in time.
+# Least squares need the square of it in memory and the cube in time.
 _MOST_FITTED = 1500
-# Labels are taken as found where one of all would be so by chance once in twenty surveys.
+# Labels count as found at a level where chance finds one among all in one of twenty surveys.
 _FOUND = 0.05
 _ROUNDS = 8
 
 
 def raw_estimates(counts: CohortCounts) -> Raw:
-    """Return raw estimates of the labels: by least squares where that is better, else label by label.
+    """Return raw estimates of the labels: by least squares if that is better, otherwise label by label.
 
-    See docs/proofs/local-cohorts.md for what is computed here and why.
+    The derivation is in docs/proofs/local-cohorts.md.
     """
     plain = plain_estimates(counts)
     if counts.collision == 0:
-        # Nothing collides: as many reports support a label that nobody has as fall on it by chance.
+        # Without collisions, a label that nobody has is supported by chance alone.
         supporting, true, false = (
             counts.supports.total(counts.counts),
             counts.true_probability,
@@ -53,9 +53,9 @@ def raw_estimates(counts: CohortCounts) -> Raw:
 
 
 def _in_turn(counts: CohortCounts, plain: LabelEstimates) -> Raw:
-    """Estimate label by label; those found are fitted together, and what they explain is taken away for the others.
+    """Estimate label by label; labels found are fitted together and subtracted before the others are estimated.
 
-    So frequent labels no longer stand in the way of rarer ones that meet them in a cohort.
+    So frequent labels no longer hide rarer ones that collide with them in a cohort.
     """
     result = Raw(plain.raw, plain.errors, plain.p_values(counts), CohortLimits(plain, counts))
     found = np.zeros(result.frequencies.size, dtype=np.bool_)
@@ -85,14 +85,14 @@ def _in_turn(counts: CohortCounts, plain: LabelEstimates) -> Raw:
 def plain_estimates(
     counts: CohortCounts, explained: NDArray[np.float64] | None = None, share: float = 0.0
 ) -> LabelEstimates:
-    """Estimate each label by the cells that it supports, all others taken as chance: ``(B − κ)/(1 − κ)``.
+    """Estimate each label from the cells that it supports, treating all others as chance: ``(B − κ)/(1 − κ)``.
 
     Parameters
     ----------
     counts
         Of all labels.
     explained
-        What labels known already support of each cell, shape (C, k); it is taken away first.
+        The share of each cell that known labels support, shape (C, k); it is subtracted first.
     share
         Of those labels together.
     """
@@ -102,10 +102,10 @@ def plain_estimates(
     raw = (supports.total(weights * table) / supports.hashes - kappa * (1 - share)) / (1 - kappa)
     shares = np.clip(raw, 0, 1)
     variances = np.array([_own_variance(counts, each) for each in (0.0, 0.5, 1.0)])
-    # A quadratic in the share, and so given by three of its values.
+    # A quadratic in the share, so three of its values determine it.
     start, bend = variances[0], 2 * (variances[0] - 2 * variances[1] + variances[2])
     noise = start + (variances[2] - start - bend) * shares + bend * shares**2
-    # How uneven the table is, beyond its noise, is Σ f² of all labels: what they do to each other.
+    # The variance of the table beyond its noise estimates Σ f² of all labels: the effect of collisions.
     uneven = float(table.var(axis=1) @ weights[:, 0])
     supported = float(np.clip(counts.table, 0, 1).mean())
     noisy = np.count_nonzero(counts.users) / users * float(counts.variances(np.array(supported)))
@@ -113,7 +113,7 @@ def plain_estimates(
     squares = min(max((uneven - noisy) / (kappa * (1 - kappa)), 0.0), 1.0) if kappa else 0.0
     spread = float((weights**2).sum()) * _collision_variance(kappa, supports.hashes, supports.buckets)
     null = (start + squares * spread) / (1 - kappa) ** 2
-    # A label does not collide with itself; what its estimate owes to chance must not be taken for it.
+    # A label does not collide with itself, but the chance part of its estimate must not be subtracted.
     own = np.maximum(shares**2 - null, 0)
     total = (noise + np.maximum(squares - own, 0) * spread) / (1 - kappa) ** 2
     cells = weights * table
@@ -125,9 +125,9 @@ def plain_estimates(
 
 
 def _collision_variance(kappa: float, hashes: int, buckets: int) -> float:
-    """Return the variance, over keys, of how large a part of a label's places is among those of another label."""
+    """Return the variance, over keys, of the share of a label's places that are also those of another label."""
     free, both_free = (1 - 1 / buckets) ** hashes, (1 - 2 / buckets) ** hashes
-    # Two functions of the label may have one place between them.
+    # Two functions may put the label in the same place.
     together = (1 - free) / buckets + (1 - 1 / buckets) * (1 - 2 * free + both_free)
     return (kappa * (1 - kappa) + (hashes - 1) * max(together - (1 - free) ** 2, 0)) / hashes
 
@@ -137,6 +137,6 @@ def _own_variance(counts: CohortCounts, share: float) -> float:
     supported = share + (1 - share) * counts.collision
     ones = counts.other_probability + counts.gap * supported
     people = supported * (1 - supported)
-    # The bits of one person are independent but for what they come from.
+    # The bits of one person are independent given their value.
     noise = ones * (1 - ones) / counts.gap**2 - people
     return (noise / counts.supports.hashes + people) / counts.total

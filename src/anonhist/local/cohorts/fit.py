@@ -1,4 +1,4 @@
-"""Least squares over all labels at once: what meets in one cohort is told apart in another."""
+"""Least squares over all labels at once: colliding labels are separated across cohorts."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ if TYPE_CHECKING:
 
     from anonhist.local.cohorts.counts import CohortCounts
 
-# Of the largest eigenvalue: below, what is fitted is rounding.
+# Share of the largest eigenvalue below which the fit follows rounding errors.
 _SMALLEST_EIGENVALUE = 1e-9
-# Fewer cells than that do not tell how far off the labels are.
+# Fewer cells than that do not determine the error of the labels.
 _FEWEST_FREE = 20
-# A cell is at most so much of its own prediction: of one that is nearly all of it, nothing can be said.
+# The largest leverage: a cell with more nearly determines its own prediction, which makes it useless.
 _MOST_LEVERAGE = 0.95
-# With more cohorts no cell is much of its own prediction.
+# With more cohorts no cell has a large leverage.
 _MANY_COHORTS = 64
 
 
 def fitted_estimates(counts: CohortCounts) -> LabelEstimates | None:
-    """Fit all labels together: ``min Σ_c w_c Σ_j (b − u − Σ_s f_s (H_s − u))²``; None if that tells too little."""
+    """Fit all labels together: ``min Σ_c w_c Σ_j (b − u − Σ_s f_s (H_s − u))²``; None if undetermined."""
     from scipy.linalg import eigh
 
     supports = counts.supports
@@ -45,11 +45,11 @@ def fitted_estimates(counts: CohortCounts) -> LabelEstimates | None:
     supported = np.atleast_1d(matrix @ raw) + chances * (1 - raw.sum())
     left = rest + chances - supported
     reports = np.repeat(np.maximum(counts.users, 1), supports.buckets)
-    # A cell of which nothing is supported is as noisy as any.
+    # A cell without support is as noisy as any other.
     clipped = np.clip(supported, 0, 1)
     noise = counts.variances(clipped) / reports
     misfit = max(1.0, float((left**2 / noise)[weights > 0].sum()) / free)
-    # What people add to the covariance, one column for each cohort.
+    # The contribution of people to the covariance, one column for each cohort.
     drawn = (weights * clipped / np.sqrt(reports)).reshape(supports.cohorts, -1)
     common = supports.gather_each(drawn) - (drawn * others).sum(axis=1)
     middle = misfit * _gram(matrix, chances, weights**2 * noise) - common @ common.T
@@ -61,7 +61,7 @@ def fitted_estimates(counts: CohortCounts) -> LabelEstimates | None:
     null = np.sqrt(np.maximum(variances, TINY))
     left /= 1 - np.minimum(_leverages(counts, inverse, chances, weights), _MOST_LEVERAGE)
     cells = (weights * left).reshape(supports.cohorts, -1)
-    # A sum over a label's cells, had it no part in the fit, is its estimate over this.
+    # For a label outside the fit, the sum over its cells divided by this is its estimate.
     worth = np.diag(inverse)
     mean, deviation = random_moments(cells, counts)
     scores = (raw / worth - mean) / max(deviation, TINY)
@@ -71,10 +71,10 @@ def fitted_estimates(counts: CohortCounts) -> LabelEstimates | None:
 def _leverages(
     counts: CohortCounts, inverse: NDArray[np.float64], chances: NDArray[np.float64], weights: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Return how much of each cell its own prediction is, ``w·xᵀG⁻¹x``, shape (C·k,); 0 where cohorts are many.
+    """Return the leverage of each cell, ``w·xᵀG⁻¹x``, shape (C·k,); 0 if there are many cohorts.
 
-    With few cohorts what nobody listed adds to a cell is taken for a label that has little other evidence, and hardly
-    anything of it is left over.
+    With few cohorts, the fit attributes the contribution of unlisted labels to a label with little other evidence, so
+    the residual is too small.
     """
     supports = counts.supports
     if supports.cohorts > _MANY_COHORTS:
@@ -91,7 +91,7 @@ def _leverages(
 
 
 def _together(counts: CohortCounts, inverse: NDArray[np.float64], others: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the variance, per share, that comes of setting all bits of a label together, not one by one, shape (m,).
+    """Return the extra variance, per share, because all bits of a label are set together, shape (m,).
 
     In a cohort the estimate of a label is a sum over cells with weights a. Its own people add ``(Σ a)²/n_c`` over the
     label's cells, where independent bits would add ``Σ a²/n_c``.
@@ -111,7 +111,7 @@ def _together(counts: CohortCounts, inverse: NDArray[np.float64], others: NDArra
 
 
 def _gram(matrix: object, chances: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return ``XᵀWX`` for ``X = H − u·1ᵀ``, without writing X out, for it is dense."""
+    """Return ``XᵀWX`` for ``X = H − u·1ᵀ``, without building X, which is dense."""
     weighted = matrix.T.multiply(weights)  # type: ignore[attr-defined]  # SciPy ships no types
     products: NDArray[np.float64] = (weighted @ matrix).toarray()
     crossed = np.atleast_1d(weighted @ chances)  # a single row times a vector is a number to SciPy

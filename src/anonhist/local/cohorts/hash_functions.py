@@ -1,7 +1,7 @@
 """Where a label falls among few buckets, in each cohort: by hashing any text, or by permuting a known alphabet.
 
-Everybody computes the same: the key and the numbers below are public. What is written here is the definition to the
-bit; the keyed hash and multiply-shift have theirs in docs/hashing.md.
+All parties compute the same result: the key and the numbers below are public. This file is the exact specification;
+that of the keyed hash and of multiply-shift is in docs/hashing.md.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 
 MOST_COHORTS = MOST_BUCKETS = 1 << 16
 MOST_HASHES = 64
-# Words of 16 bits of a label's hash that count: of a million labels, two meet in all of them once in 10^8 surveys.
+# 16-bit words of a label's hash: among a million labels, two agree in all words in one of 10^8 surveys.
 _WORDS = 4
-# Permutations, and tables of counts, that would have more numbers than this fill the memory.
+# Permutations and tables of counts with more numbers than this do not fit in memory.
 MOST_PLACES = 1 << 27
 # Numbers that are hashed or sorted at a time.
 _CHUNK = 1 << 20
-# It chooses the functions, and is public in any case.
+# It selects the functions, and is always public.
 DEFAULT_KEY = "anonhist"
 
 
@@ -52,10 +52,10 @@ class Cohorts(Protocol):
 
     @property
     def shares(self) -> NDArray[np.float64]:
-        """How likely each place is for a label, the key drawn at random, shape (k,)."""
+        """Probability of each place for a label under a random key, shape (k,)."""
 
     def codes(self, values: Any) -> NDArray[Any]:
-        """Return what stands for each value below, one row each."""
+        """Return the internal form of each value, one row each."""
 
     def all_places(self, codes: NDArray[Any]) -> NDArray[np.int32]:
         """Return the places of each label under every function, shape (C·h, m)."""
@@ -65,7 +65,7 @@ class Cohorts(Protocol):
 
 
 def check_key(key: str) -> str:
-    """Return a key of hash functions, refusing what cannot be shared as text.
+    """Return a key of hash functions, or refuse one that cannot be shared as text.
 
     Raises
     ------
@@ -85,7 +85,7 @@ def _whole_hashes(functions: HashedCohorts | PermutedCohorts, given: SupportsInd
 
 @frozen(kw_only=True)
 class HashedCohorts:
-    """Functions for texts of any kind: two labels meet in about one bucket of k.
+    """Functions for any text: two labels collide with probability about 1/k.
 
     A label becomes the first four 16-bit words of its keyed hash; function j = c·h + i is multiply-shift with the
     coefficients of seed j, both under the UTF-8 of the key.
@@ -104,7 +104,7 @@ class HashedCohorts:
     Raises
     ------
     UsageError
-        If a number is out of range or the key is no such text.
+        If a number is out of range or the key is not such a text.
 
     Examples
     --------
@@ -122,11 +122,11 @@ class HashedCohorts:
 
     def __post_init__(self) -> None:
         if self.buckets * self.cohorts > MOST_PLACES:
-            raise UsageError("There would be more than 2^27 counts; take fewer buckets or cohorts.")
+            raise UsageError("This needs more than 2^27 counts; take fewer buckets or cohorts.")
 
     @property
     def shares(self) -> NDArray[np.float64]:
-        """How likely each bucket is for a label, the key drawn at random: its width by 2^16, shape (k,)."""
+        """Probability of each bucket for a label under a random key: its width divided by 2^16, shape (k,)."""
         return bucket_widths(self.buckets) / (1 << 16)
 
     def codes(self, values: Any) -> NDArray[np.uint16]:
@@ -135,7 +135,7 @@ class HashedCohorts:
         Raises
         ------
         DataError
-            If a value is no text.
+            If a value is not a string.
         """
         if isinstance(values, str):
             raise DataError("Values must be a list of texts, one for each person.")
@@ -170,7 +170,7 @@ class HashedCohorts:
 
 @frozen(kw_only=True)
 class PermutedCohorts:
-    """Functions for a known alphabet: each is a permutation of its k labels, so no two of them meet.
+    """Functions for a known alphabet: each is a permutation of its k labels, so labels never collide.
 
     Function j = c·h + i gives label number s its rank, from 0, among all labels in the ascending order of the numbers
     ``v(j, s)``, ties by s: the first eight bytes, little-endian, of the keyed hash of the eight bytes that are j in
@@ -204,7 +204,7 @@ class PermutedCohorts:
 
     def __post_init__(self) -> None:
         if self.cohorts * self.hashes * self.alphabet.size > MOST_PLACES:
-            raise UsageError("The permutations would have more than 2^27 entries; take fewer cohorts or name buckets.")
+            raise UsageError("The permutations have more than 2^27 entries; take fewer cohorts or name buckets.")
 
     @property
     def buckets(self) -> int:

@@ -1,4 +1,4 @@
-"""Intervals of labels with cohorts: as wide as noise makes them, or as labels nobody listed can, whichever is wider."""
+"""Intervals of labels with cohorts: the wider of those for noise and for collisions with unlisted labels."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 class CohortLimits:
     """The wider of two intervals around the raw estimates: the normal one, and that of places drawn at random.
 
-    Few cohorts make for few collisions, each of which may be a large share: nothing about that is normal. What falls
-    on the places of a label besides its own people has the distribution of sums over random places, as in the tests.
+    With few cohorts there are few collisions, and each may be a large share, so sums are not normal. Reports of other
+    people on the places of a label have the distribution of sums over random places, as in the tests.
 
     Attributes
     ----------
@@ -40,20 +40,20 @@ class CohortLimits:
         """Return the ends, shape (k, 2)."""
         given = self.estimates
         normal = -NormalDist().inv_cdf(tail) * given.errors
-        # A large sum lies above the share, so it makes for a low end.
+        # The upper tail of the sum determines the lower end of the share.
         below, above = (np.maximum(normal, sums.score(tail) * given.unit) for sums in self._sums)
         return np.clip(np.stack((given.raw - below, given.raw + above), axis=1), 0, 1)
 
     @cached_property
     def _sums(self) -> tuple[RandomSums, RandomSums]:
-        """What falls on random places, and the same turned round: both tails are asked for."""
+        """The distribution of sums over random places, and its mirror image, for both tails."""
         table = self.estimates.unexplained
         return random_sums(table, self.counts), random_sums(-table, self.counts)
 
 
 @dataclass(frozen=True, eq=False)
 class FoundLimits:
-    """Some labels were fitted together, and the others estimated one by one from what these leave.
+    """Some labels were fitted together, and the others estimated one by one from the residual.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""From what was counted to frequencies: decoders, the channels they invert, and tests of what is there at all."""
+"""From counts to frequencies: decoders, the channels they invert, and tests for frequencies above zero."""
 
 from anonhist.local.decoding.channel import AffineChannel, Channel
 from anonhist.local.decoding.decoder import Decoded, Decoder

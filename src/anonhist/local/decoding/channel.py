@@ -1,4 +1,4 @@
-"""How the distribution of items becomes the distribution of what is counted: linear maps with two products."""
+"""Linear maps, with two products, from the distribution of items to the distribution of the counted cells."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from anonhist.errors import UsageError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-# How far from 1 the entries of a column may add up.
+# Largest deviation from 1 of the sum of a column.
 _ROUNDING = 1e-9
 
 
 class Channel(Protocol):
-    """Q, of shape (cells, items): column x is the distribution of the cell that an item x leads to, and adds up to 1.
+    """Q, of shape (cells, items): column x is the distribution of the cell given item x, and adds up to 1.
 
     A report of B bits is B observations of 2B cells: bit j is 0 or is 1, each divided by B.
     If the frequencies of a list need not add up to 1, the last item is "other".
@@ -40,7 +40,7 @@ class Channel(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class AffineChannel:
-    """``Q f = base·Σf + gain·(support f)``: every cell has its noise, and more of the items it supports.
+    """``Q f = base·Σf + gain·(support f)``: every cell has a base rate, and a higher one for the items it supports.
 
     With hashes into g symbols in each of C cohorts, ``support`` has a one where an item's hash in a cohort is the
     cell's symbol, ``base = q/C`` and ``gain = (p − q)/C``: a row of C ones for each item is all that is stored.
@@ -73,7 +73,9 @@ class AffineChannel:
     def __post_init__(self) -> None:
         shape = self.support.shape
         if len(shape) != 2 or 0 in shape or self.base.shape != shape[:1] or self.gain.shape != shape[:1]:
-            raise UsageError("The support of a channel needs a row for each entry of base and gain, and a column.")
+            raise UsageError(
+                "The support of a channel needs one row for each entry of base and gain, and at least one column."
+            )
         least = np.minimum(self.base, self.base + self.gain).min()
         if not (least >= -_ROUNDING and np.abs(self.adjoint(np.ones(shape[0])) - 1.0).max() <= _ROUNDING):
             raise UsageError("A channel needs probabilities of at least 0 that add up to 1 for each item.")

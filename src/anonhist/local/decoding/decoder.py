@@ -1,4 +1,4 @@
-"""What every decoder is given and gives back."""
+"""The interface of every decoder."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Decoded:
-    """Frequencies, and how they were come by.
+    """Frequencies, and how they were computed.
 
     Attributes
     ----------
     frequencies
         float64, shape (k,), or (k + 1,) with "other" last.
     iterations
-        Steps taken, 0 where there is a formula.
+        Steps taken; 0 if there is a formula.
     converged
-        Whether the stopping rule was met; if not, the note says what was.
+        Whether the stopping rule was met; if not, the note says what was reached.
     note
         A sentence for the reader, or nothing.
     """
@@ -39,12 +39,12 @@ class Decoded:
 
 
 class Decoder(ABC):
-    """From what was counted to frequencies; a frozen value without data.
+    """Turns counts into frequencies; a frozen value without data.
 
     Attributes
     ----------
     name
-        How the decoder is called in files and on the command line.
+        The name of the decoder in files and on the command line.
     fits_counts
         Whether it needs the channel and the counts, or only the unbiased estimates.
     """
@@ -72,15 +72,15 @@ class Decoder(ABC):
         counts
             How many observations fell into each cell, shape (cells,), at least 0; they need not be whole.
         other
-            Whether there may be items that are not on the list: then the result has one more entry, the last, and so
-            has the channel, while ``raw`` has not.
+            Whether there may be items that are not on the list: then the result and the channel have one
+            more entry, the last, which ``raw`` has not.
 
         Raises
         ------
         UsageError
             If shapes do not agree, a number is not finite or a count is below 0, or a channel is needed and missing.
         DataError
-            If there are no reports, or some that the channel says nobody can send.
+            If there are no reports, or some that are impossible under the channel.
         """
 
 
@@ -110,5 +110,5 @@ def checked_shares(
         raise DataError("There are no reports to decode: collect some first.")
     possible = channel.forward(np.full(items, 1.0 / items)) > 0
     if bool(observed[~possible].any()):
-        raise DataError("There are reports that no item can give: check that they belong to this survey.")
+        raise DataError("Some reports are impossible for every item: check that they belong to this survey.")
     return channel, observed / total, total

@@ -1,4 +1,4 @@
-"""The least value of a convex function of the expected cells over all distributions, with a proof of how near it is."""
+"""Minimizing a convex function of the expected cells over all distributions, with a certified gap."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ if TYPE_CHECKING:
 
     from anonhist.local.decoding.channel import Channel
 
-# What the gap of an observation may be for rounding alone: no tolerance should be smaller.
+# Rounding alone can cause this gap per observation: no tolerance should be smaller.
 ROUNDING = 1e-13
 _POWER_ROUNDS = 10
-# How much a step is tried to grow, each time.
+# The factor by which each step tries to grow.
 _GROWTH = 0.95
-# What the excess of no step at all may come out as.
+# Rounding error of the excess of a step of length zero.
 _NOTHING = 1e-30
 
 
 class Objective(Protocol):
     """φ, a convex function of the expected shares ``c = Q f``; inf where it is not defined.
 
-    Differences are asked for instead of values: near the least value, values differ by less than they are rounded.
+    It gives differences instead of values: near the minimum, values differ by less than their rounding errors.
     """
 
     def slopes(self, expected: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return ``φ'(c)``, shape (cells,)."""
 
     def curvatures(self, expected: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the diagonal of ``φ''(c)``, which has nothing else, shape (cells,)."""
+        """Return the diagonal of ``φ''(c)``, whose other entries are 0, shape (cells,)."""
 
     def excess(self, expected: NDArray[np.float64], step: NDArray[np.float64]) -> float:
         """Return ``φ(c + s) − φ(c) − φ'(c)ᵀs``, at least 0."""
@@ -45,7 +45,7 @@ class Objective(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Minimum:
-    """Where the descent ended.
+    """The result of the descent.
 
     Attributes
     ----------
@@ -54,9 +54,9 @@ class Minimum:
     expected
         ``Q f``.
     gap
-        ``φ(Qf)`` is at most this above the least value: proved by duality.
+        ``φ(Qf)`` exceeds the minimum by at most this, by duality.
     iterations
-        How many gradients were taken.
+        The number of gradients computed.
     """
 
     frequencies: NDArray[np.float64]
@@ -68,10 +68,10 @@ class Minimum:
 def minimize(objective: Objective, channel: Channel, *, tolerance: float, iterations: int) -> Minimum:
     """Return the distribution f with the least φ(Q f), by accelerated projected gradients from the uniform one.
 
-    Steps are projected onto the simplex and carry momentum, which is dropped when φ would rise: φ never does. What all
-    items have in common in Q does not matter, because steps add up to 0; EM, which is held back by it, needs a hundred
-    times as many steps when ε is small. As φ is convex, ``min φ ≥ φ(Qy) + min_x g_x − gᵀy`` with the gradient g at any
-    y: each step proves how far it is from the least value.
+    Steps are projected onto the simplex and carry momentum, which is dropped when φ would rise: φ never does. The part
+    of Q that is equal for all items does not matter, because steps add up to 0; EM, which it slows down, needs a
+    hundred times as many steps for small ε. As φ is convex, ``min φ ≥ φ(Qy) + min_x g_x − gᵀy`` with the gradient g at
+    any y: each step certifies its distance from the minimum.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def minimize(objective: Objective, channel: Channel, *, tolerance: float, iterat
     tolerance
         Stop as soon as the gap is at most this.
     iterations
-        Take so many gradients at most.
+        The largest number of gradients.
 
     References
     ----------
@@ -107,7 +107,7 @@ def minimize(objective: Objective, channel: Channel, *, tolerance: float, iterat
         slack = gradient - gradient.min()
         there, at_there, excess, curvature = _step(objective, channel, (ahead, at_ahead, gradient), curvature)
         excess_here = objective.excess(at_ahead, at - at_ahead)
-        # φ(there) − φ(here): no term is larger than it must be, so that little is lost to rounding.
+        # φ(there) − φ(here), written with small terms, so that little is lost to rounding.
         rise = float(slack @ (there - here)) + excess - excess_here
         if rise < 0.0:
             gap = min(gap + rise, float(slack @ there) + excess)
@@ -116,7 +116,7 @@ def minimize(objective: Objective, channel: Channel, *, tolerance: float, iterat
             continue
         gap = min(gap, float(slack @ here) + excess_here)
         if push == 0.0:
-            break  # Not even the plain step gains anything: only rounding is left.
+            break  # Even the plain step gains nothing: only rounding is left.
         before, was, momentum = here, at, 1.0
     return Minimum(here, at, gap, taken)
 
@@ -127,7 +127,7 @@ def _step(
     start: tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]],
     curvature: float,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], float, float]:
-    """Return the projected step from a point, its cells and its gradient, short enough for φ to bend so little."""
+    """Return the projected step from a point, its cells and its gradient, short enough for the curvature of φ."""
     ahead, at_ahead, gradient = start
     while True:
         there = project_to_simplex(ahead - gradient / curvature)

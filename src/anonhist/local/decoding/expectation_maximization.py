@@ -19,28 +19,28 @@ if TYPE_CHECKING:
 
 # No frequency changes by more than this factor in a lengthened step.
 _BOLDEST = 0.5
-# How exactly the last step is cut.
+# Precision with which the last step is shortened.
 _HALVINGS = 40
 
 
 @dataclass(frozen=True)
 class ExpectationMaximization(Decoder):
-    """``f_x ← f_x·(1 + η(g_x − 1))`` with ``g = Qᵀ(m/(Qf))``, from uniform, until f is about as likely as the truth is.
+    """``f_x ← f_x·(1 + η(g_x − 1))`` with ``g = Qᵀ(m/(Qf))``, from uniform, until f is about as likely as the truth.
 
-    At η = 1 that is a step of EM. Longer steps are tried and kept while the likelihood grows, which it always does at
-    1. The path goes from the uniform distribution to the most likely one and fits first what the reports say most
-    clearly, last their noise. The truth itself is on average half a nat per free frequency less likely than the
-    maximum; the path is left where it is ``shortfall`` nats per free frequency below it, in the middle of a step.
+    With η = 1 that is a step of EM. Longer steps are tried and kept while the likelihood increases; with η = 1 it
+    always does. The path leads from the uniform distribution to the most likely one. It fits the clearest signals first
+    and the noise last. The log-likelihood of the truth is on average half a nat per free frequency below the maximum;
+    the path is stopped ``shortfall`` nats per free frequency below it, in the middle of a step.
 
     Of a thousand items with Zipf frequencies and a million reports of k-RR, the ℓ1 error is 1.19, 0.47 and 0.15 at ε of
-    1, 3 and 5, where the projection has 1.55, 0.63 and 0.17; at 8, where noise hardly matters, 0.032 against 0.027.
+    1, 3 and 5, that of the projection 1.55, 0.63 and 0.17; at 8, where noise hardly matters, 0.032 against 0.027.
 
     Parameters
     ----------
     shortfall
         Nats for each frequency that is above 0 at the maximum; above 0.
     iterations
-        Take so many steps at most.
+        The largest number of steps.
 
     Raises
     ------
@@ -94,16 +94,16 @@ class ExpectationMaximization(Decoder):
             part = _part(surprise, (at, at_there, most.expected), allowed)
             here, at, stretch = here + part * (there - here), at + part * (at_there - at), 2.0 * stretch
         if below > allowed:
-            return Decoded(here, taken, converged=False, note="EM was stopped by its number of iterations.")
+            return Decoded(here, taken, converged=False, note="EM reached its maximum number of iterations.")
         return Decoded(
-            here, taken, note="" if taken else "The reports are as likely if all items are equally frequent."
+            here, taken, note="" if taken else "The reports are just as likely if all items are equally frequent."
         )
 
 
 def _part(
     surprise: Surprise, cells: tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]], allowed: float
 ) -> float:
-    """Return how much of a step to take: all of it, or the part after which only what is allowed is left to gain."""
+    """Return the fraction of a step to take: 1, or the part at which the likelihood reaches the stopping level."""
     at, at_there, best = cells
     if -surprise.rise(at_there, best - at_there) >= allowed:
         return 1.0

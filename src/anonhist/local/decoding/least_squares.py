@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from anonhist.local.decoding.channel import Channel
 
-# Of the power iteration, to know what the ridge is a share of.
+# Steps of the power iteration that finds the scale of the ridge.
 _ROUNDS = 100
 
 
@@ -26,20 +26,20 @@ class ConstrainedLeastSquares(Decoder):
     """``argmin_{f ≥ 0, Σf = 1} n/2·Σ_c (Qf − m)_c²/u_c``, m the shares observed, u those expected if f is uniform.
 
     The weights are nearly those of Pearson's χ², so that the objective is measured in nats, as a likelihood is. For
-    k-RR it is the projection of the raw estimates. It needs no inverse of Q and stays put where least squares without
+    k-RR it is the projection of the raw estimates. It needs no inverse of Q and stays stable if least squares without
     constraints would be ill-conditioned.
 
     Parameters
     ----------
     ridge
-        How hard the listed frequencies are pulled to their mean, at least 0, as a share of how strongly the objective
-        bends where it bends most: where it bends less than that, they mostly follow the pull. It does not vanish as n
+        Strength of the shrinkage of the listed frequencies to their mean, at least 0, as a share of the largest
+        curvature of the objective: in directions with less curvature they mostly shrink. It does not vanish as n
         grows.
     tolerance
-        Stop when the objective is proved to be within so many nats of its least value; half a nat is one standard
+        Stop when the objective is proved to be within so many nats of its minimum; half a nat is one standard
         error.
     iterations
-        Take so many steps at most.
+        The largest number of steps.
 
     Raises
     ------
@@ -85,7 +85,7 @@ class ConstrainedLeastSquares(Decoder):
         tolerance = max(self.tolerance / total, ROUNDING)
         least = minimize(fit, known, tolerance=tolerance, iterations=self.iterations)
         converged = least.gap <= tolerance
-        note = "" if converged else f"The fit is not proved nearer than {least.gap * total:.2g} nats to the best one."
+        note = "" if converged else f"The fit is only proved to be within {least.gap * total:.2g} nats of the best one."
         return Decoded(least.frequencies, least.iterations, converged, note)
 
 
@@ -111,14 +111,14 @@ class Squares:
         return float((self.weights * step) @ step) / 2.0
 
     def allows(self, expected: NDArray[np.float64]) -> bool:
-        """Return True: squares are defined everywhere."""
+        """Return True, because squares are defined everywhere."""
         del expected
         return True
 
 
 @dataclass(frozen=True, eq=False)
 class _WithDeviations:
-    """Q, and below it how far each listed frequency is from their mean: a ridge is one more square for each."""
+    """Q, and below it the distance of each listed frequency from their mean: a ridge adds one square for each."""
 
     channel: Channel
     listed: int

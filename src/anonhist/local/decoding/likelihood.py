@@ -1,4 +1,4 @@
-"""The distribution under which what was counted is most likely."""
+"""The distribution under which the counts are most likely."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from anonhist.local.decoding.channel import Channel
 
-# Below this ratio, u − ln(1 + u) is taken from its series.
+# Below this ratio, u − ln(1 + u) is computed from its series.
 _SMALL = 1e-4
 
 
@@ -33,7 +33,7 @@ class MaximumLikelihood(Decoder):
         Stop when the logarithm of the likelihood is proved to be within so many nats of its maximum; half a nat is one
         standard error.
     iterations
-        Take so many steps at most.
+        The largest number of steps.
 
     Raises
     ------
@@ -69,7 +69,11 @@ class MaximumLikelihood(Decoder):
         known, shares, total = checked_shares(channel, counts, items=checked_raw(raw).size + other)
         most = self.maximum(known, shares, total)
         converged = most.gap <= self._gap(total)
-        note = "" if converged else f"The likelihood is not proved nearer than {most.gap * total:.2g} nats to the most."
+        note = (
+            ""
+            if converged
+            else f"The likelihood is only proved to be within {most.gap * total:.2g} nats of the maximum."
+        )
         return Decoded(most.frequencies, most.iterations, converged, note)
 
     def maximum(self, channel: Channel, shares: NDArray[np.float64], total: float) -> Minimum:

@@ -1,4 +1,4 @@
-"""Negative estimates are cut off, and what is left scaled to 1."""
+"""Negative estimates are set to 0, and the others scaled to sum to 1."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 class Normalized(Decoder):
     """``max(raw, 0)``, divided by its sum; equal frequencies if nothing is above 0.
 
-    Where noise is far above every frequency this is often nearer in ℓ1 than a projection is, because it stays closer
-    to uniform. If there may be other items, only a sum above 1 is scaled, and "other" is what is missing from 1.
+    If noise is far larger than every frequency, this often has a lower ℓ1 error than a projection, because it stays
+    closer to uniform. If there may be other items, only a sum above 1 is scaled, and "other" is the rest up to 1.
 
     Examples
     --------

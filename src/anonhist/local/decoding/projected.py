@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Projected(Decoder):
-    """``argmin_{f ≥ 0, Σf = 1} |f − raw|²``, as in Kairouz et al. (2016); best where few items are frequent.
+    """``argmin_{f ≥ 0, Σf = 1} |f − raw|²``, as in Kairouz et al. (2016); best if few items are frequent.
 
-    If there may be other items, the sum is at most 1, and "other" is what is missing.
+    If there may be other items, the sum is at most 1, and "other" is the rest.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Which items are there at all: p-values, corrected for how many are tested."""
+"""Which frequencies are above zero: p-values, corrected for multiple tests."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def p_values(supports: ArrayLike, users: int, probability: float) -> NDArray[np.
     """Return the probability of so much support or more for an item that nobody has: ``P(Bin(n, q) ≥ c)``.
 
     ``= I_q(c, n − c + 1)``, the regularized incomplete beta function; 1 at c = 0. Support c of an item without users is
-    binomial, whatever the others have, because each of them supports it with probability q.
+    binomial for any values of the others, because each of them supports it with probability q.
 
     Parameters
     ----------
@@ -57,12 +57,12 @@ def p_values(supports: ArrayLike, users: int, probability: float) -> NDArray[np.
 
 
 class Correction(ABC):
-    """A way to keep the errors of many tests in bounds; a frozen value.
+    """A method to control the errors of multiple tests; a frozen value.
 
     Attributes
     ----------
     name
-        How the correction is called in files and on the command line.
+        The name of the correction in files and on the command line.
     """
 
     name: ClassVar[str]
@@ -87,7 +87,7 @@ class Correction(ABC):
 
 @dataclass(frozen=True)
 class Bonferroni(Correction):
-    """``k p``: the chance of any false finding is at most the level, however the tests depend on each other.
+    """``k p``: the probability of any false finding is at most the level, under any dependence of the tests.
 
     Examples
     --------
@@ -105,7 +105,7 @@ class Bonferroni(Correction):
 
 @dataclass(frozen=True)
 class Holm(Correction):
-    """``max_{j ≤ i} (k − j + 1) p_(j)``: the promise of Bonferroni, and never fewer findings (Holm 1979).
+    """``max_{j ≤ i} (k − j + 1) p_(j)``: the same error control as Bonferroni, and never fewer findings (Holm 1979).
 
     Examples
     --------
@@ -127,7 +127,7 @@ class Holm(Correction):
 
 @dataclass(frozen=True)
 class BenjaminiHochberg(Correction):
-    """``min_{j ≥ i} k p_(j)/j``: of the findings, on average at most the level are false (Benjamini, Hochberg 1995).
+    """``min_{j ≥ i} k p_(j)/j``: the false discovery rate is at most the level (Benjamini, Hochberg 1995).
 
     That holds for tests that are independent or positively dependent. The supports of the items of one survey are
     weakly negatively dependent, for which no proof is known that covers all cases.

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Unbiased(Decoder):
-    """Nothing is changed: right on average, but some frequencies are below 0; "other" is what is missing from 1.
+    """The raw estimates, unchanged: unbiased, but some frequencies are below 0; "other" is the rest up to 1.
 
     Examples
     --------

@@ -1,1 +1,1 @@
-"""Which values a report supports, as mathematics: blocks of points, packed bits, channels."""
+"""The mathematics of which values a report supports: blocks of points, packed bits, channels."""

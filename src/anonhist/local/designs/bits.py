@@ -9,7 +9,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-# Sums of so many bits fit a byte.
+# Sums of this many bits fit in a byte.
 _ROWS = 255
 
 

@@ -1,4 +1,4 @@
-"""Blocks of points, a value in each of which is supported by some of the points of its own block."""
+"""Blocks of points: each value belongs to one block, and some points of that block support it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from anonhist.numeric import ExponentialQuotient
     from anonhist.randomness import RandomSource
 
-# Above, the transform of all cells fills the memory, and so does a list of pairs that takes minutes.
+# Above, the transform of all cells does not fit in memory, nor does a list of pairs that takes minutes.
 MOST_CELLS, MOST_PAIRS = 1 << 27, 1 << 36
 # A transform of all cells costs about as much as comparing each with so many values.
 _PAIRS_PER_CELL = 16
@@ -30,7 +30,7 @@ _MOST_COUNTED_POINTS = 1 << 20
 
 
 class Design(Protocol):
-    """Items and points; every item is supported by equally many points, and so are every two."""
+    """Items and points: the same number of points supports every item, and the same number every two items."""
 
     @property
     def points(self) -> int:
@@ -112,9 +112,9 @@ class BlockDesign:
         return reports
 
     def support_bounds(self, items: int) -> tuple[int, int]:
-        """Return how many of the first items of a block one of its points supports, at least and at most.
+        """Return the least and the largest number of the first items of a block that one of its points supports.
 
-        Where there are more than 2^20 points, all that is said is from none to all.
+        With more than 2^20 points these are the trivial bounds, none and all.
         """
         if self.design.points > _MOST_COUNTED_POINTS:
             return 0, items
@@ -136,7 +136,9 @@ class BlockDesign:
             every: NDArray[np.int64] = self.design.sums(cells).ravel()[values]
             return every
         if values.size * tally.cells.size > MOST_PAIRS:
-            raise UsageError("So many values of so large an alphabet take too long to estimate; name fewer candidates.")
+            raise UsageError(
+                "With an alphabet of this size, so many values take too long to estimate; name fewer candidates."
+            )
         out = np.zeros(values.size, dtype=np.int64)
         step = max(1, _PIECE // max(1, tally.cells.size))
         for start in range(0, values.size, step):
@@ -150,7 +152,7 @@ class BlockDesign:
 
     def block_counts(self, tally: Tally, values: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return how many reports fell into the block of each of the values."""
-        # Cells ascend, so those of a block are neighbors; there may be more blocks than fit the memory.
+        # Cells ascend, so those of a block are adjacent; there may be more blocks than fit in memory.
         reached = np.concatenate(([0], np.cumsum(tally.counts)))
         first = values // self.design.items * self.design.points
         ends = np.searchsorted(tally.cells, first + self.design.points)
@@ -159,7 +161,7 @@ class BlockDesign:
     def channel(
         self, tally: Tally, codes: NDArray[np.int64] | None, *, size: int, odds: ExponentialQuotient
     ) -> tuple[SupportChannel, NDArray[np.int64]]:
-        """Return the distribution of the cells for all values or for these and the others, and how often each was met.
+        """Return the distribution of the cells for all values, or for these and the others, and the count of each cell.
 
         Raises
         ------

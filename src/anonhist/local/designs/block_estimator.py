@@ -64,7 +64,7 @@ class BlockEstimator:
 
     @cached_property
     def variances(self) -> tuple[float, float, float]:
-        """What a person adds to the variance who has the value, another one of its block, or one of another block."""
+        """Variance added by a person with the value, with another one of its block, or with one of another block."""
         design, base = self.blocks.design, self._base
         rest = (design.points - design.support) * base
         shared = (self._gain * float(design.num_shared) + design.support) * base
@@ -86,7 +86,7 @@ class BlockEstimator:
 
     @cached_property
     def null_probability(self) -> float:
-        """At least the probability that a report in the block of a value that nobody has supports it.
+        """An upper bound on the probability that a report in the block of a value that nobody has supports it.
 
         It is s/b for people with values of other blocks and hardly less for those with others of this one.
         """
@@ -114,10 +114,11 @@ class BlockEstimator:
         return self.factor * (supports - self.ratio * beside) / users + self.offset
 
     def limits(self, supports: NDArray[np.int64], beside: NDArray[np.int64], users: int) -> Limits:
-        """Return what intervals are made of, given c_x and c_B.
+        """Return the limits from which intervals are computed, given c_x and c_B.
 
-        Where all people without a value support it alike, because there is one block or no point supports two values,
-        its supports are two binomial numbers; else a sum of reports that support it and of others of its block.
+        If all people without a value support it with the same probability, because there is one block or no point
+        supports two values, its supports are two binomial numbers. Otherwise they are a sum of reports that support it
+        and of others of its block.
         """
         design, base, gain = self.blocks.design, self._base, self._gain
         shared = (gain * float(design.num_shared) + design.support) * base
@@ -145,7 +146,7 @@ class BlockEstimator:
 
     @cached_property
     def _gain(self) -> float:
-        """E − 1, with all its digits for a small ε."""
+        """E − 1, accurate for small ε."""
         return math.expm1(self.epsilon)
 
     @cached_property

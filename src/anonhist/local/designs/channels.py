@@ -1,4 +1,4 @@
-"""The distribution of what is counted, given the frequencies: what likelihood and least squares decode with."""
+"""The distribution of the counted cells, given the frequencies; likelihood and least squares decode with it."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ class SupportChannel:
     gather
         From weights of the cells, shape (cells,), to their sum over the cells that support each value, shape (m,).
     others
-        How much of all other values a cell supports on average, a number or shape (cells,); None where there are no
-        others. They are one item more, the last.
+        The share of all other values that a cell supports on average, a number or shape (cells,); None if there are no
+        others. They form one more item, the last.
     """
 
     values: int
@@ -65,14 +65,14 @@ class SupportChannel:
 
 @dataclass(frozen=True, eq=False)
 class BitChannel:
-    """Reports of bits, one a value, each taken as an observation by itself: 2m cells, the ones before the zeros.
+    """Reports of one bit per value, each a separate observation: 2m cells, the ones before the zeros.
 
     Attributes
     ----------
     values
         How many values, m.
     other_probability, gap
-        q, with which a bit is set that is not the value's own, and how much likelier the own one is set, p − q.
+        The probability q of a bit that is not the value's own, and its difference p − q from that of the own bit.
     has_others
         Whether there may be values without a bit among these.
     """
@@ -107,5 +107,5 @@ class BitChannel:
 
 
 def bit_counts_of_cells(supports: NDArray[np.int64], users: int) -> NDArray[np.int64]:
-    """Return how often each cell of a :class:`BitChannel` was met."""
+    """Return the count of each cell of a :class:`BitChannel`."""
     return np.concatenate((supports, users - supports))

@@ -1,4 +1,4 @@
-"""Which projective space has room for an alphabet, and which field errs least."""
+"""The projective space that is large enough for an alphabet, and the field with the lowest error."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
 LARGEST_FIELD = (1 << 31) - 1
-# A space with more points than this, and than twice the values, is not taken unless asked for.
+# A space with more points than this, and than twice the values, is used only on request.
 MANY_POINTS = 1 << 27
 
 
 def space_for(field: SupportsIndex, size: int) -> ProjectiveSpace:
-    """Return the smallest space over a field with so many points or more.
+    """Return the smallest space over a field with at least this many points.
 
     Raises
     ------
     UsageError
-        If the field is no prime from 2 to 2^31 − 1, or F^t is 2^62 or more.
+        If the field is not a prime from 2 to 2^31 − 1, or F^t is 2^62 or more.
     """
     prime = parse_whole_number(field, name="field", least=2, most=LARGEST_FIELD)
     return ProjectiveSpace(prime, _length(prime, size))
 
 
 def best_field(size: int, epsilon: Fraction) -> int:
-    """Return the field with which projective geometry errs least: one near e^ε + 1, or one with few points to spare."""
+    """Return the field with the lowest error of projective geometry: one near e^ε + 1, or one with few spare points."""
     aim = int(min(math.exp(epsilon) + 1, LARGEST_FIELD))
     below, above = prime_at_most(aim), prime_at_least(aim + 1)
     near = {2, below, prime_at_most(max(2, below - 1)), above, prime_at_least(above + 1)}
-    # With vectors of each length, the first field that has room for all values.
+    # For each vector length, the first field that is large enough for all values.
     near |= {prime_at_least(_least_field(size, length)) for length in range(2, size.bit_length() + 2)}
     possible = [field for field in near if field <= LARGEST_FIELD and field ** _length(field, size) < 1 << 62]
     spaces = [space_for(field, size) for field in sorted(possible)]

@@ -8,7 +8,7 @@ MOST_ENTRIES = 2**20
 
 
 def check_entries(entries: int) -> None:
-    """Refuse a matrix that would fill the memory.
+    """Refuse a matrix that does not fit in memory.
 
     Raises
     ------
@@ -16,4 +16,4 @@ def check_entries(entries: int) -> None:
         If it has more than 2^20 entries.
     """
     if entries > MOST_ENTRIES:
-        raise UsageError("The matrix of this survey would have more than 2^20 entries; ask for that of a smaller one.")
+        raise UsageError("The matrix of this survey has more than 2^20 entries; use a smaller survey.")

@@ -1,4 +1,4 @@
-"""How many ones a report of independent bits has if a device follows the survey: bounds that everybody can compute."""
+"""Bounds on the number of ones in an honest report of independent bits, which everybody can compute."""
 
 from __future__ import annotations
 
@@ -23,28 +23,28 @@ _NEGLIGIBLE = _ONE >> 96
 def honest_ones(
     size: int, own: int, own_probability: ExponentialQuotient, other_probability: ExponentialQuotient
 ) -> tuple[int, int]:
-    """Return how many ones an honest report has, at least and at most, but for a probability of 2^−40.
+    """Return bounds on the number of ones in an honest report, which fail with probability at most 2^−40.
 
     Parameters
     ----------
     size
         How many bits, k.
     own
-        At most so many of them belong to the value, and one at least.
+        How many of them belong to the value at most; at least one does.
     own_probability, other_probability
-        How likely each of those is 1, and each other bit, from 0 to 1, exact.
+        Probability of 1 for each of those, and for each other bit, from 0 to 1, exact.
 
     Returns
     -------
     (int, int)
-        Whole numbers a ≤ b with ``P(ones < a) ≤ 2^−41`` and ``P(ones > b) ≤ 2^−41``. They follow from certified whole
-        arithmetic alone, so all machines find the same, and are the closest such numbers or next to them.
+        Whole numbers a ≤ b with ``P(ones < a) ≤ 2^−41`` and ``P(ones > b) ≤ 2^−41``. They follow from certified integer
+        arithmetic, so they are the same on all machines, and are the tightest such numbers or next to them.
 
     Notes
     -----
-    The ones are a sum of two binomial numbers. With more bits that are likelier to be 1 it grows stochastically, so
-    the bounds take as many, or as few, bits of the value as there can be. Probabilities are rounded toward more ones
-    for the one bound and toward fewer for the other.
+    The ones are a sum of two binomial numbers. It increases stochastically with the number of bits that
+    are likelier to be 1, so the bounds use the largest, or the smallest, possible number of bits of the value.
+    Probabilities are rounded up for the upper bound and down for the lower one.
 
     Examples
     --------
@@ -64,10 +64,10 @@ def honest_ones(
 
 
 def have_ones(rows: NDArray[np.uint8], size: int, least: int, most: int) -> NDArray[np.bool_]:
-    """Say which packed rows of ``size`` bits have from ``least`` to ``most`` ones, and none behind, shape (n,)."""
+    """Return which packed rows of ``size`` bits have ``least`` to ``most`` ones, and none after them, shape (n,)."""
     counts = np.bitwise_count(rows).sum(axis=1, dtype=np.int64)
     mask: NDArray[np.bool_] = (least <= counts) & (counts <= most)
-    # A report is whole bytes; devices leave the bits behind the last one 0.
+    # A report is whole bytes; devices set the bits after the last one to 0.
     return mask & (rows[:, -1] >> size % 8 == 0) if size % 8 else mask
 
 
@@ -85,7 +85,7 @@ def _most(size: int, own: int, own_probability: int, other_probability: int) -> 
 
 
 def _tails(trials: int, probability: int) -> tuple[int, list[int]]:
-    """Return j_0 and bounds of ``P(X ≥ j)·2^192`` from above for j = j_0, j_0 + 1, …; the last holds beyond, too.
+    """Return j_0 and bounds of ``P(X ≥ j)·2^192`` from above for j = j_0, j_0 + 1, …; the last also holds for larger j.
 
     X is binomial. Weights relative to that of the mode follow from each other; they are rounded up for the tail and
     down for the sum of all.

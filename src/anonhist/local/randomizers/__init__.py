@@ -1,1 +1,1 @@
-"""How a device randomizes its value: one mechanism, one file, and what families of them share."""
+"""How a device randomizes its value: one file per mechanism, and the common code of each family."""

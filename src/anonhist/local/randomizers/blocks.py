@@ -29,10 +29,10 @@ if TYPE_CHECKING:
 
 @frozen(kw_only=True)
 class BlockSurvey(ClosedSurvey):
-    """A survey whose report is a cell, in the block of the value more often than in others.
+    """A survey whose report is a cell, more likely in the block of the value than in others.
 
-    A report supports some values of its block. Among the values of another block it says nothing, so its distribution
-    depends on whether two values are of one block: the survey is not pure.
+    A report supports some values of its block. It carries no information about the values of another block, so its
+    distribution depends on whether two values are in one block: the survey is not pure.
     """
 
     @property
@@ -52,7 +52,7 @@ class BlockSurvey(ClosedSurvey):
 
     @property
     def cells(self) -> int:
-        """One cell a report."""
+        """One cell per report."""
         return self.block_design.cells
 
     def matrix(self) -> tuple[tuple[ExponentialQuotient, ...], ...]:
@@ -67,20 +67,20 @@ class BlockSurvey(ClosedSurvey):
         frequency
             The share of people with the value.
         neighbours
-            The share of people with other values of its block; by default what it is on average if all values but this
-            one are equally frequent.
+            The share of people with other values of its block; by default its average if all values but this one are
+            equally frequent.
         """
         return float(self.estimator.variance(frequency, neighbours))
 
     @property
     def forged_weight(self) -> ForgedWeight:
-        """What one forged report can do: it adds α(1 − ρ) + γ, −αρ + γ or γ, as :class:`BlockEstimator` says."""
+        """The effect of one forged report: it adds α(1 − ρ) + γ, −αρ + γ or γ; see :class:`BlockEstimator`."""
         room, estimator = self.block_design.design.items, self.estimator
         inside, outside = (
             estimator.factor * (1 - estimator.ratio) + estimator.offset,
             -estimator.factor * estimator.ratio + estimator.offset,
         )
-        # All blocks are full but the last, perhaps.
+        # All blocks are full except possibly the last.
         fills = {min(room, self.size), self.size % room or room}
         worst = [
             forged_weight(
@@ -117,7 +117,7 @@ class BlockSurvey(ClosedSurvey):
         )
 
     def channel_of(self, tally: Tally, codes: NDArray[np.int64] | None) -> tuple[Channel, NDArray[np.int64]]:
-        """Return the distribution of the cells and how often each was met; see :class:`ClosedSurvey`."""
+        """Return the distribution of the cells and the count of each; see :class:`ClosedSurvey`."""
         return self.block_design.channel(tally, codes, size=self.size, odds=self.odds)
 
     def _draw(self, codes: NDArray[np.int64], *, source: RandomSource) -> dict[str, NDArray[Any]]:

@@ -1,4 +1,4 @@
-"""Bloom filters, each bit randomized by itself: what O-RAPPOR and RAPPOR share."""
+"""Bloom filters with independently randomized bits: the common part of O-RAPPOR and RAPPOR."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class BloomSurvey(CohortSurvey):
     Attributes
     ----------
     hashes
-        h, functions of each cohort, from 1 to 64. A value of which several meet has fewer bits.
+        h, functions of each cohort, from 1 to 64. A value for which several collide has fewer bits.
     """
 
     hashes: Converted[SupportsIndex, int] = converted(partial(parse_whole_number, name="hashes", most=64), default=1)
@@ -79,7 +79,7 @@ class BloomSurvey(CohortSurvey):
         size = self.places
         check_entries(places.shape[2] * self.cohorts << min(size, 64))
         p, q = self.true_support_probability, self.false_support_probability
-        # Only how many bits the value has, and how many of them and of the others are 1, matters.
+        # Only the number of the value's bits, and how many of them and of the others are 1, matters.
         distributions = {
             (bits, own, rest): p**own
             * (1 - p) ** (bits - own)
@@ -128,7 +128,7 @@ class BloomSurvey(CohortSurvey):
     def _count_cells(self, columns: Any, users: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         del users
         order = np.argsort(columns["cohort"], kind="stable")
-        # Only of cohorts that reported: there may be many more.
+        # Only cohorts with reports: there may be many more.
         cohorts, starts = np.unique(columns["cohort"][order], return_index=True)
         table = np.empty((cohorts.size, self.places + 1), dtype=np.int64)
         for row, rows in zip(table, np.split(order, starts[1:]), strict=False):
@@ -140,7 +140,7 @@ class BloomSurvey(CohortSurvey):
 
     @cached_property
     def honest_ones(self) -> tuple[int, int]:
-        """How many ones an honest report has, at least and at most, but for a probability of 2^−40; public."""
+        """Bounds on the number of ones in an honest report, which fail with probability at most 2^−40; public."""
         own = min(self.hashes, self.places)
         return honest_ones(self.places, own, self.true_support_probability, self.false_support_probability)
 

@@ -18,20 +18,21 @@ class HadamardResponse(BlockSurvey):
     """Hadamard response: B blocks, each the rows of a b × b Hadamard matrix; all columns but the first are values.
 
     Value x is column ``x mod (b − 1) + 1`` of block ``⌊x/(b − 1)⌋``. The rows of its block where its column is +1 are
-    e^ε times as likely as all others. The matrix is that of Sylvester: row i has −1 in column j if the binary numbers i
-    and j share oddly many ones. With ``E = e^ε``, n times the variance of a value that nobody has is
+    e^ε times as likely as all others. The matrix is Sylvester's: row i has −1 in column j if the binary numbers i and j
+    have an odd number of ones in common. With ``E = e^ε``, n times the variance of a value that nobody has is
     ``2(2B − 1 + E)/(E − 1)²`` if people have values of other blocks, and ``(E + 1)(2B − 1 + E)/(E − 1)²`` if they have
-    others of its own; at best about ``8/(E − 1)`` on average, twice what the best mechanisms need for a large ε, and as
-    little for a small one. Decoding is the quickest there is.
+    others of its own; at best about ``8/(E − 1)`` on average, twice as much as the best mechanisms for large ε, and as
+    little for small ε. Decoding is the fastest of all.
 
     Parameters
     ----------
     alphabet
         Labels, their number k, or an :class:`Alphabet`.
     epsilon
-        What a report costs.
+        ε of each report.
     blocks
-        B, from 1 to k; by default what errs least on average. b is the smallest power of two with ``B·(b − 1) ≥ k``.
+        B, from 1 to k; by default the number with the lowest average error. b is the smallest power of two with ``B·(b
+        − 1) ≥ k``.
     title
         Any text; see :class:`Survey`.
 

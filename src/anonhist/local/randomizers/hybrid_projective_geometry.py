@@ -1,4 +1,4 @@
-"""Hybrid projective geometry response: blocks of values, a small projective space each."""
+"""Hybrid projective geometry response: blocks of values, each a small projective space."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class HybridProjectiveGeometry(BlockSurvey):
 
     Value x is point ``x mod b`` of block ``⌊x/b⌋``, b points a block, numbered as :class:`ProjectiveSpace` says. The
     points of its block that support it are e^ε times as likely as all others. With ``B ≈ (e^ε + 1)/F`` the variance
-    is about ``1 + 1/(F − 1)`` times that of projective geometry. Spaces have little room to spare and are quick to
+    is about ``1 + 1/(F − 1)`` times that of projective geometry. Spaces have few spare points and are fast to
     decode.
 
     Parameters
@@ -32,18 +32,19 @@ class HybridProjectiveGeometry(BlockSurvey):
     alphabet
         Labels, their number k, or an :class:`Alphabet`.
     epsilon
-        What a report costs.
+        ε of each report.
     field
         F, a prime; by default 5, or the largest prime ≤ e^ε + 1 if that is smaller.
     blocks
-        B, from 1 to k; by default what errs least on average. Each has the smallest space with ``B·b ≥ k``.
+        B, from 1 to k; by default the number with the lowest average error. Each has the smallest space with ``B·b ≥
+        k``.
     title
         Any text; see :class:`Survey`.
 
     Raises
     ------
     UsageError
-        If F is no prime, or so large that F^t ≥ 2^62, or B is out of range.
+        If F is not a prime, or so large that F^t ≥ 2^62, or B is out of range.
 
     References
     ----------

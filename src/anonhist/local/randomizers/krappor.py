@@ -15,14 +15,14 @@ class KRAPPOR(UnarySurvey):
     """k-RAPPOR, symmetric unary encoding: k bits, each kept with probability ``z/(1 + z)``, ``z = e^(ε/2)``.
 
     Two values differ in two bits, so each bit may cost ε/2, not ε. Order-optimal for small ε;
-    :class:`OptimizedUnary` errs less at the same size of report.
+    :class:`OptimizedUnary` has a lower error at the same report size.
 
     Parameters
     ----------
     alphabet
         Labels, their number k, or an :class:`Alphabet`.
     epsilon
-        What a report costs.
+        ε of each report.
     title
         Any text; see :class:`Survey`.
 

@@ -1,4 +1,4 @@
-"""k-ary randomized response: the value itself, or now and then another."""
+"""k-ary randomized response: the value itself or, with small probability, another."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ if TYPE_CHECKING:
 class KRR(PureSurvey):
     """k-ary randomized response: ``Q(y | x) = e^ε/(e^ε + k − 1)`` if y = x, else ``1/(e^ε + k − 1)``.
 
-    Order-optimal for ε ≥ ln k, and best of all where k < 3e^ε + 2.
+    Order-optimal for ε ≥ ln k, with the lowest error of all if k < 3e^ε + 2.
 
     Parameters
     ----------
     alphabet
         Labels, their number k, or an :class:`Alphabet`.
     epsilon
-        What a report costs.
+        ε of each report.
     title
         Any text; see :class:`Survey`.
 
@@ -66,7 +66,7 @@ class KRR(PureSurvey):
 
     @property
     def cells(self) -> int:
-        """One cell a label."""
+        """One cell per label."""
         return self.size
 
     @cached_property
@@ -86,7 +86,7 @@ class KRR(PureSurvey):
         return tuple(tuple(same if y == x else other for y in range(self.size)) for x in range(self.size))
 
     def _draw(self, codes: NDArray[np.int64], *, source: RandomSource) -> dict[str, NDArray[Any]]:
-        # With probability p − q the value, else any label whatever, the value included: one draw fewer in need of care.
+        # With probability p − q the value, otherwise any label, including the value: one fewer draw to get right.
         kept = bernoulli(self._kept_probability, codes.size, source=source)
         return {"report": np.where(kept, codes, uniform_integers(self.size, codes.size, source=source))}
 
@@ -106,14 +106,14 @@ class KRR(PureSurvey):
         return tally.dense(self.size) if codes is None else tally.at(codes)
 
     def channel_of(self, tally: Tally, codes: NDArray[np.int64] | None) -> tuple[Channel, NDArray[np.int64]]:
-        """Return the distribution of the cells and how often each was met; see :class:`ClosedSurvey`."""
+        """Return the distribution of the cells and the count of each; see :class:`ClosedSurvey`."""
         from scipy.sparse import eye_array
 
         q = self.false_support_probability
         supports = self._supports(tally, codes)
         base = np.full(supports.size, float(q))
         if codes is not None and self._leaves_others(codes):
-            # All other labels are one cell: which of them it is says nothing about these.
+            # All other labels form one cell: which of them it is carries no information about these.
             supports = np.append(supports, tally.users - supports.sum())
             base = np.append(base, float((self.size - codes.size) * q))
         gain = np.full(base.size, float(self._kept_probability))

@@ -1,4 +1,4 @@
-"""Optimized local hashing: every person hashes their value with a function of their own, then answers by k-RR."""
+"""Optimized local hashing: each person hashes their value with a random function, then answers by k-RR."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
 SEEDS = 1 << 32
 MOST_BUCKETS = 1 << 16
-# Words of 16 bits of an open label's hash: labels meet in all three with probability 2^-48 a pair.
+# 16-bit words of an open label's hash: two labels agree in all three with probability 2^-48.
 OPEN_WORDS = 3
 
 
@@ -66,18 +66,18 @@ class LocalHashing(PureSurvey):
     alphabet
         Labels, their number k, or an :class:`Alphabet`; None for any text: estimates are then of candidates.
     epsilon
-        What a report costs.
+        ε of each report.
     buckets
-        g, from 2 to 65,536; by default what errs least, near ``e^ε + 1``.
+        g, from 2 to 65,536; by default the number with the lowest error, near ``e^ε + 1``.
     key
-        Any plain text on one line: it chooses the hash functions. Public.
+        Any plain text on one line that determines the hash functions. Public.
     title
         Any text; see :class:`Survey`.
 
     Raises
     ------
     UsageError
-        If the buckets are out of range or the key is no such text.
+        If the buckets are out of range or the key is not such a text.
 
     Notes
     -----
@@ -112,7 +112,7 @@ class LocalHashing(PureSurvey):
 
     @property
     def is_open(self) -> bool:
-        """Whether any text may be answered with."""
+        """Whether any text may be reported."""
         return self.alphabet is None
 
     @property
@@ -133,7 +133,7 @@ class LocalHashing(PureSurvey):
 
     @property
     def cells(self) -> int:
-        """One cell a pair (seed, bucket): ``seed·g + bucket``."""
+        """One cell per pair (seed, bucket): ``seed·g + bucket``."""
         return SEEDS * self.num_buckets
 
     @cached_property
@@ -166,7 +166,7 @@ class LocalHashing(PureSurvey):
             If the alphabet is open, or the matrix would have more than 2^20 entries.
         """
         if self.is_open:
-            raise UsageError("There is no end of values of an open survey; give it an alphabet for a matrix.")
+            raise UsageError("The values of an open survey are unlimited; give it an alphabet to get a matrix.")
         check_entries(self.size * len(seeds) * self.num_buckets)
         words = self._words(np.arange(self.size))
         places = buckets(words, self._coefficients(np.array(seeds), words), self.num_buckets)
@@ -188,8 +188,8 @@ class LocalHashing(PureSurvey):
     ) -> FrequencyEstimate:
         """Estimate how frequent each value is among those who reported, as :meth:`ClosedSurvey.estimate`.
 
-        An open survey needs candidates. Least squares has no meaning here: almost every report is the only one with
-        its seed.
+        An open survey needs candidates. Least squares is meaningless here, because almost every report is the only one
+        with its seed.
         """
         refuse_least_squares(decoder)
         return super().estimate(tally, candidates=candidates, decoder=decoder, correction=correction, level=level)
@@ -213,7 +213,7 @@ class LocalHashing(PureSurvey):
             codes, names = super()._choose(candidates)
             return None if codes is None else self._words(codes), names
         if candidates is None:
-            raise UsageError("This survey is open to any text; name the candidates of interest (`candidates`).")
+            raise UsageError("This survey accepts any text; name the candidates of interest (`candidates`).")
         names = distinct_candidates(candidates)
         return self._open_words(names), names
 
@@ -241,12 +241,12 @@ class LocalHashing(PureSurvey):
 
     @property
     def _support_sizes(self) -> tuple[int, int]:
-        # Some seed may hash all values into one bucket, for all that can be said of 2^32 of them.
+        # Among 2^32 seeds, one may hash all values into one bucket; no bound excludes it.
         return 0, self.size
 
     @property
     def forged_weight(self) -> ForgedWeight:
-        """As of any survey of this kind, if one seed hashed all values into one bucket; without bound if it is open."""
+        """As in other pure surveys, if one seed hashed all values into one bucket; unbounded for an open survey."""
         if not self.is_open:
             return super().forged_weight
         _, q, gap = self._probabilities
@@ -262,14 +262,14 @@ class LocalHashing(PureSurvey):
         return self._coefficients(seeds, words), reported
 
     def channel_of(self, tally: Tally, codes: NDArray[Any] | None) -> tuple[Channel, NDArray[np.int64]]:
-        """Return the distribution of the cells and how often each was met; see :class:`ClosedSurvey`."""
+        """Return the distribution of the cells and the count of each; see :class:`ClosedSurvey`."""
         words = self._words(np.arange(self.size)) if codes is None else codes
         coefficients, reported = self._met_words(tally, words)
         g = self.num_buckets
         channel = SupportChannel(
             len(words),
             tally.cells.size,
-            # Given the seed, and of the cells that were met only: a factor common to a cell does not matter.
+            # Given the seed, and only for cells that occur: a factor common to a cell does not matter.
             1 / (float(self.odds) + g - 1),
             (float(self.odds) - 1) / (float(self.odds) + g - 1),
             lambda shares: support_of(words, coefficients, reported, shares, g),
@@ -286,7 +286,7 @@ def _variance(num_buckets: int, epsilon: float) -> float:
 
 
 def refuse_least_squares(decoder: DecoderName | Decoder) -> None:
-    """Refuse a decoder that compares shares of reports, where almost every report is the only one of its kind.
+    """Refuse a decoder that compares shares of reports, because almost every report is unique.
 
     Raises
     ------
@@ -294,4 +294,4 @@ def refuse_least_squares(decoder: DecoderName | Decoder) -> None:
         If the decoder is least squares.
     """
     if "least-squares" in (decoder, getattr(decoder, "name", None)):
-        raise UsageError("Local hashing has too many different reports for least squares; take the decoder mle.")
+        raise UsageError("Local hashing has too many distinct reports for least squares; take the decoder mle.")

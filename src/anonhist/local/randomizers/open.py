@@ -1,4 +1,4 @@
-"""Surveys with cohorts: for any texts, hashed into few buckets, or for a known alphabet, permuted."""
+"""Surveys with cohorts: for any text, hashed into few buckets, or for a known alphabet, permuted."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from anonhist.numeric import ExponentialQuotient
     from anonhist.randomness import RandomSource
 
-# Alphabets of which a matrix is asked for without naming labels.
+# Largest alphabet whose matrix can be computed without naming labels.
 _MOST_ROWS = 1 << 16
 # Decoding holds a dozen tables of all places of the cohorts that reported.
 _MOST_DECODED_PLACES = 1 << 25
@@ -55,18 +55,18 @@ _ONE_BY_ONE = "where labels are estimated one by one; least squares over all of 
 
 @frozen(kw_only=True)
 class CohortSurvey(Survey):
-    """A survey whose devices draw a cohort, uniformly and whatever their value, and report what it gives.
+    """A survey whose devices draw a cohort, independently of their value, and report the value's place in it.
 
     Attributes
     ----------
     alphabet
-        The labels if all are known, as in other surveys; None for any texts.
+        The labels if all are known, as in other surveys; None for any text.
     buckets
-        k, how many places there are for texts, from 2 to 65,536; None if there is an alphabet.
+        k, the number of places for text, from 2 to 65,536; None if there is an alphabet.
     cohorts
         C, from 1 to 65,536. The cohort is public.
     key
-        Public text from which the functions are made, such as the name of the survey: another key, other collisions.
+        Public text that determines the functions, such as the name of the survey; another key gives other collisions.
     """
 
     alphabet: Converted[AlphabetLike | None, Alphabet | None] = converted(
@@ -81,10 +81,8 @@ class CohortSurvey(Survey):
     def __post_init__(self) -> None:
         super().__post_init__()
         if (self.alphabet is None) == (self.buckets is None):
-            raise UsageError(
-                "Give the number of buckets, for any texts, or the alphabet of a known set: one of the two."
-            )
-        _ = self.functions  # which refuse what they cannot be made of
+            raise UsageError("Give either the number of buckets (for any text) or an alphabet (for known labels).")
+        _ = self.functions  # which refuse invalid parameters
 
     @property
     def labels(self) -> Alphabet | None:
@@ -132,7 +130,9 @@ class CohortSurvey(Survey):
         """
         if labels is None:
             if self.labels is None or self.labels.size > _MOST_ROWS:
-                raise UsageError("Name the labels whose rows of the matrix you want: there is no end of others.")
+                raise UsageError(
+                    "Name the labels whose rows of the matrix you want; the values of an open survey are unlimited."
+                )
             labels = range(self.labels.size) if isinstance(self.labels.labels, int) else self.labels.names()
         codes = self._codes(list(labels))
         places = self.functions.all_places(codes).reshape(self.cohorts, self._hashes, len(codes))
@@ -151,11 +151,11 @@ class CohortSurvey(Survey):
     @property
     @abstractmethod
     def _support_sizes(self) -> tuple[int, int]:
-        """How many places of a cohort a report supports that is possible, at least and at most."""
+        """The least and the largest number of places of a cohort that a possible report supports."""
 
     @property
     def forged_weight(self) -> ForgedWeight:
-        """What one forged report can do to estimates label by label, with κ the chance of a collision.
+        """The effect of one forged report on estimates label by label; κ is the probability of a collision.
 
         It adds ``((1 − q)/(p − q) − κ)/(1 − κ)`` to a label all of whose places it supports, and
         ``(−q/(p − q) − κ)/(1 − κ)`` to one with none, and with an alphabet the shares of places that it supports add up
@@ -228,35 +228,37 @@ class CohortSurvey(Survey):
         Parameters
         ----------
         tally
-            Of this survey, of one person at least.
+            Of this survey, with at least one report.
         candidates
-            The labels of interest, chosen before anybody looks; they can be left out only if there is an alphabet. What
-            they do not explain is reported as ``other``.
+            The labels of interest, chosen before anybody sees the reports; optional only if there is an alphabet. The
+            share that they do not explain is reported as ``other``.
         decoder
-            As for any survey. By default ``"projected"`` if each label has places of its own, and ``"least-squares"``
-            if labels can meet, for it errs least then; ``"projected"`` again where there are more than 2^22 places.
+            As for any survey. By default ``"projected"`` if each label has its own places, and ``"least-squares"`` if
+            labels can collide, because its error is lowest then; ``"projected"`` again with more than 2^22 places.
         correction, level
             As for any survey.
 
         Returns
         -------
         FrequencyEstimate
-            Raw estimates by least squares over all candidates where these can be told apart, else candidate by
+            Raw estimates by least squares over all candidates if these can be separated, otherwise candidate by
             candidate; both are unbiased over the keys, and errors and p-values include collisions of labels.
 
         Raises
         ------
         UsageError, DataError
-            If candidates are missing, named twice or outside the alphabet, the tally is of another survey or of
-            nobody, or a choice is unknown.
+            If candidates are missing, named twice or outside the alphabet, the tally belongs to another survey or is
+            empty, or a choice is unknown.
         """
         self.check_tally(tally)
         if not tally.users:
-            raise DataError("Nobody has reported yet; there is nothing to estimate from.")
+            raise DataError("There are no reports yet, so nothing can be estimated.")
         names = self._candidates(candidates)
         if len(names) * self.cohorts * self._hashes > MOST_PLACES:
-            raise UsageError("So many candidates times cohorts fill the memory; estimate them in parts of fewer.")
-        # A cohort that nobody is in says nothing, and there may be many more cohorts than reports.
+            raise UsageError(
+                "So many candidates and cohorts do not fit in memory; estimate fewer candidates at a time."
+            )
+        # A cohort without reports carries no information, and there may be many more cohorts than reports.
         met = np.unique(tally.cells // self._cohort_cells)
         if met.size * self.places > _MOST_DECODED_PLACES:
             raise UsageError(
@@ -284,13 +286,13 @@ class CohortSurvey(Survey):
         if candidates is not None:
             return distinct_candidates(candidates)
         if self.labels is None:
-            raise UsageError("Any text may have been answered in this survey; name the candidates to look for.")
+            raise UsageError("This survey accepts any text; name the candidates to look for.")
         return self.labels.names()
 
     def _others(
         self, supports: Supports, names: tuple[str, ...] | None, cohorts: NDArray[np.int64] | None = None
     ) -> NDArray[np.float64] | None:
-        """Return how likely other labels than those named support each cell, all equally frequent; None if none are."""
+        """Return the probability that unnamed labels, all equally frequent, support each cell; None without any."""
         if self.labels is None:
             return np.tile(self._chances, (supports.cohorts, 1))
         rest = self.labels.size - supports.values
@@ -307,13 +309,13 @@ class CohortSurvey(Survey):
 
     @property
     def _collision(self) -> float:
-        """How likely, over the keys, one label's place is among those of another."""
+        """Probability, over the keys, that one label's place is among those of another."""
         if self.labels is not None:
-            # The same permutation keeps them apart; the others do not.
+            # Under the same permutation they never collide; under the others they may.
             return 1 - (1 - 1 / self.places) ** (self._hashes - 1)
         return float(self.functions.shares @ self._chances)
 
     @property
     def _chances(self) -> NDArray[np.float64]:
-        """How likely, over the keys, each place is among those of a text."""
+        """Probability, over the keys, that each place is among those of a text."""
         return np.asarray(1 - (1 - self.functions.shares) ** self._hashes)

@@ -16,15 +16,15 @@ if TYPE_CHECKING:
 class OptimizedUnary(UnarySurvey):
     """Optimized unary encoding: the value's bit is 1 with probability 1/2, every other with ``1/(e^ε + 1)``.
 
-    Of all ways to randomize k bits independently it errs least for rare values: n times the variance of one that
-    nobody has is ``4e^ε/(e^ε − 1)²``.
+    Of all ways to randomize k bits independently, it has the lowest error for rare values: n times the variance of a
+    value that nobody has is ``4e^ε/(e^ε − 1)²``.
 
     Parameters
     ----------
     alphabet
         Labels, their number k, or an :class:`Alphabet`.
     epsilon
-        What a report costs.
+        ε of each report.
     title
         Any text; see :class:`Survey`.
 
@@ -45,7 +45,7 @@ class OptimizedUnary(UnarySurvey):
     @cached_property
     def true_support_probability(self) -> ExponentialQuotient:
         """1/2."""
-        # A quotient like the others, so that what is made of it is exact, too.
+        # A fraction like the others, so that results computed from it are exact, too.
         return self.odds / (2 * self.odds)
 
     @cached_property

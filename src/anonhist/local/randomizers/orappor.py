@@ -1,4 +1,4 @@
-"""O-RAPPOR: one report of randomized Bloom bits, for alphabets that nobody knows beforehand."""
+"""O-RAPPOR: one report of randomized Bloom bits, for unknown alphabets."""
 
 from __future__ import annotations
 
@@ -14,23 +14,24 @@ from anonhist.numeric import ExponentialQuotient
 class ORAPPOR(BloomSurvey):
     """O-RAPPOR: h hashes of the value set bits of k, each kept with probability ``z/(1 + z)``, ``z = e^(ε/(2h))``.
 
-    Two values differ in at most 2h bits, so a bit may cost ε/(2h). More hashes do not help: one hash and many bits err
-    least. With an alphabet, each hash is a permutation of it; one cohort and one hash are k-RAPPOR, labels renamed.
+    Two values differ in at most 2h bits, so a bit may cost ε/(2h). More hashes do not help: one hash and many bits have
+    the lowest error. With an alphabet, each hash is a permutation of it; one cohort and one hash are k-RAPPOR, labels
+    renamed.
 
     Parameters
     ----------
     buckets
-        k, bits for any texts: the more, the fewer collisions.
+        k, bits for any text; more bits mean fewer collisions.
     alphabet
         Instead of buckets: labels, their number k, or an :class:`Alphabet`.
     cohorts
-        C; 2 or more for any texts, 1 with an alphabet.
+        C; 2 or more for any text, 1 with an alphabet.
     hashes
         h, from 1 to 64.
     key
-        Public text from which the functions are made.
+        Public text that determines the hash functions.
     epsilon
-        What a report costs.
+        ε of each report.
     title
         Any text; see :class:`Survey`.
 

@@ -1,4 +1,4 @@
-"""O-RR: randomized response on hashed values, for alphabets that nobody knows beforehand."""
+"""O-RR: randomized response on hashed values, for unknown alphabets."""
 
 from __future__ import annotations
 
@@ -29,22 +29,22 @@ if TYPE_CHECKING:
 class ORR(CohortSurvey):
     """O-RR: ``Q(y, c | s) = (1 + (e^ε − 1)·[hash_c(s) = y]) / (C(e^ε + k − 1))``, k-RR on a hash of the value.
 
-    Two values have the same distribution where their hashes meet, so collisions cost accuracy and no privacy. With an
-    alphabet, each cohort permutes it instead: nothing meets, and one cohort is k-RR with its labels renamed.
+    Two values with the same hash have the same distribution, so collisions cost accuracy, not privacy. With an
+    alphabet, each cohort permutes it instead: there are no collisions, and one cohort is k-RR with its labels renamed.
 
     Parameters
     ----------
     buckets
-        k, for any texts: about as many as values are expected; more for a large ε, fewer for a small one.
+        k, for any text: about the expected number of values; more for large ε, fewer for small ε.
     alphabet
         Instead of buckets: labels, their number k, or an :class:`Alphabet`.
     cohorts
-        C; at least 2 for any texts, so that what meets in one cohort is told apart in another, and 8 to 16 if there are
-        many more candidates than buckets. With an alphabet, 1 is as good as any number.
+        C; at least 2 for any text, so that colliding labels are separated across cohorts, and 8 to 16 if there are many
+        more candidates than buckets. With an alphabet, 1 is as good as any number.
     key
-        Public text from which the functions are made.
+        Public text that determines the hash functions.
     epsilon
-        What a report costs.
+        ε of each report.
     title
         Any text; see :class:`Survey`.
 
@@ -104,7 +104,7 @@ class ORR(CohortSurvey):
         cohorts = self._cohorts(len(codes), source=source)
         kept = bernoulli(self._kept_probability, len(codes), source=source)
         places = self.functions.own_places(codes, cohorts)[:, 0]
-        # With probability p − q the hash, else any place whatever.
+        # With probability p − q the hash, otherwise any place.
         noise = uniform_integers(self.places, len(codes), source=source)
         return {"cohort": cohorts, "report": np.where(kept, places, noise)}
 

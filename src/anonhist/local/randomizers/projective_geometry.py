@@ -34,27 +34,28 @@ class ProjectiveGeometry(PureSurvey):
     ``z^m + v_{m−1}·z^{m−1} + … + v_0``. Report y supports value x if the coefficient of z^{t−1} in x·y is zero, modulo
     F. With ``s = (F^{t−1} − 1)/(F − 1)`` points that support a value, ``m = (F^{t−2} − 1)/(F − 1)`` that support two,
     and ``u = 1/((e^ε − 1)·s + K)``: ``p = e^ε·s·u`` and ``q = ((e^ε − 1)·m + s)·u``. For a value that nobody has, n
-    times the variance is hardly more than the least known, ``4e^ε/(e^ε − 1)²``, and a report takes log2 K bits.
+    times the variance is only slightly above the lowest known, ``4e^ε/(e^ε − 1)²``, and a report takes log2 K bits.
 
     Parameters
     ----------
     alphabet
         Labels, their number k, or an :class:`Alphabet`.
     epsilon
-        What a report costs.
+        ε of each report.
     field
-        F, a prime; by default one near e^ε + 1, what errs least. t is the smallest with ``(F^t − 1)/(F − 1) ≥ k``.
+        F, a prime; by default one near e^ε + 1, with the lowest error. t is the smallest with ``(F^t − 1)/(F − 1) ≥
+        k``.
     title
         Any text; see :class:`Survey`.
 
     Raises
     ------
     UsageError
-        If F is no prime, or so large that F^t ≥ 2^62.
+        If F is not a prime, or so large that F^t ≥ 2^62.
 
     Notes
     -----
-    Decoding takes O(n + K log K), by a Fourier transform along a cycle of all points; where K is much larger than k, by
+    Decoding takes O(n + K log K), by a Fourier transform along a cycle of all points; if K is much larger than k, by
     transforms of a few smaller spaces.
 
     References
@@ -82,7 +83,7 @@ class ProjectiveGeometry(PureSurvey):
 
     @cached_property
     def space(self) -> ProjectiveSpace:
-        """The points and what they support."""
+        """The points and the values they support."""
         return space_for(self.field, self.size)
 
     @property
@@ -92,7 +93,7 @@ class ProjectiveGeometry(PureSurvey):
 
     @property
     def cells(self) -> int:
-        """One cell a point, K."""
+        """One cell per point, K."""
         return self.space.points
 
     @cached_property
@@ -131,5 +132,5 @@ class ProjectiveGeometry(PureSurvey):
         return self._design.counts(tally, chosen)
 
     def channel_of(self, tally: Tally, codes: NDArray[np.int64] | None) -> tuple[Channel, NDArray[np.int64]]:
-        """Return the distribution of the cells and how often each was met; see :class:`ClosedSurvey`."""
+        """Return the distribution of the cells and the count of each; see :class:`ClosedSurvey`."""
         return self._design.channel(tally, codes, size=self.size, odds=self.odds)

@@ -49,18 +49,18 @@ class PureSurvey(ClosedSurvey):
     @property
     @abstractmethod
     def _support_sizes(self) -> tuple[int, int]:
-        """How many values a report supports that is possible, at least and at most."""
+        """The least and the largest number of values that a possible report supports."""
 
     @property
     def forged_weight(self) -> ForgedWeight:
-        """What one forged report can do: add ``(1 − q)/(p − q)`` to what it supports, ``−q/(p − q)`` to the rest."""
+        """The effect of one forged report: ``(1 − q)/(p − q)`` on values it supports, ``−q/(p − q)`` on the rest."""
         _, q, gap = self._probabilities
         return forged_weight(self.size, self._support_sizes, inside=(1 - q) / gap, outside=-q / gap)
 
     @cached_property
     def _probabilities(self) -> tuple[float, float, float]:
         p, q = self.true_support_probability, self.false_support_probability
-        # The difference first, exactly: for a small ε nothing would be left of it in floats.
+        # The difference first, exactly: for small ε it would vanish in floats.
         return float(p), float(q), float(p - q)
 
     def support_distribution(self, users: int) -> TwoBinomials:

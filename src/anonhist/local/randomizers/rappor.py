@@ -1,4 +1,4 @@
-"""RAPPOR: reports that a device may send again and again, at a bounded cost while the answer stays the same."""
+"""RAPPOR: reports that a device may repeat, at a bounded cost while the answer stays the same."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 # Logarithms are irrational; a guarantee rounds them up to multiples of this.
 _STEP = Fraction(1, 10**9)
-# What is not greater than zero is no epsilon, and may be a probability.
+# Zero is not a valid epsilon, but is a valid probability.
 _ZERO = re.compile(r"0+\.?0*|\.0+")
 
 ARITHMETIC = (
@@ -40,7 +40,7 @@ ARITHMETIC = (
 
 @dataclass(frozen=True, eq=False)
 class Memory:
-    """What devices keep, secret and for good: their cohorts and permanent bits for one value each.
+    """The permanent secret state of devices: their cohorts and permanent bits for one value each.
 
     Attributes
     ----------
@@ -83,11 +83,11 @@ def parse_probability(value: EpsilonLike, *, name: str) -> Fraction:
 
 @frozen(kw_only=True)
 class RAPPOR(BloomSurvey):
-    """RAPPOR: Bloom bits are randomized once and remembered, and what is remembered is randomized in each report.
+    """RAPPOR: Bloom bits are randomized once and remembered, and the remembered bits are randomized in each report.
 
     Permanent: a bit is replaced by a fair coin with probability f. Instantaneous: a remembered 1 is reported as 1 with
-    probability q, a remembered 0 with probability p. Whoever sees all reports of a person whose value never changes
-    learns at most the remembered bits, so they cost together, however many,
+    probability q, a remembered 0 with probability p. All reports of a person whose value never changes reveal
+    at most the remembered bits, so any number of them together cost
 
         ε_∞ = 2h·ln((1 − f/2)/(f/2)),
 
@@ -95,10 +95,10 @@ class RAPPOR(BloomSurvey):
 
         ε_1 = h·ln(q*(1 − p*)/(p*(1 − q*))),   q* = q(1 − f/2) + p·f/2,   p* = p(1 − f/2) + q·f/2.
 
-    **A value that changes costs more than ε_∞, without end.** Reports show whether two answers were the same. If m of a
-    person's answers were others, their reports cost at most m times ``change_epsilon``, and with long histories hardly
-    less. **Whoever reports again and again can be recognized.** The remembered bits and the cohort are the same in
-    each report, whatever the answer is, so reports of one person can be linked across periods.
+    **A value that changes costs more than ε_∞, without bound.** Reports show whether two answers were the same. If m of
+    a person's answers change, their reports cost at most m times ``change_epsilon``, and with long histories hardly
+    less. **People who report repeatedly can be recognized.** The remembered bits and the cohort are the same in each
+    report, for any answer, so reports of one person can be linked across periods.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ class RAPPOR(BloomSurvey):
         Probability that a bit is remembered as a fair coin, between 0 and 1, both excluded: as text, a Fraction or a
         number, taken exactly.
     p, q
-        From 0 to 1, and not equal: how likely a remembered 0 and a remembered 1 are reported as 1.
+        Probabilities that a remembered 0, and a remembered 1, is reported as 1; from 0 to 1, and not equal.
 
     Raises
     ------
@@ -118,8 +118,9 @@ class RAPPOR(BloomSurvey):
     Notes
     -----
     A device must keep its :class:`Memory` of each value that it reports, and its cohort for all of them. If it is
-    public which of a person's answers are the same, d different values cost at most d·ε_∞ together. If it is not, the
-    reports tell: a value that alternates is told from one that stays by every bit, and each report adds to the loss.
+    public which of a person's answers are the same, d different values cost at most d·ε_∞ together. Otherwise the
+    reports reveal it: every bit distinguishes a value that alternates from one that stays, and each report adds to the
+    loss.
     The proof is in docs/proofs/local-cohorts.md. Two reports of a person are not independent, so count one report of
     each person in a tally: standard errors hold for that.
 
@@ -149,7 +150,7 @@ class RAPPOR(BloomSurvey):
         if self.f in (0, 1):
             raise UsageError("`f` must lie between 0 and 1, both excluded.")
         if self.p == self.q:
-            raise UsageError("`p` and `q` must differ: else reports say nothing.")
+            raise UsageError("`p` and `q` must differ; otherwise reports carry no information.")
         check_local_epsilon(self.epsilon)
         super().__post_init__()
 
@@ -175,12 +176,12 @@ class RAPPOR(BloomSurvey):
 
     @property
     def guarantee(self) -> Guarantee:
-        """What all reports of one remembered answer promise together: ε_∞."""
+        """The guarantee of all reports of one remembered answer together: ε_∞."""
         return self._promise(self.epsilon, ARITHMETIC)
 
     @property
     def single_guarantee(self) -> Guarantee:
-        """What a report promises to those who see no other of the same person: ε_1."""
+        """The guarantee against those who see only one report of each person: ε_1."""
         q, p = self.true_support_probability.rational, self.false_support_probability.rational
         assert q is not None  # noqa: S101  # made of fractions
         assert p is not None  # noqa: S101
@@ -190,10 +191,10 @@ class RAPPOR(BloomSurvey):
 
     @property
     def change_epsilon(self) -> Fraction | None:
-        """What one changed answer costs at most, among any number of reports; None if nothing bounds it.
+        """The largest cost of one changed answer, among any number of reports; None if it is unbounded.
 
-        ``k·ln(max(q/p, (1 − p)/(1 − q)))`` where q > p, with p and q exchanged where p > q. Where p or q is 0 or 1, a
-        report may show a remembered bit for certain, and the longer the history, the more one changed answer costs.
+        ``k·ln(max(q/p, (1 − p)/(1 − q)))`` if q > p, with p and q exchanged if p > q. If p or q is 0 or 1, a
+        report may reveal a remembered bit with certainty, and one changed answer costs more the longer the history.
         """
         low, high = sorted((self.p, self.q))
         if low == 0 or high == 1:
@@ -202,12 +203,12 @@ class RAPPOR(BloomSurvey):
 
     @property
     def cautions(self) -> tuple[str, ...]:
-        """That answers must not change, and that people can be recognized."""
+        """Warnings that answers must not change, and that people can be recognized."""
         bound = self.change_epsilon
         cost = "has no bound" if bound is None else f"is at most {float(bound):,.3g} for each changed answer"
         return (
-            f"The promise is for an answer that never changes; the cost of changes {cost}.",
-            "Reports of one person can be linked across periods, by what the device remembers.",
+            f"The guarantee is for an answer that never changes; the cost of changes {cost}.",
+            "Reports of one person can be linked across periods by the remembered bits.",
         )
 
     @staticmethod
@@ -215,29 +216,29 @@ class RAPPOR(BloomSurvey):
         return Guarantee(PrivacyUnit.user(max_items=1), NeighboringRelation.SUBSTITUTE, epsilon, arithmetic=arithmetic)
 
     def remember(self, values: Any, *, like: Memory | None = None, source: RandomSource = SYSTEM) -> Memory:
-        """Return what devices with these values keep: drawn once, for all reports to come.
+        """Return the state of devices with these values, drawn once for all future reports.
 
         Parameters
         ----------
         values
-            One value a person.
+            One value per person.
         like
-            What the same devices keep of another value; their cohorts stay.
+            The state of the same devices for another value; their cohorts stay.
         source
-            Where the random words come from.
+            The source of random words.
 
         Raises
         ------
         DataError
-            If a value cannot be answered with, or ``like`` is of other devices.
+            If a value is not a possible answer, or ``like`` belongs to other devices.
         UsageError
-            If ``like`` is of another survey.
+            If ``like`` belongs to another survey.
         """
         codes = self._answers(values)
         if like is not None:
             self._check(like)
             if len(like) != len(codes):
-                raise DataError("Devices that report another value must be as many as those that remember.")
+                raise DataError("The number of new values must equal the number of devices in the memory.")
         cohorts = self._cohorts(len(codes), source=source) if like is None else like.cohorts
         half = _quotient(self._half)
         return Memory(self.digest, cohorts, self._filters(codes, cohorts, 1 - half, half, source=source))
@@ -248,14 +249,14 @@ class RAPPOR(BloomSurvey):
         Raises
         ------
         UsageError
-            If the memory is of another survey.
+            If the memory belongs to another survey.
         """
         self._check(memory)
         return Reports(self.digest, {"cohort": memory.cohorts, "report": self._again(memory.bits, source=source)})
 
     def _check(self, memory: Memory) -> None:
         if memory.survey != self.digest:
-            raise UsageError("This memory is of another survey; devices remember anew for each survey.")
+            raise UsageError("This memory belongs to another survey; devices remember separately for each survey.")
 
     def _draw(self, codes: NDArray[Any], *, source: RandomSource) -> dict[str, NDArray[Any]]:
         cohorts = self._cohorts(len(codes), source=source)

@@ -1,4 +1,4 @@
-"""Subset selection: a set of d labels that probably holds the value."""
+"""Subset selection: a set of d labels that probably contains the value."""
 
 from __future__ import annotations
 
@@ -33,19 +33,19 @@ if TYPE_CHECKING:
 
 @frozen(kw_only=True)
 class SubsetSelection(PureSurvey):
-    """Subset selection: the report is a set of exactly d labels; one that holds the value is e^ε times as likely.
+    """Subset selection: the report is a set of exactly d labels; sets with the value are e^ε times as likely.
 
-    It holds the value with probability ``p = e^ε·d/(e^ε·d + k − d)`` and is otherwise uniform; another label is in it
-    with probability ``q = (p(d − 1) + (1 − p)d)/(k − 1)``. The least error known; with d = 1 it is k-RR.
+    It contains the value with probability ``p = e^ε·d/(e^ε·d + k − d)`` and is otherwise uniform; another label is in
+    it with probability ``q = (p(d − 1) + (1 − p)d)/(k − 1)``. The lowest error known; with d = 1 it is k-RR.
 
     Parameters
     ----------
     alphabet
         Labels, their number k, or an :class:`Alphabet`.
     epsilon
-        What a report costs.
+        ε of each report.
     subset_size
-        d, from 1 to k − 1; by default the whole number next to ``k/(e^ε + 1)`` that errs less.
+        d, from 1 to k − 1; by default the integer next to ``k/(e^ε + 1)`` with the lower error.
     title
         Any text; see :class:`Survey`.
 
@@ -56,7 +56,7 @@ class SubsetSelection(PureSurvey):
 
     Notes
     -----
-    All reports have the same length. Sets with independent members of the same probabilities would cost more than ε.
+    All reports have the same length. Sets with independent members and the same probabilities would cost more than ε.
 
     References
     ----------
@@ -102,7 +102,7 @@ class SubsetSelection(PureSurvey):
 
     @property
     def cells(self) -> int:
-        """One cell a label."""
+        """One cell per label."""
         return self.size
 
     @property
@@ -156,7 +156,7 @@ class SubsetSelection(PureSurvey):
         return count_cells(self._sets(columns).ravel().astype(np.int64), size=self.size)
 
     def _honest(self, columns: Mapping[str, NDArray[Any]]) -> NDArray[np.bool_]:
-        # Whoever could name a label twice would count twice.
+        # A label named twice would count twice.
         sets = self._sets(columns)
         return np.asarray((sets[:, 1:] > sets[:, :-1]).all(axis=1) & (sets[:, -1] < self.size))
 
@@ -176,7 +176,7 @@ class SubsetSelection(PureSurvey):
         return tally.dense(self.size) if codes is None else tally.at(codes)
 
     def channel_of(self, tally: Tally, codes: NDArray[np.int64] | None) -> tuple[Channel, NDArray[np.int64]]:
-        """Return the distribution of the cells and how often each was met; see :class:`ClosedSurvey`."""
+        """Return the distribution of the cells and the count of each; see :class:`ClosedSurvey`."""
         supports = self._supports(tally, codes)
         _, q, gap = self._probabilities
         return BitChannel(supports.size, q, gap, self._leaves_others(codes)), bit_counts_of_cells(supports, tally.users)

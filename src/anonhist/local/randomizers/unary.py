@@ -1,4 +1,4 @@
-"""One bit for each label, each randomized by itself: what k-RAPPOR and optimized unary encoding share."""
+"""One independently randomized bit for each label: the common part of k-RAPPOR and optimized unary encoding."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class UnarySurvey(PureSurvey):
 
     @property
     def cells(self) -> int:
-        """One cell a bit."""
+        """One cell per bit."""
         return self.size
 
     def matrix(self) -> tuple[tuple[ExponentialQuotient, ...], ...]:
@@ -62,7 +62,7 @@ class UnarySurvey(PureSurvey):
         size = self.size
         check_entries(size << min(size, 64))
         p, q = self.true_support_probability, self.false_support_probability
-        # Whether its own bit is set, and how many others are, is all that the probability depends on.
+        # The probability depends only on the value's own bit and the number of other bits set.
         others = [q**ones * (1 - q) ** (size - 1 - ones) for ones in range(size)]
         own = {True: [p * rest for rest in others], False: [(1 - p) * rest for rest in others]}
         return tuple(
@@ -85,7 +85,7 @@ class UnarySurvey(PureSurvey):
 
     @cached_property
     def honest_ones(self) -> tuple[int, int]:
-        """How many ones an honest report has, at least and at most, but for a probability of 2^−40; public."""
+        """Bounds on the number of ones in an honest report, which fail with probability at most 2^−40; public."""
         return honest_ones(self.size, 1, self.true_support_probability, self.false_support_probability)
 
     def _honest(self, columns: Mapping[str, NDArray[Any]]) -> NDArray[np.bool_]:
@@ -104,7 +104,7 @@ class UnarySurvey(PureSurvey):
         return tally.dense(self.size) if codes is None else tally.at(codes)
 
     def channel_of(self, tally: Tally, codes: NDArray[np.int64] | None) -> tuple[Channel, NDArray[np.int64]]:
-        """Return the distribution of the cells and how often each was met; see :class:`ClosedSurvey`."""
+        """Return the distribution of the cells and the count of each; see :class:`ClosedSurvey`."""
         supports = self._supports(tally, codes)
         _, q, gap = self._probabilities
         return BitChannel(supports.size, q, gap, self._leaves_others(codes)), bit_counts_of_cells(supports, tally.users)

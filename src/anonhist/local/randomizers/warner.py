@@ -1,4 +1,4 @@
-"""Warner's randomized response: yes or no, now and then the other."""
+"""Warner's randomized response: the true answer or, with smaller probability, the other one."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class WarnerRR(KRR):
     alphabet
         The two answers, ``("no", "yes")`` by default.
     epsilon
-        What a report costs.
+        ε of each report.
     title
         Any text; see :class:`Survey`.
 
@@ -43,12 +43,12 @@ class WarnerRR(KRR):
     ['1/(e + 1)', 'e/(e + 1)']
     """
 
-    decode_cost: ClassVar[str] = ""  # k-RR stands for it
+    decode_cost: ClassVar[str] = ""  # k-RR is recommended instead
     name: ClassVar[str] = "warner"
     alphabet: Converted[AlphabetLike, Alphabet] = converted(Alphabet.of, default=("no", "yes"))
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.size != 2:
-            message = f"Warner's randomized response asks for one of two answers, not of {self.size:,}; take k-rr."
+            message = f"Warner's randomized response has two answers, not {self.size:,}; take k-rr."
             raise UsageError(message)

@@ -1,1 +1,1 @@
-"""What every survey is: the values there can be, reports, their tally, and estimates with intervals."""
+"""The parts of every survey: possible values, reports, their tally, and estimates with intervals."""

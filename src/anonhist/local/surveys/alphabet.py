@@ -1,4 +1,4 @@
-"""What people may answer: labels everybody knows beforehand."""
+"""The possible answers: labels that everybody knows beforehand."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _OUTSIDE = (
 
 @dataclass(frozen=True, init=False)
 class Alphabet:
-    """A closed alphabet: k ≥ 2 labels, known to everybody, and what becomes of values that are none of them.
+    """A closed alphabet: k ≥ 2 labels, known to everybody, and the treatment of all other values.
 
     Parameters
     ----------
@@ -34,8 +34,8 @@ class Alphabet:
         Distinct texts, in the order in which estimates are given; or their number k, from 2 to 2^32: the labels are
         then the whole numbers 0 to k − 1.
     other
-        The label that stands for every value outside; it is put last if it is not among the labels. Without one, a
-        value outside is refused, on the device: that a device refuses then says something about its value.
+        The label for every value outside the alphabet; it is added at the end if it is not among the labels. Without
+        it, the device refuses such a value, and the refusal itself reveals something about the value.
 
     Raises
     ------
@@ -94,7 +94,7 @@ class Alphabet:
         Raises
         ------
         DataError
-            If a value is outside and no label stands for others. The message does not say which.
+            If a value is outside the alphabet and there is no label for others. The message does not contain the value.
         """
         if isinstance(self.labels, int):
             return self._whole_codes(values)
@@ -108,7 +108,7 @@ class Alphabet:
         try:
             return np.fromiter((places.get(value, beyond) for value in values), dtype=np.int64)
         except TypeError:
-            raise DataError("Values must be texts.") from None
+            raise DataError("Values must be text.") from None
 
     @cached_property
     def _places(self) -> Mapping[str, int]:
@@ -122,7 +122,7 @@ class Alphabet:
             raise DataError("Values must be whole numbers, one for each person.")
         try:
             if given.dtype.kind in "UO":
-                # No fraction is cut off: of what is no text, only whole numbers are taken.
+                # Fractions are not truncated: other than text, only whole numbers are accepted.
                 given = np.array([int(value) if isinstance(value, str) else index(value) for value in given.tolist()])
             inside = bool(given.dtype.kind in "iu" and given.min() >= 0 and given.max() < self.size)
         except (ValueError, TypeError, OverflowError):
@@ -139,7 +139,7 @@ class Alphabet:
         return own if self.other is None else own | {"other": self.other}
 
 
-# What an alphabet is made of, or one as it is.
+# The arguments of an alphabet, or an alphabet itself.
 AlphabetLike = Alphabet | Iterable[str] | SupportsIndex
 
 
@@ -155,7 +155,7 @@ def _checked_labels(given: Iterable[str] | SupportsIndex, other: str | None) -> 
     if other is not None and other not in labels:
         labels = (*labels, other)
     if len(labels) < 2:
-        message = f"An alphabet needs at least two labels; with {len(labels)} there is nothing to ask."
+        message = f"An alphabet needs at least two labels; {len(labels)} is too few."
         raise UsageError(message)
     if not all(isinstance(label, str) for label in labels):
         raise UsageError("The labels of an alphabet must be texts; for whole numbers 0 to k - 1, give their number k.")
@@ -163,5 +163,5 @@ def _checked_labels(given: Iterable[str] | SupportsIndex, other: str | None) -> 
         twice, _ = Counter(labels).most_common(1)[0]
         message = f"The label {twice!r:.80} is in the alphabet twice; take one away."
         raise UsageError(message)
-    # Texts out of NumPy are of a kind of their own, which JSON need not know.
+    # NumPy strings have their own type, which JSON may not support.
     return tuple(map(str, labels))

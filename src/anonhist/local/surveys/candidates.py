@@ -1,4 +1,4 @@
-"""Candidates: values of interest, named before anybody looks."""
+"""Candidates: values of interest, named before anybody sees the reports."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ if TYPE_CHECKING:
 
 
 def distinct_candidates(candidates: Iterable[str]) -> tuple[str, ...]:
-    """Return the candidates, or refuse a list of none or with one twice.
+    """Return the candidates, or refuse an empty list or one with duplicates.
 
     Raises
     ------
     UsageError
-        If there is none, one is no text, or one is named twice.
+        If there is none, one is not a string, or one is named twice.
     """
     names = tuple(candidates)
     if isinstance(candidates, str) or not all(isinstance(name, str) for name in names):
-        raise UsageError("Candidates must be a list of texts.")
+        raise UsageError("Candidates must be a list of strings.")
     if not names:
-        raise UsageError("The list of candidates is empty; name one at least.")
+        raise UsageError("The list of candidates is empty; name at least one.")
     if len(set(names)) < len(names):
         raise UsageError("A candidate is named twice; name each once.")
     return tuple(map(str, names))
 
 
 def candidate_codes(names: tuple[str, ...], alphabet: Alphabet) -> NDArray[np.int64]:
-    """Return the codes of candidates that are labels of an alphabet, or refuse one that is none.
+    """Return the codes of candidates that are labels of an alphabet, or refuse any other.
 
     Raises
     ------
@@ -46,7 +46,7 @@ def candidate_codes(names: tuple[str, ...], alphabet: Alphabet) -> NDArray[np.in
         codes = alphabet.codes(names)
     except DataError:
         codes = np.empty(0, dtype=np.int64)
-    # One that stands for all other values names none of them.
+    # The label for all other values is not a candidate for any of them.
     if alphabet.names(codes.tolist()) != names:
         raise UsageError("A candidate is not in the alphabet of the survey; take it from the list.")
     return codes

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from anonhist.local.surveys.tally import Tally
     from anonhist.numeric import ExponentialQuotient
 
-# Estimating every label of a larger alphabet would fill the memory.
+# Estimates of every label of a larger alphabet do not fit in memory.
 _MOST_LABELS = 2**24
 
 
@@ -37,14 +37,14 @@ class ClosedSurvey(Survey):
         The labels, an :class:`Alphabet`, or their number k for the whole numbers 0 to k − 1.
     """
 
-    # What finding all estimates takes the server, with n reports of k labels; empty if it is not to be recommended.
+    # The server's cost of all estimates, with n reports of k labels; empty if it should not be recommended.
     decode_cost: ClassVar[str] = ""
-    # None only where any text may be answered: of local hashing without one.
+    # None only if any text is accepted: in local hashing without an alphabet.
     alphabet: Converted[AlphabetLike, Alphabet | None] = converted(Alphabet.of)
 
     @property
     def labels(self) -> Alphabet:
-        """The alphabet, where there is one."""
+        """The alphabet, if there is one."""
         assert self.alphabet is not None  # noqa: S101  # nobody asks an open survey
         return self.alphabet
 
@@ -101,7 +101,7 @@ class ClosedSurvey(Survey):
         Parameters
         ----------
         tally
-            Of this survey, of one person at least.
+            Of this survey, with at least one report.
         candidates
             The labels of interest; all by default.
         decoder
@@ -115,12 +115,12 @@ class ClosedSurvey(Survey):
         Raises
         ------
         UsageError, DataError
-            If the tally is of another survey or of nobody, a candidate is outside the alphabet or named twice, or a
+            If the tally belongs to another survey or is empty, a candidate is outside the alphabet or named twice, or a
             choice is unknown.
         """
         self.check_tally(tally)
         if not tally.users:
-            raise DataError("Nobody has reported yet; there is nothing to estimate from.")
+            raise DataError("There are no reports yet, so nothing can be estimated.")
         codes, names = self._choose(candidates)
         return decode_raw(
             self.raw_of(tally, codes),
@@ -135,5 +135,5 @@ class ClosedSurvey(Survey):
         )
 
     def _leaves_others(self, codes: NDArray[Any] | None) -> bool:
-        """Say whether somebody may have a value that is none of these; None stands for all values."""
+        """Return whether somebody may have a value that is not among these; None stands for all values."""
         return codes is not None and len(codes) < self.size

@@ -1,4 +1,4 @@
-"""How frequent each value is: the raw estimates with their uncertainty, and what a decoder makes of them."""
+"""How frequent each value is: the raw estimates with their uncertainty, and the decoded frequencies."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ class Raw:
     frequencies
         Unbiased; some may be below 0 or above 1.
     standard_errors
-        What the randomization does to them, the people taken as they are.
+        The error due to randomization, for the people who reported.
     p_values
-        The probability of so large an estimate where nobody has the value.
+        The probability of so large an estimate if nobody has the value.
     limits
-        What intervals are made of.
+        The limits from which intervals are computed.
     """
 
     frequencies: NDArray[np.float64]
@@ -59,30 +59,31 @@ class FrequencyEstimate(Shown, Tabular, Saved):
     frequencies : ndarray of float64, shape (k,)
         Shares of the people, as the decoder gives them.
     raw : ndarray of float64, shape (k,)
-        The unbiased estimates from which they were made: some are below 0, and they need not add up to 1. Decoders err
-        less and are biased, so intervals and tests rest on these.
+        The unbiased estimates before decoding: some are below 0, and they need not add up to 1. Decoded frequencies
+        have lower errors but are biased, so intervals and tests are based on these.
     standard_errors : ndarray of float64, shape (k,)
-        Of the raw estimates, the people taken as they are; :attr:`population_standard_errors` is larger.
+        Of the raw estimates, for the people who reported; :attr:`population_standard_errors` is larger.
     p_values : ndarray of float64, shape (k,)
         Probability of a raw estimate as large as this if nobody had the value.
     significant : ndarray of bool, shape (k,)
-        Where the frequency is significantly above zero: after correction for so many tests, errors of the kind
-        that the correction limits happen with probability 1 − ``level`` at most. Choose candidates before you look.
+        Where the frequency is significantly above zero: after correction for multiple tests, the error rate
+        that the correction controls is at most 1 − ``level``. Choose candidates before you see the reports.
     level
         Of intervals and tests, in (0, 1).
     decoder, correction
         Their names.
     other
-        The share of people with none of the values, decoded; 0 where the values are the whole alphabet.
+        The decoded share of people with none of the values; 0 if the values are the whole alphabet.
     other_standard_error
-        Of :attr:`raw_other`; 0 where the values are the whole alphabet. Noises of values that share a cell are
-        taken to add up, so it is rather too large where values fitted together share many.
+        Of :attr:`raw_other`; 0 if the values are the whole alphabet. It assumes that the noise of values that share a
+        cell adds up, so it is too large rather than too small if values fitted together share many.
     note
-        Anything else there is to say, such as that a decoder stopped early; empty if nothing.
+        Any further remark, such as that a decoder stopped early; otherwise empty.
     guarantee
-        What each report promised.
+        The guarantee of each report.
     limits
-        What intervals are made of: exact tails of the reports that support a value, where those are binomial.
+        The limits from which intervals are computed: exact tails of the number of reports that support a value, if
+        that is binomial.
     """
 
     known_as = "frequencies"
@@ -116,8 +117,8 @@ class FrequencyEstimate(Shown, Tabular, Saved):
     def intervals(self) -> NDArray[np.float64]:
         """Intervals that hold each share by itself with probability ``level``, within [0, 1], shape (k, 2).
 
-        They rest on the raw estimates, and the people are taken as they are. The ends are missed with probability
-        ``(1 − level)/2`` each.
+        They are based on the raw estimates and refer to the people who reported. Each end is missed with probability
+        ``(1 − level)/2``.
         """
         return read_only(self.limits.at((1 - self.level) / 2))
 
@@ -128,7 +129,7 @@ class FrequencyEstimate(Shown, Tabular, Saved):
 
     @property
     def population_standard_errors(self) -> NDArray[np.float64]:
-        """Errors as estimates of the population that the people were drawn from: chance of the draw included."""
+        """Errors as estimates for the population that the people were drawn from: sampling error included."""
         share = np.clip(self.raw, 0, 1)
         return np.sqrt(self.standard_errors**2 + share * (1 - share) / max(1, self.users))
 
@@ -153,7 +154,7 @@ def decode_raw(
     guarantee: Guarantee,
     sharing: float = 1.0,
 ) -> FrequencyEstimate:
-    """Decode raw estimates and say which frequencies are significantly above zero.
+    """Decode raw estimates and test which frequencies are significantly above zero.
 
     Parameters
     ----------
@@ -164,18 +165,18 @@ def decode_raw(
     users
         How many people reported, ≥ 1.
     complete
-        Whether nobody can have another value; if not, the decoders work with one more: all others together.
+        Whether the values are exhaustive; if not, the decoders add one item for all others together.
     channel
-        Returns what likelihood and least squares need, which takes time to make.
+        Returns the channel that likelihood and least squares need, which takes time to compute.
     decoder, correction
-        Themselves or their names.
+        The objects or their names.
     level
         Of intervals and tests, in (0, 1).
     guarantee
         What each report promised.
     sharing
-        ``Σm²/Σm`` over the cells, m values supported by each: 1 where every value has cells of its own, or where the
-        noises of values that share one are independent or pull against each other.
+        ``Σm²/Σm`` over the cells, m values supported by each: 1 if every value has its own cells, or if the
+        noise of values that share a cell is independent or negatively correlated.
     """
     if isinstance(level, bool) or not isinstance(level, int | float) or not 0 < level < 1:
         message = f"`level` must be a number between 0 and 1, such as 0.95, not {level!r:.80}."

@@ -1,4 +1,4 @@
-"""What one report of a device that does not follow the survey can do to the estimates."""
+"""The largest effect on the estimates of one report from a device that does not follow the survey."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class ForgedWeight:
-    """By how many people one more report, chosen to do harm among those that are possible, changes raw estimates.
+    """The change of raw estimates, in people, by one more report: the most harmful of those that are possible.
 
     Attributes
     ----------
     each
         The largest change of the estimate of one value, either way (ℓ∞).
     total
-        The largest sum of all values' changes, each taken as positive (ℓ1); infinite where any text can be named as a
+        The largest sum of all values' changes, each taken as positive (ℓ1); infinite if any text can be a
         candidate.
     condition
-        Where it holds, in one clause; empty where it always does.
+        The condition under which it holds, in one clause; empty if it always does.
 
     Notes
     -----
     An estimate in people is a sum over reports, so the weight of a report does not depend on the others. An honest
-    report has such a weight, too: it adds 1 to the value it was made from, and 0 to all others, on average alone.
+    report has such a weight, too: it adds 1 to its own value and 0 to all others, but only on average.
     """
 
     each: float
@@ -47,18 +47,18 @@ def forged_weight(
     size
         How many values a report may support.
     supported
-        How many of those it supports, at least and at most.
+        The least and the largest number of those that it supports.
     inside, outside
-        What a report adds to a value that it supports, and to one that it could but does not.
+        The contribution of a report to a value that it supports, and to one that it could support but does not.
     beyond, elsewhere
-        What it adds to a value that it can say nothing of, and how many of those there are.
+        Its contribution to a value about which it carries no information, and the number of those.
 
     Examples
     --------
     >>> forged_weight(3, (1, 1), inside=2, outside=-0.5)
     ForgedWeight(each=2, total=3.0, condition='')
     """
-    # The sum is linear in how many are supported, so the worst is at an end.
+    # The sum is linear in the number supported, so the worst case is at an end.
     totals = [count * abs(inside) + (size - count) * abs(outside) for count in supported]
     changes = [abs(inside)] * (supported[1] > 0) + [abs(outside)] * (supported[0] < size)
     changes += [abs(beyond)] * (elsewhere > 0)

@@ -1,4 +1,4 @@
-"""Between which shares a value lies: what intervals of each kind of estimate are made of."""
+"""Limits of a value's share, from which the intervals of each kind of estimate are computed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Limits(Protocol):
     """The two ends of an interval of each value's share, for any probability of a miss."""
 
     def at(self, tail: float) -> NDArray[np.float64]:
-        """Return the ends, each of which the share lies beyond with probability ``tail`` at most, shape (k, 2)."""
+        """Return the ends; the share lies beyond each with probability at most ``tail``, shape (k, 2)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +42,7 @@ class NormalLimits:
 
 @dataclass(frozen=True, eq=False)
 class SupportLimits:
-    """The shares with which so many supporting reports are not too unlikely: the binomial tails, inverted.
+    """The shares for which this number of supporting reports is plausible: inverted binomial tails.
 
     Attributes
     ----------
@@ -62,10 +62,10 @@ class SupportLimits:
 
 @dataclass(frozen=True, eq=False)
 class SampleLimits:
-    """As :class:`SupportLimits` where those who reported were drawn from the people whose shares are asked for.
+    """As :class:`SupportLimits`, if the people who reported are a sample of those to be estimated.
 
     A report supports a value of share f with probability ``q + f(p − q)``, so the ends are those of Clopper and
-    Pearson for that number. Drawing without replacement varies less, so they are rather too wide.
+    Pearson for that number. Drawing without replacement varies less, so they are slightly too wide.
 
     Attributes
     ----------
@@ -91,12 +91,12 @@ class SampleLimits:
 
 @dataclass(frozen=True, eq=False)
 class BlockLimits:
-    """The shares with which so many reports for and against a value are not too unlikely.
+    """The shares for which these numbers of reports for and against a value are plausible.
 
     Attributes
     ----------
     sums
-        Reports of its block that support each value less those that do not, each kind with its whole weight.
+        Reports of its block that support each value minus those that do not, with their integer weights.
     block_shares
         Estimates of the share of people with any value of the block.
     distribution

@@ -1,4 +1,4 @@
-"""What devices send: one row a person, columns of two kinds."""
+"""The reports that devices send: one row per person, columns of two kinds."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ class Reports(Tabular, Saved):
     def __post_init__(self) -> None:
         lengths = {len(column) for column in self.columns.values()}
         if len(lengths) != 1:
-            raise DataError("The columns of reports must have one row for each person, all the same number.")
+            raise DataError("The columns of reports must all have the same number of rows, one for each person.")
 
     def rows(self, chosen: NDArray[np.bool_] | NDArray[np.int64]) -> Reports:
         """Return some of the reports, in this order."""

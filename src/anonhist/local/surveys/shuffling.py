@@ -1,10 +1,10 @@
-"""Amplification by shuffling: what the reports of many promise together, once nobody knows whose is whose.
+"""Amplification by shuffling: the joint guarantee of many reports once nobody knows who sent which.
 
-Of n users each sends one report of the same ε₀-local randomizer on coins of their own, and a trusted shuffler takes
-the senders away. Let E = e^ε₀. However the others answer, some of their reports can be taken for *clones*, drawn like
+Each of n users sends one report of the same ε₀-local randomizer, independently, and a trusted shuffler removes the
+senders. Let E = e^ε₀. However the others answer, some of their reports can be taken for *clones*, drawn like
 one of the two the attacker wants to tell apart: C ~ Binomial(n − 1, r) clones, of which A ~ Binomial(C, 1/2) are of
-the first kind. The user's own report is of the kind of their value with probability E/(E+1), so that what shuffling
-promises is the hockey-stick divergence δ(ε) = Σ max(P − e^ε·Q, 0) between
+the first kind. The user's own report is of the kind of their value with probability E/(E+1), so the guarantee of
+shuffling is the hockey-stick divergence δ(ε) = Σ max(P − e^ε·Q, 0) between
 
     (A + B, C − A + 1 − B) ~ P  and  (A + 1 − B, C − A + B) ~ Q,    B ~ Bernoulli(E/(E+1)).
 
@@ -40,13 +40,13 @@ from anonhist.privacy import (
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-# More users are counted as this many, smaller local epsilons as this large: both on the safe side. Then floats suffice.
+# Larger numbers of users and smaller local epsilons are set to these, on the safe side, so that floats suffice.
 MOST_USERS = 2**32
 LEAST_EPSILON = 2.0**-10
 # Beyond it, clones are too rare for so many users to change anything.
 LARGEST_EPSILON = 64.0
 
-# What every probability computed here may be wrong by, as a part of itself; many times what the proof note counts.
+# Relative error allowed for every probability computed here; many times the error in the proof note.
 _SLACK = 2.0**-20
 # Clones are counted inside a window; their number lies outside with at most this part of delta. The least is 1e-64.
 _PART_OUTSIDE = 2.0**-20
@@ -58,8 +58,8 @@ _NODES = 128
 class CloneBound(Enum):
     """How many of the others' reports are taken for clones.
 
-    ``STRONGER``, r = 2/(E+1), the bound of 2023, is the better one for every ε₀, and holds for every ε₀-local
-    randomizer that all users share; it holds with the proof in docs/proofs/shuffling.md, as the published proof has an
+    ``STRONGER``, r = 2/(E+1), the bound of 2023, is better for every ε₀, and holds for every ε₀-local
+    randomizer that all users share. The proof is in docs/proofs/shuffling.md, because the published proof has an
     erratum. ``STANDARD``, r = 1/E, is the bound of 2021.
 
     Examples
@@ -73,7 +73,7 @@ class CloneBound(Enum):
     STRONGER = "2023"
 
     def chances(self, epsilon: float) -> tuple[float, float]:
-        """Return r, the chance that a report of another user is a clone, and 1 − r."""
+        """Return r, the probability that a report of another user is a clone, and 1 − r."""
         if self is CloneBound.STANDARD:
             return math.exp(-epsilon), -math.expm1(-epsilon)
         return 2 / (math.exp(epsilon) + 1), math.tanh(epsilon / 2)
@@ -87,7 +87,7 @@ def shuffled_epsilon(
     Parameters
     ----------
     epsilon
-        What each report promises on its own, ε₀, exact, > 0; δ = 0.
+        ε₀ of each report by itself, exact, > 0; δ = 0.
     users
         n, how many reports are shuffled, from 1 to 2^62. More than 2^32 are counted as 2^32.
     delta
@@ -99,7 +99,7 @@ def shuffled_epsilon(
     -------
     Fraction
         A decimal of at most five digits, rounded up: the shuffled reports are (result, δ)-differentially private,
-        the rounding of floats included. Never more than ``epsilon``, and exactly ``epsilon`` where shuffling does not
+        the rounding of floats included. Never more than ``epsilon``, and exactly ``epsilon`` if shuffling does not
         help: then δ is not used.
 
     Raises
@@ -170,9 +170,9 @@ def shuffled_delta(
 
 
 def shuffled_guarantee(epsilon: EpsilonLike, *, users: int, delta: EpsilonLike) -> Guarantee:
-    """Return what the shuffled reports of that many users promise to each of them.
+    """Return the guarantee of the shuffled reports of that many users for each of them.
 
-    Parameters, errors and ε are those of :func:`shuffled_epsilon`. Where shuffling does not help the promise is the
+    Parameters, errors and ε are those of :func:`shuffled_epsilon`. If shuffling does not help, the guarantee is the
     local one, with δ = 0.
 
     Examples
@@ -184,7 +184,7 @@ def shuffled_guarantee(epsilon: EpsilonLike, *, users: int, delta: EpsilonLike) 
     central = shuffled_epsilon(local, users=users, delta=exact_delta)
     unit, relation = PrivacyUnit.user(max_items=1), NeighboringRelation.SUBSTITUTE
     if central == local:
-        arithmetic = "every report keeps it on its own, drawn exactly"
+        arithmetic = "each report satisfies it by itself and is drawn exactly"
         return Guarantee(unit, relation, local, arithmetic=arithmetic)
     arithmetic = (
         f"it holds toward those who see only the shuffled reports of all {users:,} users, one of each; reports are "
@@ -237,8 +237,8 @@ def shuffled_epsilon_closed_form_2023(epsilon: EpsilonLike, *, users: int, delta
 class _ShuffledReports:
     """How many clones there may be: ``masses[i]`` bounds the chance of at least ``clones[i]`` and fewer than the next.
 
-    With more clones the divergence is smaller: another clone is noise that the attacker could add. So every block
-    counts with its lower end.
+    With more clones the divergence is smaller: the attacker could add another clone as noise. So every block
+    is replaced by its lower end.
     """
 
     epsilon: float
@@ -250,7 +250,7 @@ class _ShuffledReports:
     def of(cls, epsilon: float, users: int, bound: CloneBound, *, outside: float) -> _ShuffledReports:
         epsilon = max(math.nextafter(epsilon, math.inf), LEAST_EPSILON)
         others, (chance, rest) = min(users, MOST_USERS) - 1, bound.chances(epsilon)
-        # Bernstein: the count is farther from its mean than this with probability `outside` at most.
+        # Bernstein: the count is farther from its mean than this with probability at most `outside`.
         doubt = math.log(2 / outside)
         distance = doubt / 3 + math.sqrt(doubt * doubt / 9 + 2 * doubt * others * chance * rest)
         lowest = max(0, math.floor(others * chance - distance) - 1)

@@ -1,4 +1,4 @@
-"""A survey: what everybody knows of how answers are randomized, and what each side does with it."""
+"""A survey: the public configuration of how answers are randomized, and the operations of devices and servers."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ if TYPE_CHECKING:
     from anonhist.randomness import RandomSource
 
 SYSTEM = SystemSource()
-# Above, a report says nearly everything; below, nearly nothing: 10^18 people would be needed to learn a share.
+# Above, a report reveals nearly everything; below, nearly nothing: estimating a share would need 10^18 people.
 LARGEST_EPSILON, SMALLEST_EPSILON = Fraction(64), Fraction(1, 10**9)
-# Reports are made so many bytes at a time, which stay in a level-2 cache, but so many reports at least: fewer
-# would take longer to call for than to make.
+# Reports are drawn in chunks of this many bytes, which fit in a level-2 cache, and at least this many reports: with
+# fewer, the overhead of a call dominates.
 _CHUNK_BYTES, _LEAST_CHUNK = 1 << 18, 1 << 10
-# More chunks than these are made by several threads: entropy and NumPy's loops leave the interpreter to the others.
+# More chunks than these are drawn by several threads: entropy and NumPy's loops release the interpreter lock.
 _FEW_CHUNKS, WORKERS = 8, min(4, os.cpu_count() or 1)
 
 ARITHMETIC = (
@@ -53,12 +53,12 @@ ARITHMETIC = (
 
 
 def check_local_epsilon(given: EpsilonLike) -> Fraction:
-    """Return what a report costs, exactly.
+    """Return ε of a report, exactly.
 
     Raises
     ------
     UsageError
-        If it is no number from 10^−9 to 64.
+        If it is not a number from 10^−9 to 64.
 
     Examples
     --------
@@ -67,7 +67,7 @@ def check_local_epsilon(given: EpsilonLike) -> Fraction:
     """
     epsilon = parse_epsilon(given)
     if not SMALLEST_EPSILON <= epsilon <= LARGEST_EPSILON:
-        message = f"epsilon of a survey must lie between 1e-9 and {LARGEST_EPSILON}; beyond it promises nothing of use."
+        message = f"epsilon of a survey must lie between 1e-9 and {LARGEST_EPSILON}; outside this range it is useless."
         raise UsageError(message)
     return epsilon
 
@@ -81,15 +81,15 @@ class Survey(Shown, Saved, ABC):
     Attributes
     ----------
     epsilon
-        What one report costs the person who sends it; from 10^−9 to 64, kept as an exact Fraction. Whoever answers
-        twice pays twice.
+        Privacy cost of one report for its sender; from 10^−9 to 64, stored as an exact Fraction. Two reports cost twice
+        as much.
     title
-        Any text; surveys with different titles do not take each other's reports.
+        Any text; surveys with different titles do not accept each other's reports.
     """
 
     known_as = "survey"
     name: ClassVar[str]
-    # What files call a parameter, where that is another name.
+    # Names of parameters in files, if different.
     in_files: ClassVar[Mapping[str, str]] = {}
     epsilon: Converted[EpsilonLike, Fraction] = converted(check_local_epsilon)
     title: str = field(default="", repr=False)
@@ -111,26 +111,26 @@ class Survey(Shown, Saved, ABC):
         if not isinstance(self.title, str) or not self.title.isprintable():
             raise UsageError("The title of a survey must be plain text on one line.")
 
-    # What everybody knows
+    # Public
 
     @property
     @abstractmethod
     def columns(self) -> tuple[Column, ...]:
-        """What a report consists of."""
+        """The columns of a report."""
 
     @property
     @abstractmethod
     def cells(self) -> int:
-        """How many different things a tally counts; cells are numbered from 0."""
+        """How many cells a tally counts; they are numbered from 0."""
 
     @property
     @abstractmethod
     def parameters(self) -> dict[str, Any]:
-        """Everything that describes the survey but its name, epsilon and title, as JSON values."""
+        """All settings of the survey except its name, epsilon and title, as JSON values."""
 
     @cached_property
     def digest(self) -> str:
-        """32 hexadecimal digits that stand for the whole configuration."""
+        """32 hexadecimal digits that identify the whole configuration."""
         described = {"mechanism": self.name, "epsilon": str(self.epsilon), "title": self.title, **self.parameters}
         text = json.dumps(described, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
@@ -142,19 +142,19 @@ class Survey(Shown, Saved, ABC):
 
     @property
     def guarantee(self) -> Guarantee:
-        """What each report promises the person who sends it."""
+        """The guarantee of each report for its sender."""
         unit = PrivacyUnit.user(max_items=1)
         return Guarantee(unit, NeighboringRelation.SUBSTITUTE, self.epsilon, arithmetic=ARITHMETIC)
 
     def shuffled_guarantee(self, users: int, delta: EpsilonLike) -> Guarantee:
-        """Return what the survey promises where somebody trusted mixes the reports of so many people.
+        """Return the central guarantee if a trusted party shuffles the reports of so many people.
 
         Parameters
         ----------
         users
             How many people report, all honestly.
         delta
-            Probability mass that the promise may miss, in (0, 1).
+            δ of the guarantee, in (0, 1).
 
         Raises
         ------
@@ -170,30 +170,30 @@ class Survey(Shown, Saved, ABC):
 
     @property
     def forged_weight(self) -> ForgedWeight | None:
-        """What one forged report can do to raw estimates at worst; None where that depends on all other reports."""
+        """The largest effect of one forged report on raw estimates; None if it depends on all other reports."""
         return None
 
     @property
     def cautions(self) -> tuple[str, ...]:
-        """What whoever chooses this survey should know besides the guarantee: sentences, public."""
+        """Public sentences with what users of this survey should know besides the guarantee."""
         return ()
 
     # The device
 
     def randomize(self, values: Any, *, source: RandomSource = SYSTEM) -> Reports:
-        """Return what devices with these values would send, one report each, independent.
+        """Return the reports of devices with these values, one each, independent.
 
         Parameters
         ----------
         values
-            One value a person: labels of the alphabet, or whole numbers where the alphabet is their number.
+            One value per person: labels of the alphabet, or whole numbers if the alphabet is their number.
         source
-            Where the random words come from.
+            The source of random words.
 
         Raises
         ------
         DataError
-            If a value cannot be answered with. The message does not hold it.
+            If a value is not a possible answer. The message does not contain it.
         """
         codes = self._answers(values)
         users = len(codes)
@@ -207,8 +207,8 @@ class Survey(Shown, Saved, ABC):
                 column[part] = drawn[name]
 
         starts = range(0, users, step)
-        # The system's entropy keeps nothing between calls, so several may ask for it at once; other sources need not
-        # bear that, and would not repeat themselves.
+        # The system's entropy keeps no state between calls, so several threads may use it. Other sources may not
+        # support that, and their draws would not be reproducible.
         if len(starts) > _FEW_CHUNKS and WORKERS > 1 and type(source) is SystemSource:
             with ThreadPoolExecutor(WORKERS) as workers:
                 for _ in workers.map(fill, starts):
@@ -224,9 +224,9 @@ class Survey(Shown, Saved, ABC):
         return 8 * len(self.columns)
 
     def _answers(self, values: Any) -> NDArray[Any]:
-        """Return what is drawn from, refusing what is no list: one text is no list of its characters.
+        """Return the internal form of the values; a single string is refused, since it is not a list of its characters.
 
-        A device that took it for one would answer once for each, and pay each time.
+        A device that accepted it would report each character, and pay for each report.
         """
         try:
             iter(values)
@@ -234,12 +234,14 @@ class Survey(Shown, Saved, ABC):
         except TypeError:
             is_list = False
         if not is_list:
-            raise DataError("Values must be a list, one for each person; put a single one into a list, too.")
+            raise DataError(
+                "Values must be a list with one value for each person; put a single value into a list, too."
+            )
         return self._codes(values)
 
     @abstractmethod
     def _codes(self, values: Any) -> NDArray[Any]:
-        """Return what is drawn from: one number, or row of numbers, for each value."""
+        """Return the internal form of the values: one number, or row of numbers, for each."""
 
     @abstractmethod
     def _draw(self, codes: NDArray[Any], *, source: RandomSource) -> dict[str, NDArray[Any]]:
@@ -248,18 +250,18 @@ class Survey(Shown, Saved, ABC):
     # The server
 
     def possible(self, reports: Reports) -> NDArray[np.bool_]:
-        """Say of each report whether a device that follows the survey can have sent it.
+        """Return for each report whether a device that follows the survey can have sent it.
 
         Parameters
         ----------
         reports
-            That answer this survey.
+            Of this survey.
 
         Returns
         -------
         ndarray of bool, shape (n,)
-            False for what is out of range, for a set that is not of the right size, and, where a report is made of
-            independent bits, for more or fewer ones than an honest report has but for a probability of 2^−40.
+            False if a value is out of range, if a set has the wrong size, and, for reports of independent bits, if the
+            number of ones is outside bounds that an honest report violates with probability at most 2^−40.
 
         Raises
         ------
@@ -270,8 +272,8 @@ class Survey(Shown, Saved, ABC):
 
         Notes
         -----
-        This depends on the report alone, so leaving out what is not possible costs no privacy. It bounds what one
-        forged report can do, and no more: most forged reports are possible ones.
+        This depends only on the report, so dropping impossible reports costs no privacy. It only bounds the effect of
+        one forged report: most forged reports are possible ones.
 
         Examples
         --------
@@ -288,25 +290,25 @@ class Survey(Shown, Saved, ABC):
         return mask & self._honest(columns)
 
     def _honest(self, columns: Mapping[str, NDArray[Any]]) -> NDArray[np.bool_]:
-        """Say of each report whether an honest device makes it, if its columns are in range; by default, yes."""
+        """Return for each report whether an honest device can make it, if its columns are in range; by default, yes."""
         return np.ones(len(next(iter(columns.values()))), dtype=np.bool_)
 
     def _columns_of(self, reports: Reports) -> dict[str, NDArray[Any]]:
-        """Return the columns, in the types that cells are numbered in, or refuse reports of another survey."""
+        """Return the columns, with the types in which cells are numbered, or refuse reports of another survey."""
         if not isinstance(reports, Reports):
-            message = f"Only reports are tallied, not a {type(reports).__name__}: randomize the values first."
+            message = f"Only reports can be tallied, not a {type(reports).__name__}: randomize the values first."
             raise UsageError(message)
         if reports.survey != self.digest:
             raise UsageError(
-                "These reports answer another survey; tally them with the configuration they were made by."
+                "These reports belong to another survey; tally them with the configuration that made them."
             )
         names = {column.name for column in self.columns}
         if set(reports.columns) != names:
             message = f"Reports of this survey have the columns {', '.join(sorted(names))}."
             raise DataError(message)
         if not all(column.admits(reports.columns[column.name], len(reports)) for column in self.columns):
-            raise DataError("The columns are not of the types of this survey's reports; nothing was counted.")
-        # Whole numbers of fewer bits would overflow where cells are numbered.
+            raise DataError("The columns do not have the types of this survey's reports; nothing was counted.")
+        # Whole numbers of fewer bits would overflow when cells are numbered.
         return {
             column.name: reports.columns[column.name].astype(column.empty(0).dtype, copy=False)
             for column in self.columns
@@ -337,12 +339,12 @@ class Survey(Shown, Saved, ABC):
         return Tally(self.digest, len(reports), cells, counts)
 
     def tally_groups(self, reports: Reports, times: NDArray[np.int64]) -> Tally:
-        """Count reports each of which so many people sent: what grouping on an engine returns.
+        """Count distinct reports with multiplicities, as grouping on an engine returns them.
 
         Parameters
         ----------
         reports
-            Different or not, in any order.
+            Distinct or not, in any order.
         times : ndarray of int64, shape (n,)
             How many people sent each, ≥ 1.
 
@@ -352,10 +354,10 @@ class Survey(Shown, Saved, ABC):
             As for :meth:`tally`, and if the times are not as said.
         """
         if times.shape != (len(reports),) or times.dtype != np.int64 or bool((times < 1).any()):
-            raise DataError("Each of the reports must have been sent a whole number of times, once at least.")
+            raise DataError("Each report must have been sent a whole number of times, at least once.")
         self._check_possible(reports)
         total = self.empty_tally()
-        # Counting is additive: reports whose times have a binary digit in common are counted at once.
+        # Counting is additive: reports whose multiplicities share a binary digit are counted together.
         for digit in range(int(times.max(initial=0)).bit_length()):
             part = self._tally(reports.rows(np.flatnonzero(times >> digit & 1)))
             total += Tally(self.digest, part.users << digit, part.cells, part.counts << digit)
@@ -363,26 +365,26 @@ class Survey(Shown, Saved, ABC):
 
     @abstractmethod
     def _count_cells(self, columns: Any, users: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return the cells met in the reports, ascending, and how often."""
+        """Return the cells that occur in the reports, ascending, and their counts."""
 
     def empty_tally(self) -> Tally:
-        """Return the tally of nobody."""
+        """Return the empty tally."""
         return Tally(self.digest, 0, np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))
 
     def check_tally(self, tally: Tally) -> None:
-        """Refuse a tally that is none of this survey.
+        """Refuse a tally that is invalid for this survey.
 
         Raises
         ------
         UsageError
-            If it is of another survey.
+            If it belongs to another survey.
         DataError
             If this survey cannot have made it.
         """
         if tally.survey != self.digest:
-            raise UsageError("This tally is of another survey; estimate with the configuration it was made by.")
+            raise UsageError("This tally belongs to another survey; estimate with the configuration that made it.")
         if tally.cells.size and tally.cells[-1] >= self.cells:
-            raise DataError("The tally counts cells that this survey does not have.")
+            raise DataError("The tally has cells that this survey does not have.")
         if not self._is_possible(tally):
             raise DataError("The counts of the tally do not add up to its number of users.")
 

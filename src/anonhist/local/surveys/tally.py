@@ -1,4 +1,4 @@
-"""How often each thing was reported: all that an estimate needs, mergeable in any order."""
+"""Counts of reported cells: all that an estimate needs, mergeable in any order."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 # Sums of two stay below 2^63.
 MOST_USERS = 2**62
-# Up to so many cells, counting into an array beats sorting.
+# Up to this many cells, counting into an array is faster than sorting.
 _DENSE = 1 << 22
 
 
@@ -35,9 +35,9 @@ class Tally(Shown, Tabular, Saved):
     users
         How many people reported, from 0 to 2^62.
     cells : ndarray of int64, shape (m,)
-        The cells met, ascending, each once.
+        The cells that occur, ascending, each once.
     counts : ndarray of int64, shape (m,)
-        How often each was met, from 1 to ``users``.
+        The count of each, from 1 to ``users``.
 
     Raises
     ------
@@ -46,7 +46,7 @@ class Tally(Shown, Tabular, Saved):
 
     Notes
     -----
-    Adding tallies is associative and commutative; it costs no privacy, like all that is done with reports.
+    Adding tallies is associative and commutative; like all processing of reports, it costs no privacy.
 
     Examples
     --------
@@ -66,7 +66,7 @@ class Tally(Shown, Tabular, Saved):
             raise DataError("A tally counts from 0 to 2^62 users.")
         cells, counts = self.cells, self.counts
         if cells.ndim != 1 or cells.shape != counts.shape:
-            raise DataError("A tally has one count for each cell.")
+            raise DataError("A tally must have one count for each cell.")
         if cells.size and (cells[0] < 0 or not (cells[1:] > cells[:-1]).all()):
             raise DataError("The cells of a tally must be ascending whole numbers, each once.")
         if cells.size and (counts.min() < 1 or counts.max() > self.users):
@@ -76,7 +76,7 @@ class Tally(Shown, Tabular, Saved):
         if not isinstance(other, Tally):
             return NotImplemented
         if self.survey != other.survey:
-            raise UsageError("These tallies are of different surveys; only those of one survey can be added.")
+            raise UsageError("These tallies belong to different surveys; only tallies of one survey can be added.")
         if self.users + other.users > MOST_USERS:
             raise UsageError("A tally counts at most 2^62 users; these two together have more.")
         cells, counts = sum_cells(

@@ -1,4 +1,4 @@
-"""Cells: runs of counts, or of values of counters, that are told apart no further; few where little is known."""
+"""Cells: runs of counts, or of counter values, that are not resolved further; few where data are sparse."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-# Counts up to here have a cell of their own, whatever is seen of them.
+# Counts up to here always have their own cell.
 HEAD = 48
 # Cells farther out are at most this share of their count wide, unless so many counters have a value in there.
 _GROWTH, _CROWD = 1 / 16, 40
@@ -29,7 +29,7 @@ def count_edges(seen: NDArray[np.int64], last: int) -> NDArray[np.int64]:
     Returns
     -------
     ndarray of int64, shape (cells + 1,)
-        A cell ends where it grows too wide, or holds many counters: where values are crowded, counts are told apart.
+        A cell ends when it is too wide or holds many counters, so dense values are resolved.
     """
     crowd = max(_CROWD, int(seen[HEAD:].sum()) // (MOST_CELLS // 2))
     reaching = np.cumsum(seen)
@@ -51,14 +51,14 @@ def value_edges(low: int, counts: NDArray[np.int64], *, spread: float) -> NDArra
     low
         Least value.
     counts
-        Edges of the cells of counts, from 0 on: values from zero on are told apart twice as finely.
+        Edges of the cells of counts, from 0 on: values from zero on are resolved twice as finely.
     spread
-        Standard deviation of the noise: what lies nearer together by far need not be told apart.
+        Standard deviation of the noise: far smaller differences need not be resolved.
     """
     step = max(1, int(spread / 8))
     halves = (counts[:-1] + counts[1:]) // 2
     fine = np.unique(np.concatenate((counts, halves)))
-    # Of edges that lie in one step, the first stands for all.
+    # Of edges within one step, only the first is kept.
     coarse = fine[np.unique(fine // step, return_index=True)[1]]
     below = [0]
     while below[-1] > low:
@@ -72,7 +72,7 @@ def between_cells(
 ) -> NDArray[np.float64]:
     """Return ``A[i, j] = Σ_{k in value cell i} Σ_{r in count cell j} kernel(k − r)``, shape (value cells, count cells).
 
-    It is right to about 10^−15 times the largest difference.
+    It is accurate to about 10^−15 times the largest difference.
 
     Parameters
     ----------

@@ -160,7 +160,9 @@ class Circulant:
             If an eigenvalue is not above zero: the noise was truncated too closely.
         """
         if not float(self.eigenvalues.min()) > 0:
-            raise UsageError("Noise truncated so closely cannot be undone; choose a smaller failure probability.")
+            raise UsageError(
+                "Noise that is truncated so closely cannot be inverted; choose a smaller failure probability."
+            )
         return np.fft.irfft(np.fft.rfft(vector) / self.eigenvalues, self.length)
 
 

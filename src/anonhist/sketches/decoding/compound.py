@@ -1,4 +1,4 @@
-"""Sums of labels that share a bucket: the distribution of a bucket's value, and what it says of the labels."""
+"""Sums of labels that share a bucket: the distribution of a bucket's value, and the labels expected given it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from anonhist.sketches.decoding.window import Window
     from anonhist.sketches.noise import NoiseDistribution
 
-# Shorter transforms are hardly quicker.
+# Shorter transforms are hardly faster.
 _SHORTEST = 1024
 
 
@@ -38,7 +38,7 @@ class Compound:
         gathered = window.cell_numbers
         self._met = gathered > 0
         self._seen = gathered[self._met]
-        # Twice as long as the window, so that sums beyond it do not come round.
+        # Twice as long as the window, so that sums beyond it do not wrap around.
         self._size = _quick_length(max(_SHORTEST, 2 * (window.last + window.reach)))
         angles = 2 * np.pi * np.arange(self._size // 2 + 1) / self._size
         self._noise = distribution.characteristic(angles) * np.exp(1j * window.low * angles)
@@ -61,7 +61,7 @@ class Compound:
         return float(self._seen @ np.log(self._buckets * means[self._met]))
 
     def curvature(self, logs: NDArray[np.float64]) -> Curvature:
-        """Return it with its derivatives."""
+        """Return the log-likelihood with its derivatives."""
         distribution = self._distribution_at(logs)
         means = self._window.gather(distribution)[self._met]
         kernel = between_cells(distribution, self._window.low, self._window.values, self._edges)[self._met]
@@ -91,7 +91,7 @@ class Compound:
         return np.asarray(np.maximum(rates * back[: rates.size], 0.0))
 
     def _distribution_at(self, logs: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the distribution for logarithms of rates; where it was asked for just before, it is at hand."""
+        """Return the distribution for logarithms of rates; the last one is cached."""
         if self._latest[0] is not logs:
             self._latest = (logs, self._distribution(self.spread_out(rates_at(logs))))
         return self._latest[1]
@@ -115,10 +115,10 @@ def _quick_length(least: int) -> int:
 def of_all_buckets(window: Window, numbers: NDArray[np.float64]) -> Prevalences:
     """Return the labels of all buckets, given those in the buckets of the window.
 
-    Labels fall into buckets independently: those of counts within the window are in buckets beyond it as often as in
-    others, where nobody sees them. T of B buckets beyond the window hold ``−B·ln(1 − T/B)`` labels of such counts on
-    average. Those that share one are mostly the smaller ones, so what is missing to that number is taken to have the
-    least value seen out there: their items are nearly kept, too.
+    Labels fall into buckets independently: those with counts within the window are in buckets beyond it as often as in
+    others, but invisible there. T of B buckets beyond the window hold ``−B·ln(1 − T/B)`` labels of such counts on
+    average. Those that share one are mostly the smaller ones, so the missing labels are assigned the
+    least value seen there, which nearly preserves the number of items, too.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What all decoders are: from the values of counters to prevalences."""
+"""The interface of all decoders: from the values of counters to prevalences."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ DecoderName = Literal[
 
 @dataclass(frozen=True)
 class CounterSetting:
-    """What is public about the counters.
+    """The public setting of the counters.
 
     Attributes
     ----------
@@ -41,7 +41,7 @@ class Decoder(Protocol):
 
     @property
     def name(self) -> str:
-        """The name to ask for it by."""
+        """Its name."""
 
     @property
     def parameters(self) -> Mapping[str, str | int]:
@@ -53,18 +53,18 @@ class Decoder(Protocol):
 
 @runtime_checkable
 class SmoothDecoder(Decoder, Protocol):
-    """A decoder that takes it for granted that prevalences are smooth, as far as what is seen leaves that open."""
+    """A decoder that assumes smooth prevalences, as far as the data permit."""
 
     def redecode(self, observed: Counters, setting: CounterSetting, *, rng: np.random.Generator) -> Prevalences:
-        """Read a simulated sketch, to see how far off readings are.
+        """Read a simulated sketch, to estimate the error of readings.
 
-        The result is moved by chance, as far as smoothness decided what it is: else simulations of a profile that was
-        made smooth would find it again, and call certain what was assumed twice.
+        The result is randomly perturbed as far as the smoothness assumption determined it. Otherwise simulations of a
+        smoothed profile would reproduce it, and understate the error.
         """
 
 
 class WithoutParameters:
-    """What decoders have in common that are made one way only."""
+    """Base of decoders without parameters."""
 
     @property
     def parameters(self) -> Mapping[str, str | int]:

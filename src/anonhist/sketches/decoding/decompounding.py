@@ -1,4 +1,4 @@
-"""Decompounding: labels that share buckets are told apart by the distribution of their sums."""
+"""Decompounding: labels that share buckets are separated by the distribution of their sums."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Decompounding(WithoutParameters):
-    """Learn a smooth distribution of the counts from labels that share buckets, then read each bucket in its light.
+    """Learn a smooth distribution of the counts from shared buckets, then take the posterior of each bucket.
 
     A label is in each of the B buckets with probability 1/B, so a bucket holds about Poisson(λ_r) labels of count r,
     ``λ_r = φ_r/B``, and the characteristic function of its value is ``ĝ(t) = κ̂(t)·exp(Σ_r λ_r·(e^{itr} − 1))``, κ̂

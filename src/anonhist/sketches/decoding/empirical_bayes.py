@@ -1,4 +1,4 @@
-"""Empirical Bayes: learn the distribution of the counts from the sketch, then read each counter in its light."""
+"""Empirical Bayes: learn the distribution of the counts from the sketch, then take the posterior of each counter."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class EmpiricalBayes(WithoutParameters):
-    """Learn a smooth distribution of the counts by penalized maximum likelihood, then read each counter in its light.
+    """Learn a smooth distribution of the counts by penalized maximum likelihood, then take each counter's posterior.
 
     With κ the distribution of the noise and φ_r rates of labels, counters of value k are Poisson with mean
     ``m_k = Σ_r φ_r·κ(k − r)``. Rates are fitted as :func:`~anonhist.numeric.smooth_fit.smooth_fit` says:
     smooth in r, unless what is seen says otherwise. They are those of a distribution the counts may have come from.
-    Returned is what the counters were, as far as one can tell: ``φ̂_r = φ_r·Σ_k G_k·κ(k − r)/m_k``, the expected number
-    of counters with count r given the G_k counters of value k. Where noise is small these are the values seen, where it
-    is large the smooth distribution. Where many labels have one count and few its neighbors, more steps of this kind
-    lead nearer to it; :func:`~anonhist.sketches.decoding.sharpening.sharpen` finds out how many help.
+    The result is ``φ̂_r = φ_r·Σ_k G_k·κ(k − r)/m_k``, the expected number of counters with count r given the G_k
+    counters of value k. For small noise these are the observed values, for large noise the smooth distribution. Where
+    many labels have one count and few its neighbors, more steps of this kind lead nearer to it;
+    :func:`~anonhist.sketches.decoding.sharpening.sharpen` finds out how many help.
 
-    Values far out that few counters have (beyond a window which holds nearly all) are taken as counts.
+    Rare values far out (beyond a window with nearly all counters) are taken as counts.
 
     Each counter is read as that of one label; where labels share counters, take
     :class:`~anonhist.sketches.decoding.decompounding.Decompounding`.

@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class FourierDecompounding(WithoutParameters):
-    """Tell apart labels that share buckets by the logarithm of the transform of the values: quick, and not smooth.
+    """Separate labels that share buckets by the logarithm of the transform of the values: fast, and not smooth.
 
     A bucket holds Poisson(λ_r) labels of count r, so ``ĝ(t) = κ̂(t)·exp(Σ_r λ_r·(e^{itr} − 1))`` for the characteristic
     functions of its value and of the noise. With the empirical ĝ, ``ln(ĝ/κ̂)``, its phase followed continuously from
     t = 0, has the coefficients λ_r: one transform forth and one back. What comes out below zero is set to zero.
 
     It needs many buckets: errors of ĝ are about B^(−1/2), and divided by ``κ̂·e^{−2λ}`` where that is small. It starts
-    from the same window as :class:`~anonhist.sketches.decoding.decompounding.Decompounding`, which errs less.
+    from the same window as :class:`~anonhist.sketches.decoding.decompounding.Decompounding`, which has a lower error.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""The isotonic decoder: how many labels occur at least r times never rises with r."""
+"""The isotonic decoder: the number of labels that occur at least r times is non-increasing in r."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Maximum likelihood over all distributions of counts, smooth or not, with a certificate that it is reached."""
+"""Maximum likelihood over all distributions of counts, smooth or not, with a certificate."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from anonhist.sketches.counters import Counters
     from anonhist.sketches.decoding.decoder import CounterSetting
 
-# Nats by which the likelihood may stay below its maximum; a distribution of other counts would not be told from it.
+# Nats by which the likelihood may stay below its maximum, too few to distinguish distributions.
 _GAP = 0.01
 _STEPS, _SMALL_STEPS = 200, 20
 
@@ -32,10 +32,10 @@ class MaximumLikelihood(WithoutParameters):
     small steps, of expectation and maximization, come between. It ends where what is missing to the maximum, which is
     at most ``d·ln max_r Σ_k (G_k/d)·κ(k − r)/m_k``, is below 0.01.
 
-    Nothing makes f smooth: where many counts are about as likely the result has a few peaks instead. It is best where
-    the truth has few different counts; else
-    :class:`~anonhist.sketches.decoding.empirical_bayes.EmpiricalBayes` errs less. Far out, where few counters are,
-    counts are told apart in cells, within which f is even.
+    f is not smoothed: if many counts are about equally likely, the result has a few peaks instead. It is best if the
+    truth has few distinct counts; otherwise
+    :class:`~anonhist.sketches.decoding.empirical_bayes.EmpiricalBayes` has a lower error. Far out, where counters are
+    sparse, counts are grouped into cells, within which f is constant.
 
     References
     ----------
@@ -71,7 +71,7 @@ class MaximumLikelihood(WithoutParameters):
         window = Window.of(observed, setting.noise)
         widths = np.diff(window.counts)
         kernel = between_cells(setting.noise.pmf(window.reach), -window.reach, window.values, window.counts) / widths
-        # What is as unlikely as that, such as a stray value, is no more likely under any distribution.
+        # Values this unlikely, such as outliers, are not more likely under any other distribution.
         kernel = np.maximum(kernel, 1e-300)
         met = window.cell_numbers > 0
         weights = _most_likely(window.cell_numbers[met], kernel[met] + STRAY)

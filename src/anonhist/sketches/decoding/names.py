@@ -27,12 +27,12 @@ DECODERS: dict[str, Callable[..., Decoder]] = {
     "wu-pagh": WuPagh,
     "fourier": FourierDecompounding,
 }
-# Those that tell apart labels which share counters, and are of no use where no labels do.
+# Decoders that separate labels which share counters; useless if no labels do.
 OF_SHARED_COUNTERS = ("decompounding", "fourier")
 
 
 def default_decoder(setting: CounterSetting) -> Decoder:
-    """Return the decoder that errs least: docs/benchmarks.md has the measurements."""
+    """Return the decoder with the lowest error; docs/benchmarks.md has the measurements."""
     return Decompounding() if setting.is_hashed else EmpiricalBayes()
 
 
@@ -64,6 +64,6 @@ def decoder_from(name: str, parameters: Mapping[str, str | int]) -> Decoder:
     except (TypeError, ValueError, OverflowError):
         decoder = None
     if decoder is None or dict(decoder.parameters) != dict(parameters):
-        message = f"These are not the parameters of the decoder {name}; give those that it states, and all of them."
+        message = f"These are not the parameters of the decoder {name}; give exactly those that it has."
         raise UsageError(message)
     return decoder

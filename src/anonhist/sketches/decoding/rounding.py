@@ -53,16 +53,16 @@ def round_to_profile(shares: ArrayLike) -> NDArray[np.float64]:
     """
     values = np.asarray(shares, dtype=np.float64)
     if values.ndim != 1 or not bool(np.isfinite(values).all()) or not (values > 0).any():
-        raise UsageError("A profile is rounded from a one-dimensional list of finite numbers that sum to one.")
+        raise UsageError("Rounding to a profile needs a one-dimensional list of finite numbers that sum to one.")
     found = np.clip(values, 0.0, 1.0)
-    # Zeros stay what they are, even where rounding has made the sum a little too small.
+    # Zeros stay zero, even if rounding has made the sum slightly too small.
     positive = found > 0
     found[positive] = project_to_simplex(found[positive])
     return found
 
 
 def found_labels(counts: NDArray[np.int64], numbers: NDArray[np.float64], setting: CounterSetting) -> Prevalences:
-    """Return the counts that some labels have; 0 among them only where each counter is one label's."""
+    """Return the counts that some labels have, including 0 only if each counter is one label's."""
     kept = numbers > 0
     if setting.is_hashed:
         kept &= counts > 0

@@ -1,6 +1,6 @@
-"""From a smooth distribution toward maximum likelihood: as many steps as help to foretell other counters.
+"""From a smooth distribution toward maximum likelihood: as many steps as improve the prediction of other counters.
 
-A smooth distribution is wrong where many labels have one count and few its neighbors. Steps of expectation and
+A smooth distribution is wrong if many labels have one count and few the neighboring ones. Steps of expectation and
 maximization from it lead to the numbers under which what is seen is most likely, spikes and noise alike. How many of
 them are worth it is learned: the counters are divided by chance into two halves, and each is foretold from steps on the
 other.
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _STEPS = (0, 1, 2, 3, 5, 8, 12, 20, 32, 50)
-# Ends where so many numbers of steps in a row did not help.
+# Stop after this many steps in a row without improvement.
 _PATIENCE = 2
 # The halves are the same whenever a sketch is read.
 _SEED = 7
 
 
 class Reading(Protocol):
-    """What numbers of labels make of counters, and back."""
+    """The map from numbers of labels to expected counters, and back."""
 
     def means(self, rates: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return how many counters of each value are expected, > 0, in proportion."""

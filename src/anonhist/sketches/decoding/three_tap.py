@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _FADED = 40.0
 # So many values can be transformed at once.
 _LONGEST = 2**24
-# The noise of a hundred sketches would be magnified beyond all floats, and is nonsense long before.
+# The noise of a hundred sketches would be magnified beyond all floats, and is useless long before.
 _LARGEST = 1e250
 
 
@@ -33,9 +33,9 @@ def without_noise(observed: Counters, distribution: NoiseDistribution) -> tuple[
 
     For each part of shape 1, one after the other, ``f̂[t] = ((1 + p²)·g[t] − p·(g[t−1] + g[t+1]))/(1 − p)²``,
     p = e^(−γ): the inverse of the noise's z-transform (1 − p)²/((1 − pz)(1 − p/z)). Its norm is coth²(γ/2) in ℓ1, ℓ2
-    and ℓ∞; norms of several parts multiply. What a whole number of shares add up to is undone the same way; a fraction
-    of one, by dividing by its characteristic function with one FFT. Values far from all others stay so: the time grows
-    with the number of distinct values, not with their size.
+    and ℓ∞; norms of several parts multiply. A whole number of shares is inverted the same way, a fraction of one by
+    dividing by its characteristic function with one FFT. The time grows with the number of distinct values, not with
+    their size.
 
     Returns
     -------
@@ -103,10 +103,10 @@ def _widen(observed: Counters, reach: int) -> tuple[NDArray[np.int64], NDArray[n
 def at_least_zero(
     values: NDArray[np.int64], numbers: NDArray[np.float64]
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Return estimates on 0, 1, …, what stands below zero counted as zero.
+    """Return estimates on 0, 1, …, with those below zero added to zero.
 
-    No label has a count below zero, so what is estimated there is zero on average, and the sum stays what it is. It
-    also makes f̂[0] the rest that the estimates of φ_{1+} leave, which varies less than f̂[0] alone.
+    No label has a count below zero, so estimates there are zero on average, and the sum is preserved. It also makes
+    f̂[0] the remainder after φ_{1+}, which varies less than f̂[0] alone.
     """
     counts = values[values >= 0]
     kept = numbers[values.size - counts.size :]
@@ -122,8 +122,8 @@ def at_least_zero(
 class ThreeTap(WithoutParameters):
     """The exact inverse of the noise, rounded to a profile by Algorithm 3 of Wu and Pagh.
 
-    There is no window and no failure probability: before rounding every estimate is unbiased. Where labels are hashed
-    into counters it reads each counter as one label.
+    There is no window and no failure probability: before rounding every estimate is unbiased. For hashed labels
+    it reads each counter as one label.
 
     Examples
     --------

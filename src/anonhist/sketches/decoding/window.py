@@ -1,4 +1,4 @@
-"""The part of what is seen that is fitted; what lies far out, where few counters are, stands as it is."""
+"""The window of counter values that is fitted; sparse values far out are taken as they are."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from anonhist.sketches.counters import Counters
     from anonhist.sketches.noise import NoiseDistribution
 
-# Noise beyond its reach is left out of the kernel.
+# Noise beyond its reach is omitted from the kernel.
 _BEYOND = 1e-12
 # Wider noise dominates any data.
 _WIDEST = 1 << 15
-# Any value may be there with this probability: more than rounding leaves, less than can be told. Nothing is impossible.
+# Probability added to every value, above rounding errors and below what data can show, so that none is impossible.
 STRAY = 1e-15
-# Cells in which nothing is seen begin with so much of an even share.
+# Empty cells start with this fraction of an even share.
 _LEAST_SEEN = 1e-3
 # So few counters may lie beyond the window, if it is long enough; where it grows to this length, any number may.
 _FEW, _FEW_SHARE, _SHORT, _LONGEST = 16, 1 / 5000, 256, 1 << 14
@@ -35,7 +35,7 @@ class Window:
     Attributes
     ----------
     low, last
-        First value, and one more than the last one. What lies lower, where noise hardly gets, is taken for ``low``.
+        First value, and one more than the last one. Lower values, which noise hardly reaches, are set to ``low``.
     reach
         How far the noise goes that is taken into account.
     seen : ndarray of int64, shape (last − low,)
@@ -62,13 +62,11 @@ class Window:
         Raises
         ------
         UsageError
-            If the noise spreads over more than 2^15 counts: nothing can be said then.
+            If the noise spreads over more than 2^15 counts, which is uninformative.
         """
         reach = distribution.reach(_BEYOND)
         if reach > _WIDEST:
-            raise UsageError(
-                "The noise of this sketch is so wide that no profile can be read from it; use a larger epsilon."
-            )
+            raise UsageError("The noise of this sketch is too wide to read a profile from it; use a larger epsilon.")
         last = _last(observed, 8 * reach)
         low = -reach
         seen = observed.dense(low, last - 1)

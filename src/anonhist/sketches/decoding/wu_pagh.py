@@ -43,19 +43,19 @@ def _probability(given: EpsilonLike) -> Fraction:
 class WuPagh:
     """Algorithms 2 and 3 of Wu and Pagh: undo truncated noise on a window, correct the sum, round to a profile.
 
-    The profile is sought on 0..n with n the largest value of a counter, or 0: the counters are private already, so
-    that nothing is spent. The window −B..n + B holds all counters with probability 1 − β; if one lies below it
+    The profile is sought on 0..n with n the largest value of a counter, or 0: the counters are already private,
+    so this costs nothing. The window −B..n + B holds all counters with probability 1 − β; if one lies below it
     nevertheless, it is made longer. Time and memory grow with n.
 
-    The published method knows no collisions: where labels are hashed into counters it reads each counter as one label,
-    and labels that share one are taken for one label of their joint count.
+    The published method does not model collisions: for hashed labels it reads each counter as one label, so labels that
+    share one count as a single label with their joint count.
 
     Parameters
     ----------
     norm
         q of ``min ‖A·f − g‖_q``: ``"1"``, ``"2"`` or ``"inf"``; the numbers 1 and 2 and ``math.inf`` do as well.
     beta
-        β: how likely noise may be to leave the window, in (0, 1).
+        β: probability that noise leaves the window, in (0, 1).
 
     Raises
     ------
