@@ -66,7 +66,7 @@ CASES: list[tuple[tuple[str, ...], int, str]] = [
     ((*NEW[:3], "--alphabet-size", "3", "--epsilon", "0"), 2, "epsilon must be a finite number greater than zero"),
     ((*NEW[:3], "--alphabet-size", "3", "--epsilon", "-1"), 2, "epsilon must be a finite number greater than zero"),
     ((*NEW[:3], "--alphabet-size", "3", "--epsilon", "100"), 2, "epsilon of a survey must lie between"),
-    (("new", "--mechanism", "warner", "--epsilon", "1", "--alphabet-size", "5"), 2, "not of 5; take k-rr."),
+    (("new", "--mechanism", "warner", "--epsilon", "1", "--alphabet-size", "5"), 2, "not 5; take k-rr."),
     (("new", "--mechanism", "laplace", "--epsilon", "1"), 2, "'laplace' is not one of 'warner', 'k-rr'"),
     (("randomize", "survey.json", "values.csv", "--label", "word"), 3, "stands for all of them (--other)"),
     (("randomize", "survey.json", "values.csv"), 2, "Say which column holds the labels (--label)"),
