@@ -81,8 +81,8 @@ def test_a_mechanism_is_released_by_planned_with_and_compared(folder: Path) -> N
     assert {row["epsilon"] for row in rows} == {"20"}
     assert {row["metric"] for row in rows} >= {"sorted_l1", "seconds"}
     text = " ".join(output_of("help", folder).split())
-    assert "relaxed-partition, sorted-counts." in text
-    assert "For isotonic and sorted-counts: a number" in text
+    assert "relaxed-partition, sorted-counts, or auto" in text
+    assert "For isotonic and sorted-counts: public" in text
 
 
 @pytest.mark.slow
@@ -92,7 +92,7 @@ def test_a_randomizer_is_asked_with_tallied_estimated_from_and_recommended(folde
     assert (survey["mechanism"], survey["parameters"]["weight"]) == ("sparse-unary", 3)
     code, _, errors = _run_all(folder)["foreign"]
     assert (code, "k-rr does not take --weight" in errors) == (2, True)
-    assert output_of("randomize", folder).startswith("Reports: 50, of 1 byte each.")
+    assert output_of("randomize", folder).startswith("Reports: 50, 1 byte each.")
     assert output_of("tally", folder).startswith("Counted the reports of 50 people.")
     assert [row["label"] for row in table("estimate", folder)] == sorted(set(LABELS))
     assert "sparse-unary" in {row["mechanism"] for row in table("recommend", folder)}

@@ -183,7 +183,7 @@ def test_equal_counts_are_added_up_and_the_operator_is_told(cli: Cli, terminal: 
     assert done.stderr == ""
     cells = dict(line.split(",")[:2] for line in done.stdout.splitlines())
     assert abs(int(cells["5"]) - 700) < 10
-    assert "added up" in terminal("release", "x.csv", "--epsilon", "1").stdout
+    assert "were summed" in terminal("release", "x.csv", "--epsilon", "1").stdout
 
 
 @pytest.mark.slow

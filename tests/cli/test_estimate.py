@@ -243,7 +243,7 @@ def test_a_bar_is_for_terminals_alone(terminal: Cli, cli: Cli, data: str) -> Non
     assert "━" in terminal("estimate", "all", data).stdout
     quiet = terminal("estimate", "all", data, "--quiet")
     assert "━" not in quiet.stdout
-    assert quiet.stdout == WARNING
+    assert " ".join(quiet.stdout.split()) == WARNING.strip()
     piped = cli("estimate", "all", data)
     assert "━" not in piped.stderr + piped.stdout
 
@@ -252,7 +252,7 @@ def test_a_pipe_on_a_terminal_is_clean_while_the_person_is_told(terminal: Cli, d
     done = terminal("estimate", "entropy", data, piped=True)
     assert [row["property"] for row in rows(done.stderr)] == ["entropy"]
     shown = screen(done.stdout)
-    assert WARNING in shown
+    assert WARNING.strip() in " ".join(shown.split())
     assert "Method: grassberger" in shown
 
 
@@ -356,9 +356,9 @@ _WRONG: list[tuple[tuple[str, ...], str]] = [
     (("entropy", "--base", "bits"), "--base must be a number above 1"),
     (("entropy", "--level", "95"), "--level must be a number between 0 and 1"),
     (("entropy", "--level", "nan"), "--level must be a number between 0 and 1"),
-    (("entropy", "--unit", "item"), "--unit belongs to private estimates"),
-    (("entropy", "--relation", "substitute"), "--relation belongs to private estimates"),
-    (("entropy", "--public-items", "9"), "--public-items belongs to private estimates"),
+    (("entropy", "--unit", "item"), "--unit applies only to private estimates"),
+    (("entropy", "--relation", "substitute"), "--relation applies only to private estimates"),
+    (("entropy", "--public-items", "9"), "--public-items applies only to private estimates"),
     (("entropy", "--max-count", "9"), "--max-count requires --unit label"),
     (("entropy", "-o", "found.json"), "end the path in .csv"),
     (("entropy", "-o", ""), "''"),
@@ -367,9 +367,9 @@ _WRONG: list[tuple[tuple[str, ...], str]] = [
     (("entropy", "--epsilon", "1e-9"), "too small"),
     (("all", *_ITEM), "would divide the budget: make a release with 'anonhist release'"),
     (("min-entropy", *_ITEM), "There is no private estimator of min-entropy: make a release"),
-    (("support-size", "--method", "chao1", *_ITEM), "chao1 has no bounded sensitivity"),
+    (("support-size", "--method", "chao1", *_ITEM), "chao1 has unbounded sensitivity"),
     (("support-size", "--method", "chao1", *_ITEM), "at no further cost"),
-    (("entropy", "--method", "pml", *_ITEM), "pml has no bounded sensitivity"),
+    (("entropy", "--method", "pml", *_ITEM), "pml has unbounded sensitivity"),
     (("entropy", "--method", "grassberger", *_ITEM), "choose one of polynomial, jackknife, miller-madow, plug-in"),
     (("support-coverage", "--draws", "1e30"), "--draws must be below 2^63, about 9.2e18, not '1e30'."),
     (("sample-coverage", "--method", "good-turing", *_ITEM), "--method does not belong to a private estimate"),

@@ -116,7 +116,7 @@ def test_every_parameter_of_every_mechanism_has_an_option() -> None:
 def test_values_become_reports_of_the_survey(survey: Path, cli: Cli, ending: str) -> None:
     done = cli("local", "randomize", "survey.json", "values.csv", "--label", "word", "-o", f"reports.{ending}")
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout == f"Reports: 4,000, of 1 byte each.\nWrote reports.{ending}.\n"
+    assert done.stdout == f"Reports: 4,000, 1 byte each.\nWrote reports.{ending}.\n"
     made_by = read_survey(survey / "survey.json")
     tally = tally_reports(made_by, survey / f"reports.{ending}")
     assert tally.users == 4000

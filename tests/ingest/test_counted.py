@@ -67,7 +67,7 @@ def test_equal_counts_are_added_up_and_told(engine: Read, written: Callable[...,
     profile = engine({"count": written(8, 3, 8), "prevalence": written(2, 1, 40)}, notify=notes.append)
     assert as_dict(profile) == {3: 1, 8: 42}
     assert len(notes) == 1
-    assert "added up" in notes[0]
+    assert "were summed" in notes[0]
 
 
 @some_engines

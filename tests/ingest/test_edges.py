@@ -352,7 +352,7 @@ def test_lists_of_nodes_that_are_none_are_refused(tmp_path: Path) -> None:
     assert "call it 'node'" in read_refused(UsageError, edges, nodes=pl.DataFrame({"a": [1], "b": [2]}))
     assert "not in a database" in read_refused(UsageError, edges, nodes="sqlite:///nodes.db")
     assert "no file" in read_refused(DataError, edges, nodes=str(tmp_path / "none.txt"))
-    assert "no list" in read_refused(UsageError, edges, nodes={"secret": 1, "secret2": 2})
+    assert "not a list" in read_refused(UsageError, edges, nodes={"secret": 1, "secret2": 2})
     assert "read once" in read_refused(UsageError, "-", nodes="-")
 
 

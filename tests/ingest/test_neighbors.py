@@ -95,7 +95,7 @@ def _read(held: Held, table: Table, read: Callable[..., Any]) -> Any:
         try:
             return read(_in_categories(source) if "when" in table else source, **said)
         except DataError as error:
-            if "into whole numbers or text before" in str(error):
+            if "to whole numbers or text first" in str(error):
                 return None
             raise
 

@@ -164,7 +164,7 @@ def test_what_is_no_report_of_whole_numbers_is_refused(tmp_path: Path, value: st
         if is_good:
             assert tally_reports(survey, path).users == 3
         else:
-            _assert_refused(survey, path, "no report of this survey|not a table")
+            _assert_refused(survey, path, "not a report of this survey|not a table")
 
 
 # What becomes of the hexadecimal text of a good report.
@@ -200,7 +200,7 @@ def test_hexadecimal_text_is_in_small_letters(tmp_path: Path) -> None:
     path.write_text(_rows(survey, "ff00ab01"))
     assert tally_reports(survey, path).users == 1
     path.write_text(_rows(survey, "FF00AB01"))
-    _assert_refused(survey, path, "no report of this survey")
+    _assert_refused(survey, path, "not a report of this survey")
 
 
 def test_columns_of_other_types_are_refused(tmp_path: Path) -> None:
@@ -220,7 +220,7 @@ def test_columns_of_other_types_are_refused(tmp_path: Path) -> None:
     width = survey.columns[0].bits // 8
     for wrong in (b"", bytes(width - 1), bytes(width + 1), None):
         pq.write_table(pa.table({"survey": [survey.digest] * 2, "report": [wrong, bytes(width)]}), path)
-        _assert_refused(survey, path, "no report of this survey|must hold bytes")
+        _assert_refused(survey, path, "not a report of this survey|must hold bytes")
 
 
 @pytest.mark.parametrize("grouped", [True, False])
@@ -317,7 +317,7 @@ def test_the_row_that_is_invalid_is_named_by_its_position(
         tally_reports(survey, path)
     message = str(caught.value)
     assert f"row {place:,}; " in message
-    assert "no report of this survey" in message
+    assert "not a report of this survey" in message
     assert "7777777" not in message
     assert message.endswith(" Nothing was counted.")
 
@@ -339,7 +339,7 @@ def test_as_many_invalid_rows_as_are_allowed_are_left_out(
     assert told == ["5 rows were left out: invalid for this survey."] * 2
     assert tally_reports(survey, files[1], skip_bad=1, notify=told.append) == once
     assert told[-1] == "1 row was left out: invalid for this survey."
-    with pytest.raises(DataError, match=r"b\.\w+' holds a row that is no report.*: row 7; more than 4 such rows"):
+    with pytest.raises(DataError, match=r"b\.\w+' holds a row that is not a report.*: row 7; more than 4 such rows"):
         tally_reports(survey, files, skip_bad=4, notify=told.append)
     assert len(told) == 3
     tally_reports(survey, _good(survey, tmp_path), skip_bad=9, notify=told.append)
@@ -373,7 +373,7 @@ def test_a_report_that_no_device_makes_is_left_out_like_any_invalid_row(tmp_path
     good = survey.tally(reports)
     reports.columns["report"][11] = 255
     write(reports, path)
-    with pytest.raises(DataError, match="no report of this survey: row 12; "):
+    with pytest.raises(DataError, match="not a report of this survey: row 12; "):
         tally_reports(survey, path)
     counted = tally_reports(survey, path, skip_bad=1)
     assert counted.users == 39

@@ -59,7 +59,7 @@ def test_columns_that_are_missing_or_not_said_are_refused(tmp_path: Path) -> Non
 
 
 def test_what_standard_input_holds_is_not_guessed() -> None:
-    with pytest.raises(UsageError, match=r"one label per line \(format='labels'\), or CSV with a header line, "):
+    with pytest.raises(UsageError, match=r"one label per line \(format='labels'\), or CSV with a header line "):
         opened_values("-", None).__enter__()
     with pytest.raises(UsageError, match="have no columns: leave out the columns"):
         opened_values("-", "word", format="labels").__enter__()

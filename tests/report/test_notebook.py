@@ -132,7 +132,7 @@ def test_what_is_too_large_to_be_simulated_is_shown_without_intervals() -> None:
     made = PartitionMechanism(3).release(PROFILE)
     huge = replace(made, profile=Profile.from_prevalences({2**22: 2**22}), simulations=None)
     html = html_of(huge)
-    assert "not simulated again to find errors" in html
+    assert "not simulated (0 simulations)" in html
     assert "no interval" in html
 
 

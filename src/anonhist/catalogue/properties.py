@@ -58,13 +58,13 @@ PROPERTIES = {
     ),
     "support-coverage": PropertyEntry(
         ".properties.support_coverage:support_coverage",
-        "how many labels a sample of a given size would show (`draws`)",
+        "how many labels a sample would show (`draws`)",
         ".properties.support_coverage:SUPPORT_COVERAGE_METHODS",
         _ONCE,
     ),
     "sample-coverage": PropertyEntry(
         ".properties.sample_coverage:sample_coverage",
-        "probability that the next item has a label seen before",
+        "chance that the next item has a label seen before",
         ".properties.sample_coverage:SAMPLE_COVERAGE_METHODS",
         _ONCE,
         each_method=True,

@@ -30,7 +30,7 @@ def mechanism_options(names: Iterable[str]) -> Callable[[Any], Any]:
     ... @mechanism_options(["delta"])
     ... def release(own: dict[str, str | None]) -> None: ...
     >>> release.params[0].help[:40]
-    'For relaxed-partition: how much the prom'
+    'For relaxed-partition: δ of the guarante'
     """
     helps = {name: f"For {_listed(takers(name))}: {OPTIONS[name].help}" for name in names}
     return as_one("own", *(catalogue_option(name, OPTIONS[name], text) for name, text in helps.items()))
@@ -161,9 +161,7 @@ def report_options(told: str) -> Callable[[Any], Any]:
     return as_one(
         "report",
         click.option("--report", metavar="FILE.html", help=told),
-        click.option(
-            "--title", metavar="TEXT", help="What stands at the head of that page, in place of its usual title."
-        ),
+        click.option("--title", metavar="TEXT", help="Title of that page, instead of its usual one."),
         made=AskedPage.of,
     )
 
@@ -175,11 +173,7 @@ release_output_options = all_options(
         metavar="FILE",
         help="File to write: FILE.json (everything), FILE.csv, FILE.parquet, or - for CSV on standard output.",
     ),
-    click.option(
-        "--report",
-        metavar="FILE.html",
-        help="Also write an HTML page with plots and the privacy guarantee in plain words.",
-    ),
+    report_options("Also write an HTML page with plots and the privacy guarantee in plain words."),
 )
 csv_output_option = click.option(
     "-o", "--output", metavar="FILE.csv", help="File to write, or - for CSV on standard output (the default in a pipe)."

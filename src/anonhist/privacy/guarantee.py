@@ -151,7 +151,7 @@ def round_up(value: Fraction) -> str:
     Examples
     --------
     >>> round_up(Fraction(1, 3000))
-    '0.00034'
+    '3.4e-4'
     """
     context = Context(prec=2, rounding=ROUND_CEILING)
     return f"{context.divide(Decimal(value.numerator), Decimal(value.denominator)):.1e}"

@@ -55,7 +55,7 @@ def answer(data: Profile | Resimulated, name: str, options: dict[str, Any]) -> E
     try:
         found: Estimate = PROPERTIES[name].estimate(data, **options)
     except UsageError as error:
-        if "no more draws than there are items" in str(error) or "below the number of labels" in str(error):
+        if "at most as many draws as there are items" in str(error) or "below the number of labels" in str(error):
             return None
         raise
     return found
