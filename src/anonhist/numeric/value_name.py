@@ -11,8 +11,8 @@ from anonhist.errors import DataError
 # Below it every whole number is a float of its own; from here on, floats no longer tell whole numbers apart.
 LARGEST_NAMED = 2**53
 NOT_WHOLE = (
-    "Names of nodes and labels of sketches that are numbers must be whole and, as floats, below 2^53: turn them into "
-    "whole numbers or text before they are read."
+    "Names of nodes and labels of sketches that are numbers must be whole and, as floats, below 2^53: convert the "
+    "column to whole numbers or text first."
 )
 TOO_LARGE = (
     "Floats of 2^53 and more cannot represent every whole number: convert the column to whole numbers or text first."
