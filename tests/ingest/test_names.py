@@ -103,7 +103,7 @@ def test_nodes_keep_their_names_when_a_row_lacks_an_end(hold: Held) -> None:
 def test_numbers_without_a_name_are_no_nodes(hold: Held) -> None:
     with hold({"source": [2, 3], "target": [1.0, 7.25]}) as (source, said):
         for read, options in ((read_edges, {}), (read_degrees, {}), (read_degrees, {"nodes": [1, 2, 3]})):
-            with pytest.raises(DataError, match="whole numbers or text before") as told:
+            with pytest.raises(DataError, match="whole numbers or text first") as told:
                 read(source, **said, **options)
             assert "7.25" not in str(told.value)
 
@@ -122,7 +122,7 @@ def test_labels_of_a_sketch_keep_their_names_when_a_row_lacks_one(hold: Held) ->
     with hold({"pet": [7.0, 7.25], "who": [1, 1], "n": [1, 1]}) as (source, said):
         for given in ({}, {"count": "n"}, {"user": "who", "unit": users}):
             options: dict[str, Any] = {"label": "pet", **given, **said}
-            with pytest.raises(DataError, match="whole numbers or text before"):
+            with pytest.raises(DataError, match="whole numbers or text first"):
                 sketch_counts(source, labels, **options)
 
 
@@ -192,9 +192,9 @@ def test_columns_of_every_type_name_whole_numbers_alike(column: Any) -> None:
     ],
 )
 def test_columns_of_every_type_refuse_fractions_as_names(column: Any) -> None:
-    with pytest.raises(DataError, match="whole numbers or text before"):
+    with pytest.raises(DataError, match="whole numbers or text first"):
         sketch_counts(column, ("7", "8"))
-    with pytest.raises(DataError, match="whole numbers or text before"):
+    with pytest.raises(DataError, match="whole numbers or text first"):
         node_names(column)
     assert read_profile(column).counts.tolist() == [1]
 
@@ -257,7 +257,7 @@ def test_decimals_of_databases_are_named_as_whole_numbers(
         graph = read(url, table="whole_ids")
         degrees = graph if isinstance(graph, Degrees) else graph.degree_profile()
         assert degrees.profile.counts.tolist() == [1, 2]
-        with pytest.raises(DataError, match="whole numbers or text before"):
+        with pytest.raises(DataError, match="whole numbers or text first"):
             read(url, table="other_ids")
 
 
