@@ -37,7 +37,7 @@ extensions = [
 ]
 suppress_warnings = ["ref.footnote"]  # docstrings list their sources, and refer to most as a whole
 
-myst_enable_extensions = ["deflist", "dollarmath"]
+myst_enable_extensions = ["deflist", "dollarmath", "html_image"]
 myst_heading_anchors = 3
 highlight_language = "none"
 html_math_renderer = "mathml"
