@@ -58,7 +58,7 @@ dist: $(DEV) ## build what is published, check it, and run it where nothing else
 	$(PYTHON) -m venv build/empty
 	build/empty/bin/python -m pip install --quiet --disable-pip-version-check dist/*.whl
 	cd build && empty/bin/anonhist release ../data/bci_trees.csv --epsilon 1 --report trees.html -o trees.json
-	build/empty/bin/python -c 'import importlib.util; assert not importlib.util.find_spec("anonhist.testing")'
+	build/empty/bin/python -c 'import importlib.util; assert not importlib.util.find_spec("anonhist_testing")'
 
 fix: $(DEV) ## format, and fix what can be fixed
 	$(BIN)/ruff check --fix .
@@ -83,11 +83,11 @@ bench: $(DEV) ## measure accuracy and speed (about four hours)
 	$(BIN)/python bench/property_intervals.py
 	$(BIN)/python bench/excess.py
 	$(BIN)/python bench/noise.py
-	$(BIN)/python bench/inspectre.py --plots docs/images
+	$(BIN)/python bench/inspectre.py
 	$(BIN)/python bench/local_speed.py
 	$(BIN)/python bench/local_accuracy.py
 	$(BIN)/python bench/survey_intervals.py
-	$(BIN)/python bench/kairouz.py --plots docs/images
+	$(BIN)/python bench/kairouz.py
 	$(BIN)/python bench/rappor_linking.py
 	$(BIN)/python bench/sketch_speed.py
 	$(BIN)/python bench/sketch_accuracy.py --plot docs/images/sketch_growth.png

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from anonhist.randomness import SystemSource
-from anonhist.testing.sources import SeededSource
+from anonhist_testing.sources import SeededSource
 
 # The same examples in every run and in every process, and none that must be quick: the machine may have much to do.
 settings.register_profile(

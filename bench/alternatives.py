@@ -2,25 +2,35 @@
 
 RockYou's profile, one item protected. Each tool is used as someone who knows it would use it for this task, and is told
 the public numbers that it needs; noisy numbers are clipped at zero and rounded. Seconds are the processor's, the median
-of a whole call, for this package with its intervals and expected error.
+of a whole call, for this package with its intervals and expected error; for Tumult those of the clock, without
+the start of Spark and the making of its table.
+
+Tumult Analytics needs Java, and an older NumPy than this package: ``python -m venv tumult``, ``tumult/bin/pip install
+tmlt.analytics``, ``python bench/alternatives.py --tumult tumult/bin/python``. It is left out without that option.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import math
+import subprocess
+import tempfile
 import time
+from contextlib import ExitStack
 from functools import partial
+from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
 import anonhist as ah
-from bundled import read_bundled
+from bundled import PROFILES, read_bundled
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from types import TracebackType
 
     from numpy.typing import NDArray
 
@@ -100,6 +110,39 @@ def opendp_threshold(profile: ah.Profile, epsilon: float) -> ah.Profile:
     return ah.Profile.from_counts(list(found.values()))
 
 
+class Tumult:
+    """Tumult Analytics in another interpreter: the table is made once, then queries are answered one by one."""
+
+    def __init__(self, python: str, profile: str, cap: int) -> None:
+        self._directory = tempfile.TemporaryDirectory()  # Spark writes where it runs
+        script = Path(__file__).with_name("tumult_session.py")
+        self._process = subprocess.Popen(
+            [python, str(script), str(PROFILES[profile]), str(cap)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            cwd=self._directory.name,
+        )
+        self.seconds = 0.0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._process.communicate()
+        self._directory.cleanup()
+
+    def release(self, _: ah.Profile, epsilon: float) -> ah.Profile:
+        """Count items by their place within their label, which gives cumulative prevalences."""
+        start = time.perf_counter()
+        print(epsilon, file=self._process.stdin, flush=True)
+        answer = self._process.stdout.readline()
+        if not answer:
+            raise SystemExit("Tumult Analytics failed: what its interpreter says stands above.")
+        self.seconds += time.perf_counter() - start
+        return _fitted(np.array(json.loads(answer), dtype=np.int64))
+
+
 def _fitted(noisy: NDArray[np.int64]) -> ah.Profile:
     """Make noisy cumulative prevalences decrease again, with SciPy, and take differences."""
     from scipy.optimize import isotonic_regression
@@ -139,11 +182,20 @@ def main() -> None:
     parser.add_argument("--releases", type=int, default=5)
     parser.add_argument("--epsilon", nargs="*", type=float, default=[4.0, 1.0, 0.1])
     parser.add_argument("--only", nargs="*", default=[], help="ways whose name contains one of these")
+    parser.add_argument("--tumult", metavar="PYTHON", help="an interpreter that has Tumult Analytics")
     parser.add_argument("--quick", action="store_true", help="a tiny setting, to see that the program runs")
     options = parser.parse_args()
-    profile, cap = read_bundled("pw_rockyou"), CAP
+    name, cap = "pw_rockyou", CAP
     if options.quick:
-        options.releases, options.epsilon, profile, cap = 2, [4.0], read_bundled("pw_myspace"), 300
+        options.releases, options.epsilon, name, cap = 2, [4.0], "pw_myspace", 300
+    with ExitStack() as running:
+        tumult = running.enter_context(Tumult(options.tumult, name, cap)) if options.tumult else None
+        compare(read_bundled(name), cap, tumult, options)
+    if not tumult:
+        print("\nTumult Analytics was left out: `--tumult` names an interpreter that has it.")
+
+
+def compare(profile: ah.Profile, cap: int, tumult: Tumult | None, options: argparse.Namespace) -> None:
     ways: dict[str, Way] = {
         "anonhist": ours,
         "pandas, Laplace noise on the prevalences that occur": pandas_laplace,
@@ -152,6 +204,12 @@ def main() -> None:
         "OpenDP, cumulative prevalences and an isotonic fit": partial(opendp_cumulative, cap=cap),
         "OpenDP, counts of labels above a threshold": opendp_threshold,
     }
+    if tumult:
+        ways["Tumult, items by their place within their label and an isotonic fit"] = tumult.release
+
+    def seconds_taken() -> float:
+        return time.process_time() + (tumult.seconds if tumult else 0)
+
     print("| way | ε | error (sorted ℓ1) | standard error | share of the items | times anonhist | ", end="")
     print(f"error of φ_1 | error of φ_{{100+}} | seconds |\n{'|---' * 9}|")
     for epsilon in options.epsilon:
@@ -162,9 +220,9 @@ def main() -> None:
             runs, seconds = [], []
             # What the threshold leaves out is hardly random, and takes long.
             for _ in range(1 if way is opendp_threshold else options.releases):
-                start = time.process_time()
+                start = seconds_taken()
                 runs.append(way(profile, epsilon))
-                seconds.append(time.process_time() - start)
+                seconds.append(seconds_taken() - start)
             errors = [ah.properties.sorted_l1(profile, run) for run in runs]
             mean = float(np.mean(errors))
             least = (mean or math.nan) if way is ours else least

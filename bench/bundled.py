@@ -7,7 +7,7 @@ from pathlib import Path
 import anonhist as ah
 
 DATA = Path(__file__).parent.parent / "data"
-SAMPLES = Path(ah.__file__).parent / "mechanisms" / "estimators" / "samples"
+SAMPLES = Path(__file__).parent.parent / "papers" / "src" / "anonhist_papers" / "inspectre" / "samples"
 PROFILES = {name: DATA / f"{name}.csv" for name in ("pw_rockyou", "pw_phpbb", "pw_myspace", "bci_trees")}
 PROFILES |= {name: SAMPLES / f"{name}.csv" for name in ("hamlet", "surnames")}
 

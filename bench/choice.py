@@ -2,6 +2,8 @@
 
 Simulations on public profiles, one file each: every ``.csv`` of the directory whose header is ``count,prevalence`` or
 ``label,count``. A cell is marked where the choice errs more than the better mechanism by over two standard errors.
+A second table sums this up for each epsilon: geometric means of ratios, and on how many profiles one mechanism is
+better than the other by over two standard errors of the difference.
 """
 
 from __future__ import annotations
@@ -9,7 +11,8 @@ from __future__ import annotations
 import argparse
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from statistics import geometric_mean
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -34,6 +37,42 @@ def measure_error(
     return float(np.mean(errors)), float(np.std(errors, ddof=1)) / len(errors) ** 0.5
 
 
+def exceeds(one: tuple[float, float], other: tuple[float, float]) -> bool:
+    """Tell whether one mean is above another by over two standard errors."""
+    return one[0] - other[0] > 2 * (one[1] ** 2 + other[1] ** 2) ** 0.5
+
+
+class Comparison(NamedTuple):
+    """Mean errors on one profile, each with its standard error."""
+
+    frobenius: tuple[float, float]
+    partition: tuple[float, float]
+    chosen: tuple[float, float]
+
+    @property
+    def excess(self) -> float:
+        """The error of the choice, over that of the better mechanism."""
+        best = min(self.frobenius[0], self.partition[0])
+        return self.chosen[0] / best if best else 1.0
+
+
+def print_summary(comparisons: dict[str, list[Comparison]]) -> None:
+    """Print one column for each epsilon."""
+    each = list(comparisons.values())
+    ratios = [
+        [one.partition[0] / one.frobenius[0] for one in some if one.frobenius[0] and one.partition[0]] for some in each
+    ]
+    rows = {
+        "partition / Frobenius": [f"{geometric_mean(some):.2f}" for some in ratios],
+        "Frobenius better": [sum(exceeds(one.partition, one.frobenius) for one in some) for some in each],
+        "partition better": [sum(exceeds(one.frobenius, one.partition) for one in some) for some in each],
+        "auto / better": [f"{geometric_mean(one.excess for one in some):.3f}" for some in each],
+    }
+    print(f"\n| ε | {' | '.join(comparisons)} |\n|---|{'---|' * len(comparisons)}")
+    for name, cells in rows.items():
+        print(f"| {name} | {' | '.join(map(str, cells))} |")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--data", type=Path, default=DATA)
@@ -47,6 +86,7 @@ def main() -> None:
         options.only, options.epsilon, options.runs = "trees", ("0.5", "2"), 4
     print("| profile | items | Durfee size | ε | Frobenius | partition | auto / better | worse |")
     print("|---|---|---|---|---|---|---|---|")
+    comparisons: dict[str, list[Comparison]] = {epsilon: [] for epsilon in options.epsilon}
     for path in sorted(options.data.glob("*.csv")):
         if options.only not in path.name:
             continue
@@ -57,12 +97,13 @@ def main() -> None:
                 for kind in (FrobeniusMechanism, PartitionMechanism)
             }
             chosen = choose(epsilon=epsilon, unit=profile.unit)[0].name
-            (mean, error), (best, best_error) = found[chosen], min(found.values())
-            mark = "WORSE" if mean - best > 2 * (error**2 + best_error**2) ** 0.5 else ""
+            comparison = Comparison(found["frobenius"], found["partition"], found[chosen])
+            comparisons[epsilon].append(comparison)
+            mark = "WORSE" if exceeds(comparison.chosen, min(found.values())) else ""
             cells = " | ".join(f"{mean:,.1f} ± {error:,.1f}" for mean, error in found.values())
-            ratio = mean / best if best else 1.0
             shown = f"{path.stem} | {profile.n:,} | {profile.durfee_size:,} | {epsilon} | {cells}"
-            print(f"| {shown} | {ratio:.2f} | {mark} |", flush=True)
+            print(f"| {shown} | {comparison.excess:.2f} | {mark} |", flush=True)
+    print_summary(comparisons)
 
 
 if __name__ == "__main__":

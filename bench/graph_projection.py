@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from anonhist.graphs.graph import Graph
-from anonhist.graphs.node.edge_order import stable_order
-from anonhist.graphs.node.projection import kept_edges, project_each
+from anonhist.graphs.node.projection import kept_edges, project_each, stable_order
 from anonhist.graphs.policy import Direction, EdgePolicy
 
 if TYPE_CHECKING:

@@ -6,11 +6,10 @@ Its figures are images without numbers: "wanted" is what an earlier program of t
 import argparse
 import math
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
 import numpy as np
 
-from anonhist.mechanisms.estimators.inspectre import (
+from anonhist_papers.inspectre.errors import (
     SHARES,
     TEXTS,
     ErrorRow,
@@ -18,8 +17,7 @@ from anonhist.mechanisms.estimators.inspectre import (
     entropy_errors,
     text_errors,
 )
-from anonhist.report.inspectre_figures import inspectre_figure
-from anonhist.testing.inspectre import EARLIER_COVERAGE, EARLIER_ENTROPY
+from anonhist_testing.inspectre import EARLIER_COVERAGE, EARLIER_ENTROPY
 
 Found = dict[tuple[str, str, float, str, float], ErrorRow]
 
@@ -28,7 +26,6 @@ def main() -> None:
     """Run, and print one table per claim."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--trials", type=int, default=1000)
-    parser.add_argument("--plots", type=Path, help="write the figures to this folder")
     parser.add_argument("--quick", action="store_true", help="a tiny setting, to see that the program runs")
     options = parser.parse_args()
     if options.quick:
@@ -46,9 +43,6 @@ def main() -> None:
         texts(found),
     )
     print_table(("experiment", "distribution", "least ratio", "greatest ratio", "within 10 %"), squares(rows, found))
-    if options.plots:
-        for experiment in ("entropy", "coverage", "texts"):
-            inspectre_figure(experiment, rows).savefig(options.plots / f"inspectre-{experiment}.png", dpi=110)
 
 
 def entropy(found: Found) -> Iterator[tuple[str, ...]]:

@@ -1,17 +1,15 @@
 """The experiments of Kairouz et al. in full, against an independent program and what the slides conclude.
 
-Run as ``python bench/kairouz.py --plots docs/images``; two runs take about half an hour.
+Run as ``python bench/kairouz.py``; two runs take about half an hour.
 """
 
 import argparse
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
 import numpy as np
 
-from anonhist.local.kairouz import TARGET, ErrorRow, best, errors, people_needed
-from anonhist.local.kairouz_settings import CLOSED, FULL, OPEN, Grid
-from anonhist.report.kairouz_figures import KAIROUZ_FIGURES, kairouz_figure
+from anonhist_papers.kairouz.errors import TARGET, ErrorRow, best, errors, people_needed
+from anonhist_papers.kairouz.settings import CLOSED, FULL, OPEN, Grid
 
 # What is varied, of which mechanism, with which alphabet.
 VARIED = (
@@ -48,7 +46,6 @@ def main() -> None:
     """Run, and print one table per claim."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--trials", type=int, default=2)
-    parser.add_argument("--plots", type=Path, help="write the figures to this folder")
     parser.add_argument("--quick", action="store_true", help="a tiny setting, to see that the program runs")
     options = parser.parse_args()
     grid = TINY if options.quick else FULL
@@ -67,9 +64,6 @@ def main() -> None:
     print_table(
         ("least ℓ1 of the values tried", *(f"ε = {e:g}" for e in grid.epsilons)), rows_of_parameters(rows, grid)
     )
-    if options.plots:
-        for figure in KAIROUZ_FIGURES:
-            kairouz_figure(figure, rows).savefig(options.plots / f"kairouz-{figure}.png", dpi=110)
 
 
 def references(rows: Sequence[ErrorRow]) -> Iterator[tuple[str, ...]]:

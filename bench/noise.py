@@ -19,8 +19,8 @@ from anonhist.mechanisms.estimators import (
     SampleCoverageMechanism,
     SupportCoverageMechanism,
 )
-from anonhist.mechanisms.estimators.inspectre import published_coverage_scale
 from anonhist.privacy import NeighboringRelation
+from anonhist_papers.inspectre.errors import published_coverage_scale
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -9,7 +9,7 @@ import argparse
 
 from anonhist.local import RAPPOR
 from anonhist.randomness import SystemSource
-from anonhist.testing.linking import linked_share
+from anonhist_testing.linking import linked_share
 
 PEOPLE, REPORTS = 1000, (1, 3, 7)
 SETTINGS = ((32, 8), (128, 8), (128, 64), (256, 64))

@@ -16,12 +16,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import anonhist as ah
-from anonhist.sketches.counters import Counters
-from anonhist.sketches.decoding.decoder import CounterSetting, Decoder
+from anonhist.sketches.decoding.decoder import Counters, CounterSetting, Decoder, Prevalences
 from anonhist.sketches.decoding.names import DECODERS, OF_SHARED_COUNTERS, default_decoder
 from anonhist.sketches.decoding.wu_pagh import WuPagh
 from anonhist.sketches.noise import NoiseDistribution
-from anonhist.sketches.prevalences import Prevalences
 from bundled import DATA, read_bundled
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -48,16 +48,13 @@ class SplitMechanism(AdditiveMechanism):
     .. [1] P. Manurangsi, "Tight bounds for differentially private anonymized histograms", SOSA 2022, abstract.
     """
 
+    name: ClassVar[str] = "split"
+
     _: KW_ONLY
     public_items: int | None = None
     share: Fraction = Fraction(1, 50)
 
-    @property
-    def name(self) -> str:
-        """The name in tables."""
-        return "split"
-
-    def _run(self, profile: Profile, noise: Noise) -> Profile:
+    def _run(self, profile: Profile, noise: Noise) -> tuple[Profile, None]:
         epsilon, items = self.epsilon_per_cell, self.public_items
         if items is None:
             spent = epsilon * self.share
@@ -71,7 +68,7 @@ class SplitMechanism(AdditiveMechanism):
         # Of the labels that reach the last column, the first have rows beyond it.
         base = profile_of_fit(levels[:-1], columns[:-1].astype(np.float64) - reaching)
         tall, labels = np.unique(np.append(cut + rows, np.full(reaching - rows.size, cut)), return_counts=True)
-        return Profile(np.append(base.counts, tall), np.append(base.prevalences, labels))
+        return Profile(np.append(base.counts, tall), np.append(base.prevalences, labels)), None
 
 
 def _fit(noisy: NDArray[np.int64]) -> NDArray[np.int64]:

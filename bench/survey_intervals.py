@@ -17,7 +17,7 @@ import numpy as np
 
 from anonhist import local
 from anonhist.local.recommendation import recommend
-from anonhist.testing.sources import SeededSource
+from anonhist_testing.sources import SeededSource
 from ten_shapes import REAL, named_shapes, random_shapes
 
 if TYPE_CHECKING:

@@ -53,6 +53,7 @@ napoleon_use_rtype = False
 napoleon_custom_sections = ["Guarantees"]
 python_use_unqualified_type_names = True
 add_module_names = False
+maximum_signature_line_length = 80  # longer ones have a line for each parameter
 
 sphinx_gallery_conf = {
     "examples_dirs": ["docs/gallery"],
@@ -70,6 +71,7 @@ sphinx_gallery_conf = {
 }
 
 html_theme = "pydata_sphinx_theme"
+html_sidebars = {"docs/tutorial": []}  # it has no pages below it
 html_theme_options = {
     "show_prev_next": False,
     "show_toc_level": 2,

@@ -68,7 +68,7 @@ def test_every_room_is_under_contract() -> None:
     contract = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     layers = contract[contract.index("layers = [") : contract.index("exhaustive = true")]
     named = {word for line in layers.splitlines() for word in line.replace('"', " ").replace("|", " ").split()}
-    assert rooms - {name.strip(",") for name in named} == {"testing"}
+    assert rooms <= {name.strip(",") for name in named}
 
 
 def test_public_names_are_documented_with_an_example() -> None:

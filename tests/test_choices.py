@@ -8,16 +8,18 @@ from typing import Any, get_args
 import pytest
 
 import anonhist as ah
-from anonhist.graphs.node.bounded_degrees import METHODS
+from anonhist.graphs.node.privacy import METHODS
 from anonhist.ingest.read import FORMATS
 from anonhist.ingest.sketches import FORMATS as SKETCH_FORMATS
 from anonhist.local.decoding import names
 from anonhist.mechanisms import MECHANISM_NAMES
 from anonhist.mechanisms.estimators import PRIVATE_ENTROPY_METHODS, PRIVATE_SUPPORT_SIZE_METHODS
 from anonhist.mechanisms.releasing import MechanismName
-from anonhist.properties.diversity import DIVERSITY_METHODS, UNIFORMITY_METHODS
+from anonhist.properties.diversity.orders import DIVERSITY_METHODS
+from anonhist.properties.diversity.uniformity import UNIFORMITY_METHODS
 from anonhist.properties.entropy import ENTROPY_METHODS
-from anonhist.properties.guessing.units import CostUnit, SuccessUnit
+from anonhist.properties.guessing.share_cost import CostUnit
+from anonhist.properties.guessing.success import SuccessUnit
 from anonhist.properties.sample_coverage import SAMPLE_COVERAGE_METHODS
 from anonhist.properties.support_coverage import SUPPORT_COVERAGE_METHODS
 from anonhist.properties.support_size import SUPPORT_SIZE_METHODS

@@ -57,7 +57,7 @@ def test_values_show_themselves_in_a_fresh_kernel(cells: dict[str, Any]) -> None
         "again": "Private release by",
         "ah.support_size(release)": "Estimate, in labels",
         "ah.estimate_all(release)": "property",
-        "curve": "How many labels so many draws would show",
+        "curve": "How many labels a sample would show",
         "survey": "Survey, Pets: KRR",
         "tally": "Tally of the reports of 1,000 people",
         "survey.estimate(tally)": "How frequent 3 values are among 1,000 people",

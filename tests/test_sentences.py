@@ -13,11 +13,11 @@ from anonhist.cli.commands import anonhist as commands
 from anonhist.cli.hints import commands_of
 from anonhist.cli.spelling import as_typed
 from anonhist.errors import DataError, OutputError, UsageError, spell_out
-from anonhist.testing.cases import each_of
+from anonhist_testing.cases import each_of
 
 ROOT = Path(anonhist.__file__).parent
 MARK = re.compile(r"`([^`=]*)(=[^`]*)?`")
-FILES = [path for path in sorted(ROOT.rglob("*.py")) if path.relative_to(ROOT).parts[0] not in ("cli", "testing")]
+FILES = [path for path in sorted(ROOT.rglob("*.py")) if path.relative_to(ROOT).parts[0] != "cli"]
 
 
 def sentences(nodes: list[ast.AST]) -> Iterator[str]:
@@ -84,5 +84,5 @@ def test_parameters_without_an_option_stay_as_they_are() -> None:
 
 
 def test_a_wrong_call_is_told_in_words_of_the_caller() -> None:
-    with pytest.raises(UsageError, match=r"^public_cap does not belong to mechanism='frobenius'"):
+    with pytest.raises(UsageError, match=r"^public_cap does not apply to mechanism='frobenius'"):
         anonhist.release(anonhist.Profile.from_counts([3]), epsilon=1, mechanism="frobenius", public_cap=3)

@@ -45,7 +45,17 @@ def main() -> int:
         Path(folder, f"example_{len(places)}.py").write_text(names, encoding="utf-8")
         places.append((FRONT, 0))
         files = [str(path) for path in (CALLS, *sorted(Path(folder).iterdir()))]
-        command = [sys.executable, "-m", "mypy", "--config-file", ROOT / "pyproject.toml", "--no-error-summary", *files]
+        command = [
+            sys.executable,
+            "-m",
+            "mypy",
+            "--config-file",
+            ROOT / "pyproject.toml",
+            "--no-error-summary",
+            "--num-workers",
+            "0",
+            *files,
+        ]
         done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
 
     def at_home(found: re.Match[str]) -> str:

@@ -2,8 +2,8 @@
 The Young diagram and its diagonal
 ==================================
 
-Sort the counts in descending order and draw each as a row of boxes: that is the Young diagram of the data. It shows how
-often things occur, and nothing about which things. A released profile is such a diagram.
+Sort the counts in descending order and draw each as a row of boxes: this is the Young diagram of the data. It shows how
+often things occur, but not which things. A released profile is such a diagram.
 """
 
 import matplotlib.pyplot as plt
@@ -67,8 +67,8 @@ plt.show()
 # Real data
 # ---------
 # The trees of Barro Colorado Island: 225 species, of which the most frequent has 1,717 trees. Few species have many
-# trees and many have few, so the diagram hugs both axes. A diagram of n boxes has at most √n of them on its diagonal;
-# this one has 21,457 boxes and 66 on the diagonal. So 66 arms, 66 legs and the number 66 say everything about it.
+# trees and many have few, so the diagram lies close to both axes. At most √n of its n boxes are on its diagonal: here
+# 66 of 21,457. So 66 arms, 66 legs and the number 66 describe it completely.
 
 trees = ah.read_profile("../../data/bci_trees.csv")
 counts = trees.partition()

@@ -45,8 +45,8 @@ plt.show()
 # -----------------
 # Here are the legs of the trees of Barro Colorado Island, with noise as in a release at ε = 0.2. Leg k is the number of
 # species with at least k trees, minus k, so legs must decrease, and noisy ones do not. The mechanism knows that, and
-# publishes the decreasing sequence that is nearest in expectation. This costs no budget, and takes most of the noise
-# away wherever neighboring legs are alike.
+# publishes the decreasing sequence that is nearest in expectation. This costs no budget, and removes most of the noise
+# where neighboring legs are similar.
 
 EPSILON = Fraction(1, 5)
 trees = ah.read_profile("../../data/bci_trees.csv")
@@ -58,7 +58,7 @@ released = FrobeniusCoordinates.of(release.profile).legs
 figure, axes = plt.subplots(figsize=(8, 4), layout="constrained")
 axes.plot(1 + np.arange(legs.size), noisy, ".", color="0.6", label="true legs plus noise")
 axes.plot(1 + np.arange(legs.size), legs, color="tab:orange", label="true legs")
-axes.plot(1 + np.arange(released.size), released, color="tab:blue", label="legs of a release (its noise is another)")
+axes.plot(1 + np.arange(released.size), released, color="tab:blue", label="legs of a release (with other noise)")
 axes.set(xlabel="k", ylabel="leg k")
 axes.legend()
 plt.show()
@@ -68,9 +68,9 @@ plt.show()
 # -----------------------
 # Why not add noise to each count, or to the number of species with each count? Below are four mechanisms on the same
 # data at the same ε. *Isotonic* adds noise to every count in descending order. It needs a public bound on the number of
-# species, here 1,000, and noise makes species of those that do not exist. *Prevalence* adds noise to the number of
+# species, here 1,000, and noise adds species that do not exist. *Prevalence* adds noise to the number of
 # species with exactly 1, 2, 3, … trees, up to a public cap, and *cumulative* to the number with at least that many.
-# Nearly all numbers of the former kind are 0 or 1, far below the noise at this ε, so *prevalence* says nothing here.
+# Nearly all exact numbers are 0 or 1, far below the noise at this ε, so *prevalence* shows nothing here.
 
 DRAWN = {
     "frobenius": {},

@@ -17,7 +17,7 @@ places = np.unique(np.geomspace(1, passwords.counts[-1], 60).astype(int))
 # %%
 # How many passwords are used k times or more
 # -------------------------------------------
-# The noise does not depend on the data, so it shows on the right, where only a few passwords are left, and not on the
+# The noise does not depend on the data. So it is visible on the right, where few passwords are left, and not on the
 # left, where there are thousands. A budget of 0.01 suits data with millions of items, or coarse questions.
 
 figure, row = plt.subplots(1, 3, figsize=(10, 3.6), sharey=True, layout="constrained")
@@ -36,7 +36,7 @@ plt.show()
 # %%
 # What the number ε means
 # -----------------------
-# Someone thinks it as likely as not that your password is in the data. After seeing the release, how sure can they be?
+# Someone gives even odds that your password is in the data. After seeing the release, how sure can they be?
 # At most e^ε/(1 + e^ε), whatever else they know.
 
 epsilons = np.linspace(0, 6, 200)
@@ -47,7 +47,7 @@ axes.axhline(0.5, color="0.5", linewidth=1)
 axes.set(xlabel="ε", ylabel="belief after seeing the release", ylim=(0, 1), xlim=(0, 6))
 for epsilon in (0.1, 1, 3):
     axes.annotate(
-        f"ε = {epsilon}: {1 / (1 + np.exp(-epsilon)):.1%}",
+        f"ε = {epsilon}: {100 / (1 + np.exp(-epsilon)):.1f} %",
         (epsilon, 1 / (1 + np.exp(-epsilon))),
         (epsilon + 0.6, 0.55 + epsilon / 12),
         arrowprops={"arrowstyle": "->"},

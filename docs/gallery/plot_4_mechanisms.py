@@ -18,9 +18,9 @@ comparison = ah.compare(passwords, epsilons=EPSILONS, mechanisms=NAMES, repeats=
 
 # %%
 # ``mechanism="auto"`` takes the Frobenius mechanism below ε = 1.1 and the partition mechanism from there on. It decides
-# by ε alone, because a choice that looked at the data would cost budget. *Isotonic*, *cumulative* and *prevalence* are
-# told the number of passwords or the largest count here, which the others do not need and which is rarely public. At
-# ε = 3 most mechanisms are within a few accounts of the truth.
+# by ε alone, because a choice based on the data would cost budget. *Isotonic*, *cumulative* and *prevalence* are given
+# the number of passwords or the largest count here. The others do not need it, and it is rarely public. At ε = 3 most
+# mechanisms are within a few accounts of the truth.
 
 figure, axes = plt.subplots(figsize=(8, 4.5), layout="constrained")
 for name in NAMES:

@@ -2,8 +2,8 @@
 Local privacy: trusting nobody
 ==============================
 
-Here every person randomizes their own answer, and nobody ever sees the true ones. The same promise then costs far more
-accuracy than a release of exact counts. The answers are the occupations of 32,561 people.
+Here each person randomizes their own answer, and nobody else ever sees it. At the same ε, the error is far larger than
+that of a release of exact counts. The answers are the occupations of 32,561 people.
 """
 
 import csv
@@ -19,8 +19,8 @@ with Path("../../data/adult_occupations.csv").open(encoding="utf-8") as file:
 answers = [occupation for occupation, count in truth.items() for _ in range(count)]
 
 # %%
-# One report says almost nothing about its sender; from many, the frequencies can still be estimated. The bars are 95 %
-# intervals. Occupations of fewer than 3 % of the people cannot be told from none at ε = 1; at ε = 4 most can.
+# One report reveals almost nothing about its sender, but many together show the frequencies. The bars are 95 %
+# intervals. At ε = 1, occupations of fewer than 3 % of the people cannot be distinguished from zero; at ε = 4 most can.
 
 figure, row = plt.subplots(1, 2, figsize=(10, 4.5), sharey=True, sharex=True, layout="constrained")
 names = list(truth)

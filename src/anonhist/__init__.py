@@ -6,17 +6,17 @@
 >>> print(release.guarantee.epsilon)
 1
 
-What most people do is here; the rest is in rooms:
+The most used names are here; the rest is in subpackages:
 
 * ``ah.properties``: estimates of the distribution behind a profile or a release
-* ``ah.private``: some of them under a budget of their own
+* ``ah.private``: some of these estimates, each with its own budget
 * ``ah.mechanisms``: mechanisms of the central model, by name
 * ``ah.local``: surveys whose reports are randomized on each device
 * ``ah.sketches``: counters that are private from the start
 * ``ah.graphs``: degrees of graphs
 * ``ah.formats``: tables and files for other programs
 
-Names are loaded when first asked for, so that ``import anonhist`` costs next to nothing.
+Names are loaded on first use, so that ``import anonhist`` is fast.
 """
 
 from anonhist.lazy import load_lazily

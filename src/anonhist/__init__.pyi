@@ -9,7 +9,7 @@ from anonhist import sketches as sketches
 from anonhist.errors import AnonhistError as AnonhistError
 from anonhist.errors import DataError as DataError
 from anonhist.errors import UsageError as UsageError
-from anonhist.formats.any_file import read as read
+from anonhist.formats.file_kind import read as read
 from anonhist.formats.writing import write as write
 from anonhist.graphs.release import release_degrees as release_degrees
 from anonhist.ingest.edges import read_degrees as read_degrees

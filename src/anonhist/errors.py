@@ -1,4 +1,4 @@
-"""The tree of errors this package raises on purpose.
+"""The errors this package raises on purpose.
 
 ::
 
@@ -10,11 +10,11 @@
     └── OutputError              the result could not be written
 
 A message is one sentence that says what is wrong, names the *public* value that is wrong, and says what to do.
-It never carries a value taken from private data, and of a source only what :func:`mask` leaves.
+It never contains a value from private data, and of a source only what :func:`mask` leaves.
 
-Parameters stand in backticks in it, with the value they should have where there is one: ``"`relation='substitute'`
-needs `public_items`."`` Whoever shows the sentence spells them as its readers write them: as keywords in Python, as
-options on the command line.
+It has parameters in backticks, with the value they should have, if any: ``"`relation='substitute'`
+needs `public_items`."`` They are displayed as the reader writes them: as keywords in Python, as options on
+the command line.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
-# Where parameters begin: those of an address, percent-encoded signs too, or "host=db password=…" as databases take
-# them.
+# Where parameters begin: those of an address, also with percent-encoded signs, or "host=db password=…" as for
+# databases.
 _PARAMETERS = re.compile(r"[?#;&]|%(?:23|26|3[BDF])|(?:^|(?<=[\s,]))\s*\w+\s*=", re.IGNORECASE)
 _AT = re.compile(r"@|%40")
 _MASK = "***"
@@ -59,7 +59,7 @@ class AnonhistError(Exception):
 
 
 class UsageError(AnonhistError, ValueError):
-    """The call is wrong, or says something public that is not true of the data: change the call."""
+    """The call is wrong, or states a public number that the data exceed: change the call."""
 
 
 class MissingExtraError(UsageError):
@@ -67,11 +67,11 @@ class MissingExtraError(UsageError):
 
 
 class DataError(AnonhistError, ValueError):
-    """The data cannot be used as asked: change the data or what is said of it."""
+    """The data cannot be used as requested: change the data or the call."""
 
 
 class OutputError(AnonhistError, OSError):
-    """The result could not be written; nothing was left behind."""
+    """The result could not be written; no partial file remains."""
 
 
 def as_keyword(name: str, value: str | None) -> str:
@@ -91,7 +91,7 @@ def spell_out(sentence: str, spell: Callable[[str, str | None], str] = as_keywor
     Parameters
     ----------
     sentence
-        Names of parameters stand in it between backticks, or such a name, ``=`` and the value it should have.
+        A sentence with parameter names in backticks, possibly with ``=`` and a value.
     spell
         Takes a name and the value, as Python writes it, or None.
 
@@ -106,7 +106,7 @@ def spell_out(sentence: str, spell: Callable[[str, str | None], str] = as_keywor
 
 
 def parameter(name: str) -> str:
-    """Return how a sentence names a parameter; what is no name of one, but words for it, stays as it is.
+    """Return a parameter as sentences name it; words that are not a parameter name stay unchanged.
 
     Examples
     --------
@@ -117,13 +117,12 @@ def parameter(name: str) -> str:
 
 
 def mask(source: str) -> str:
-    """Return a source as it may be named where others read it: in errors, logs and reports.
+    """Return the name of a source for errors, logs and reports that others may read.
 
-    An existing local file is named as it is. In anything else, whatever its scheme and however it is spelled, all that
-    may be a secret is masked: what stands before the last ``@`` (but for ``scheme://``), and everything behind the
-    first ``?``, ``#``, ``;`` or ``&``, or behind the ``=`` of the first ``key=value``; these signs may be
-    percent-encoded, as ``%40`` or ``%3D``. If there is an ``@`` behind such a sign, a password may hold the sign, and
-    all but the scheme is masked.
+    An existing local file keeps its name. In anything else, whatever its scheme and spelling, possible secrets are
+    masked: everything before the last ``@`` (except ``scheme://``), and everything after the first ``?``, ``#``, ``;``
+    or ``&``, or after the ``=`` of the first ``key=value``; these signs may be percent-encoded, as ``%40`` or ``%3D``.
+    If an ``@`` follows such a sign, the sign may be part of a password, and everything except the scheme is masked.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Frozen values with fields that take more types than they keep: parsed once, when the value is made."""
+"""Frozen values with fields that accept more types than they store: parsed once, when the value is made."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ _KEY = "converted"
 
 
 class Converted(Generic[Given_contra, Kept_co]):
-    """The type of a field: what may be given for it, and what is kept of that.
+    """The type of a field: the accepted type and the stored type.
 
-    Type checkers take the one from ``__set__``, the other from ``__get__``. At run time there is no ``__get__``, so
-    Python reads the instance's own dictionary, without a call.
+    Type checkers read the first from ``__set__``, the second from ``__get__``. At run time there is no ``__get__``, so
+    Python reads the instance's dictionary, without a call.
     """
 
     def __init__(self, name: str, convert: Callable[[Any, Given_contra], Kept_co]) -> None:
         self._name, self._convert = name, convert
 
     def __set__(self, instance: Never, given: Given_contra) -> None:
-        # Only constructors get here, and nobody's instance is of the type Never: such values are frozen.
+        # Only constructors get here: type checkers refuse assignments, because no instance has the type Never.
         kept: dict[str, object] = vars(cast("object", instance))
         kept[self._name] = self._convert(instance, given)
 
@@ -39,14 +39,14 @@ class Converted(Generic[Given_contra, Kept_co]):
         def __get__(self, instance: object, owner: type | None = None) -> Kept_co: ...
 
 
-# The type of a field that keeps what it is given, or refuses it.
+# The type of a field that stores what it is given, or refuses it.
 Checked = Converted[Given, Given]
 
 
 def converted(
     convert: Callable[[Given], Kept], *, default: Given | EllipsisType = ..., shown: bool = True
 ) -> Converted[Given, Kept]:
-    """Return a field of a :func:`frozen` class that keeps ``convert(given)``.
+    """Return a field of a :func:`frozen` class that stores ``convert(given)``.
 
     Examples
     --------
@@ -62,7 +62,7 @@ def converted(
 def completed(
     convert: Callable[[Any, Given], Kept], *, default: Given | EllipsisType = ..., shown: bool = True
 ) -> Converted[Given, Kept]:
-    """Return a field that keeps ``convert(instance, given)``; the fields before it are set already.
+    """Return a field that stores ``convert(instance, given)``; earlier fields are already set.
 
     Examples
     --------
@@ -78,7 +78,7 @@ def completed(
 
 
 def derived(compute: Callable[[Any], Kept], *, init: Literal[False] = False) -> Converted[Any, Kept]:
-    """Return a field that is not given: it follows from the others.
+    """Return a field that is computed from the others.
 
     Examples
     --------
@@ -93,7 +93,7 @@ def derived(compute: Callable[[Any], Kept], *, init: Literal[False] = False) -> 
 
 
 def optional(convert: Callable[[Given], Kept]) -> Callable[[Given | None], Kept | None]:
-    """Leave None as it is.
+    """Return a conversion that leaves None unchanged.
 
     Examples
     --------
@@ -135,10 +135,10 @@ def frozen(cls: type[Any] | None = None, /, **options: bool) -> Any:
 
 
 def _check_subclass(parent: type[Any], own: Any, cls: type[Any], **options: Any) -> None:
-    """Refuse a field that hides a converted one without a conversion of its own: it would keep what it is given."""
+    """Refuse a field that overrides a converted one without a conversion: it would store any value."""
     if own is None:
         super(parent, cls).__init_subclass__(**options)
-    else:  # what the class itself does with a subclass, which passes it on
+    else:  # the class's own hook, which calls the next one
         own.__func__(cls, **options)
     for name in cls.__annotations__:
         given = vars(cls).get(name)

@@ -1,6 +1,6 @@
-"""Packages that load a name when it is first asked for; the stub beside them, which type checkers read, lists it once.
+"""Packages that load a name on first use, as listed in the stub beside them, which type checkers read, too.
 
-The stub has one line a name, ``from place import name as name``. This is SPEC 1 of Scientific Python, with a lock.
+The stub has one line per name, ``from place import name as name``. This is SPEC 1 of Scientific Python, with a lock.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from importlib import import_module
 from threading import RLock
 from types import ModuleType
 
-# Python locks modules one by one: of two threads that load a package, one from its front and one from a module in it,
-# each could hold what the other waits for, and one would fail.
+# Python locks modules one by one: two threads that load a package, one by its name and one by a module in it, could
+# deadlock, and one would fail.
 _LOADING = RLock()
 
 
@@ -21,7 +21,7 @@ class LazyPackage(ModuleType):
     _places: dict[str, str]
 
     def __getattr__(self, name: str) -> object:
-        """Load a name from where the stub has it; what comes from the package itself is a module in it."""
+        """Load a name from the place in the stub; names from the package itself are its modules."""
         place = self._places.get(name)
         if place is None:
             rooms = " and ".join(self._rooms_of(name))
@@ -34,7 +34,7 @@ class LazyPackage(ModuleType):
         return value
 
     def _rooms_of(self, name: str) -> list[str]:
-        """Return the modules of the package that list a name, by their text: to load them takes seconds."""
+        """Return the modules of the package that list a name, by their text, because loading them takes seconds."""
         if name.startswith("_"):
             return []
         from pathlib import Path
@@ -49,7 +49,7 @@ class LazyPackage(ModuleType):
         return [f"{self.__name__}.{room}" for room in rooms if lists(room)]
 
     def __setattr__(self, name: str, value: object) -> None:
-        """Keep a function from being hidden by the module of the same name, which Python sets when that is loaded."""
+        """Keep the module of the same name, which Python sets when it is loaded, from hiding a function."""
         if not isinstance(value, ModuleType) or self._places.get(name, self.__name__) == self.__name__:
             super().__setattr__(name, value)
 
@@ -59,9 +59,9 @@ class LazyPackage(ModuleType):
 
 
 def load_lazily(name: str) -> None:
-    """Let a package, which is just being loaded, load what its stub lists when that is first asked for."""
+    """Make a package that is being imported load the names of its stub on first use."""
     package = sys.modules[name]
-    # To load pathlib would take longer than all this.
+    # Importing pathlib would take longer than all this.
     with open(f"{package.__path__[0]}/__init__.pyi", encoding="utf-8") as stub:  # noqa: PTH123
         imports = [line.split() for line in stub if line.startswith("from ")]
     places = {words[-1]: words[1] for words in imports}

@@ -1,8 +1,8 @@
-"""What values do by way of rooms above them: show themselves in a notebook, become tables, be kept in files.
+"""How values use rooms above them: to be shown in a notebook, to become tables, to be saved in files.
 
-A value must not import the rooms that know how, for rooms import downwards only; and it must do all this in a fresh
-kernel, where nobody else has imported them. So values ask for those rooms by name, at the moment they are asked, and
-the names stand here and nowhere else. There, what is known of a kind of value is registered under :attr:`known_as`.
+A value must not import those rooms, because rooms import downwards only; but it must work in a fresh kernel, where
+nothing else has imported them. So values import those rooms by name, on use, and only this module has the names. The
+rooms register what they know about a kind of value under :attr:`known_as`.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Shown:
 
 
 class Tabular:
-    """A value with a table that libraries of data frames take as it is: ``polars.DataFrame(value)``.
+    """A value with a table that data frame libraries accept directly: ``polars.DataFrame(value)``.
 
     It has the columns of the CSV that the command line and :func:`~anonhist.formats.tables.csv_text` write.
     """
@@ -40,7 +40,7 @@ class Tabular:
     known_as: ClassVar[str]
 
     def to_arrow(self) -> pa.Table:
-        """Return the table as PyArrow has it.
+        """Return the table as a PyArrow table.
 
         Examples
         --------
@@ -88,31 +88,31 @@ class Tabular:
         return frame
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        """Give the table to whoever speaks Arrow's PyCapsule interface."""
+        """Export the table by Arrow's PyCapsule interface."""
         return self.to_arrow().__arrow_c_stream__(requested_schema)
 
 
 class Saved:
-    """A value that is kept in a file."""
+    """A value that can be saved in a file."""
 
     def save(self, path: str | Path, *, overwrite: bool = False) -> None:
-        """Write it to a file, whole or not at all; the path's ending chooses the format.
+        """Write the value to a file, completely or not at all; the path's ending chooses the format.
 
-        This is ``ah.write(value, path)``, which says which endings there are; ``ah.read`` reads it again.
+        The same as ``ah.write(value, path)``, which lists the endings; ``ah.read`` reads the file.
 
         Parameters
         ----------
         path
-            Where to.
+            The file to write.
         overwrite
             Replace an existing file.
 
         Raises
         ------
         UsageError
-            If the ending is none of its own, or the file exists.
+            If values of this kind do not have this ending, or the file exists.
         OutputError
-            If it cannot be written; nothing is left behind.
+            If the file cannot be written; no partial file remains.
 
         Examples
         --------

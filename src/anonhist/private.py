@@ -1,6 +1,6 @@
-"""Private estimators: one number of private data, with a budget of its own, exact noise and an interval.
+"""Private estimators: single numbers from private data, each with its own budget, exact noise and an interval.
 
-From a release the same numbers are free: ``ah.entropy(release)``.
+From a release, the same numbers cost no budget: ``ah.entropy(release)``.
 """
 
 from anonhist.mechanisms.estimators.entropy import entropy

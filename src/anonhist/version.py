@@ -1,3 +1,3 @@
-"""The version, where all who need it find it: nothing within the package imports its front door."""
+"""The version, in a module of its own, because no module imports the package's front door."""
 
 __version__ = "0.1.0"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex
+from typing import TYPE_CHECKING, ClassVar, SupportsIndex
 
 from anonhist.frozen import Converted, converted, frozen
 from anonhist.local.randomizers.unary import UnarySurvey
@@ -20,11 +20,6 @@ class SparseUnary(UnarySurvey):
     name: ClassVar[str] = "sparse-unary"
     decode_cost: ClassVar[str] = "n·k"
     weight: Converted[SupportsIndex, int] = converted(partial(parse_whole_number, name="weight"), default=2)
-
-    @property
-    def parameters(self) -> dict[str, Any]:
-        """The alphabet and w, as JSON values."""
-        return super().parameters | {"weight": self.weight}
 
     @cached_property
     def true_support_probability(self) -> ExponentialQuotient:

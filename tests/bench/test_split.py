@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from anonhist.profiles import Profile
-from anonhist.testing.cases import each_of
+from anonhist_testing.cases import each_of
 
 BENCH = Path(__file__).parent.parent.parent / "bench"
 

@@ -8,7 +8,7 @@ from subprocess import CompletedProcess
 import pytest
 
 from anonhist.cli.progress import Bars
-from anonhist.testing.progress import assert_moves
+from anonhist_testing.progress import assert_moves
 
 Cli = Callable[..., CompletedProcess[str]]
 

@@ -15,7 +15,7 @@ from anonhist.cli.central.compare import COMPARED
 from anonhist.cli.central.estimate import _UNBOUNDED
 from anonhist.cli.commands import anonhist
 from anonhist.cli.hints import commands_of, options_of
-from anonhist.graphs.node.bounded_degrees import BoundingName
+from anonhist.graphs.node.privacy import BoundingName
 from anonhist.graphs.policy import Direction
 from anonhist.ingest.read import FORMATS
 from anonhist.ingest.sketches import FORMATS as SKETCH_FORMATS

@@ -58,7 +58,7 @@ def test_a_pipe_gets_tidy_csv_and_the_notes_go_elsewhere(asked: tuple[str, ...],
     assert done.stderr.startswith(_WARNING)
     # A sentence is a line, however long, where nobody watches.
     lines = done.stderr.splitlines()
-    based = "Compared on 1,622 items of 1,206 labels, by 3 releases per mechanism and epsilon; protected is one "
+    based = "Compared on 1,622 items of 1,206 labels, with 3 releases per mechanism and epsilon; each protects one "
     assert sum(line.startswith(based) and line.endswith(".") for line in lines) == 1
     assert "auto picked frobenius at epsilon 0.5; partition at epsilon 2." in lines
     assert any(line.startswith("Taken from the data: --public-cap = 100.") for line in lines)
@@ -212,7 +212,7 @@ def test_data_are_read_and_units_protected_as_by_release(
     assert done.returncode == 0
     flat = " ".join(done.stderr.split())
     assert f"Compared on {items} items of 2 labels" in flat
-    assert f"protected is {protected}" in flat
+    assert f"each protects {protected}" in flat
 
 
 def test_reading_that_cannot_be_is_refused_as_by_release(cli: Cli) -> None:

@@ -17,7 +17,7 @@ Refusals = Callable[..., list[CompletedProcess[str]]]
 
 _SAID = ["says", "reason"]
 _ERRORS = ["standard_error", "sampling_error", "privacy_noise_error"]
-_WARNING = "Warning: This curve is not private: it tells of the data."
+_WARNING = "Warning: This curve is not private: it is computed from the exact data."
 _CURVES = {
     "rarefaction": ah.properties.rarefaction_curve,
     "guessing": ah.guessing_curve,
@@ -176,9 +176,9 @@ def test_odd_data_are_drawn(kind: str, rows: str, cli: Cli, folder: Path) -> Non
 _WRONG: list[tuple[tuple[str, ...], str]] = [
     (("hill", "--epsilon", "1"), "For a private curve, run 'anonhist release' with --epsilon"),
     (("hill", "--unit", "item"), "There is no --unit here: --unit is an option of"),
-    (("hill", "--draws", "9"), "--draws belongs to rarefaction, not to hill"),
-    (("hill", "--points", "9"), "--points belongs to rarefaction and guessing, not to hill"),
-    (("guessing", "--order", "1"), "--order belongs to hill, not to guessing"),
+    (("hill", "--draws", "9"), "--draws applies to rarefaction, not to hill"),
+    (("hill", "--points", "9"), "--points applies to rarefaction and guessing, not to hill"),
+    (("guessing", "--order", "1"), "--order applies to hill, not to guessing"),
     (("rarefaction", "--draws", "0"), "--draws must be a whole number"),
     (("rarefaction", "--points", "3"), "--points must be a whole number from 4"),
     (("guessing", "--points", "1"), "--points must be a whole number from 2"),

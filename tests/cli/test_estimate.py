@@ -13,11 +13,11 @@ import pytest
 
 import anonhist as ah
 from anonhist.cli.central.estimate import NOT_PRIVATE
-from anonhist.cli.central.estimate_display import _say
+from anonhist.cli.central.estimate_display import say
 from anonhist.mechanisms.estimators import PRIVATE_PROPERTIES
 from anonhist.properties.catalogue import PROPERTIES, estimate_all
 from anonhist.properties.statement import Holds, Statement
-from anonhist.testing.cases import each_of
+from anonhist_testing.cases import each_of
 
 Cli = Callable[..., CompletedProcess[str]]
 Refusals = Callable[..., list[CompletedProcess[str]]]
@@ -146,11 +146,11 @@ def test_a_file_gets_the_csv_and_a_person_the_sentences(cli: Cli, data: str, fol
 def test_a_person_is_told_what_holds_beside_the_number(holds: Holds, reason: str, expected: list[str]) -> None:
     estimate = ah.Estimate(3.0, 1.0, (1.0, 9.0), "m", unit="nats", statement=Statement(holds, reason))
     told = io.StringIO()
-    _say(ah.properties.Estimates((("x", estimate),)), told)
+    say(ah.properties.Estimates((("x", estimate),)), told)
     assert told.getvalue().splitlines() == [*expected, "Method: m"]
     # And in a table, with the reason below.
     table = io.StringIO()
-    _say(ah.properties.Estimates((("x", estimate),) * 2), table)
+    say(ah.properties.Estimates((("x", estimate),) * 2), table)
     assert (f"[a] {reason}" in table.getvalue()) == bool(reason)
 
 
@@ -330,8 +330,8 @@ _WRONG: list[tuple[tuple[str, ...], str]] = [
     (("frobnicate",), "'frobnicate'"),
     (("entropy", "--method", "magic"), "choose one of plug-in, miller-madow"),
     (("entropy", "--method", ""), "There is no method ''"),
-    (("entropy", "--order", "2"), "--order does not belong to entropy"),
-    (("min-entropy", "--alphabet-size", "9"), "--alphabet-size does not belong to min-entropy"),
+    (("entropy", "--order", "2"), "--order does not apply to entropy"),
+    (("min-entropy", "--alphabet-size", "9"), "--alphabet-size does not apply to min-entropy"),
     (("all", "--order", "2"), "--order does not apply to 'all'"),
     (("all", "--method", "pml"), "--method does not apply to 'all'"),
     (("support-coverage",), "needs --draws: how many draws to count labels in"),
@@ -372,7 +372,7 @@ _WRONG: list[tuple[tuple[str, ...], str]] = [
     (("entropy", "--method", "pml", *_ITEM), "pml has unbounded sensitivity"),
     (("entropy", "--method", "grassberger", *_ITEM), "choose one of polynomial, jackknife, miller-madow, plug-in"),
     (("support-coverage", "--draws", "1e30"), "--draws must be below 2^63, about 9.2e18, not '1e30'."),
-    (("sample-coverage", "--method", "good-turing", *_ITEM), "--method does not belong to a private estimate"),
+    (("sample-coverage", "--method", "good-turing", *_ITEM), "--method does not apply to a private estimate"),
     (("renyi-entropy", *_ITEM), "needs --order"),
     (("renyi-entropy", "--order", "1.5", *_ITEM), "--order must be a whole number from 2 to 12"),
     (("support-size", "--method", "coverage", *_ITEM), "needs --alphabet-size"),

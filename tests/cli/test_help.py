@@ -91,7 +91,7 @@ def test_every_option_is_explained_and_shown_once(cli: Cli) -> None:
 
 def test_defaults_are_shown(cli: Cli) -> None:
     flat = " ".join(cli("release", "--help").stdout.split())
-    simulations = "32, or down to 8 where they take long"
+    simulations = "32, or as few as 8 if they take long"
     known = {"auto", simulations, "add-or-remove", "1e-9", "drawn anew", "none", "10 times the bound"}
     assert known <= set(re.findall(r"\[default: ([^\]]+)\]", flat))
     assert "[default: zipf]" in " ".join(cli("plan", "--help").stdout.split())

@@ -172,7 +172,7 @@ def test_an_estimate_is_written_and_told(tally_file: Path, cli: Cli) -> None:
     assert (done.returncode, done.stderr) == (0, "")
     assert "How frequent 4 values are among 4,000 people" in done.stdout
     assert "Promise to everybody who sent one report: 2-differentially private" in done.stdout
-    assert "Promise where reports are shuffled: " in done.stdout
+    assert "Promise if reports are shuffled: " in done.stdout
     assert done.stdout.endswith("Wrote a.csv.\nWrote out.html.\n")
     with (tally_file / "a.csv").open(newline="") as file:
         rows = {row["label"]: row for row in csv.DictReader(file)}
@@ -181,7 +181,7 @@ def test_an_estimate_is_written_and_told(tally_file: Path, cli: Cli) -> None:
     assert rows["cat"]["significant"] == "true"
     page = (tally_file / "out.html").read_text(encoding="utf-8")
     assert "anonhist local estimate survey.json tally.json" in page
-    assert "Where reports are shuffled" in page
+    assert "If reports are shuffled" in page
 
 
 def test_candidates_are_estimated_alone(tally_file: Path, cli: Cli) -> None:

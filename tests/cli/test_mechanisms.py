@@ -116,7 +116,7 @@ _TAKEN = {
     "--shares": {"privhist"},
 }
 _FOREIGN = [
-    (("--mechanism", name, option, value), f"{option} does not belong to --mechanism {name}; leave it out, or choose")
+    (("--mechanism", name, option, value), f"{option} does not apply to --mechanism {name}; leave it out, or choose")
     for name in MECHANISM_NAMES
     for option, value in _NUMBERS.items()
     if name not in _TAKEN[option]

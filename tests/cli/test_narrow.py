@@ -88,7 +88,7 @@ def test_further_lines_of_a_remark_stand_in() -> None:
 def test_a_title_is_that_of_a_page() -> None:
     assert AskedPage.of(None, None) is None
     assert AskedPage.of("a.html", None) == AskedPage("a.html", None)
-    with pytest.raises(UsageError, match="--title belongs to --report"):
+    with pytest.raises(UsageError, match="--title requires --report"):
         AskedPage.of(None, "Passwords")
 
 

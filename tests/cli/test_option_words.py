@@ -47,7 +47,6 @@ WORDS = {
     "--field": ("the size of a finite field", "F"),
     "--force": ("whether outputs may be replaced", "flag"),
     "--format": ("what a row of the source is", "choice"),
-    "--full": ("whether all settings of an experiment are run", "flag"),
     "--guesses": ("how many guesses there are", "B"),
     "--hashes": ("how many bits a label sets", "H"),
     "--honest-parties": ("how many parties draw their share of the noise", "H"),
@@ -80,6 +79,7 @@ WORDS = {
     "--public-items": ("the number of items, if that is public", "N"),
     "--public-labels": ("the number of labels, if that is public", "L"),
     "--public-nodes": ("the number of nodes, if that is public", "N"),
+    "--quick": ("whether a small setting is run", "flag"),
     "--quiet": ("whether remarks are left out", "flag"),
     "--relation": ("between which data sets the promise is", "choice"),
     "--repeats": ("how often an experiment is run", "R"),
@@ -198,19 +198,19 @@ def test_the_right_word_is_said_for_every_other_word() -> None:
                 continue
             used.add(said)
             context = click.Context(command, parent=click.Context(anonhist), info_name=path)
-            assert no_such_option(said, context).startswith(f"There is no {said} here: say {meant}"), (path, said)
+            assert no_such_option(said, context).startswith(f"There is no {said} here: use {meant}"), (path, said)
     assert used == set(MEANT)
 
 
 def test_options_of_other_commands_are_known(cli: Cli) -> None:
     told = {
-        "sketch update a.sketch b.csv --column x": "There is no --column here: say --label COLUMN",
-        "local randomize a.json b.csv --column=x": "There is no --column here: say --label COLUMN",
-        "sketch new --labels words.txt": "There is no --labels here: say --alphabet FILE",
-        "degrees a.txt --privacy edge": "There is no --privacy here: say --unit edge or --unit node",
+        "sketch update a.sketch b.csv --column x": "There is no --column here: use --label COLUMN",
+        "local randomize a.json b.csv --column=x": "There is no --column here: use --label COLUMN",
+        "sketch new --labels words.txt": "There is no --labels here: use --alphabet FILE",
+        "degrees a.txt --privacy edge": "There is no --privacy here: use --unit edge or --unit node",
         "release a.csv --columns x": "There is no --columns here (perhaps --label)",
         "release a.csv --epsilom 1": "There is no --epsilom here (perhaps --epsilon)",
-        "release a.csv --eps 1": "There is no --eps here: say --epsilon E",
+        "release a.csv --eps 1": "There is no --eps here: use --epsilon E",
         "release a.csv --max 1": "There is no --max here (perhaps --max-per-user or --max-count)",
         "release a.csv --candidates a": "There is no --candidates here: --candidates is an option of 'anonhist local "
         "estimate'",

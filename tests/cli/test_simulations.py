@@ -43,7 +43,7 @@ def test_everything_is_written_without_a_simulation(
     assert done.returncode == 0
     assert "Error: not simulated (0 simulations)" in done.stdout
     page = (inputs / "out.html").read_text()
-    for told in ("not simulated", "no interval", "No error was simulated"):
+    for told in ("not simulated", "no interval", "No errors were simulated"):
         assert told in page
     assert "simulations=" not in page  # Python's word for it
     for made_up in (">nan", "infinity", " inf", "± nan"):

@@ -162,16 +162,17 @@ def test_shares_against_outsiders_say_what_parties_see(files: Path, cli: Cli) ->
     assert cli("sketch", "new", "--alphabet", "words.txt", "--epsilon", "0.1", *share, "-o", "a.sketch").returncode == 0
     assert cli("sketch", "new", "--like", "a.sketch", "-o", "b.sketch").returncode == 0
     done = cli("sketch", "merge", "a.sketch", "b.sketch", "-o", "c.sketch")
-    assert "Promise: 0.1-differentially private (δ = 0) towards outsiders when one item is added" in done.stdout
-    assert "and 0.606-differentially private towards each party, which knows its own share" in done.stdout
+    assert "Promise: 0.1-differentially private (δ = 0) toward outsiders when one item is added" in done.stdout
+    assert "and 0.606-differentially private toward each party, which knows its own share" in done.stdout
     page = files / "r.html"
     assert cli("sketch", "profile", "c.sketch", "-o", "r.json", "--report", page, "--simulations", "2").returncode == 0
     assert read_release(files / "r.json").guarantee.party_epsilon == Fraction("0.606")
     shown = " ".join(page.read_text(encoding="utf-8").split())
-    assert "0.606-differentially private towards each party" in shown
+    assert "0.606-differentially private toward each party" in shown
+    assert "changes the probability of any result, as outsiders see it, by at most a factor of" in shown
     assert "This holds provided that at least 2 parties draw their shares of the noise" in shown
-    assert "Towards a party, which knows its own share of the noise, the factor is at most 1.834." in shown
-    assert "This is strong protection." in shown.partition("Towards a party")[2]
+    assert "Toward a party, which knows its own share of the noise, the factor is at most 1.834." in shown
+    assert "This is strong protection." in shown.partition("Toward a party")[2]
 
 
 @pytest.mark.parametrize(
@@ -283,7 +284,7 @@ def test_info_says_nothing_of_what_was_counted(files: Path, cli: Cli) -> None:
         "Sketch: 4 counters, one for each of 4 known labels.",
         f"Promise: {sketch.guarantee.sentence}",
         "Protection: moderate: even odds on what was protected can become at most 73.2 %.",
-        "Key: the one that all sketches of known labels have by default.",
+        "Key: the default of all sketches of known labels.",
         f"Noise: {sketch.noise[0].identity}, exact, with rate 1.",
     ]
     sketch.clip(9)

@@ -25,9 +25,9 @@ from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile
 from anonhist.randomness import RandomSource, bernoulli, bernoulli_bits, discrete_laplace, geometric
 from anonhist.sketches import DomainSketch, HashedSketch, Sketch
-from anonhist.sketches.shares import NoiseShare
-from anonhist.testing.estimators import MECHANISMS as ESTIMATORS
-from anonhist.testing.sources import SeededSource
+from anonhist.sketches.noise import NoiseShare
+from anonhist_testing.estimators import MECHANISMS as ESTIMATORS
+from anonhist_testing.sources import SeededSource
 
 THREADS = 8
 PROFILE = Profile.from_prevalences({1: 9, 2: 4, 3: 2, 7: 1, 40: 1})

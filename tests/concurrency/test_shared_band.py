@@ -16,7 +16,7 @@ from anonhist.mechanisms.exponential.calibration import FamilyParameters
 from anonhist.mechanisms.exponential.diagonal_chain import DiagonalChain
 from anonhist.numeric import BlockMatrix
 from anonhist.profiles import FrobeniusCoordinates, Profile
-from anonhist.testing.partitions import distance, partitions_up_to
+from anonhist_testing.partitions import distance, partitions_up_to
 
 HIGHEST = 4
 

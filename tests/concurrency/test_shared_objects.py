@@ -22,7 +22,7 @@ from anonhist.releases import release as release_module
 from anonhist.report.svg import inline_svg
 from anonhist.sketches import HashedSketch, Sketch
 from anonhist.sketches import sketch as sketch_module
-from anonhist.testing.sources import SeededSource
+from anonhist_testing.sources import SeededSource
 
 THREADS = 8
 

@@ -15,12 +15,12 @@ ARRAYS = "read-only arrays, or frozen objects that hold such"
 FROZEN = "frozen values that hold no state of their own"
 REVIEWED_CACHES = {
     "graphs.node.partition_degrees.PartitionDegrees": (FROZEN, "central"),
-    "graphs.node.smooth_sums": (ARRAYS, "cells_from_above cells_from_below"),
-    "ingest.let_go": ("nothing; registered twice, it empties what is empty", "let_go_at_exit"),
+    "graphs.node.noisy_sums": (ARRAYS, "cells_from_above cells_from_below"),
+    "ingest.sources": ("nothing; registered twice, it empties what is empty", "let_go_at_exit"),
     "local.surveys.alphabet.Alphabet": ("a mapping that never leaves the object", "_places"),
     "local.designs.block_estimator.BlockEstimator": (
         NUMBERS,
-        "_base _gain average_neighbours factor null_probability offset ratio variances",
+        "_base _chances _gain average_neighbours factor null_probability offset ratio variances",
     ),
     "local.randomizers.blocks.BlockSurvey": (FROZEN, "estimator"),
     "local.randomizers.bloom.BloomSurvey": (NUMBERS, "honest_ones"),
@@ -32,9 +32,8 @@ REVIEWED_CACHES = {
     "local.randomizers.hadamard_response.HadamardResponse": (FROZEN, "block_design"),
     "local.heavy_hitters.HeavyHitters": (ARRAYS, "_bytes _hashing"),
     "local.randomizers.hybrid_projective_geometry.HybridProjectiveGeometry": (FROZEN, "block_design"),
-    "local.kairouz_settings.Grid": ("tuples, and a mapping of them that is only read", "points settings"),
     "local.randomizers.krappor.KRAPPOR": (NUMBERS, "false_support_probability true_support_probability"),
-    "local.randomizers.krr.KRR": (NUMBERS, "_kept_probability false_support_probability true_support_probability"),
+    "local.randomizers.krr.KRR": (NUMBERS, "false_support_probability true_support_probability"),
     "local.randomizers.local_hashing.LocalHashing": (NUMBERS, "false_support_probability true_support_probability"),
     "local.randomizers.open.CohortSurvey": (FROZEN, "functions"),
     "local.randomizers.optimized_unary.OptimizedUnary": (NUMBERS, "false_support_probability true_support_probability"),
@@ -43,8 +42,8 @@ REVIEWED_CACHES = {
         "_design false_support_probability space true_support_probability",
     ),
     "local.randomizers.orappor.ORAPPOR": (NUMBERS, "false_support_probability true_support_probability"),
-    "local.randomizers.orr.ORR": (NUMBERS, "_kept_probability false_support_probability true_support_probability"),
-    "local.randomizers.pure.PureSurvey": (NUMBERS, "_probabilities"),
+    "local.randomizers.orr.ORR": (NUMBERS, "false_support_probability true_support_probability"),
+    "local.surveys.supports.SupportProbabilities": (NUMBERS, "_kept_probability _probabilities"),
     "local.randomizers.rappor.RAPPOR": (NUMBERS, "false_support_probability true_support_probability"),
     "local.randomizers.subset_selection.SubsetSelection": (
         NUMBERS,
@@ -73,7 +72,6 @@ REVIEWED_CACHES = {
     "randomness.geometric": (ARRAYS, "_tables"),
     "sketches.addresses.DomainAddresses": (ARRAYS, "_index"),
     "sketches.noise.NoiseDistribution": (NUMBERS, "variance"),
-    "testing.partitions": (NUMBERS, "_flippable_sets partitions"),
 }
 # What functions change beyond themselves.
 REVIEWED_OUTSIDE = {
@@ -83,12 +81,11 @@ REVIEWED_OUTSIDE = {
     "formats.atomic.open_whole: _parts": "each name is put in once; a set does so in one step",
     "local.surveys.survey.Survey.__init_subclass__: cls": "while the module is loaded",
     "sketches.sketch.Sketch.__init_subclass__: cls": "while the module is loaded",
-    "testing.cases.each_of: check_all": "the function it has just made",
 }
 # Objects that change after they were made.
 CALL = "made in a call, for that call alone"
 REVIEWED_OBJECTS = {
-    "formats.reports._Csv": CALL,
+    "formats.reports._Lines": CALL,
     "formats.reports._Parquet": CALL,
     "formats.sketches._Sink": CALL,
     "graphs.flow.ratios.Ratios": CALL,
@@ -99,19 +96,16 @@ REVIEWED_OBJECTS = {
     "ingest.reports._Total": CALL,
     "ingest.sketches._Counting": CALL,
     "mechanisms.exponential.band.Band": "each power is put in place once, whole, and is the same for all from then on",
-    "mechanisms.estimators.inspectre.Errors": CALL,
     "mechanisms.frobenius.row_future.Future": CALL,
     "mechanisms.frobenius.row_posterior.RowPosterior": CALL,
     "mechanisms.exponential.side_chain.SideChain": CALL,
-    "mechanisms.frobenius.window_sums.WindowSums": CALL,
+    "mechanisms.frobenius.row_future.WindowSums": CALL,
     "numeric.hash_support._Totals": CALL,
     "numeric.keyed_hash._State": CALL,
     "numeric.smooth_fit._Counted": CALL,
     "releases.release.Release": "what was simulated first is put in place once, and all are told that",
-    "sketches.decoding.compound.Compound": CALL,
+    "sketches.decoding.decompounding.Compound": CALL,
     "sketches.sketch.Sketch": "it changes with its lock held",
-    "testing.exact.Decisions": CALL,
-    "testing.sources.TapeSource": "tests only",
 }
 
 PACKAGE = Path(anonhist.__file__).parent

@@ -34,7 +34,7 @@ from anonhist.ingest.sources import _CONFIG
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import BoundedUsers, Profile
 from anonhist.sketches import DomainSketch, HashedSketch
-from anonhist.testing.sources import SeededSource
+from anonhist_testing.sources import SeededSource
 
 ROOM = 256 * 2**20
 SECONDS_PER_FILE = 5.0

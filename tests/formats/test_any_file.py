@@ -7,8 +7,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from anonhist.errors import DataError, UsageError
-from anonhist.formats.any_file import read
 from anonhist.formats.document import to_document
+from anonhist.formats.file_kind import read
 from anonhist.formats.reading import read_release
 from anonhist.formats.surveys import read_survey
 from anonhist.formats.tallies import read_tally

@@ -10,7 +10,7 @@ import pytest
 
 from anonhist.errors import OutputError, UsageError
 from anonhist.formats.atomic import check_free, write_whole
-from anonhist.testing.cases import each_of
+from anonhist_testing.cases import each_of
 
 
 def names(folder: Path) -> list[str]:

@@ -19,7 +19,7 @@ from anonhist.formats.writing import write
 from anonhist.mechanisms import release
 from anonhist.profiles import Profile
 from anonhist.releases import KPlusBand, PrevalenceBand, Release
-from anonhist.testing.cases import each_of
+from anonhist_testing.cases import each_of
 
 ABSENT = object()
 

@@ -11,7 +11,7 @@ from anonhist.formats.writing import write
 from anonhist.mechanisms import release
 from anonhist.mechanisms.names import mechanism_class
 from anonhist.profiles import Profile
-from anonhist.testing.cases import each_of
+from anonhist_testing.cases import each_of
 
 NUMBERS = {"public_items": 40, "public_labels": 9, "public_cap": 9}
 

@@ -21,14 +21,14 @@ from anonhist.formats.reading import read_release
 from anonhist.formats.tables import csv_text, to_arrow
 from anonhist.formats.writing import write
 from anonhist.graphs import BoundedDegrees, EdgePolicy, EdgePrivacy, Graph, NodePrivacy, as_graph, release_degrees
-from anonhist.graphs.node.bounded_degrees import METHODS
+from anonhist.graphs.node.privacy import METHODS
 from anonhist.graphs.policy import Direction
 from anonhist.mechanisms import MECHANISM_NAMES, FrobeniusMechanism
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile
 from anonhist.releases import Release
-from anonhist.testing.cases import each_of
-from anonhist.testing.sources import SeededSource
+from anonhist_testing.cases import each_of
+from anonhist_testing.sources import SeededSource
 
 GOLDEN = Path(__file__).parent / "golden"
 SUBSTITUTE = NeighboringRelation.SUBSTITUTE

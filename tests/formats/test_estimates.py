@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from anonhist.errors import UsageError
-from anonhist.formats.file_wording import file_wording
+from anonhist.formats.fields import file_wording
 from anonhist.formats.writing import write
 from anonhist.local import FrequencyEstimate
 from anonhist.local.surveys.limits import NormalLimits

@@ -17,7 +17,7 @@ from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile
 from anonhist.releases import Excess, Release
 from anonhist.sketches import Adversary, DomainSketch, HashedSketch, NoiseShare
-from anonhist.testing.sources import SeededSource
+from anonhist_testing.sources import SeededSource
 
 # The expected sorted ℓ1 distance is an estimate like others, of which a release says value, errors and method.
 BY_DEFAULT = {f"Estimate.{name}" for name in ("assumes", "level", "parts", "warnings", "unit", "guarantee")}

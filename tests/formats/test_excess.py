@@ -17,7 +17,7 @@ from anonhist.mechanisms import CentralMechanism, FrobeniusMechanism, PrivHistMe
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile
 from anonhist.releases import Excess, Release
-from anonhist.testing.cases import each_of
+from anonhist_testing.cases import each_of
 
 GOLDEN = Path(__file__).parent / "golden" / "release-4-excess.json"
 UNIT, SUBSTITUTE = PrivacyUnit.user(max_items=3), NeighboringRelation.SUBSTITUTE

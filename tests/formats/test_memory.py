@@ -13,8 +13,7 @@ import pytest
 
 import anonhist as ah
 from anonhist.errors import DataError
-from anonhist.formats.parquet_content import batches, open_parquet
-from anonhist.formats.parquet_footer import codecs_of
+from anonhist.formats.parquet_content import batches, codecs_of, open_parquet
 from anonhist.formats.tables import to_arrow
 from anonhist.releases import Release
 from anonhist.sketches import HashedSketch

@@ -9,7 +9,7 @@ import pytest
 from anonhist.errors import DataError
 from anonhist.formats.rappor_files import read_rappor
 from anonhist.local.rappor_counts import RapporParameters
-from anonhist.testing.cases import each_of
+from anonhist_testing.cases import each_of
 
 PARAMS = "k,h,m,p,q,f\n4,2,3,0.25,0.75,0.5\n"
 COUNTS = "1000,600,400,400,600\n900,540,360,360,540\n1100,660,440,440,660\n"

@@ -13,7 +13,7 @@ from anonhist.formats import reports as module
 from anonhist.formats.reports import reports_writer
 from anonhist.formats.writing import write
 from anonhist.local import Reports
-from anonhist.testing.cases import each_of
+from anonhist_testing.cases import each_of
 
 DIGEST = "0123456789abcdef" * 2
 REPORTS = Reports(

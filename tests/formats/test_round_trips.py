@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from anonhist.errors import DataError, OutputError, UsageError
 from anonhist.formats.document import from_document, to_document
-from anonhist.formats.file_wording import file_wording
+from anonhist.formats.fields import file_wording
 from anonhist.formats.reading import read_release
 from anonhist.formats.tables import csv_text, to_arrow
 from anonhist.formats.writing import write
@@ -24,7 +24,7 @@ from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile
 from anonhist.properties.statement import Holds
 from anonhist.releases import Release, ReleaseError
-from anonhist.testing.cases import each_of
+from anonhist_testing.cases import each_of
 
 GOLDEN = Path(__file__).parent / "golden"
 NAMES = [

@@ -22,11 +22,11 @@ from anonhist.profiles import Profile
 from anonhist.releases import Release
 from anonhist.sketches import DomainSketch, HashedSketch, Sketch
 from anonhist.sketches.decoding.names import DECODERS, OF_SHARED_COUNTERS
+from anonhist.sketches.noise import Adversary, NoiseShare
 from anonhist.sketches.promise import UsersIn
-from anonhist.sketches.shares import Adversary, NoiseShare
 from anonhist.sketches.sketch_mechanism import SketchMechanism
-from anonhist.testing.cases import each_of
-from anonhist.testing.sources import SeededSource
+from anonhist_testing.cases import each_of
+from anonhist_testing.sources import SeededSource
 
 GOLDEN = Path(__file__).parent / "golden"
 LABELS = [f"label {number}" for number in range(60)]

@@ -20,7 +20,7 @@ from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.sketches import Adversary, HashedSketch, NoiseShare, Sketch, UsersIn
 from anonhist.sketches.addresses import DomainAddresses, HashedAddresses
 from anonhist.sketches.noise import NoiseComponent
-from anonhist.testing.cases import each_of
+from anonhist_testing.cases import each_of
 
 GOLDEN = Path(__file__).parent / "golden"
 ABSENT = object()
@@ -265,7 +265,7 @@ BAD: list[tuple[str, Any, str]] = [
     ("noise", [_PART | {"shape": "1/2", "session": "s", "participants": 4}], "need h parties"),
     ("noise", [_PART | {"shape": "1/2", "session": "s", "participants": 2.0}], "need h parties"),
     ("users_in", "two-sketches", "users_in must be one of"),
-    ("users_in", "one-sketch", "users_in belongs"),
+    ("users_in", "one-sketch", "users_in applies"),
     ("users_in", None, "users_in"),
     ("users_in", ABSENT, "exactly the fields"),
 ]

@@ -12,7 +12,7 @@ from anonhist.errors import DataError, UsageError
 from anonhist.formats.surveys import read_survey, survey_document
 from anonhist.formats.writing import write
 from anonhist.local import KRAPPOR, KRR, Alphabet, OptimizedUnary, SubsetSelection, Survey, WarnerRR
-from anonhist.testing.cases import each_of
+from anonhist_testing.cases import each_of
 
 GOLDEN = Path(__file__).parent / "golden"
 SURVEYS: dict[str, Survey] = {

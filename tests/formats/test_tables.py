@@ -12,10 +12,15 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+import anonhist.cli.central.plan as plan_command
+import anonhist.cli.local.recommend as local_command
+import anonhist.cli.sketch.recommend as sketch_command
 from anonhist.errors import MissingExtraError
 from anonhist.formats.tables import TABLES, csv_text
-from anonhist.local import KRR, OptimizedUnary
+from anonhist.graphs import DegreeStatistics, degree_statistics
+from anonhist.local import KRR, OptimizedUnary, recommend
 from anonhist.mechanisms import compare
+from anonhist.mechanisms.planning import Plan, plan
 from anonhist.outward import Tabular
 from anonhist.profiles import Profile
 from anonhist.properties.diversity.hill_curve import hill_curve
@@ -24,10 +29,12 @@ from anonhist.properties.estimate import Estimates
 from anonhist.properties.rarefaction import rarefaction_curve
 from anonhist.properties.support_size import support_size
 from anonhist.releases import Release
+from anonhist.sketches.recommendation import BucketRecommendation, BucketRow
 
 PROFILE = Profile.from_counts([9, 8, 8, 3, 1, 1])
 PETS = KRR(alphabet=["cat", 'd"og,', "<b>"], epsilon=2)
 KINDS = ["release", "estimate", "estimates", "curve", "hill curve", "comparison", "frequencies", "tally", "reports"]
+KINDS += ["plan", "recommendation", "buckets", "degree statistics"]
 
 
 @pytest.fixture
@@ -44,6 +51,10 @@ def values(releases: dict[str, Release]) -> dict[str, Tabular]:
         "frequencies": PETS.estimate(PETS.tally(reports)),
         "tally": PETS.tally(reports),
         "reports": reports,
+        "plan": plan(epsilons=["1/3", 2], items=1000, simulations=2, rng=np.random.default_rng(0)),
+        "recommendation": recommend(alphabet_size=5, epsilon=1, users=1000),
+        "buckets": BucketRecommendation((BucketRow(50, 2.0, 400, 0.1, 0.2, 0.01),), 50, "the only one"),
+        "degree statistics": degree_statistics(PROFILE),
     }
 
 
@@ -102,6 +113,28 @@ def test_what_is_not_known_is_no_number(values: dict[str, Tabular]) -> None:
 def test_exact_budgets_stay_exact_in_csv(values: dict[str, Tabular]) -> None:
     assert {row["epsilon"] for row in csv.DictReader(io.StringIO(csv_text(values["comparison"])))} == {"1/3", "2"}
     assert set(values["comparison"].to_polars()["epsilon"]) == {1 / 3, 2.0}
+
+
+def test_plans_and_recommendations_have_the_columns_of_their_commands(values: dict[str, Tabular]) -> None:
+    for name, header in (("plan", plan_command), ("recommendation", local_command), ("buckets", sketch_command)):
+        assert tuple(values[name].to_arrow().column_names) == header.HEADER, name
+    assert [row["epsilon"] for row in csv.DictReader(io.StringIO(csv_text(values["plan"])))] == ["1/3", "2"]
+
+
+def test_a_plan_is_a_sequence_of_rows(values: dict[str, Tabular]) -> None:
+    predicted = values["plan"]
+    assert isinstance(predicted, Plan)
+    first, second = predicted
+    assert (len(predicted), predicted[0], predicted[1]) == (2, first, second)
+    assert predicted.to_polars()["sorted_l1"].to_list() == [first.sorted_l1.value, second.sorted_l1.value]
+
+
+def test_statistics_of_degrees_are_named_and_bounded(values: dict[str, Tabular]) -> None:
+    statistics = values["degree statistics"]
+    assert isinstance(statistics, DegreeStatistics)
+    table = statistics.to_pandas().set_index("statistic")
+    assert list(table.index) == [name for name, _ in statistics.by_name()]
+    assert table.loc["edges", ["value", "low", "high"]].tolist() == [PROFILE.n / 2] * 3
 
 
 def test_large_x_are_written_in_full() -> None:

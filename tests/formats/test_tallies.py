@@ -11,7 +11,7 @@ from anonhist.errors import DataError, UsageError
 from anonhist.formats.tallies import is_tally_file, read_tally, tally_text
 from anonhist.formats.writing import write
 from anonhist.local import KRR, Tally
-from anonhist.testing.cases import each_of
+from anonhist_testing.cases import each_of
 
 GOLDEN = Path(__file__).parent / "golden"
 DIGEST = "0123456789abcdef" * 2

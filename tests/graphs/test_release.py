@@ -32,7 +32,7 @@ from anonhist.graphs import (
 from anonhist.graphs.node.bounding import named_bounding
 from anonhist.privacy import NeighboringRelation
 from anonhist.profiles import sorted_l1
-from anonhist.testing.sources import SeededSource, TapeSource
+from anonhist_testing.sources import SeededSource, TapeSource
 
 
 def power_law(*, listed: bool, nodes: int = 600) -> Graph:
@@ -283,7 +283,7 @@ def test_a_graph_that_was_not_prepared_for_is_refused_before_noise_is_drawn(
 @pytest.mark.parametrize(
     ("place", "release"),
     [
-        ("node.prepared:project_each", lambda graph: release_degrees(graph, privacy=NodePrivacy(), epsilon=1)),
+        ("node.privacy:project_each", lambda graph: release_degrees(graph, privacy=NodePrivacy(), epsilon=1)),
         (
             "node.bounding:project",
             lambda graph: release_degrees(graph, privacy=NodePrivacy(), mechanism=BoundedDegrees(4), epsilon=1),

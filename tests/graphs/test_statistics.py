@@ -38,14 +38,14 @@ from anonhist.graphs.statistics import (
     power_law_tail,
     released_policy,
 )
-from anonhist.graphs.statistics.power_law import PowerLaw, log_zeta
+from anonhist.graphs.statistics.power_law_tail import PowerLaw, log_zeta
 from anonhist.mechanisms import PartitionMechanism, release
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile
 from anonhist.properties.estimate import Estimate
 from anonhist.properties.levels import widening_factor
 from anonhist.releases import Release
-from anonhist.testing.sources import SeededSource
+from anonhist_testing.sources import SeededSource
 
 MAX = 2**63 - 1
 EDGE = PrivacyUnit.edge()

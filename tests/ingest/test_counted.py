@@ -15,7 +15,7 @@ from anonhist.errors import DataError, UsageError
 from anonhist.ingest import read_profile
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile
-from anonhist.testing.cases import each_of
+from anonhist_testing.cases import each_of
 
 pytestmark = pytest.mark.usefixtures("lent_duckdb")
 

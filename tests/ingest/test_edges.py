@@ -25,6 +25,7 @@ from anonhist.ingest import edges as module
 from anonhist.ingest.columns import MissingColumnError, UnnamedColumnError
 from anonhist.ingest.edge_query import degree_query, node_query
 from anonhist.ingest.edges import read_degrees, read_edges
+from anonhist.ingest.progress import followed
 from anonhist.ingest.read import read_profile
 from anonhist.numeric.keyed_hash import keyed_hash
 from anonhist.privacy import PrivacyUnit
@@ -409,7 +410,7 @@ def test_a_policy_is_needed(tmp_path: Path) -> None:
 
 def test_progress_is_asked_of_the_engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[object] = []
-    monkeypatch.setattr(module.followed, "attach", lambda follow, _: asked.append(follow._progress))
+    monkeypatch.setattr(followed, "attach", lambda follow, _: asked.append(follow._progress))
     path = tmp_path / "edges.txt"
     path.write_text("a b\n")
     for read in (read_edges, read_degrees):

@@ -16,8 +16,8 @@ from anonhist.ingest.sketches import update_sketch
 from anonhist.ingest.values import opened_values
 from anonhist.profiles import Profile
 from anonhist.sketches import DomainSketch
-from anonhist.testing.cases import each_of
-from anonhist.testing.sources import SeededSource
+from anonhist_testing.cases import each_of
+from anonhist_testing.sources import SeededSource
 
 pytestmark = pytest.mark.usefixtures("lent_duckdb")
 

@@ -10,7 +10,7 @@ import pytest
 from anonhist.errors import DataError
 from anonhist.ingest import line_stream
 from anonhist.ingest.line_stream import label_blocks
-from anonhist.testing.cases import each_of
+from anonhist_testing.cases import each_of
 
 
 def _labels(content: bytes, block: int = 1 << 20) -> list[bytes]:

@@ -22,7 +22,7 @@ from anonhist.graphs.graph import Degrees
 from anonhist.ingest import read_profile
 from anonhist.ingest.edges import read_degrees, read_edges
 from anonhist.ingest.naming import NAMED, as_text, name_columns
-from anonhist.ingest.node_list import node_names
+from anonhist.ingest.node_names import node_names
 from anonhist.ingest.query import fetch
 from anonhist.ingest.sketches import update_sketch
 from anonhist.ingest.sources import open_source
@@ -30,7 +30,7 @@ from anonhist.ingest.values import opened_values
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile
 from anonhist.sketches import DomainSketch
-from anonhist.testing.cases import each_of
+from anonhist_testing.cases import each_of
 
 pytestmark = pytest.mark.usefixtures("lent_duckdb")
 
@@ -65,13 +65,13 @@ def test_every_engine_names_each_number_alike(hold: Held) -> None:
     nameless = [2.0**53, -(2.0**60), 1e300, float("inf"), float("-inf")]
     values = [*(value for value, _ in named_whole), 7.25, -0.5, *nameless, None]
     table: Table = {"place": list(range(len(values))), "value": values}
-    with hold(table) as (source, said), open_source(source, **_OPENED | said) as opened_table:
+    with hold(table) as (source, said), open_source(source, **_OPENED | said) as opened:
         whole, any_number = ({"value": only_whole} for only_whole in (True, False))
-        rows = opened_table.select(
+        rows = opened.table.select(
             "place",
-            text=as_text(opened_table, "value", only_whole=True),
-            is_whole=name_columns(opened_table, whole)[NAMED],
-            is_any=name_columns(opened_table, any_number)[NAMED],
+            text=as_text(opened.table, "value", only_whole=True),
+            is_whole=name_columns(opened.table, whole)[NAMED],
+            is_any=name_columns(opened.table, any_number)[NAMED],
         )
         found = sorted(fetch(rows))
     assert [row[0] for row in found] == table["place"]

@@ -22,7 +22,7 @@ from anonhist.ingest.edges import read_degrees, read_edges
 from anonhist.ingest.line_stream import label_blocks
 from anonhist.profiles import Profile
 from anonhist.profiles.distances import sorted_l1
-from anonhist.testing.strategies import repeatable
+from anonhist_testing.strategies import repeatable
 
 pytestmark = pytest.mark.usefixtures("lent_duckdb")
 

@@ -24,8 +24,8 @@ from anonhist.ingest import read_profile
 from anonhist.ingest.query import Columns, bounded_rows
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile, sorted_l1
-from anonhist.testing.cases import each_of
-from anonhist.testing.user_bound import kept_items
+from anonhist_testing.cases import each_of
+from anonhist_testing.user_bound import kept_items
 
 pytestmark = pytest.mark.usefixtures("lent_duckdb")
 

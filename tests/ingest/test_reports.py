@@ -14,11 +14,10 @@ import pytest
 from anonhist.errors import DataError, UsageError
 from anonhist.formats.writing import write
 from anonhist.ingest import reports as module
-from anonhist.ingest.report_columns import reports_of
-from anonhist.ingest.reports import report_files, tally_reports
+from anonhist.ingest.reports import report_files, reports_of, tally_reports
 from anonhist.local import KRR, OptimizedUnary, Reports, SubsetSelection, Survey
-from anonhist.testing.cases import each_of
-from anonhist.testing.sources import SeededSource
+from anonhist_testing.cases import each_of
+from anonhist_testing.sources import SeededSource
 
 pytestmark = pytest.mark.usefixtures("lent_duckdb")
 

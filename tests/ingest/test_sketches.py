@@ -24,8 +24,8 @@ from anonhist.ingest import sketches as module
 from anonhist.ingest.sketches import check_sources, update_sketch
 from anonhist.privacy import PrivacyUnit
 from anonhist.sketches import DomainSketch, HashedSketch, Sketch
-from anonhist.testing.cases import each_of
-from anonhist.testing.user_bound import kept_items
+from anonhist_testing.cases import each_of
+from anonhist_testing.user_bound import kept_items
 
 pytestmark = pytest.mark.usefixtures("lent_duckdb")
 

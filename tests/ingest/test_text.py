@@ -11,7 +11,7 @@ import pytest
 from anonhist.errors import DataError, UsageError
 from anonhist.ingest import read_profile
 from anonhist.ingest.files import file_relation
-from anonhist.testing.cases import each_of
+from anonhist_testing.cases import each_of
 
 pytestmark = pytest.mark.usefixtures("lent_duckdb")
 

@@ -18,9 +18,9 @@ from anonhist.ingest import read_profile
 from anonhist.ingest.files import names_are_a_line
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import BoundedUsers, Profile, sorted_l1
-from anonhist.testing.cases import each_of
-from anonhist.testing.strategies import repeatable
-from anonhist.testing.user_bound import items_of_users, kept_items
+from anonhist_testing.cases import each_of
+from anonhist_testing.strategies import repeatable
+from anonhist_testing.user_bound import items_of_users, kept_items
 
 pytestmark = pytest.mark.usefixtures("lent_duckdb")
 

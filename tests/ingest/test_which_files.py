@@ -14,7 +14,7 @@ from anonhist.ingest import read_profile
 from anonhist.ingest.edges import read_degrees, read_edges
 from anonhist.ingest.files import input_files
 from anonhist.ingest.local_files import match_files
-from anonhist.ingest.node_list import node_names
+from anonhist.ingest.node_names import node_names
 from anonhist.ingest.reports import tally_reports
 from anonhist.ingest.sketches import check_sources, update_sketch
 from anonhist.ingest.values import opened_values

@@ -5,7 +5,7 @@ from io import BytesIO
 import pyarrow as pa
 
 from anonhist.ingest.zstandard import is_whole
-from anonhist.testing.cases import each_of
+from anonhist_testing.cases import each_of
 
 SKIPPABLE = b"\x50\x2a\x4d\x18\x03\x00\x00\x00abc"
 # A frame with a window, no stated size, one raw block and a checksum, which is not looked at.

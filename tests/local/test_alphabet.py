@@ -5,7 +5,7 @@ import pytest
 
 from anonhist.errors import DataError, UsageError
 from anonhist.local import Alphabet
-from anonhist.testing.cases import each_of
+from anonhist_testing.cases import each_of
 
 
 def test_labels_keep_their_order() -> None:

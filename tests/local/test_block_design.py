@@ -9,9 +9,9 @@ from anonhist.local.surveys.tally import Tally, nonzero_cells
 from anonhist.numeric import ExponentialQuotient
 from anonhist.numeric.hadamard import HadamardMatrix
 from anonhist.numeric.projective_space import ProjectiveSpace
-from anonhist.testing.cases import each_of
-from anonhist.testing.local import drawn_matrix, largest_ratio, worst_deviation
-from anonhist.testing.sources import SeededSource
+from anonhist_testing.cases import each_of
+from anonhist_testing.local import drawn_matrix, largest_ratio, worst_deviation
+from anonhist_testing.sources import SeededSource
 
 E = ExponentialQuotient.exponential(Fraction(1))
 # The last but one leaves half of its points without a value.

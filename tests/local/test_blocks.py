@@ -6,7 +6,7 @@ from anonhist.errors import DataError, UsageError
 from anonhist.local.randomizers.blocks import BlockSurvey
 from anonhist.local.randomizers.hadamard_response import HadamardResponse
 from anonhist.local.randomizers.hybrid_projective_geometry import HybridProjectiveGeometry
-from anonhist.testing.sources import SeededSource
+from anonhist_testing.sources import SeededSource
 
 LARGE = [
     HadamardResponse(alphabet=2000, epsilon=1),

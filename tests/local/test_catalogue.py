@@ -23,7 +23,7 @@ from anonhist.local import (
     WarnerRR,
 )
 from anonhist.local.catalogue import parameter_names, survey_class, survey_from
-from anonhist.testing.cases import each_of
+from anonhist_testing.cases import each_of
 
 SOME = [
     WarnerRR(epsilon=1),
@@ -144,10 +144,6 @@ class _Lopsided(KRR):
 
     name: ClassVar[str] = "lopsided"
     p: int = 3
-
-    @property
-    def parameters(self) -> dict[str, Any]:
-        return super().parameters | {"p": self.p}
 
 
 def test_only_those_that_say_so_have_other_names_in_files(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,7 @@ from scipy.stats import norm
 from anonhist.local.cohorts.chance import random_sums
 from anonhist.local.cohorts.counts import Supports, SymbolCounts
 from anonhist.local.randomizers.orr import ORR
-from anonhist.testing.sources import SeededSource
+from anonhist_testing.sources import SeededSource
 
 
 def test_random_tails_are_those_of_all_places_tried() -> None:

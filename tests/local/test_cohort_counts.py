@@ -7,8 +7,8 @@ from anonhist.local.randomizers.bloom import BloomSurvey
 from anonhist.local.randomizers.open import CohortSurvey
 from anonhist.local.randomizers.orappor import ORAPPOR
 from anonhist.local.randomizers.orr import ORR
-from anonhist.testing.cases import each_of
-from anonhist.testing.sources import SeededSource
+from anonhist_testing.cases import each_of
+from anonhist_testing.sources import SeededSource
 
 WORDS = ["a", "b", "c", "d", "e"]
 SURVEYS: list[CohortSurvey] = [
@@ -70,7 +70,7 @@ def test_others_are_one_item_more_whose_law_adds_up_to_one(survey: CohortSurvey)
     assert columns.min() > 0
     weights = np.random.default_rng(1).normal(size=channel.cells)
     assert np.allclose(channel.adjoint(weights), columns @ weights)
-    if survey.labels is not None:
+    if survey.alphabet is not None:
         both, _ = survey._counts(tally, supports_of(survey, WORDS), None).channel()
         assert np.allclose(columns[3], both.forward(np.array([0, 0, 0, 0.5, 0.5])))
 

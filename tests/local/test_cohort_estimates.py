@@ -11,7 +11,7 @@ from anonhist.local.cohorts.estimates import _collision_variance, plain_estimate
 from anonhist.local.randomizers.open import CohortSurvey
 from anonhist.local.randomizers.orappor import ORAPPOR
 from anonhist.local.randomizers.orr import ORR
-from anonhist.testing.sources import SeededSource
+from anonhist_testing.sources import SeededSource
 
 # One label that is not listed has 30 % of the people, twenty that are share the rest, forty listed are of nobody.
 SHARES = np.array([0.3] + [0.035] * 20)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from anonhist.local import ORAPPOR, ORR, HeavyHitters
-from anonhist.testing.sources import SeededSource
+from anonhist_testing.sources import SeededSource
 
 # Of all memory that may be reserved, of which the libraries alone take half.
 _BYTES = 2 << 30

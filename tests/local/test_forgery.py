@@ -27,8 +27,8 @@ from anonhist.local.cohorts.counts import Supports
 from anonhist.local.cohorts.estimates import plain_estimates
 from anonhist.local.randomizers.open import CohortSurvey
 from anonhist.local.surveys.forgery import ForgedWeight
-from anonhist.testing.cases import each_of
-from anonhist.testing.sources import SeededSource
+from anonhist_testing.cases import each_of
+from anonhist_testing.sources import SeededSource
 
 # Small, so that all reports can be enumerated.
 CLOSED: list[Any] = [
@@ -55,7 +55,7 @@ COHORTS: list[Any] = [
 def _every_report(survey: Survey) -> Reports:
     columns: list[np.ndarray] = []
     if isinstance(survey, SubsetSelection):
-        sets = np.array(list(combinations(range(survey.size), survey.members)), dtype="<u2")
+        sets = np.array(list(combinations(range(survey.size), survey.subset_size)), dtype="<u2")
         return Reports(survey.digest, {"report": sets.view(np.uint8)})
     ranges = [range(getattr(column, "size", 1 << 8)) for column in survey.columns]
     rows = np.array(list(product(*ranges)))
@@ -168,7 +168,7 @@ def test_least_squares_may_give_more_weight_and_the_sentence_says_so() -> None:
 def test_the_sentence_rounds_to_a_few_digits() -> None:
     assert str(ForgedWeight(3.16395, 1377.7)) == (
         "one forged report changes the raw estimate of a value by up to 3.16 people, "
-        "of all values together by up to 1,378"
+        "and all estimates together by up to 1,378"
     )
 
 

@@ -6,7 +6,7 @@ import pytest
 from anonhist.errors import UsageError
 from anonhist.local.designs.geometry import MANY_POINTS, best_field, space_for
 from anonhist.numeric.primes import is_prime
-from anonhist.testing.cases import each_of
+from anonhist_testing.cases import each_of
 
 
 @pytest.mark.parametrize("field", [2, 3, 149])

@@ -5,8 +5,8 @@ import pytest
 
 from anonhist.errors import UsageError
 from anonhist.local.randomizers.hadamard_response import HadamardResponse
-from anonhist.testing.cases import each_of
-from anonhist.testing.local import largest_ratio
+from anonhist_testing.cases import each_of
+from anonhist_testing.local import largest_ratio
 
 SURVEYS = [
     HadamardResponse(alphabet=2, epsilon=1),

@@ -5,8 +5,8 @@ import pytest
 
 from anonhist.errors import DataError, UsageError
 from anonhist.local import HeavyHitters, Tally
-from anonhist.testing.cases import each_of
-from anonhist.testing.sources import SeededSource
+from anonhist_testing.cases import each_of
+from anonhist_testing.sources import SeededSource
 
 
 def population() -> list[str]:

@@ -6,8 +6,8 @@ import pytest
 from anonhist.errors import UsageError
 from anonhist.local.randomizers.hybrid_projective_geometry import HybridProjectiveGeometry
 from anonhist.local.randomizers.projective_geometry import ProjectiveGeometry
-from anonhist.testing.cases import each_of
-from anonhist.testing.local import largest_ratio
+from anonhist_testing.cases import each_of
+from anonhist_testing.local import largest_ratio
 
 SURVEYS = [
     HybridProjectiveGeometry(alphabet=2, epsilon=1),

@@ -6,9 +6,9 @@ import pytest
 from anonhist.errors import UsageError
 from anonhist.local import LocalHashing
 from anonhist.numeric import bucket_widths
-from anonhist.testing.cases import each_of
-from anonhist.testing.local import largest_ratio, worst_deviation
-from anonhist.testing.sources import SeededSource
+from anonhist_testing.cases import each_of
+from anonhist_testing.local import largest_ratio, worst_deviation
+from anonhist_testing.sources import SeededSource
 
 
 @pytest.mark.slow
@@ -125,7 +125,7 @@ def test_alphabets_of_more_than_a_word_are_hashed_whole() -> None:
 @pytest.mark.parametrize("epsilon", ["1e-9", 64])
 def test_extreme_epsilons_have_a_best_number_of_buckets(epsilon: Any) -> None:
     survey = LocalHashing(epsilon=epsilon)
-    assert survey.num_buckets == (2 if epsilon == "1e-9" else 65536)
+    assert survey.buckets == (2 if epsilon == "1e-9" else 65536)
 
 
 @each_of(

@@ -9,8 +9,8 @@ from anonhist.errors import DataError
 from anonhist.local import KRAPPOR, ORAPPOR, RAPPOR, OptimizedUnary, Reports, SubsetSelection, Survey, Tally
 from anonhist.local.designs.ones import have_ones, honest_ones
 from anonhist.numeric import ExponentialQuotient
-from anonhist.testing.cases import each_of
-from anonhist.testing.sources import SeededSource
+from anonhist_testing.cases import each_of
+from anonhist_testing.sources import SeededSource
 
 CHANCE = Fraction(1, 2**41)
 HALF = Fraction(1, 2)

@@ -5,7 +5,7 @@ import pytest
 
 from anonhist.errors import DataError, UsageError
 from anonhist.local.randomizers.orr import ORR
-from anonhist.testing.sources import SeededSource
+from anonhist_testing.sources import SeededSource
 
 # One label that is not listed has 30 % of the people, twenty that are share the rest, forty listed are of nobody.
 SHARES = np.array([0.3] + [0.035] * 20)

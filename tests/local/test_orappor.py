@@ -11,8 +11,8 @@ from anonhist.local.randomizers.orappor import ORAPPOR
 from anonhist.local.surveys.reports import Reports
 from anonhist.local.surveys.tally import Tally
 from anonhist.numeric import ExponentialQuotient
-from anonhist.testing.local import drawn_matrix, largest_ratio, worst_deviation
-from anonhist.testing.sources import SeededSource
+from anonhist_testing.local import drawn_matrix, largest_ratio, worst_deviation
+from anonhist_testing.sources import SeededSource
 
 WORDS = [f"word {i}" for i in range(30)]
 # Five standard errors: of a thousand cells, a right sampler fails with probability below 10^−3, and the seed is fixed.

@@ -5,9 +5,9 @@ import pytest
 
 from anonhist.errors import DataError, UsageError
 from anonhist.local.randomizers.projective_geometry import ProjectiveGeometry
-from anonhist.testing.cases import each_of
-from anonhist.testing.local import largest_ratio
-from anonhist.testing.sources import SeededSource
+from anonhist_testing.cases import each_of
+from anonhist_testing.local import largest_ratio
+from anonhist_testing.sources import SeededSource
 
 SURVEYS = [
     ProjectiveGeometry(alphabet=2, epsilon=1),

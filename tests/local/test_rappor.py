@@ -11,9 +11,9 @@ from anonhist.errors import DataError, UsageError
 from anonhist.local.catalogue import survey_from
 from anonhist.local.randomizers.rappor import RAPPOR, logarithm
 from anonhist.numeric import ExponentialQuotient
-from anonhist.testing.cases import each_of
-from anonhist.testing.local import drawn_matrix, largest_ratio, worst_deviation
-from anonhist.testing.sources import SeededSource
+from anonhist_testing.cases import each_of
+from anonhist_testing.local import drawn_matrix, largest_ratio, worst_deviation
+from anonhist_testing.sources import SeededSource
 
 # Five standard errors: of a thousand cells, a right sampler fails with probability below 10^−3, and the seed is fixed.
 SIGMAS = 5

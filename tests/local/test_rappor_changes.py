@@ -8,9 +8,9 @@ from math import log, prod
 import pytest
 
 from anonhist.local.randomizers.rappor import RAPPOR, logarithm
-from anonhist.testing.cases import each_of
-from anonhist.testing.linking import linked_share
-from anonhist.testing.sources import SeededSource
+from anonhist_testing.cases import each_of
+from anonhist_testing.linking import linked_share
+from anonhist_testing.sources import SeededSource
 
 HALF, ZERO, ONE = Fraction(1, 4), Fraction(1, 2), Fraction(3, 4)
 

@@ -9,8 +9,8 @@ from anonhist.errors import DataError, UsageError
 from anonhist.local.cohorts.counts import Supports
 from anonhist.local.randomizers.rappor import RAPPOR
 from anonhist.local.rappor_counts import RapporCounts, RapporMap, RapporParameters
-from anonhist.testing.cases import each_of
-from anonhist.testing.sources import SeededSource
+from anonhist_testing.cases import each_of
+from anonhist_testing.sources import SeededSource
 
 HALF, QUARTER = Fraction(1, 2), Fraction(1, 4)
 WORDS = [f"v{i}" for i in range(12)]

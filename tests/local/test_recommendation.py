@@ -7,7 +7,7 @@ from anonhist.errors import UsageError
 from anonhist.local import recommend
 from anonhist.local.catalogue import survey_class
 from anonhist.local.recommendation import TOLERANCE
-from anonhist.testing.sources import SeededSource
+from anonhist_testing.sources import SeededSource
 
 
 @pytest.mark.slow

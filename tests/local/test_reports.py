@@ -7,7 +7,7 @@ import pytest
 
 from anonhist.local import KRR, HadamardResponse, LocalHashing, OptimizedUnary, SubsetSelection, Survey
 from anonhist.local.surveys.reports import BytesColumn, WholeColumn
-from anonhist.testing.cases import each_of
+from anonhist_testing.cases import each_of
 
 
 @pytest.mark.parametrize("values", [[0, 4], [4, 0], []])

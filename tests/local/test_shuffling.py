@@ -23,7 +23,7 @@ from anonhist.local.surveys.shuffling import (
     shuffled_guarantee,
 )
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
-from anonhist.testing.cases import each_of
+from anonhist_testing.cases import each_of
 
 Channel = NDArray[np.float64]
 PI = "3.14159265358979323846264338327950288419716939937510582"

@@ -28,10 +28,10 @@ from anonhist.local import (
     Tally,
     WarnerRR,
 )
-from anonhist.local.decoding import DECODERS
+from anonhist.local.decoding.names import DECODERS
 from anonhist.local.surveys.limits import SupportLimits
-from anonhist.testing.cases import each_of
-from anonhist.testing.sources import SeededSource
+from anonhist_testing.cases import each_of
+from anonhist_testing.sources import SeededSource
 
 WORDS = ["alpha", "beta", "gamma", "delta", "epsilon"]
 CLOSED: list[Any] = [KRR, KRAPPOR, OptimizedUnary, SubsetSelection]
@@ -321,7 +321,7 @@ def test_errors_where_all_have_one_value_are_those_of_the_closed_form(survey: An
 def test_defaults_err_least(size: int, epsilon: Any) -> None:
     subsets = SubsetSelection(alphabet=size, epsilon=epsilon)
     # All that are near, and some of all others, which err more the farther they are.
-    near = range(max(1, subsets.members - 5), min(size, subsets.members + 6))
+    near = range(max(1, subsets.subset_size - 5), min(size, subsets.subset_size + 6))
     others = (replace(subsets, subset_size=chosen) for chosen in {*range(1, size, 1 + size // 50), *near})
     assert subsets.variance() <= min(other.variance() for other in others) * (1 + 1e-9)
 

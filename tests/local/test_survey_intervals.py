@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from anonhist.local import ORAPPOR, ORR, RAPPOR, HeavyHitters
-from anonhist.testing.sources import SeededSource
+from anonhist_testing.sources import SeededSource
 
 BENCH = Path(__file__).parents[2] / "bench"
 
@@ -66,7 +66,7 @@ def test_values_that_were_found_are_estimated_on_others() -> None:
         truth = np.array([shares[label] for label in estimate.labels])
         scores += ((estimate.raw - truth) / estimate.standard_errors).tolist()
         held += ((estimate.intervals[:, 0] <= truth) & (truth <= estimate.intervals[:, 1])).tolist()
-        assert not estimate.labels or estimate.note.startswith("The values were found on reports of some people")
+        assert not estimate.labels or estimate.note.startswith("The values were found in the reports of some people")
         assert estimate.significant.all()
     assert len(scores) > 30
     # Unbiased within four standard errors, and of intervals of 90 % no more are missed than would be once in 1,000.
@@ -79,7 +79,7 @@ def test_people_who_find_values_are_not_those_who_estimate_them() -> None:
     tally = survey.tally(survey.randomize(["ab"] * 2000, source=SeededSource(7)))
     last = survey._of_length(tally, 1)
     finding, estimating = survey._halves(last)
-    buckets = survey._hashing.num_buckets
+    buckets = survey._hashing.buckets
     assert (finding.cells // buckets % 2 == 0).all()
     assert (estimating.cells // buckets % 2 == 1).all()
     assert finding + estimating == last

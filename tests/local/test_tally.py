@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from anonhist.errors import DataError, UsageError
 from anonhist.local.surveys.tally import MOST_USERS, Tally, count_cells, nonzero_cells
-from anonhist.testing.cases import each_of
+from anonhist_testing.cases import each_of
 
 
 def tally(counts: dict[int, int], users: int | None = None, survey: str = "s") -> Tally:

@@ -20,8 +20,8 @@ from anonhist.mechanisms import (
 from anonhist.mechanisms.names import from_parameters
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile, sorted_l1
-from anonhist.testing.cases import each_of
-from anonhist.testing.sources import SeededSource
+from anonhist_testing.cases import each_of
+from anonhist_testing.sources import SeededSource
 
 ITEM, FIVE = PrivacyUnit.item(), PrivacyUnit.user(max_items=5)
 PROFILE = Profile.from_prevalences({1: 20, 2: 5, 9: 1})

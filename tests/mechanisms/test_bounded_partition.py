@@ -16,11 +16,11 @@ from anonhist.mechanisms.exponential.calibration import FamilyParameters, band_s
 from anonhist.mechanisms.exponential.diagonal_chain import DiagonalChain
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import FrobeniusCoordinates, Profile, sorted_l1
-from anonhist.testing.audit import audit
-from anonhist.testing.cases import each_of
-from anonhist.testing.exact import DecidedChoices, Decisions, output_distribution
-from anonhist.testing.partitions import Partition, distance, larger_neighbors, partitions_up_to
-from anonhist.testing.sources import SeededSource
+from anonhist_testing.audit import audit
+from anonhist_testing.cases import each_of
+from anonhist_testing.exact import DecidedChoices, Decisions, output_distribution
+from anonhist_testing.partitions import Partition, distance, larger_neighbors, partitions_up_to
+from anonhist_testing.sources import SeededSource
 
 NUMBERS, EPSILONS = [1, 5, 40, 10**4, 2**40], ["0.01", "1", "20"]
 

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from anonhist.mechanisms.basis.choices import Choices, ExactChoices, SimulatedChoices
-from anonhist.testing.cases import each_of
-from anonhist.testing.sources import SeededSource
-from anonhist.testing.statistics import assert_pmf_differs, assert_pmf_equal
+from anonhist_testing.cases import each_of
+from anonhist_testing.sources import SeededSource
+from anonhist_testing.statistics import assert_pmf_differs, assert_pmf_equal
 
 DRAWS = 6_000
 CHOICES: dict[str, Callable[[], Choices]] = {

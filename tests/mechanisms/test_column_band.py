@@ -13,8 +13,8 @@ from anonhist.mechanisms.frobenius.row_groups import NoisyRows
 from anonhist.profiles import FrobeniusCoordinates, Profile
 from anonhist.profiles.whole import MAX_ITEMS
 from anonhist.releases.error import prevalences_at
-from anonhist.testing.cases import each_of
-from anonhist.testing.partitions import partitions_up_to
+from anonhist_testing.cases import each_of
+from anonhist_testing.partitions import partitions_up_to
 
 SHAPES = {
     "one large": Profile([10**6], [1]),

@@ -24,8 +24,8 @@ from anonhist.mechanisms.comparison import compare as comparison
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile
 from anonhist.releases import Release
-from anonhist.testing.cases import each_of
-from anonhist.testing.sources import SeededSource
+from anonhist_testing.cases import each_of
+from anonhist_testing.sources import SeededSource
 
 SMALL = Profile.from_counts([90, 40, 40, 17, 9, 5, 5, 4, 3, 2, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1])
 NAMES = [metric.name for metric in METRICS]
@@ -235,7 +235,7 @@ def test_the_unit_is_that_of_the_profile_unless_another_is_asked() -> None:
         ({"unit": "item"}, "unit must be a PrivacyUnit"),
         ({"relation": "substitute"}, "relation must be a NeighboringRelation"),
         ({"public_cap": 0}, "public_cap must be a whole number"),
-        ({"mechanisms": ["privhist"], "public_cap": 9}, "public_cap belongs to none"),
+        ({"mechanisms": ["privhist"], "public_cap": 9}, "public_cap applies to none"),
         (
             {"mechanisms": ["relaxed-partition"], "epsilons": [30]},
             "No mechanism applies. The reason for relaxed-partition:",
@@ -273,7 +273,7 @@ def test_shares_are_those_of_privhist() -> None:
         for shares in (None, "thirds")
     }
     assert runs[None] != runs["thirds"]
-    with pytest.raises(ah.UsageError, match="shares belongs to privhist, which is not compared"):
+    with pytest.raises(ah.UsageError, match="shares applies only to privhist, which is not compared"):
         ah.compare(SMALL, epsilons=[1], mechanisms=["frobenius"], shares="thirds")
 
 

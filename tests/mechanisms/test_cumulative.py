@@ -10,8 +10,8 @@ from anonhist.mechanisms import CumulativeMechanism, PrevalenceMechanism, zipf_p
 from anonhist.mechanisms.additive import cumulative
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile, sorted_l1
-from anonhist.testing.cases import each_of
-from anonhist.testing.sources import SeededSource
+from anonhist_testing.cases import each_of
+from anonhist_testing.sources import SeededSource
 
 
 @pytest.mark.parametrize("epsilon", ["0.1", "1", "5"])

@@ -14,8 +14,8 @@ from anonhist.mechanisms.exponential.diagonal_chain import DiagonalChain
 from anonhist.mechanisms.frobenius import frobenius
 from anonhist.mechanisms.frobenius.row_groups import NoisyRows
 from anonhist.profiles import FrobeniusCoordinates, Profile
-from anonhist.testing.exact import DecidedChoices, Decisions, OutputDistribution, decided_laplace, output_distribution
-from anonhist.testing.partitions import Partition, corner_weight, distance, larger_neighbors, partitions_up_to
+from anonhist_testing.exact import DecidedChoices, Decisions, OutputDistribution, decided_laplace, output_distribution
+from anonhist_testing.partitions import Partition, corner_weight, distance, larger_neighbors, partitions_up_to
 
 
 def coordinates(partition: Partition) -> FrobeniusCoordinates:

@@ -21,11 +21,11 @@ from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import BoundedUsers, Profile
 from anonhist.randomness import discrete_laplace_pmf
 from anonhist.releases.excess import noise_rates
-from anonhist.testing.audit import audit
-from anonhist.testing.cases import each_of
-from anonhist.testing.sources import SeededSource
-from anonhist.testing.statistics import assert_pmf_differs, assert_pmf_equal
-from anonhist.testing.user_bound import items_of_users, kept_items
+from anonhist_testing.audit import audit
+from anonhist_testing.cases import each_of
+from anonhist_testing.sources import SeededSource
+from anonhist_testing.statistics import assert_pmf_differs, assert_pmf_equal
+from anonhist_testing.user_bound import items_of_users, kept_items
 
 ADDED, REPLACED = NeighboringRelation.ADD_OR_REMOVE, NeighboringRelation.SUBSTITUTE
 
@@ -222,13 +222,13 @@ def test_the_share_comes_out_of_epsilon() -> None:
         ({"excess_share": -0.1}, "excess_share must be"),
         ({"excess_share": True}, "excess_share must be"),
         ({"excess_share": "x"}, "excess_share must be"),
-        ({"excess_cap": 5}, "belongs to excess_share"),
+        ({"excess_cap": 5}, "requires excess_share"),
         ({"excess_share": 0.1, "excess_cap": 0}, "excess_cap must be"),
         ({"excess_share": "1e-15"}, "too large to draw"),
         ({"excess_share": 0.1, "epsilon": None}, "give epsilon"),
         ({"excess_share": 0.1, "epsilon": None, "mechanism": FrobeniusMechanism(1)}, "by its name"),
         ({"excess_share": 0.1, "counted": False}, "count_users=True"),
-        ({"excess_share": 0.1, "unit": PrivacyUnit.item()}, "belongs to releases for users"),
+        ({"excess_share": 0.1, "unit": PrivacyUnit.item()}, "applies only to releases for users"),
         ({"excess_share": 0.1, "unit": PrivacyUnit.user(max_items=1)}, "users with at least 2 items"),
         ({"excess_share": 0.1, "unit": "user"}, "unit must be a PrivacyUnit"),
     ],

@@ -17,10 +17,10 @@ from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import FrobeniusCoordinates, Profile, sorted_l1
 from anonhist.randomness import discrete_laplace_pmf
 from anonhist.releases import KPlusBand
-from anonhist.testing.audit import audit
-from anonhist.testing.partitions import Partition, larger_neighbors, partitions, partitions_up_to
-from anonhist.testing.sources import SeededSource
-from anonhist.testing.statistics import assert_pmf_differs, assert_pmf_equal
+from anonhist_testing.audit import audit
+from anonhist_testing.partitions import Partition, larger_neighbors, partitions, partitions_up_to
+from anonhist_testing.sources import SeededSource
+from anonhist_testing.statistics import assert_pmf_differs, assert_pmf_equal
 
 ITEM = PrivacyUnit.item()
 # So many rows are released one by one at any budget.
@@ -202,7 +202,8 @@ def test_post_processing_gets_nothing_but_noisy_values(monkeypatch: pytest.Monke
         )
         monkeypatch.setattr(frobenius, "_MARGIN", 2)
         mechanism = FrobeniusMechanism(1)
-        released, evidence = mechanism._run_once(Profile.from_counts(partition), lambda *_, wanted=wanted: next(wanted))
+        released, noisy = mechanism._run(Profile.from_counts(partition), lambda *_, wanted=wanted: next(wanted))
+        evidence = mechanism._evidence(released, noisy)
         steps = [side.tolist() for side in (evidence.band.ends, evidence.band.lows, evidence.band.highs)]
         published.append((released, evidence.misfit, steps))
     assert published[0] == published[1]

@@ -12,8 +12,8 @@ from anonhist.mechanisms.additive import isotonic
 from anonhist.numeric import decreasing_fit
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile, sorted_l1
-from anonhist.testing.cases import each_of
-from anonhist.testing.sources import SeededSource
+from anonhist_testing.cases import each_of
+from anonhist_testing.sources import SeededSource
 
 
 @pytest.mark.parametrize("epsilon", ["0.1", "1", "5"])

@@ -27,8 +27,8 @@ from anonhist.mechanisms import (
 from anonhist.mechanisms.names import check_name, check_options, from_parameters, mechanism_class, named_mechanism
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile
-from anonhist.testing.cases import each_of
-from anonhist.testing.sources import SeededSource
+from anonhist_testing.cases import each_of
+from anonhist_testing.sources import SeededSource
 
 ITEM, FIVE, LABEL = PrivacyUnit.item(), PrivacyUnit.user(max_items=5), PrivacyUnit.label(max_count=7)
 PROFILE = Profile.from_prevalences({1: 20, 2: 5, 9: 1})
@@ -108,7 +108,7 @@ def test_foreign_options_are_refused(name: str, option: str) -> None:
     if option in own:
         check_options(name, given)
         return
-    sentence = f"^{option} does not belong to mechanism='{name}'; leave it out, or choose another mechanism.$"
+    sentence = f"^{option} does not apply to mechanism='{name}'; leave it out, or choose another mechanism.$"
     with pytest.raises(UsageError, match=sentence):
         check_options(name, own | given)
     with pytest.raises(UsageError, match=sentence):

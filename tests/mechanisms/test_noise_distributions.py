@@ -21,18 +21,18 @@ from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile
 from anonhist.randomness import discrete_laplace_pmf
 from anonhist.releases import Evidence
-from anonhist.testing.audit import audit
-from anonhist.testing.cases import each_of
-from anonhist.testing.exact import (
+from anonhist_testing.audit import audit
+from anonhist_testing.cases import each_of
+from anonhist_testing.exact import (
     Decisions,
     OutputDistribution,
     decided_laplace,
     largest_log_ratio,
     output_distribution,
 )
-from anonhist.testing.partitions import Partition, larger_neighbors, partitions_up_to
-from anonhist.testing.sources import SeededSource
-from anonhist.testing.statistics import assert_pmf_differs, assert_pmf_equal
+from anonhist_testing.partitions import Partition, larger_neighbors, partitions_up_to
+from anonhist_testing.sources import SeededSource
+from anonhist_testing.statistics import assert_pmf_differs, assert_pmf_equal
 
 Draw = Callable[[Fraction, int], NDArray[np.int64]]
 
@@ -249,7 +249,7 @@ RATES = [
 
 
 def intervals(made: Step) -> list[list[int]]:
-    assert made.evidence is not None, "noisy numbers tell intervals: _run_once returns them"
+    assert made.evidence is not None, "noisy numbers give intervals: _evidence makes them"
     bands = made.evidence.band, made.evidence.prevalences
     return [array.tolist() for band in bands if band is not None for array in (band.ends, band.lows, band.highs)]
 

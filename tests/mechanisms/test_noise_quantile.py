@@ -3,7 +3,7 @@
 import numpy as np
 
 from anonhist.mechanisms.basis.noise_quantile import noise_quantile
-from anonhist.testing.cases import each_of
+from anonhist_testing.cases import each_of
 
 
 def reaching(epsilon: float, terms: int, q: int) -> float:

@@ -15,7 +15,7 @@ from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile
 from anonhist.releases import Evidence
 from anonhist.releases.error import prevalences_at
-from anonhist.testing.cases import each_of
+from anonhist_testing.cases import each_of
 
 CAP = 60
 SHAPES = {

@@ -17,10 +17,10 @@ from anonhist.mechanisms.exponential.denoise import denoise
 from anonhist.mechanisms.exponential.diagonal_chain import DiagonalChain
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import FrobeniusCoordinates, Profile, sorted_l1
-from anonhist.testing.audit import audit
-from anonhist.testing.cases import each_of
-from anonhist.testing.partitions import Partition, partitions_up_to
-from anonhist.testing.sources import SeededSource
+from anonhist_testing.audit import audit
+from anonhist_testing.cases import each_of
+from anonhist_testing.partitions import Partition, partitions_up_to
+from anonhist_testing.sources import SeededSource
 
 
 @pytest.mark.slow

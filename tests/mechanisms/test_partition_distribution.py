@@ -27,10 +27,10 @@ from anonhist.mechanisms.exponential.diagonal_chain import DiagonalChain, _flag_
 from anonhist.mechanisms.exponential.side_chain import Segment
 from anonhist.mechanisms.names import from_parameters
 from anonhist.profiles import FrobeniusCoordinates, Profile
-from anonhist.testing.cases import each_of
-from anonhist.testing.partitions import Partition, corner_weight, distance, larger_neighbors, partitions_up_to
-from anonhist.testing.sources import SeededSource
-from anonhist.testing.statistics import assert_pmf_differs, assert_pmf_equal
+from anonhist_testing.cases import each_of
+from anonhist_testing.partitions import Partition, corner_weight, distance, larger_neighbors, partitions_up_to
+from anonhist_testing.sources import SeededSource
+from anonhist_testing.statistics import assert_pmf_differs, assert_pmf_equal
 
 GEOMETRIC = FamilyParameters(1.3, math.exp(-1.3) / (1 + math.exp(-1.3)))
 MEMBERS = (FamilyParameters(1.5, 0.0), FamilyParameters(1.05, 0.25), FamilyParameters(1.4, 0.1), GEOMETRIC)

@@ -15,10 +15,10 @@ from anonhist.mechanisms.basis.setting import cap_counts
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile
 from anonhist.randomness import discrete_laplace_pmf
-from anonhist.testing.cases import each_of
-from anonhist.testing.partitions import larger_neighbors, partitions_up_to
-from anonhist.testing.sources import SeededSource
-from anonhist.testing.statistics import assert_pmf_differs, assert_pmf_equal
+from anonhist_testing.cases import each_of
+from anonhist_testing.partitions import larger_neighbors, partitions_up_to
+from anonhist_testing.sources import SeededSource
+from anonhist_testing.statistics import assert_pmf_differs, assert_pmf_equal
 
 FIVE = PrivacyUnit.label(max_count=5)
 THREE_ITEMS = PrivacyUnit.user(max_items=3)

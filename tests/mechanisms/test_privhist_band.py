@@ -16,8 +16,8 @@ from anonhist.mechanisms.privhist import band as pb
 from anonhist.profiles import Profile
 from anonhist.releases import Evidence
 from anonhist.releases.error import prevalences_at
-from anonhist.testing.cases import each_of
-from anonhist.testing.partitions import partitions_up_to
+from anonhist_testing.cases import each_of
+from anonhist_testing.partitions import partitions_up_to
 
 SHAPES = {
     "one": Profile([1], [1]),

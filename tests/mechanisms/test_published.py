@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 from anonhist.mechanisms.basis.published import profile_of_fit, round_sorted, with_at_most
 from anonhist.profiles import Profile, sorted_l1
-from anonhist.testing.cases import each_of
-from anonhist.testing.partitions import partitions_up_to
-from anonhist.testing.strategies import profiles, repeatable
+from anonhist_testing.cases import each_of
+from anonhist_testing.partitions import partitions_up_to
+from anonhist_testing.strategies import profiles, repeatable
 
 # Fits are floats: they are cut at 2^62 items, plus rounding.
 ABOUT_2_62 = 2**62 + 2**20

@@ -12,10 +12,10 @@ from anonhist.mechanisms.basis.choices import SimulatedChoices
 from anonhist.mechanisms.exponential.diagonal_chain import DiagonalChain
 from anonhist.mechanisms.exponential.relaxed_partition import _Window
 from anonhist.profiles import FrobeniusCoordinates, Profile, sorted_l1
-from anonhist.testing.cases import each_of
-from anonhist.testing.exact import DecidedChoices, Decisions, output_distribution
-from anonhist.testing.partitions import Partition, distance, larger_neighbors, partitions_up_to
-from anonhist.testing.sources import SeededSource
+from anonhist_testing.cases import each_of
+from anonhist_testing.exact import DecidedChoices, Decisions, output_distribution
+from anonhist_testing.partitions import Partition, distance, larger_neighbors, partitions_up_to
+from anonhist_testing.sources import SeededSource
 
 
 def window_of(partition: Partition, radius: int) -> _Window:

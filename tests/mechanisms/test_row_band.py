@@ -14,8 +14,8 @@ from anonhist.mechanisms.frobenius.row_groups import NoisyRows, noisy_rows
 from anonhist.profiles import FrobeniusCoordinates, Profile
 from anonhist.profiles.whole import MAX_ITEMS
 from anonhist.releases import KPlusBand
-from anonhist.testing.cases import each_of
-from anonhist.testing.partitions import partitions_up_to
+from anonhist_testing.cases import each_of
+from anonhist_testing.partitions import partitions_up_to
 
 SHAPES = {
     "none": Profile([], []),

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from anonhist.mechanisms.frobenius import row_groups
 from anonhist.mechanisms.frobenius.row_groups import NoisyRows, noisy_rows
 from anonhist.mechanisms.frobenius.row_posterior import RowPosterior
-from anonhist.testing.cases import each_of
+from anonhist_testing.cases import each_of
 
 Ints = NDArray[np.int64]
 EPSILON, LENGTH = 0.1, 90

@@ -8,7 +8,7 @@ from anonhist.mechanisms.frobenius import posterior as frobenius_posterior
 from anonhist.mechanisms.frobenius import row_posterior
 from anonhist.mechanisms.frobenius.row_groups import NoisyRows
 from anonhist.mechanisms.frobenius.row_weights import RowWeights
-from anonhist.testing.cases import each_of
+from anonhist_testing.cases import each_of
 
 SIZES = np.array([11, 3])
 EPSILONS = [0.05, 0.3, 1.0]

@@ -15,8 +15,8 @@ from anonhist.mechanisms.names import mechanism_class, named_mechanism
 from anonhist.mechanisms.privhist import privhist
 from anonhist.privacy import NeighboringRelation, PrivacyUnit, parse_epsilon
 from anonhist.profiles import Profile
-from anonhist.testing.cases import each_of
-from anonhist.testing.sources import SeededSource
+from anonhist_testing.cases import each_of
+from anonhist_testing.sources import SeededSource
 
 CAP = PrivacyUnit.label(max_count=5)
 PUBLIC = {"public_items": 500, "public_labels": 60, "public_cap": 9}
@@ -73,7 +73,7 @@ def test_options_of_single_mechanisms_reach_them() -> None:
     thirds = ah.release(profile, epsilon=1, mechanism="privhist", shares="thirds")
     assert thirds.mechanism.shares == ah.mechanisms.BudgetShares.thirds()
     for options in ({"member": member}, {"delta": "1e-12"}, {"shares": "thirds"}):
-        with pytest.raises(UsageError, match="does not belong to mechanism='frobenius'"):
+        with pytest.raises(UsageError, match="does not apply to mechanism='frobenius'"):
             ah.release(profile, epsilon=1, mechanism="frobenius", **options)
 
 

@@ -25,7 +25,7 @@ from anonhist.mechanisms.exponential.diagonal_chain import DiagonalChain
 from anonhist.mechanisms.exponential.side_chain import SideChain
 from anonhist.numeric import BlockMatrix, BlockVector
 from anonhist.profiles import FrobeniusCoordinates
-from anonhist.testing.partitions import Partition
+from anonhist_testing.partitions import Partition
 
 SMALLEST = calibrate(Fraction(1, 1000))
 LENGTHS = {

@@ -9,7 +9,7 @@ from scipy.optimize import linprog
 
 from anonhist.errors import UsageError
 from anonhist.numeric import BestPolynomial, best_polynomial
-from anonhist.testing.cases import each_of
+from anonhist_testing.cases import each_of
 
 
 def error_at(best: BestPolynomial, x: Decimal) -> Decimal:

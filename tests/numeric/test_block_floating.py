@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from anonhist.numeric import BlockMatrix, BlockVector, align
-from anonhist.testing.cases import each_of
+from anonhist_testing.cases import each_of
 
 BLOCKS, LENGTH = 4, 3
 SIZE = BLOCKS * LENGTH
@@ -36,7 +36,7 @@ def exact_matrix(matrix: BlockMatrix) -> list[Numbers]:
 
 def vector_of(rng: np.random.Generator, *, spread: int) -> BlockVector:
     exponents = rng.integers(-spread, spread + 1, BLOCKS)
-    return BlockVector(rng.random((BLOCKS, LENGTH)) + 0.1, exponents).normalise()
+    return BlockVector(rng.random((BLOCKS, LENGTH)) + 0.1, exponents).normalize()
 
 
 def matrix_of(rng: np.random.Generator, *, spread: int) -> BlockMatrix:
@@ -133,7 +133,7 @@ def assert_same_distribution(found: NDArray[np.float64], expected: Numbers) -> N
 
 def test_zero_blocks_weigh_nothing() -> None:
     values = np.array([[0.0, 0.0], [1.0, 2.0], [0.0, 0.0]])
-    vector = BlockVector(values, np.array([9000, 5, -9000])).normalise()
+    vector = BlockVector(values, np.array([9000, 5, -9000])).normalize()
     assert exact(vector) == [0, 0, 32, 64, 0, 0]
     matrix = BlockMatrix.of(np.eye(6), blocks=3)
     assert exact(matrix @ vector) == exact(vector @ matrix) == exact(vector)

@@ -11,7 +11,7 @@ from anonhist.numeric.exponential import (
     multiply,
     powers,
 )
-from anonhist.testing.cases import each_of
+from anonhist_testing.cases import each_of
 
 RATES = [Fraction(text) for text in ("1/1000000007", "1/2000", "1/3", "1", "22/7", "10", "50", "355/2")]
 

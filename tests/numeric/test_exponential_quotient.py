@@ -9,7 +9,7 @@ import pytest
 
 from anonhist.errors import UsageError
 from anonhist.numeric import ExponentialQuotient
-from anonhist.testing.cases import each_of
+from anonhist_testing.cases import each_of
 
 RATES = [Fraction(text) for text in ("1e-64", "1e-9", "1/3", "1", "22/7", "20", "100")]
 E, ROOT = ExponentialQuotient.exponential(1), ExponentialQuotient.exponential(Fraction(1, 2))

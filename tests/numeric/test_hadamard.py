@@ -3,7 +3,7 @@ import pytest
 
 from anonhist.errors import UsageError
 from anonhist.numeric.hadamard import HadamardMatrix, walsh_hadamard
-from anonhist.testing.cases import each_of
+from anonhist_testing.cases import each_of
 
 SIZES = [2, 4, 8, 64]
 

@@ -7,15 +7,13 @@ import pytest
 
 from anonhist.errors import DataError, UsageError
 from anonhist.numeric import (
+    HashSupport,
     bucket_widths,
     buckets,
     index_words,
     seed_coefficients,
-    support_counts,
-    support_of,
-    weighted_support,
 )
-from anonhist.testing.cases import each_of
+from anonhist_testing.cases import each_of
 
 MODULE = importlib.import_module("anonhist.numeric.hash_support")
 LARGEST = 2**63 - 1
@@ -48,17 +46,19 @@ def test_supports_are_those_of_the_buckets(labels: int, reports: int, words: int
     of_labels, coefficients, reported, supports = case(labels, reports, words, g)
     rng = np.random.default_rng(3)
     once = np.ones(reports, dtype=np.int64)
-    counts = support_counts(of_labels, coefficients, reported, once, g)
+    found = HashSupport(of_labels, coefficients, reported, g)
+    counts = found.counts(once)
     assert counts.dtype == np.int64
     assert counts.tolist() == supports.sum(axis=0).tolist()
     often = rng.integers(0, 4, reports)
-    assert support_counts(of_labels, coefficients, reported, often, g).tolist() == (often @ supports).tolist()
+    assert found.counts(often).tolist() == (often @ supports).tolist()
     weights, frequencies = rng.normal(size=reports), rng.normal(size=labels)
+    np.testing.assert_allclose(found.weights(weights), weights @ supports, rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose(
-        weighted_support(of_labels, coefficients, reported, weights, g), weights @ supports, rtol=1e-12, atol=1e-12
-    )
-    np.testing.assert_allclose(
-        support_of(of_labels, coefficients, reported, frequencies, g), supports @ frequencies, rtol=1e-12, atol=1e-12
+        found.frequencies(frequencies),
+        supports @ frequencies,
+        rtol=1e-12,
+        atol=1e-12,
     )
 
 
@@ -80,7 +80,7 @@ def test_labels_that_go_on_evenly_are_counted_as_any_others(places: np.ndarray) 
     reported = np.arange(40) % 3
     expected = (buckets(words, coefficients, 3) == reported[:, None]).sum(axis=0)
     once = np.ones(40, dtype=np.int64)
-    assert support_counts(words, coefficients, reported, once, 3).tolist() == expected.tolist()
+    assert HashSupport(words, coefficients, reported, 3).counts(once).tolist() == expected.tolist()
 
 
 @each_of("g", [1, 2, 3, 7])
@@ -92,9 +92,9 @@ def test_a_bucket_ends_where_the_next_begins(g: int) -> None:
     coefficients = np.stack([edges, 0 * edges], axis=1).astype(np.uint32)
     words, once = np.array([[9]], dtype=np.uint16), np.ones(2 * g, dtype=np.int64)
     for reported in range(g):
-        counts = support_of(words, coefficients, 0 * inside + reported, np.ones(1), g)
+        counts = HashSupport(words, coefficients, 0 * inside + reported, g).frequencies(np.ones(1))
         assert counts.tolist() == (inside == reported).tolist()
-    assert support_counts(words, coefficients, inside, once, g).tolist() == [2 * g]
+    assert HashSupport(words, coefficients, inside, g).counts(once).tolist() == [2 * g]
 
 
 def test_large_multiplicities_are_counted_exactly() -> None:
@@ -102,59 +102,56 @@ def test_large_multiplicities_are_counted_exactly() -> None:
     often = np.random.default_rng(4).integers(0, LARGEST // 50, 40)
     often[:3] = 1
     expected = [sum(many for many, here in zip(often.tolist(), column, strict=True) if here) for column in supports.T]
-    assert support_counts(of_labels, coefficients, reported, often, 2).tolist() == expected
+    assert HashSupport(of_labels, coefficients, reported, 2).counts(often).tolist() == expected
     one = np.array([LARGEST])
     for dtype in (np.int64, np.uint64):
-        counts = support_counts(of_labels, coefficients[:1], reported[:1], one.astype(dtype), 2)
+        counts = HashSupport(of_labels, coefficients[:1], reported[:1], 2).counts(one.astype(dtype))
         assert counts.tolist() == (supports[0] * LARGEST).tolist()
     small = np.full(40, 100, dtype=np.int8)
-    assert support_counts(of_labels, coefficients, reported, small, 2).tolist() == (100 * supports.sum(0)).tolist()
+    assert HashSupport(of_labels, coefficients, reported, 2).counts(small).tolist() == (100 * supports.sum(0)).tolist()
 
 
 @pytest.mark.parametrize("many", [np.array([LARGEST, 1]), np.array([2**62, 2**62]), np.array([2**63, 0], np.uint64)])
 def test_sums_beyond_int64_are_refused(many: np.ndarray) -> None:
     of_labels, coefficients, reported, _ = case(3, 2, 1, 2)
     with pytest.raises(DataError, match="count them in parts"):
-        support_counts(of_labels, coefficients, reported, many, 2)
+        HashSupport(of_labels, coefficients, reported, 2).counts(many)
 
 
 def test_no_labels_or_no_reports_have_no_support() -> None:
     of_labels, coefficients, reported, _ = case(3, 4, 1, 2)
     once = np.ones(4, dtype=np.int64)
-    assert support_counts(of_labels, coefficients[:0], reported[:0], once[:0], 2).tolist() == [0, 0, 0]
-    assert weighted_support(of_labels, coefficients[:0], reported[:0], np.ones(0), 2).tolist() == [0, 0, 0]
-    assert support_of(of_labels, coefficients[:0], reported[:0], np.ones(3), 2).shape == (0,)
-    assert support_counts(of_labels[:0], coefficients, reported, once, 2).shape == (0,)
-    assert support_of(of_labels[:0], coefficients, reported, np.ones(0), 2).tolist() == [0, 0, 0, 0]
+    assert HashSupport(of_labels, coefficients[:0], reported[:0], 2).counts(once[:0]).tolist() == [0, 0, 0]
+    assert HashSupport(of_labels, coefficients[:0], reported[:0], 2).weights(np.ones(0)).tolist() == [0, 0, 0]
+    assert HashSupport(of_labels, coefficients[:0], reported[:0], 2).frequencies(np.ones(3)).shape == (0,)
+    assert HashSupport(of_labels[:0], coefficients, reported, 2).counts(once).shape == (0,)
+    assert HashSupport(of_labels[:0], coefficients, reported, 2).frequencies(np.ones(0)).tolist() == [0, 0, 0, 0]
 
 
 @pytest.mark.parametrize("reported", [[0, -1], [0, 2], [0.0, 1.0]])
 def test_reports_outside_the_buckets_are_refused(reported: list[float]) -> None:
     of_labels, coefficients, _, _ = case(3, 2, 1, 2)
-    for function in (support_counts, weighted_support):
-        with pytest.raises(DataError, match="bucket that does not exist"):
-            function(of_labels, coefficients, np.array(reported), np.ones(2, dtype=np.int64), 2)
     with pytest.raises(DataError, match="bucket that does not exist"):
-        support_of(of_labels, coefficients, np.array(reported), np.ones(3), 2)
+        HashSupport(of_labels, coefficients, np.array(reported), 2)
 
 
 @pytest.mark.parametrize("many", [np.array([1, -1]), np.array([1.0, 1.0])])
 def test_multiplicities_that_count_nothing_are_refused(many: np.ndarray) -> None:
     of_labels, coefficients, reported, _ = case(3, 2, 1, 2)
     with pytest.raises(DataError, match="integers of at least 0"):
-        support_counts(of_labels, coefficients, reported, many, 2)
+        HashSupport(of_labels, coefficients, reported, 2).counts(many)
 
 
 def test_shapes_that_do_not_go_together_are_refused() -> None:
     of_labels, coefficients, reported, _ = case(3, 2, 1, 2)
     once = np.ones(2, dtype=np.int64)
     with pytest.raises(UsageError, match="w \\+ 1 coefficients"):
-        support_counts(of_labels, coefficients[:, :1], reported, once, 2)
+        HashSupport(of_labels, coefficients[:, :1], reported, 2).counts(once)
     for reports, weights in ((reported[:1], once), (reported, once[:1])):
         with pytest.raises(UsageError, match="one weight for each report"):
-            support_counts(of_labels, coefficients, reports, weights, 2)
+            HashSupport(of_labels, coefficients, reports, 2).counts(weights)
     with pytest.raises(UsageError, match="one frequency for each label"):
-        support_of(of_labels, coefficients, reported, np.ones(2), 2)
+        HashSupport(of_labels, coefficients, reported, 2).frequencies(np.ones(2))
     for g in (0, (1 << 16) + 1):
         with pytest.raises(UsageError, match="from 1 to 65536"):
-            support_counts(of_labels, coefficients, reported * 0, once, g)
+            HashSupport(of_labels, coefficients, reported * 0, g).counts(once)

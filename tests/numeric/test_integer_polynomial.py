@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 
 from anonhist.numeric.integer_polynomial import add, divide, lowest_terms, multiply, power, scale, spread, trim
-from anonhist.testing.cases import each_of
+from anonhist_testing.cases import each_of
 
 GENERATOR = np.random.default_rng(7)
 

@@ -9,7 +9,7 @@ from scipy.optimize import isotonic_regression
 
 from anonhist.errors import UsageError
 from anonhist.numeric import decreasing_fit
-from anonhist.testing.cases import each_of
+from anonhist_testing.cases import each_of
 
 LARGEST = float(np.finfo(np.float64).max)
 SHAPES = ["noise", "ties", "rising", "falling", "noise on a rise", "noise on a fall", "walk", "heavy tails", "one jump"]

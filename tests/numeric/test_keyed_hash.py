@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from anonhist.errors import DataError, UsageError
 from anonhist.numeric import hash_buffer, hash_words, keyed_hash
-from anonhist.testing.cases import each_of
+from anonhist_testing.cases import each_of
 
 PAGE = (Path(__file__).parents[2] / "docs" / "hashing.md").read_text(encoding="utf-8")
 MODULE = importlib.import_module("anonhist.numeric.keyed_hash")

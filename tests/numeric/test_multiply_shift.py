@@ -18,7 +18,7 @@ from anonhist.numeric import (
     paired_buckets,
     seed_coefficients,
 )
-from anonhist.testing.cases import each_of
+from anonhist_testing.cases import each_of
 
 PAGE = (Path(__file__).parents[2] / "docs" / "hashing.md").read_text(encoding="utf-8")
 KEY = b"survey 1"

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anonhist.numeric import pointwise
-from anonhist.testing.cases import each_of
+from anonhist_testing.cases import each_of
 
 Function = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 

@@ -1,5 +1,5 @@
 from anonhist.numeric.primes import is_prime, prime_at_least, prime_at_most, prime_factors
-from anonhist.testing.cases import each_of
+from anonhist_testing.cases import each_of
 
 
 def test_primes_are_those_of_a_sieve() -> None:

@@ -5,7 +5,7 @@ import pytest
 
 from anonhist.errors import UsageError
 from anonhist.numeric.projective_space import ProjectiveSpace
-from anonhist.testing.cases import each_of
+from anonhist_testing.cases import each_of
 
 SMALL = [(2, 2), (2, 3), (2, 5), (3, 2), (3, 3), (3, 4), (5, 2), (5, 3), (7, 3), (11, 2)]
 

@@ -5,7 +5,7 @@ import pytest
 from numpy.typing import NDArray
 
 from anonhist.numeric import SignedSums
-from anonhist.testing.cases import each_of
+from anonhist_testing.cases import each_of
 
 
 def distribution(sums_of: SignedSums, kinds: list[int]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from anonhist.errors import UsageError
 from anonhist.numeric.simplex import project_to_simplex, project_to_solid_simplex, truncate_and_renormalize
-from anonhist.testing.cases import each_of
+from anonhist_testing.cases import each_of
 
 LARGEST = float(np.finfo(np.float64).max)
 Projection = Callable[..., NDArray[np.float64]]

@@ -16,7 +16,7 @@ from anonhist.numeric.smooth_fit import (
     smooth_fit,
 )
 from anonhist.sketches.decoding.empirical_bayes import _Mixture
-from anonhist.testing.cases import each_of
+from anonhist_testing.cases import each_of
 
 
 class _Quadratic:

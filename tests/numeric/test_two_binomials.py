@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import beta, binom
 
 from anonhist.numeric import TwoBinomials
-from anonhist.testing.cases import each_of
+from anonhist_testing.cases import each_of
 
 # Of k-RR at a large and a small epsilon, of unary codes, of local hashing, of subset selection, and next to certain.
 PAIRS = [(0.957, 4.3e-5), (0.3, 0.25), (0.5, 0.1), (0.5, 0.002), (0.73, 0.27), (0.9, 0.01), (0.999, 0.3)]

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from anonhist.errors import UsageError
 from anonhist.privacy import parse_epsilon, short_decimal
-from anonhist.testing.cases import each_of
-from anonhist.testing.strategies import epsilons, repeatable
+from anonhist_testing.cases import each_of
+from anonhist_testing.strategies import epsilons, repeatable
 
 
 @each_of(

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from anonhist.errors import UsageError
 from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit
-from anonhist.testing.cases import each_of
-from anonhist.testing.strategies import repeatable, units
+from anonhist_testing.cases import each_of
+from anonhist_testing.strategies import repeatable, units
 
 ADD, SUBSTITUTE = NeighboringRelation
 HALF = Fraction(1, 2)
@@ -157,8 +157,8 @@ def test_conditions_and_what_a_party_sees_are_in_the_sentence() -> None:
         PrivacyUnit.item(), ADD, HALF, arithmetic="noise is exact", conditions=("it rains",), party_epsilon=Fraction(2)
     )
     assert str(made) == (
-        "0.5-differentially private (δ = 0) towards outsiders when one item is added or removed, and 2-differentially "
-        "private towards each party, which knows its own share of the noise, provided that it rains; noise is exact."
+        "0.5-differentially private (δ = 0) toward outsiders when one item is added or removed, and 2-differentially "
+        "private toward each party, which knows its own share of the noise, provided that it rains; noise is exact."
     )
     two = Guarantee(PrivacyUnit.item(), ADD, HALF, arithmetic="noise is exact", conditions=("it rains", "it snows"))
     assert "removed, provided that it rains, and that it snows; noise" in str(two)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit, certainty, protection, strength, warning
-from anonhist.testing.cases import each_of
+from anonhist_testing.cases import each_of
 
 
 @each_of(
@@ -54,4 +54,4 @@ def test_certainty_of_epsilons_beyond_floats() -> None:
 def test_a_party_is_told_what_holds_towards_it() -> None:
     relation, conditions = NeighboringRelation.ADD_OR_REMOVE, ("two parties are honest",)
     made = Guarantee(PrivacyUnit.item(), relation, Fraction(1), conditions=conditions, party_epsilon=Fraction(12))
-    assert str(made).endswith(". Towards a party an epsilon of 12 is practically no protection.")
+    assert str(made).endswith(". Toward a party an epsilon of 12 is practically no protection.")

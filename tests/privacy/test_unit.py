@@ -13,7 +13,7 @@ import pytest
 import anonhist
 from anonhist.errors import UsageError
 from anonhist.privacy import NeighboringRelation, PrivacyUnit, parse_whole_number
-from anonhist.testing.cases import each_of
+from anonhist_testing.cases import each_of
 
 ITEM = PrivacyUnit.item()
 USERS = [PrivacyUnit.user(max_items=m) for m in (1, 2, 5)]

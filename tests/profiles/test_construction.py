@@ -17,9 +17,9 @@ from anonhist.errors import DataError, UsageError
 from anonhist.ingest import read_profile
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import BoundedUsers, FrobeniusCoordinates, Profile
-from anonhist.testing.cases import each_of
-from anonhist.testing.partitions import partitions_up_to
-from anonhist.testing.strategies import partitions, profiles, repeatable, units
+from anonhist_testing.cases import each_of
+from anonhist_testing.partitions import partitions_up_to
+from anonhist_testing.strategies import partitions, profiles, repeatable, units
 
 LARGEST = 2**63 - 1
 Make = Callable[[Any], Profile]

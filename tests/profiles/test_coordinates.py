@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from anonhist.errors import DataError
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import FrobeniusCoordinates, Profile, sorted_l1
-from anonhist.testing.cases import each_of
-from anonhist.testing.partitions import distance, larger_neighbors, partitions_up_to
-from anonhist.testing.strategies import partitions, profiles, repeatable
+from anonhist_testing.cases import each_of
+from anonhist_testing.partitions import distance, larger_neighbors, partitions_up_to
+from anonhist_testing.strategies import partitions, profiles, repeatable
 
 SMALL = partitions_up_to(12)
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile, sorted_l1, sorted_l2, sorted_l2_squared, sorted_linf
-from anonhist.testing.partitions import larger_neighbors, partitions_up_to
-from anonhist.testing.strategies import partitions, profiles, repeatable
+from anonhist_testing.partitions import larger_neighbors, partitions_up_to
+from anonhist_testing.strategies import partitions, profiles, repeatable
 
 LARGEST = 2**63 - 1
 

@@ -8,7 +8,7 @@ import pytest
 
 from anonhist.errors import DataError
 from anonhist.profiles import FrobeniusCoordinates, Profile, sorted_l1, sorted_l2_squared, sorted_linf
-from anonhist.testing.cases import each_of
+from anonhist_testing.cases import each_of
 
 HUGE = Profile.from_prevalences({1: 2**61, 3: 10**15, 10**15: 7, 2**61: 1})
 

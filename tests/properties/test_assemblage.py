@@ -5,7 +5,7 @@ import pytest
 
 from anonhist.profiles import Profile
 from anonhist.properties.assemblage import Assemblage
-from anonhist.testing.cases import each_of
+from anonhist_testing.cases import each_of
 
 
 def test_labels_seen_give_up_what_labels_not_seen_need() -> None:

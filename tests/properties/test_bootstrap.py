@@ -12,7 +12,7 @@ from anonhist.properties import bootstrap
 from anonhist.properties.assemblage import Assemblage
 from anonhist.properties.bootstrap import resample, spread
 from anonhist.properties.sampling import sampling_error
-from anonhist.testing.statistics import assert_pmf_equal
+from anonhist_testing.statistics import assert_pmf_equal
 
 MANY = Profile.from_prevalences({1: 3000, 2: 1500, 3: 700, 40: 30, 900: 2})
 FEW = Profile.from_prevalences({1: 30, 2: 15, 3: 7, 40: 2})

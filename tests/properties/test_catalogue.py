@@ -13,9 +13,9 @@ from anonhist.profiles import Profile
 from anonhist.properties.catalogue import PROPERTIES, estimate_all
 from anonhist.properties.estimate import Estimate
 from anonhist.properties.statement import Holds
-from anonhist.testing.cases import each_of
-from anonhist.testing.properties import answer, questions
-from anonhist.testing.strategies import profiles, repeatable
+from anonhist_testing.cases import each_of
+from anonhist_testing.properties import answer, questions
+from anonhist_testing.strategies import profiles, repeatable
 
 ASKED = list(questions())
 # Those that take long: bootstraps, and polynomials of high degree.
@@ -77,7 +77,7 @@ def test_what_is_required_is_taken_and_explained(name: str) -> None:
     known = PROPERTIES[name]
     assert set(known.required) <= set(known.options)
     assert ("method" in known.options) == bool(known.methods)
-    with pytest.raises(UsageError, match=f"^colour does not belong to {name}; leave it out.$"):
+    with pytest.raises(UsageError, match=f"^colour does not apply to {name}; leave it out.$"):
         known.check(name, {"colour": 1})
     for option in known.required:
         with pytest.raises(UsageError, match=f"^{name} needs {option}: "):

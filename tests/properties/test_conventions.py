@@ -12,7 +12,7 @@ from anonhist.profiles import Profile
 from anonhist.properties.catalogue import PROPERTIES
 from anonhist.properties.estimate import format_number
 from anonhist.properties.statement import Holds, Statement
-from anonhist.testing.cases import each_of
+from anonhist_testing.cases import each_of
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "estimators.md"
 OFTEN, SINGLES, DRAWS, ALPHABET = 1000, 100, 2000, 5000

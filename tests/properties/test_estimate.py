@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from anonhist.properties.estimate import Estimate
 from anonhist.properties.statement import Holds, Statement
 from anonhist.releases.whole_interval import NORMAL_95, whole_interval
-from anonhist.testing.cases import each_of
+from anonhist_testing.cases import each_of
 
 WHOLE = st.integers(0, 2**63 - 1)
 ERRORS = st.one_of(st.just(0.0), st.floats(0, 1e19))

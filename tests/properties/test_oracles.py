@@ -15,9 +15,8 @@ from numpy.typing import NDArray
 from skbio.diversity import alpha
 
 import anonhist as ah
-from anonhist.mechanisms.estimators.inspectre import sample
 from anonhist.profiles import Profile
-from anonhist.properties.diversity import (
+from anonhist.properties import (
     gini_simpson,
     hill_number,
     min_entropy,
@@ -28,8 +27,9 @@ from anonhist.properties.diversity import (
 from anonhist.properties.entropy import entropy
 from anonhist.properties.sample_coverage import sample_coverage
 from anonhist.properties.support_size import support_size
-from anonhist.testing.cases import each_of
-from anonhist.testing.published import chao1_interval
+from anonhist_papers.inspectre.errors import sample
+from anonhist_testing.cases import each_of
+from anonhist_testing.published import chao1_interval
 
 DATA = Path(__file__).parents[2] / "data"
 # scikit-bio takes these for the quantile.

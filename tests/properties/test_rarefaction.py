@@ -12,8 +12,8 @@ from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile
 from anonhist.properties.curve import Axes, Curve, estimated_curve
 from anonhist.properties.rarefaction import rarefaction_curve
-from anonhist.testing.cases import each_of
-from anonhist.testing.known_runs import KnownRuns
+from anonhist_testing.cases import each_of
+from anonhist_testing.known_runs import KnownRuns
 
 # Spiders on girdled trees (Sackett et al. 2011), the example of iNEXT.
 SPIDERS = Profile.from_prevalences({1: 12, 2: 4, 4: 1, 6: 2, 8: 1, 9: 1, 15: 2, 17: 1, 22: 1, 46: 1})

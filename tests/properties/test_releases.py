@@ -19,9 +19,9 @@ from anonhist.properties.statement import Holds
 from anonhist.properties.support_coverage.support_coverage import support_coverage_estimator
 from anonhist.properties.support_size.support_size import support_size_estimator
 from anonhist.releases import Mechanism, Release
-from anonhist.testing.known_runs import KnownRuns
-from anonhist.testing.properties import answer, questions
-from anonhist.testing.sources import SeededSource
+from anonhist_testing.known_runs import KnownRuns
+from anonhist_testing.properties import answer, questions
+from anonhist_testing.sources import SeededSource
 
 EPSILONS = ("0.1", "2")
 BOTH = pytest.mark.parametrize("epsilon", EPSILONS)

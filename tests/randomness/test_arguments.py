@@ -26,8 +26,8 @@ from anonhist.randomness import (
     uniform_integers,
     uniform_integers_pmf,
 )
-from anonhist.testing.cases import each_of
-from anonhist.testing.sources import TapeSource
+from anonhist_testing.cases import each_of
+from anonhist_testing.sources import TapeSource
 
 E = ExponentialQuotient.exponential(1)
 NOTHING = TapeSource([])

@@ -8,7 +8,7 @@ import pytest
 
 from anonhist.numeric import ExponentialQuotient
 from anonhist.randomness import bernoulli, bernoulli_exp
-from anonhist.testing.sources import SeededSource, TapeSource
+from anonhist_testing.sources import SeededSource, TapeSource
 
 EVERY_SLOT = np.arange(1 << 16, dtype="<u2").view("<u8")
 WORD = 2**64 - 1

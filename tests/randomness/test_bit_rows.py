@@ -9,9 +9,9 @@ import numpy as np
 from anonhist.numeric import ExponentialQuotient
 from anonhist.randomness import bernoulli_bits, bernoulli_pmf
 from anonhist.randomness.bit_rows import PART, PATTERNS, _floors, _table
-from anonhist.testing.cases import each_of
-from anonhist.testing.sources import SeededSource, TapeSource
-from anonhist.testing.statistics import assert_pmf_differs, assert_pmf_equal
+from anonhist_testing.cases import each_of
+from anonhist_testing.sources import SeededSource, TapeSource
+from anonhist_testing.statistics import assert_pmf_differs, assert_pmf_equal
 
 EVERY_SLOT = np.arange(1 << 16, dtype="<u2").view("<u8")
 WORD = 2**64 - 1

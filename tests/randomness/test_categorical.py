@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anonhist.randomness import categorical, categorical_rows
-from anonhist.testing.sources import SeededSource, TapeSource
+from anonhist_testing.sources import SeededSource, TapeSource
 
 WORD = 2**64 - 1
 MODULE = import_module("anonhist.randomness.categorical")  # the function of the same name hides it

@@ -26,8 +26,8 @@ from anonhist.randomness import (
     geometric,
     geometric_pmf,
 )
-from anonhist.testing.sources import SeededSource
-from anonhist.testing.statistics import (
+from anonhist_testing.sources import SeededSource
+from anonhist_testing.statistics import (
     assert_pmf_differs,
     assert_pmf_equal,
     min_samples_for,

@@ -18,7 +18,7 @@ from anonhist.randomness import (
     random_subsets,
     uniform_integers,
 )
-from anonhist.testing.sources import TapeSource
+from anonhist_testing.sources import TapeSource
 
 WEIGHTS = np.array([1.0, 2.0, 0.0, 3.5, 0.25])
 

@@ -22,10 +22,10 @@ from anonhist.randomness import (
     negative_binomial,
     negative_binomial_pmf,
 )
-from anonhist.testing.cases import each_of
-from anonhist.testing.exact import Decisions, output_distribution
-from anonhist.testing.sources import SeededSource, TapeSource
-from anonhist.testing.statistics import (
+from anonhist_testing.cases import each_of
+from anonhist_testing.exact import Decisions, output_distribution
+from anonhist_testing.sources import SeededSource, TapeSource
+from anonhist_testing.statistics import (
     assert_pmf_differs,
     assert_pmf_equal,
     min_samples_for,

@@ -16,7 +16,7 @@ from anonhist.randomness import (
     discrete_laplace_variance,
     geometric_pmf,
 )
-from anonhist.testing.cases import each_of
+from anonhist_testing.cases import each_of
 
 RATES = [Fraction(text) for text in ("1e-9", "1/2000", "1/3", "1", "10", "50")]
 

@@ -7,7 +7,7 @@ import pytest
 import anonhist.randomness
 from anonhist.errors import UsageError
 from anonhist.randomness import SystemSource
-from anonhist.testing.sources import SeededSource, TapeSource
+from anonhist_testing.sources import SeededSource, TapeSource
 
 
 def run(program: str) -> str:
@@ -64,7 +64,7 @@ def test_the_room_opens_no_door_to_the_test_kit_and_needs_only_numpy() -> None:
         " or name.startswith('anonhist')))"
     ).split()
     assert {name for name in loaded if name.split(".")[0] in ("scipy", "numba")} == set()
-    assert not [name for name in loaded if name.startswith("anonhist.testing")]
+    assert not [name for name in loaded if name.startswith("anonhist_testing")]
 
 
 def test_what_is_exported() -> None:

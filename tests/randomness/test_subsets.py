@@ -8,9 +8,9 @@ import pytest
 
 from anonhist.errors import UsageError
 from anonhist.randomness import random_subsets
-from anonhist.testing.cases import each_of
-from anonhist.testing.sources import SeededSource, TapeSource
-from anonhist.testing.statistics import assert_pmf_equal
+from anonhist_testing.cases import each_of
+from anonhist_testing.sources import SeededSource, TapeSource
+from anonhist_testing.statistics import assert_pmf_equal
 
 
 def words(*slots: int) -> list[int]:

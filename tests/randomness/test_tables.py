@@ -18,8 +18,8 @@ import pytest
 from anonhist.errors import UsageError
 from anonhist.randomness import discrete_laplace, geometric
 from anonhist.randomness.inversion import CHUNK, InversionTable, resolve
-from anonhist.testing.cases import each_of
-from anonhist.testing.sources import SeededSource, TapeSource
+from anonhist_testing.cases import each_of
+from anonhist_testing.sources import SeededSource, TapeSource
 
 # The functions of these names hide the modules from a plain import.
 LAPLACE = import_module("anonhist.randomness.discrete_laplace")._tables

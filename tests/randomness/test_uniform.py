@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from anonhist.randomness import uniform_integers, uniform_integers_pmf
-from anonhist.testing.cases import each_of
-from anonhist.testing.sources import SeededSource, TapeSource
-from anonhist.testing.statistics import assert_pmf_equal
+from anonhist_testing.cases import each_of
+from anonhist_testing.sources import SeededSource, TapeSource
+from anonhist_testing.statistics import assert_pmf_equal
 
 EVERY_SLOT = np.arange(1 << 16, dtype="<u2").view("<u8")
 

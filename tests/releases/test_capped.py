@@ -5,7 +5,7 @@ import pytest
 import anonhist as ah
 from anonhist.privacy import PrivacyUnit
 from anonhist.properties.catalogue import PROPERTIES
-from anonhist.testing.sources import SeededSource
+from anonhist_testing.sources import SeededSource
 
 # One label has nearly all items: nothing that is true of counts up to 10 is true of these.
 SKEWED = ah.Profile([1, 2, 3, 5_000], [300, 80, 40, 1])

@@ -18,9 +18,9 @@ from anonhist.properties.estimate import Estimate
 from anonhist.properties.levels import widening_factor
 from anonhist.releases import ReleaseError, simulate_error
 from anonhist.releases.error import METHOD
-from anonhist.testing.cases import each_of
-from anonhist.testing.progress import assert_moves
-from anonhist.testing.sources import SeededSource
+from anonhist_testing.cases import each_of
+from anonhist_testing.progress import assert_moves
+from anonhist_testing.sources import SeededSource
 
 LARGEST = 2**63 - 1
 EXPECTED = Estimate(3.0, 0.5, (2.0, 4.0), METHOD)

@@ -12,7 +12,7 @@ from anonhist.graphs import HistogramDegrees
 from anonhist.mechanisms import FrobeniusMechanism
 from anonhist.profiles import Profile
 from anonhist.releases import Evidence, KPlusBand, PrevalenceBand, Release, ReleaseError, simulate_error
-from anonhist.testing.cases import each_of
+from anonhist_testing.cases import each_of
 
 
 @each_of(

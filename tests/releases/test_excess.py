@@ -17,7 +17,7 @@ from anonhist.profiles import BoundedUsers, Profile
 from anonhist.randomness import discrete_laplace_pmf
 from anonhist.releases import Excess
 from anonhist.releases.excess import _reach
-from anonhist.testing.cases import each_of
+from anonhist_testing.cases import each_of
 
 ADDED, REPLACED = NeighboringRelation.ADD_OR_REMOVE, NeighboringRelation.SUBSTITUTE
 BUDGET = (Fraction(1, 80), Fraction(3, 80))

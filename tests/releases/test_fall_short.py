@@ -12,7 +12,7 @@ import pytest
 from anonhist.formats.reading import read_release
 from anonhist.formats.tables import csv_text
 from anonhist.formats.writing import write
-from anonhist.graphs.edge.edge_mechanism import EdgeMechanism
+from anonhist.graphs.edge.privacy import EdgeMechanism
 from anonhist.graphs.graph import Degrees
 from anonhist.graphs.node.partition_degrees import PartitionDegrees
 from anonhist.graphs.policy import SIMPLE
@@ -34,7 +34,7 @@ from anonhist.releases import Mechanism, Release
 from anonhist.releases.protocols import runs_fall_short
 from anonhist.report import Guessing, write_report
 from anonhist.report.wording import no_intervals
-from anonhist.testing.cases import each_of
+from anonhist_testing.cases import each_of
 
 DATA = Profile.from_prevalences({1: 30, 2: 12, 7: 3, 20: 1})
 EDGE = PrivacyUnit.edge()

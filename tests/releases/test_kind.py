@@ -12,6 +12,7 @@ from typing import ClassVar
 
 import pytest
 
+from anonhist.catalogue import load
 from anonhist.cli.central.display import say
 from anonhist.errors import DataError
 from anonhist.formats.kinds import RECORDS, Recorded, ReleaseRecords, Remade, records_with
@@ -28,8 +29,8 @@ from anonhist.releases.kind import CENTRAL, ReleaseKind, Words
 from anonhist.report.kinds import VIEWS, ReleaseView
 from anonhist.report.page import VIEW
 from anonhist.sketches.sketch_mechanism import SKETCH, SketchMechanism
-from anonhist.testing.cases import each_of
-from anonhist.testing.sources import SeededSource
+from anonhist_testing.cases import each_of
+from anonhist_testing.sources import SeededSource
 
 KINDS = (CENTRAL, DEGREES, SKETCH)
 UNITS = {
@@ -49,7 +50,7 @@ def test_every_kind_is_registered_in_every_room() -> None:
 @each_of("kind", KINDS)
 def test_what_a_room_registered_is_there(kind: ReleaseKind) -> None:
     assert callable(import_module(RECORDS[kind.name].module).remake)
-    assert isinstance(import_module(VIEWS[kind.name]).VIEW, ReleaseView)
+    assert isinstance(load(VIEWS[kind.name]), ReleaseView)
     assert all(records_with(name) is RECORDS[kind.name] for name in RECORDS[kind.name].versions)
 
 
@@ -101,7 +102,7 @@ def test_a_kind_that_is_only_registered_is_written_read_and_shown(
     vars(room).update(remake=remake, VIEW=replace(VIEW, facts=lambda _: [("Weeks", "All of them.")]))
     monkeypatch.setitem(sys.modules, room.__name__, room)
     monkeypatch.setitem(RECORDS, "weeks", ReleaseRecords({"weekly": 2}, room.__name__))
-    monkeypatch.setitem(VIEWS, "weeks", room.__name__)
+    monkeypatch.setitem(VIEWS, "weeks", f"{room.__name__}:VIEW")
     made = replace(Weekly(9).release(Profile.from_counts([8, 8, 3]), source=SeededSource(7)), simulations=0)
     write(made, tmp_path / "release.json")
     read = read_release(tmp_path / "release.json")

@@ -24,9 +24,9 @@ from anonhist.profiles import Profile
 from anonhist.properties.statement import Holds
 from anonhist.releases import Mechanism, Release
 from anonhist.releases.protocols import USUAL_RUNS
-from anonhist.testing.cases import each_of
-from anonhist.testing.progress import assert_moves
-from anonhist.testing.sources import SeededSource
+from anonhist_testing.cases import each_of
+from anonhist_testing.progress import assert_moves
+from anonhist_testing.sources import SeededSource
 
 TWO, OTHER = Profile.from_counts([4, 1]), Profile.from_counts([4, 2, 1])
 

@@ -18,9 +18,9 @@ from anonhist.releases import Release, ReleaseError
 from anonhist.releases.protocols import LEAST_RUNS, USUAL_RUNS, simulation_work, simulations_of
 from anonhist.releases.runs import draw_runs, generator_of
 from anonhist.sketches import HashedSketch
-from anonhist.testing.cases import each_of
-from anonhist.testing.progress import assert_moves
-from anonhist.testing.sources import SeededSource
+from anonhist_testing.cases import each_of
+from anonhist_testing.progress import assert_moves
+from anonhist_testing.sources import SeededSource
 
 TWO, OTHER = Profile.from_counts([4, 1]), Profile.from_counts([4, 2, 1])
 WIDE = FrobeniusMechanism("0.1")
@@ -172,7 +172,7 @@ class Watched:
 @pytest.fixture
 def watch(monkeypatch: pytest.MonkeyPatch) -> Watched:
     from anonhist.mechanisms.frobenius.row_weights import RowWeights
-    from anonhist.sketches.decoding.compound import Compound
+    from anonhist.sketches.decoding.decompounding import Compound
 
     counted = Watched()
     for owner, name in ((RowWeights, "at"), (Compound, "curvature")):

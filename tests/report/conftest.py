@@ -37,7 +37,7 @@ from anonhist.releases.error import METHOD, prevalences_at
 from anonhist.releases.protocols import runs_fall_short
 from anonhist.releases.whole_interval import whole_interval
 from anonhist.report import write_report
-from anonhist.testing.sources import SeededSource
+from anonhist_testing.sources import SeededSource
 
 ReportOf = Callable[..., str]
 

@@ -7,7 +7,7 @@ from anonhist.mechanisms import FrobeniusMechanism
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile
 from anonhist.releases import Excess, Release
-from anonhist.report.bound_wording import describe_excess, what_a_bound_costs
+from anonhist.report.remarks import describe_excess, what_a_bound_costs
 from anonhist.sketches import HashedSketch
 
 KEY = "0" * 32
@@ -48,8 +48,8 @@ def test_ends_at_nothing_are_said_as_upper_ends_alone() -> None:
     )
     nothing = describe_excess(excess_of(8_000, 12, -20, bound=1, cap=1))
     assert nothing == (
-        "What the bound of 1 item per user left out cannot be told from nothing: 0 to 252 users had more items (95 % "
-        "interval). A larger share of epsilon would show more."
+        "What the bound of 1 item per user left out is indistinguishable from nothing: 0 to 252 users had more items "
+        "(95 % interval). A larger share of epsilon would show more."
     )
 
 

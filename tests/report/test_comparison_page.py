@@ -23,7 +23,7 @@ from anonhist.report.comparison.wording import advice, cell, notes, ranking, sca
 SORTED_L1 = METRICS[0]
 TAKEN = (
     "Taken from the data: `public_items` = 50,000, `public_cap` = 9. "
-    "For a release such numbers must be known without looking at them."
+    "For a release, use numbers that are known without looking at the data."
 )
 
 
@@ -131,7 +131,7 @@ def test_notes_are_on_the_page(comparison: Comparison, comparison_page: str) -> 
     ],
 )
 def test_it_says_plainly_what_to_use(rows: list[tuple[str, str, float, float]], told: str) -> None:
-    assert advice(make_comparison(rows)) == f"{told} (sorted ℓ1), or cannot be told from the lowest."
+    assert advice(make_comparison(rows)) == f"{told} (sorted ℓ1), or not measurably higher."
 
 
 @pytest.mark.slow

@@ -107,7 +107,7 @@ def test_every_number_of_the_table_is_that_of_the_curve(draw: Any, name: str, tm
     rows = _table(_page(curve, tmp_path))
     assert 6 <= len(rows) <= 15
     for row, at in zip(rows, shown_points(curve), strict=True):
-        numbers = [float(text.replace(",", "").removesuffix(" %")) for text in (*row[:2], *row[2].split(" to "))]
+        numbers = [float(text.replace(",", "").removesuffix("\xa0%")) for text in (*row[:2], *row[2].split(" to "))]
         error = scale * float(curve.standard_error[at])
         assert numbers[0] == curve.x[at]
         expected = [scale * float(values[at]) for values in (curve.value, curve.low, curve.high)]
@@ -262,7 +262,7 @@ def test_what_an_account_is_stands_at_the_shares_of_accounts() -> None:
     """A log has several items of an account: without a bound on them its shares are of items."""
     curve = guessing_curve(SKEWED, points=4, rng=_rng(), bootstraps=3)
     assert "each item is one account" in curve.assumes
-    assert "count one of each user" in view_of(curve).reading
+    assert "count one item of each user" in view_of(curve).reading
     for name in ("guessing-success", "work-factor", "guesswork"):
         told = {"guesses": 2} if name == "guessing-success" else {"share": 0.5}
         assert "each item is one account" in PROPERTIES[name].estimate(SKEWED, **told).assumes

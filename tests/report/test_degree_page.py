@@ -18,7 +18,7 @@ from anonhist.releases import Release
 from anonhist.report import write_report
 from anonhist.report.degree.wording import NOT_PRIVATE, ends_text, number_text
 from anonhist.report.kinds import view_of
-from anonhist.testing.sources import SeededSource
+from anonhist_testing.sources import SeededSource
 
 PageOf = Callable[[str], str]
 ReleaseOf = Callable[[str], Release]
@@ -94,7 +94,7 @@ def test_the_truth_is_shown_only_under_a_loud_banner(degrees_page: PageOf) -> No
 def test_nothing_is_promised_for_a_page_with_the_truth(degrees_page: PageOf) -> None:
     private, said = words(degrees_page("edge")), words(degrees_page("edge and truth"))
     for sentence in (
-        "Whatever is done with the results, that stays true.",
+        "This stays true whatever is done with the results.",
         "changes the probability of any result by at most",
     ):
         assert sentence in private
@@ -111,7 +111,7 @@ def test_a_truth_belongs_to_true_degrees_and_to_released_ones(
     path = tmp_path / "page.html"
     with pytest.raises(UsageError, match="not a release"):
         write_report(released_degrees("edge"), path, not_private_truth=released_degrees("one"))  # type: ignore[arg-type]
-    with pytest.raises(UsageError, match="release of degrees"):
+    with pytest.raises(UsageError, match="releases of degrees"):
         write_report(release(Profile([1], [9]), epsilon=1), path, not_private_truth=true_degrees)
     assert not path.exists()
 

@@ -38,7 +38,7 @@ def test_the_table_holds_the_most_frequent_values(local_estimate: Named, local_p
     found = int(estimate.significant.sum())
     assert len(rows) == found + 100
     assert rows == [[*row_texts(estimate, place)] for place in most_frequent(estimate, found + 100)]
-    assert f"{300 - found - 100} less frequent values are left out here" in page
+    assert f"{300 - found - 100} less frequent values are not shown" in page
     # Those that may be zero are folded away.
     assert [row[-1] for row in rows] == ["yes"] * found + [""] * 100
     first, _, folded = page.partition(f"<summary>{300 - found} other values, each perhaps zero</summary>")
@@ -49,17 +49,17 @@ def test_what_was_promised_and_what_not_is_told(local_page: Named, local_estimat
     page, estimate = local_page("many"), local_estimate("many")
     assert escape(str(estimate.guarantee)) in page
     assert "changes the probability of the report they send by at most a factor of 7.39." in page
-    assert "nobody ever held the true ones" in page
+    assert "nobody else ever had the true answer" in page
     assert "Anyone who answers more than once" in page
     assert "<b>40,000</b><span>people reported" in page
     assert f"<b>{estimate.significant.sum()} of 300</b>" in page
-    assert "by holm, the chance that any value is called so wrongly is at most 5&nbsp;%." in page
+    assert "by holm, the probability of any false finding is at most 5&nbsp;%." in page
     assert "the nearest distribution to the shares" in page
 
 
 def test_other_values_and_notes_are_told_where_there_are_some(local_page: Named) -> None:
     page = local_page("candidates")
-    assert "<b>31.5&nbsp;% (29.3 to 33.7&nbsp;%)</b><span>of the people have another value than these" in page
+    assert "<b>31.5&nbsp;% (29.3 to 33.7&nbsp;%)</b><span>of the people have other values" in page
     assert "<b>Note.</b> It stopped early." in page
     for name in ("Other values", "another value", "<b>Note"):
         assert name not in local_page("many")
@@ -177,4 +177,4 @@ def test_words_hold_at_the_ends() -> None:
 def test_every_correction_has_its_words(correction: str, make_estimate: Callable[..., FrequencyEstimate]) -> None:
     told = dict(facts(replace(make_estimate(("a",)), correction=correction)))["Above zero"]
     assert f"by {correction}, " in told
-    assert ("share expected" in told) == (correction == "benjamini-hochberg")
+    assert ("expected share" in told) == (correction == "benjamini-hochberg")

@@ -77,11 +77,11 @@ def test_ink_and_paper_are_those_of_the_notebook(cells: dict[str, str]) -> None:
         style, rest = html.split("</style>", 1)
         assert "--ink:currentColor" in style, name
         assert not re.search(r"background(-color)?:(?!none)|[^-]color:", style), name
-        # What a figure draws has the colours of the style, none of its own.
+        # What a figure draws has the colors of the style, none of its own.
         assert re.findall(r"#[0-9a-fA-F]{3,6}\b", rest) == [], name
 
 
-def test_colours_are_legible_on_black_and_on_white(cells: dict[str, str]) -> None:
+def test_colors_are_legible_on_black_and_on_white(cells: dict[str, str]) -> None:
     found = re.findall(r"--(?:accent|alarm|series-\d):#(\w{6})", cells["release"])
     assert len(found) == 9
     for colour in found:

@@ -20,7 +20,7 @@ from anonhist.report import page as page_module
 from anonhist.report.wording import interval as interval_text
 from anonhist.report.wording import interval_of_items
 from anonhist.sketches import HashedSketch
-from anonhist.testing.sources import SeededSource
+from anonhist_testing.sources import SeededSource
 
 
 @pytest.fixture
@@ -166,7 +166,7 @@ def test_says_what_is_not_covered(page_named: Callable[[str], str], unit: str, t
 
 
 def test_says_what_intervals_do_not_hold(page_named: Callable[[str], str]) -> None:
-    told = "At most 5 items of each user count. Errors and intervals hold the noise, not what that left out."
+    told = "At most 5 items of each user count. Errors and intervals cover the noise, not what was left out."
     for name in ("user", "label"):
         assert (told in page_named(name)) == (name == "user")
 
@@ -254,7 +254,7 @@ def test_a_number_of_items_released_on_its_own_is_shown(
     mechanism = PrivHistMechanism(1, release.guarantee.unit)
     counted = page_of(replace(release, items=123_456, mechanism=mechanism, guarantee=mechanism.guarantee))
     assert "<b>123,456</b>" in counted
-    assert f", by a number of its own; the profile holds {release.profile.n:,}; 95" in counted
+    assert f", released as a number of its own; the profile has {release.profile.n:,}; 95" in counted
     low, high = interval_of_items(replace(release, items=123_456, guarantee=mechanism.guarantee))
     # 1/ε₁ per cell is 50: two-sided geometric noise stays within 3 scales with 95 %.
     assert high - 123_456 == pytest.approx(150 * mechanism.l1_sensitivity, rel=0.02)

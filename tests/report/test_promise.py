@@ -103,13 +103,13 @@ def test_delta_conditions_and_parties_are_told() -> None:
     assert first.startswith("This is moderate protection.")
     assert "at most 73.2 % sure of either, apart from δ." in first
     assert second == "This holds provided that 3 parties add noise, and that they keep it."
-    assert "Towards a party, which knows its own share of the noise, the factor is at most 20.1." in third
+    assert "Toward a party, which knows its own share of the noise, the factor is at most 20.1." in third
     assert "95.3 %" in third
     assert len(for_one_person(guarantee(Fraction(1)))) == 1
 
 
 def test_what_stays_true_may_be_said_otherwise() -> None:
-    assert for_one_person(guarantee(Fraction(1)))[0].endswith("Whatever is done with the results, that stays true.")
+    assert for_one_person(guarantee(Fraction(1)))[0].endswith("This stays true whatever is done with the results.")
     (told,) = for_one_person(guarantee(Fraction(1)), stays="Keep it.")
     assert told.endswith("sure of either. Keep it.")
 

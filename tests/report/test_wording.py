@@ -11,7 +11,7 @@ from anonhist.mechanisms import FrobeniusMechanism
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile
 from anonhist.report.wording import interval, percent, share_of_items, with_error
-from anonhist.testing.sources import SeededSource
+from anonhist_testing.sources import SeededSource
 
 NUMBERS = st.floats(0, 1e15)
 
@@ -33,7 +33,7 @@ def test_errors_are_written_with_two_digits(value: float, error: float, written:
 
 
 @given(NUMBERS, NUMBERS, st.integers(0, 2))
-def test_intervals_are_rounded_outwards(first: float, second: float, places: int) -> None:
+def test_intervals_are_rounded_outward(first: float, second: float, places: int) -> None:
     low, high = sorted((first, second))
     ends = [float(end.replace(",", "")) for end in interval(low, high, places=places).split(" to ")]
     assert ends[0] <= low * (1 + 1e-15)

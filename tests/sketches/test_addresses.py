@@ -12,7 +12,7 @@ from anonhist.errors import DataError, UsageError
 from anonhist.numeric import keyed_hash
 from anonhist.sketches import addresses as module
 from anonhist.sketches.addresses import LISTED_KEY, NOT_SAMPLED, UNKNOWN, DomainAddresses, HashedAddresses, _HashIndex
-from anonhist.testing.cases import each_of
+from anonhist_testing.cases import each_of
 
 PAGE = (Path(__file__).parents[2] / "docs" / "hashing.md").read_text(encoding="utf-8")
 

@@ -9,7 +9,7 @@ import pytest
 from anonhist.errors import DataError, UsageError
 from anonhist.sketches import chunks
 from anonhist.sketches.chunks import label_chunks, total_of, whole_counts
-from anonhist.testing.cases import each_of
+from anonhist_testing.cases import each_of
 
 LABELS = ["a", "b", "c", "d", "e"]
 

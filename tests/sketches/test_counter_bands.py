@@ -9,13 +9,11 @@ from numpy.typing import NDArray
 from anonhist.profiles import Profile
 from anonhist.sketches import HashedSketch
 from anonhist.sketches.counter_bands import counter_bands
-from anonhist.sketches.counters import Counters
-from anonhist.sketches.decoding.decoder import CounterSetting
+from anonhist.sketches.decoding.decoder import Counters, CounterSetting, Prevalences
 from anonhist.sketches.decoding.names import default_decoder
 from anonhist.sketches.noise import NoiseDistribution
-from anonhist.sketches.prevalences import Prevalences
 from anonhist.sketches.sketch_mechanism import SketchMechanism
-from anonhist.testing.cases import each_of
+from anonhist_testing.cases import each_of
 
 Counts = NDArray[np.int64]
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from anonhist.errors import DataError
-from anonhist.sketches import counters as module
-from anonhist.sketches.counters import Counters
-from anonhist.testing.cases import each_of
+from anonhist.sketches.decoding import decoder as module
+from anonhist.sketches.decoding.decoder import Counters
+from anonhist_testing.cases import each_of
 
 
 def cases() -> dict[str, np.ndarray]:

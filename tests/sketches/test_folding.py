@@ -8,10 +8,10 @@ import pytest
 
 from anonhist.errors import UsageError
 from anonhist.randomness import discrete_laplace_pmf, geometric_pmf
-from anonhist.sketches import HashedSketch, NoiseShare, folding
-from anonhist.sketches.folding import fold, unfold
-from anonhist.testing.sources import SeededSource
-from anonhist.testing.statistics import assert_pmf_differs, assert_pmf_equal
+from anonhist.sketches import HashedSketch, NoiseShare, changes
+from anonhist.sketches.changes import fold, unfold
+from anonhist_testing.sources import SeededSource
+from anonhist_testing.statistics import assert_pmf_differs, assert_pmf_equal
 
 LARGEST = 3
 
@@ -34,7 +34,7 @@ def test_the_law_of_an_unfolded_counter_is_that_of_one_never_clipped(
         rates.append(rate)
         return overshoot
 
-    monkeypatch.setattr(folding, "geometric", every_number)
+    monkeypatch.setattr(changes, "geometric", every_number)
     back = unfold(cases, LARGEST, gamma, source=SeededSource(1))
     assert rates == [gamma, gamma]
     chances = np.tile(geometric_pmf(gamma, overshoot), LARGEST + 1)

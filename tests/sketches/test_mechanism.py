@@ -11,12 +11,10 @@ import pytest
 from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile
 from anonhist.sketches import DomainSketch, Isotonic, ThreeTap
-from anonhist.sketches.counters import Counters
-from anonhist.sketches.decoding.decoder import CounterSetting, Decoder
+from anonhist.sketches.decoding.decoder import Counters, CounterSetting, Decoder, Prevalences
 from anonhist.sketches.noise import NoiseDistribution
-from anonhist.sketches.prevalences import Prevalences
 from anonhist.sketches.sketch_mechanism import SketchMechanism, noisy
-from anonhist.testing.sources import SeededSource
+from anonhist_testing.sources import SeededSource
 
 USER = PrivacyUnit.user(max_items=2)
 # Noise that is never seen: p = e^(−100).

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from anonhist.errors import DataError, UsageError
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.sketches import DomainSketch, HashedSketch, NoiseShare, Sketch
-from anonhist.testing.cases import each_of
-from anonhist.testing.sources import SeededSource
-from anonhist.testing.strategies import repeatable
+from anonhist_testing.cases import each_of
+from anonhist_testing.sources import SeededSource
+from anonhist_testing.strategies import repeatable
 
 EPSILONS = ("1/3", "0.5", "2", "7")
 

@@ -9,8 +9,8 @@ import pytest
 from anonhist.errors import DataError, UsageError
 from anonhist.randomness import discrete_laplace_pmf, discrete_laplace_variance, negative_binomial_pmf
 from anonhist.sketches.noise import NoiseComponent, NoiseDistribution
-from anonhist.testing.cases import each_of
-from anonhist.testing.statistics import assert_pmf_differs, assert_pmf_equal
+from anonhist_testing.cases import each_of
+from anonhist_testing.statistics import assert_pmf_differs, assert_pmf_equal
 
 ONE = Fraction(1)
 DISTRIBUTIONS = {

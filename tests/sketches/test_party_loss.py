@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from scipy.special import gammaln
 
-from anonhist.sketches.party_loss import party_loss
-from anonhist.testing.cases import each_of
+from anonhist.sketches.promise import party_loss
+from anonhist_testing.cases import each_of
 
 
 def distribution(gamma: float, shape: float, reach: int) -> np.ndarray:

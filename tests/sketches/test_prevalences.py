@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from anonhist.errors import DataError
 from anonhist.privacy import PrivacyUnit
-from anonhist.sketches.prevalences import Prevalences
-from anonhist.testing.cases import each_of
-from anonhist.testing.strategies import repeatable
+from anonhist.sketches.decoding.decoder import Prevalences
+from anonhist_testing.cases import each_of
+from anonhist_testing.strategies import repeatable
 
 
 @pytest.mark.slow

@@ -10,7 +10,7 @@ from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.sketches import Adversary, HashedSketch, NoiseShare, UsersIn
 from anonhist.sketches.noise import NoiseComponent
 from anonhist.sketches.promise import checked_parts, promise
-from anonhist.testing.cases import each_of
+from anonhist_testing.cases import each_of
 
 ADD, SUBSTITUTE = NeighboringRelation.ADD_OR_REMOVE, NeighboringRelation.SUBSTITUTE
 ITEM, USER = PrivacyUnit.item(), PrivacyUnit.user(max_items=5)
@@ -90,8 +90,8 @@ def test_shares_against_outsiders_say_what_a_party_learns(epsilon: str, towards_
     shares = [part(number, epsilon, 2, "s", adversary=Adversary.OUTSIDER) for number in (1, 2)]
     made = promise(ITEM, ADD, shares)
     assert (made.epsilon, made.party_epsilon) == (Fraction(epsilon), Fraction(towards_party))
-    assert str(made).startswith(f"{epsilon}-differentially private (δ = 0) towards outsiders when one item is added")
-    assert f"and {towards_party}-differentially private towards each party" in str(made)
+    assert str(made).startswith(f"{epsilon}-differentially private (δ = 0) toward outsiders when one item is added")
+    assert f"and {towards_party}-differentially private toward each party" in str(made)
     assert made.conditions == ("at least 2 parties draw their shares of the noise, keep them secret and take part",)
 
 
@@ -131,7 +131,7 @@ def test_what_is_said_of_users_belongs_to_users_and_to_all_that_is_merged() -> N
     def make_sketch(unit: PrivacyUnit, users_in: UsersIn) -> HashedSketch:
         return HashedSketch(buckets=4, epsilon=1, key=b"k", unit=unit, users_in=users_in)
 
-    with pytest.raises(UsageError, match="users_in belongs to a sketch that protects users"):
+    with pytest.raises(UsageError, match="users_in applies only to sketches that protect users"):
         make_sketch(ITEM, UsersIn.ONE_SKETCH)
     with pytest.raises(UsageError, match=r"users_in must be UsersIn\.EVERY_SKETCH or"):
         make_sketch(USER, "one-sketch")  # type: ignore[arg-type]

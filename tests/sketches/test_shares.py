@@ -9,9 +9,9 @@ from anonhist.errors import UsageError
 from anonhist.privacy import PrivacyUnit
 from anonhist.randomness import discrete_laplace_pmf, negative_binomial, negative_binomial_pmf
 from anonhist.sketches import DomainSketch, HashedSketch, NoiseShare
-from anonhist.testing.cases import each_of
-from anonhist.testing.sources import SeededSource
-from anonhist.testing.statistics import assert_pmf_differs, assert_pmf_equal
+from anonhist_testing.cases import each_of
+from anonhist_testing.sources import SeededSource
+from anonhist_testing.statistics import assert_pmf_differs, assert_pmf_equal
 
 
 def test_a_share_is_the_difference_of_two_negative_binomial_numbers() -> None:

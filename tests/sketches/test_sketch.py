@@ -21,8 +21,8 @@ from anonhist.sketches import sketch as module
 from anonhist.sketches.addresses import HashedAddresses
 from anonhist.sketches.chunks import LARGEST_COUNTER
 from anonhist.sketches.noise import NoiseComponent
-from anonhist.testing.cases import each_of
-from anonhist.testing.sources import SeededSource
+from anonhist_testing.cases import each_of
+from anonhist_testing.sources import SeededSource
 
 WORDS = ["pets", "cats", "pets", "Äpfel", "", "日本語", "cats", "pets"]
 DOMAIN = sorted(set(WORDS))

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from anonhist.testing.cases import each_of
+from anonhist_testing.cases import each_of
 
 
 def test_every_case_is_checked_with_the_fixtures_once() -> None:

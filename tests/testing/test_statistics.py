@@ -9,8 +9,8 @@ from scipy.stats import binom
 
 from anonhist.errors import UsageError
 from anonhist.randomness import discrete_laplace_pmf, geometric_pmf
-from anonhist.testing.cases import each_of
-from anonhist.testing.statistics import (
+from anonhist_testing.cases import each_of
+from anonhist_testing.statistics import (
     MAX_TESTS,
     assert_pmf_differs,
     assert_pmf_equal,

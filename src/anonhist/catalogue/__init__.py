@@ -1,4 +1,4 @@
-"""What there is by name, as plain data: the command line lists it without loading any of it."""
+"""Catalogues of named things, as plain data: the command line lists them without loading any."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from typing import Any, Literal
 
 @dataclass(frozen=True)
 class Option:
-    """Something that is chosen by name, as the command line asks for it.
+    """An option, as the command line presents it.
 
     Attributes
     ----------
     metavar
-        What stands for a value in the help: ``N``.
+        The placeholder for a value in the help: ``N``.
     help
-        What it is, a sentence.
+        A sentence that describes it.
     kind
-        Whether it is a whole number such as 1e6, a number, or text that its owner reads.
+        Whether it is a whole number such as 1e6, a number, or text that its owner parses.
     meaning
-        What it is in a few words, for whoever left it out.
+        A few words for the message if it is missing.
     title
-        How a table says what it was, such as ``q = {}``; empty if it does not.
+        How tables show its value, such as ``q = {}``; empty if they do not.
     """
 
     metavar: str
@@ -33,7 +33,7 @@ class Option:
 
 
 def load(home: str) -> Any:
-    """Return what lives at ``module:name``; modules of this package begin with a dot.
+    """Return the object at ``module:name``; modules of this package begin with a dot.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Central mechanisms by name: where each lives, and which options of the command line belong to it."""
+"""Central mechanisms by name: the class of each, and its command-line options."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from anonhist.catalogue import Option
 
 @dataclass(frozen=True)
 class MechanismEntry:
-    """One mechanism; what else is to be known of it, its class says.
+    """One mechanism; its class has all other facts.
 
     Attributes
     ----------
@@ -23,7 +23,7 @@ class MechanismEntry:
     options: tuple[str, ...] = ()
 
 
-# In the order in which they are listed and drawn.
+# In the order of lists and figures.
 MECHANISMS = {
     "partition": MechanismEntry(".mechanisms.exponential.partition:PartitionMechanism"),
     "frobenius": MechanismEntry(".mechanisms.frobenius.frobenius:FrobeniusMechanism"),
@@ -38,7 +38,7 @@ MECHANISMS = {
         ".mechanisms.exponential.relaxed_partition:RelaxedPartitionMechanism", ("public_items", "delta")
     ),
 }
-# The help says of each first which mechanisms take it.
+# The help begins with the mechanisms that take the option.
 OPTIONS = {
     "public_items": Option("N", "public upper bound on the number of items.", "whole"),
     "public_labels": Option("L", "public upper bound on the number of labels.", "whole"),

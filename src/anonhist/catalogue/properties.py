@@ -1,4 +1,4 @@
-"""Properties by name: which function estimates each, by which methods, and what the table of all asks of it."""
+"""Properties by name: the function and the methods of each, and its rows in the table of all properties."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ class PropertyEntry:
     home
         ``module:function``.
     meaning
-        What it is, for a line of a list; options in backticks.
+        A description for one line of a list; options in backticks.
     methods
-        ``module:name`` of the tuple of names of its methods, empty where there is but one.
+        ``module:name`` of the tuple of its method names; empty if there is only one.
     asked
-        What the table of all properties asks it with, a row each; nothing leaves it out there.
+        Arguments for the table of all properties, one row each; empty to leave the property out.
     each_method
-        Whether that table has a row for each method.
+        Whether that table has one row per method.
     needs_alphabet
-        Methods that the table leaves out where no size of the alphabet is known.
+        Methods that the table omits if the alphabet size is not known.
     required
-        Options that must be given by name, though the function has a default.
+        Options that must be given by name although the function has a default.
     """
 
     home: str
@@ -43,7 +43,7 @@ class PropertyEntry:
 
 
 _ONCE: tuple[Mapping[str, object], ...] = ({},)
-_DIVERSITY = ".properties.diversity.methods:DIVERSITY_METHODS"
+_DIVERSITY = ".properties.diversity.orders:DIVERSITY_METHODS"
 PROPERTIES = {
     "entropy": PropertyEntry(
         ".properties.entropy:entropy", "Shannon's", ".properties.entropy:ENTROPY_METHODS", _ONCE, each_method=True
@@ -70,29 +70,33 @@ PROPERTIES = {
         each_method=True,
     ),
     "hill-number": PropertyEntry(
-        ".properties.diversity:hill_number",
+        ".properties.diversity.orders:hill_number",
         "the effective number of labels, of an `order`",
         _DIVERSITY,
         ({"order": 0}, {"order": 1}, {"order": 2}),
     ),
     "renyi-entropy": PropertyEntry(
-        ".properties.diversity:renyi_entropy", "of an `order`", _DIVERSITY, ({"order": 2},), required=("order",)
+        ".properties.diversity.orders:renyi_entropy", "of an `order`", _DIVERSITY, ({"order": 2},), required=("order",)
     ),
     "tsallis-entropy": PropertyEntry(
-        ".properties.diversity:tsallis_entropy", "of an `order`", _DIVERSITY, required=("order",)
+        ".properties.diversity.orders:tsallis_entropy", "of an `order`", _DIVERSITY, required=("order",)
     ),
-    "min-entropy": PropertyEntry(".properties.diversity:min_entropy", "that of the most frequent label", asked=_ONCE),
+    "min-entropy": PropertyEntry(
+        ".properties.diversity.min_entropy:min_entropy", "that of the most frequent label", asked=_ONCE
+    ),
     "simpson": PropertyEntry(
-        ".properties.diversity:simpson", "the chance that two items have the same label", asked=_ONCE
+        ".properties.diversity.power_sum:simpson", "the chance that two items have the same label", asked=_ONCE
     ),
     "gini-simpson": PropertyEntry(
-        ".properties.diversity:gini_simpson", "the chance that two items have different labels"
+        ".properties.diversity.power_sum:gini_simpson", "the chance that two items have different labels"
     ),
-    "power-sum": PropertyEntry(".properties.diversity:power_sum", "the chance that `order` items have the same label"),
+    "power-sum": PropertyEntry(
+        ".properties.diversity.power_sum:power_sum", "the chance that `order` items have the same label"
+    ),
     "distance-to-uniformity": PropertyEntry(
-        ".properties.diversity:distance_to_uniformity",
+        ".properties.diversity.uniformity:distance_to_uniformity",
         "from an alphabet of known size (`alphabet_size`)",
-        ".properties.diversity:UNIFORMITY_METHODS",
+        ".properties.diversity.uniformity:UNIFORMITY_METHODS",
         _ONCE,
     ),
     "guessing-success": PropertyEntry(
@@ -101,12 +105,12 @@ PROPERTIES = {
         asked=({"guesses": 10}, {"guesses": 1000}),
     ),
     "work-factor": PropertyEntry(
-        ".properties.guessing.work_factor:work_factor",
+        ".properties.guessing.share_cost:work_factor",
         "guesses needed to break a `share` of accounts",
         asked=({"share": 0.25}, {"share": 0.5}),
     ),
     "guesswork": PropertyEntry(
-        ".properties.guessing.guesswork:guesswork",
+        ".properties.guessing.share_cost:guesswork",
         "guesses an account on average, up to that `share`",
         asked=({"share": 0.25}, {"share": 0.5}),
     ),

@@ -1,10 +1,10 @@
-"""Local mechanisms by name: where each lives, and what the command line calls their parameters."""
+"""Local mechanisms by name: the class of each, and the command-line options of their parameters."""
 
 from __future__ import annotations
 
 from anonhist.catalogue import Option
 
-# A class, as ``module:class``; what else is to be known of it, the class says.
+# Classes, as ``module:class``; the class has all other facts.
 RANDOMIZERS = {
     "warner": ".local.randomizers.warner:WarnerRR",
     "k-rr": ".local.randomizers.krr:KRR",
@@ -20,7 +20,7 @@ RANDOMIZERS = {
     "rappor": ".local.randomizers.rappor:RAPPOR",
     "heavy-hitters": ".local.heavy_hitters:HeavyHitters",
 }
-# Of every parameter but the epsilon, the alphabet and the title, which all have.
+# All parameters except epsilon, alphabet and title, which every mechanism has.
 OPTIONS = {
     "buckets": Option("B", "For hashed values: number of buckets.", "whole"),
     "cohorts": Option(

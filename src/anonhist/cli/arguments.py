@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 import shlex
 from decimal import Decimal, InvalidOperation
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from anonhist.errors import UsageError, mask
-from anonhist.privacy import PrivacyUnit, parse_whole_number
+from anonhist.privacy import NeighboringRelation, PrivacyUnit, parse_whole_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -18,16 +18,33 @@ if TYPE_CHECKING:
 _OPTION = re.compile(r"--[a-z-]+=|-[a-z](?=.)", re.DOTALL)
 
 
-def privacy_unit(unit: str | None, *, max_per_user: int | None, max_count: int | None) -> PrivacyUnit | None:
-    """Return the unit that the options name, or None where they leave it to the data.
+class Protection(NamedTuple):
+    """What to protect, as the options of a command say; the unit is None where they leave it to the data."""
 
-    Who says how many items of a user count need not say that users are protected.
+    unit: PrivacyUnit | None
+    max_per_user: int | None
+    relation: NeighboringRelation
 
-    Examples
-    --------
-    >>> print(privacy_unit(None, max_per_user=5, max_count=None))
-    one user with at most 5 items
-    """
+    @classmethod
+    def of(
+        cls,
+        *,
+        unit: str | None = None,
+        max_per_user: int | None,
+        max_count: int | None = None,
+        relation: str = NeighboringRelation.ADD_OR_REMOVE.value,
+    ) -> Protection:
+        """Return what the options ask for; --max-per-user alone means that users are protected.
+
+        Examples
+        --------
+        >>> print(Protection.of(max_per_user=5).unit)
+        one user with at most 5 items
+        """
+        return cls(_unit(unit, max_per_user, max_count), max_per_user, NeighboringRelation(relation))
+
+
+def _unit(unit: str | None, max_per_user: int | None, max_count: int | None) -> PrivacyUnit | None:
     if max_count is not None and unit != "label":
         raise UsageError("--max-count requires --unit label.")
     if unit == "label":
@@ -57,11 +74,9 @@ def whole_number(text: str | None, *, name: str) -> int | None:
     except InvalidOperation:
         number = Decimal("NaN")
     if number.is_finite() and number >= 2**63:
-        message = f"{name} must be below 2^63, about 9.2e18, not {text!r}."
-        raise UsageError(message)
+        raise UsageError(f"{name} must be below 2^63, about 9.2e18, not {text!r}.")
     if not number.is_finite() or number < 1 or number != number.to_integral_value():
-        message = f"{name} must be a whole number of at least 1, such as 1000000 or 1e6, not {text!r}."
-        raise UsageError(message)
+        raise UsageError(f"{name} must be a whole number of at least 1, such as 1000000 or 1e6, not {text!r}.")
     return int(number)
 
 

@@ -16,7 +16,7 @@ _CENTRAL = ("compare", "curve", "estimate", "plan", "release", "show")
         **{name: f".cli.central.{name}:{name}" for name in _CENTRAL},
         "degrees": ".cli.degrees.release:degrees",
         "local": ".cli.local.commands:local",
-        "reproduce": ".cli.reproduction.reproduce:reproduce",
+        "reproduce": ".cli.reproduce:reproduce",
         "sketch": ".cli.sketch.commands:sketch",
     },
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},

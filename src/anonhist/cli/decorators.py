@@ -6,11 +6,14 @@ from functools import reduce, wraps
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from anonhist.catalogue import load
+from anonhist.cli.arguments import whole_number
+from anonhist.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from click.shell_completion import CompletionItem
 
@@ -81,6 +84,31 @@ class NameIn(click.ParamType):  # type: ignore[type-arg]  # which not all versio
         return click.Choice(tuple(load(self._home)))
 
 
+class WholeNumber(click.ParamType):  # type: ignore[type-arg]  # which not all versions of Click let it have
+    """A whole number of at least 1, which may be written like 1e9.
+
+    Parameters
+    ----------
+    most
+        The largest that is accepted.
+    """
+
+    name = "whole number"
+
+    def __init__(self, most: int | None = None) -> None:
+        self._most = most
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int | None:
+        """Return the number, or refuse the text."""
+        del ctx
+        assert param is not None  # noqa: S101  # it is the type of options alone
+        name = max(param.opts, key=len)
+        number = value if isinstance(value, int) else whole_number(value, name=name)
+        if self._most is not None and number is not None and number > self._most:
+            raise UsageError(f"{name} must be at most {self._most:,}, not {value}.")
+        return number
+
+
 def option_word(name: str) -> str:
     """Return the option of a parameter.
 
@@ -90,6 +118,17 @@ def option_word(name: str) -> str:
     '--alphabet-size'
     """
     return f"--{name.replace('_', '-')}"
+
+
+def given_options(context: click.Context, names: Iterable[str]) -> dict[str, click.Option]:
+    """Return those options among some that were typed, by their words."""
+    return {
+        max(param.opts, key=len): param
+        for param in context.command.params
+        if isinstance(param, click.Option)
+        and param.name in names
+        and context.get_parameter_source(str(param.name)) is ParameterSource.COMMANDLINE
+    }
 
 
 def catalogue_option(name: str, option: Option, help_: str | None = None) -> Callable[[Any], Any]:

@@ -56,13 +56,13 @@ def no_such_option(word: str, context: click.Context) -> str:
     ... @click.option("--label", metavar="COLUMN")
     ... def release(label: str) -> None: ...
     >>> no_such_option("--column", click.Context(release))
-    'There is no --column here: say --label COLUMN'
+    'There is no --column here: use --label COLUMN'
     """
     told = f"There is no {word} here"
     own = options_of(context.command)
     meant = {said: name for said, names in MEANT.items() for name in reversed(names) if name in own}
     if word in meant:
-        return f"{told}: say {_option_text(own[meant[word]], context)}"
+        return f"{told}: use {_option_text(own[meant[word]], context)}"
     others = {path: options_of(command) for path, command in commands_of(context.find_root().command)}
     owners = [path for path, options in others.items() if word in options]
     # Who types an option of another command means it, unless one of this command is but a letter away.

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any, get_args
 import click
 
 from anonhist.catalogue.mechanisms import OPTIONS, takers
-from anonhist.cli.decorators import all_options, as_one, catalogue_option
-from anonhist.cli.reading import Format, Reading
+from anonhist.cli.arguments import Protection, whole_number
+from anonhist.cli.decorators import as_one, catalogue_option
+from anonhist.cli.destinations import Outputs
+from anonhist.cli.reading import Format, reading_of
 from anonhist.cli.targets import AskedPage
 from anonhist.errors import UsageError
 from anonhist.privacy import NeighboringRelation
@@ -18,7 +20,6 @@ if TYPE_CHECKING:
 
 # Help shows them, and must not load their owners: tests/cli/test_choices.py compares them.
 _UNITS = ("item", "user", "label")
-RELATIONS = tuple(relation.value for relation in NeighboringRelation)
 
 
 def mechanism_options(names: Iterable[str]) -> Callable[[Any], Any]:
@@ -28,12 +29,27 @@ def mechanism_options(names: Iterable[str]) -> Callable[[Any], Any]:
     --------
     >>> @click.command()
     ... @mechanism_options(["delta"])
-    ... def release(own: dict[str, str | None]) -> None: ...
+    ... def release(own: dict[str, object]) -> None: ...
     >>> release.params[0].help[:40]
     'For relaxed-partition: δ of the guarante'
     """
     helps = {name: f"For {_listed(takers(name))}: {OPTIONS[name].help}" for name in names}
-    return as_one("own", *(catalogue_option(name, OPTIONS[name], text) for name, text in helps.items()))
+    options = [catalogue_option(name, OPTIONS[name], text) for name, text in helps.items()]
+    return as_one("own", *options, made=_own_options)
+
+
+def _own_options(**texts: str | None) -> dict[str, Any]:
+    """Read those options that were given."""
+    options: dict[str, Any] = {
+        name: whole_number(text, name=f"`{name}`") if OPTIONS[name].kind == "whole" else text
+        for name, text in texts.items()
+        if text is not None
+    }
+    if "shares" in options:
+        from anonhist.mechanisms import BudgetShares
+
+        options["shares"] = BudgetShares.parse(options["shares"])
+    return options
 
 
 def _listed(names: tuple[str, ...]) -> str:
@@ -46,7 +62,7 @@ label_option = click.option(
     metavar="COLUMN",
     help="Column (or key of JSON lines) of labels; optional if there is only one column.",
 )
-table_option = click.option("--table", metavar="NAME", help="Which table of a database to read.")
+table_option = click.option("--table", metavar="NAME", help="Table to read from a database.")
 delimiter_option = click.option(
     "--delimiter",
     metavar="CHAR",
@@ -79,7 +95,7 @@ reading_options = as_one(
         type=click.Choice(get_args(Format)),
         help="What a row is: an event, a label and nothing else, a label with its count, or a count with the number of "
         "labels that have it. By default the header decides (label,count and count,prevalence are known, all else is "
-        "events), and JSON lines are events. Of standard input say this (labels: one a line), or --label for CSV.",
+        "events), and JSON lines are events. For standard input, give this (labels: one per line), or --label for CSV.",
     ),
     delimiter_option,
     no_header_option,
@@ -88,51 +104,60 @@ reading_options = as_one(
         is_flag=True,
         help="Count rows without a label as a label of their own; otherwise they are left out.",
     ),
-    made=Reading,
-)
-
-max_count_option = click.option(
-    "--max-count", type=int, metavar="C", help="With --unit label: counts from C on are taken together as 'C or more'."
+    made=reading_of,
 )
 
 relation_option = click.option(
     "--relation",
-    type=click.Choice(RELATIONS),
+    type=click.Choice(tuple(relation.value for relation in NeighboringRelation)),
     default=NeighboringRelation.ADD_OR_REMOVE.value,
     show_default=True,
     help="Difference between data sets that the result hides: one unit added or removed, or one unit replaced (twice "
     "the noise).",
 )
 
-max_per_user_option = click.option(
+
+def epsilon_option(
+    told: str = "Total privacy budget, such as 1 or 0.5: smaller is more private and less accurate. No default.",
+    **settings: Any,
+) -> Callable[[Any], Any]:
+    """Return the option of the budget, explained so."""
+    return click.option("--epsilon", **{"metavar": "E", **settings}, help=told)
+
+
+_max_per_user_option = click.option(
     "--max-per-user",
     type=int,
     metavar="M",
-    help="Most items that count per user; protects users instead of single items.",
+    help="At most M items of each user count; protects users instead of single items.",
 )
-
-promise_options = all_options(
-    click.option(
-        "--unit",
-        type=click.Choice(_UNITS),
-        help="What to protect: one item (a row), one user with all items that count, or one label with all its items. "
-        "By default, users if --max-per-user is given, otherwise items.",
-    ),
-    max_per_user_option,
-    max_count_option,
-    relation_option,
+_max_count_option = click.option(
+    "--max-count", type=int, metavar="C", help="With --unit label: counts of C or more are merged."
 )
+users_option = as_one("protection", _max_per_user_option, made=Protection.of)
 
-planned_unit_options = all_options(
-    click.option(
-        "--unit",
-        type=click.Choice(_UNITS),
-        help="What to protect. By default, users if --max-per-user is given, otherwise the unit of --like, otherwise "
-        "items.",
+
+def protection_options(
+    told: str = (
+        "What to protect: one item (a row), one user with all items that count, or one label with all its items. By "
+        "default, users if --max-per-user is given, otherwise items."
     ),
-    max_per_user_option,
-    max_count_option,
-    relation_option,
+    units: tuple[str, ...] = _UNITS,
+) -> Callable[[Any], Any]:
+    """Return the options of what to protect, explained so; a command gets them as ``protection``."""
+    return as_one(
+        "protection",
+        click.option("--unit", type=click.Choice(units), help=told),
+        _max_per_user_option,
+        *([_max_count_option] if "label" in units else []),
+        relation_option,
+        made=Protection.of,
+    )
+
+
+sketch_protection_options = protection_options(
+    "What to protect: one item (a row), or one user. By default, users if --max-per-user is given, otherwise items.",
+    _UNITS[:2],
 )
 
 simulations_option = click.option(
@@ -140,14 +165,13 @@ simulations_option = click.option(
     type=int,
     metavar="R",
     help="Number of simulations for error estimates, from 2 to 1000, or 0 for no error estimates. They cost time but "
-    "no privacy.  [default: 32, or down to 8 where they take long]",
+    "no privacy.  [default: 32, or as few as 8 if they take long]",
 )
 
 
 def _level(_: click.Context, __: click.Parameter, level: float) -> float:
     if not 0 < level < 1:
-        message = f"--level must be a number between 0 and 1, such as 0.95, not {level}."
-        raise UsageError(message)
+        raise UsageError(f"--level must be a number between 0 and 1, such as 0.95, not {level}.")
     return level
 
 
@@ -158,25 +182,61 @@ def level_option(told: str) -> Callable[[Any], Any]:
 
 def report_options(told: str) -> Callable[[Any], Any]:
     """Return the options of a page, explained so; a command gets what they ask for as ``report``."""
-    return as_one(
-        "report",
+    return as_one("report", *_page_options(told), made=AskedPage.of)
+
+
+def _page_options(told: str) -> tuple[Callable[[Any], Any], ...]:
+    return (
         click.option("--report", metavar="FILE.html", help=told),
         click.option("--title", metavar="TEXT", help="Title of that page, instead of its usual one."),
-        made=AskedPage.of,
     )
 
 
-release_output_options = all_options(
-    click.option(
-        "-o",
-        "--output",
-        metavar="FILE",
-        help="File to write: FILE.json (everything), FILE.csv, FILE.parquet, or - for CSV on standard output.",
-    ),
-    report_options("Also write an HTML page with plots and the privacy guarantee in plain words."),
-)
 csv_output_option = click.option(
     "-o", "--output", metavar="FILE.csv", help="File to write, or - for CSV on standard output (the default in a pipe)."
 )
 quiet_option = click.option("--quiet", is_flag=True, help="Print only errors.")
 force_option = click.option("--force", is_flag=True, help="Overwrite existing outputs.")
+
+
+def output_options(
+    output_option: Callable[[Any], Any] = csv_output_option, *, page: str = "", also_printed: str = ""
+) -> Callable[[Any], Any]:
+    """Return the options under "Output", which a command gets as ``outputs``.
+
+    Parameters
+    ----------
+    output_option
+        The option of the file.
+    page
+        Explains the option of the page; without it there is none.
+    also_printed
+        What --quiet leaves besides errors.
+    """
+    return as_one(
+        "outputs",
+        output_option,
+        *(_page_options(page) if page else ()),
+        force_option,
+        click.option("--quiet", is_flag=True, help=f"Print only errors{also_printed}."),
+        made=Outputs.of,
+    )
+
+
+sketch_output_options = output_options(
+    click.option("-o", "--output", required=True, metavar="FILE.sketch", help="File to write the sketch to.")
+)
+
+
+def release_output_options(*, also_printed: str = "") -> Callable[[Any], Any]:
+    """Return the options of where a release goes, which a command gets as ``outputs``."""
+    return output_options(
+        click.option(
+            "-o",
+            "--output",
+            metavar="FILE",
+            help="File to write: FILE.json (everything), FILE.csv, FILE.parquet, or - for CSV on standard output.",
+        ),
+        page="Also write an HTML page with plots and the privacy guarantee in plain words.",
+        also_printed=also_printed,
+    )

@@ -15,10 +15,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Bars:
-    """Receivers of the share done, or None where nobody watches."""
+    """Receivers of the share done and of remarks, or None where nobody watches."""
 
     reading: Callable[[float], None] | None
     working: Callable[[float], None] | None
+    notify: Callable[[str], None] | None = None
 
 
 @contextmanager

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import re
 import sys
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 
 from anonhist.cli.arguments import one_character
 from anonhist.cli.output import say_line
 from anonhist.cli.spelling import as_typed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Iterator
 
-    from anonhist.privacy import PrivacyUnit
+    from anonhist.cli.arguments import Protection
+    from anonhist.cli.progress import Bars
     from anonhist.profiles import Profile
     from anonhist.releases import Release
 
@@ -30,53 +33,29 @@ WHERE_REMARKS_ARE = (
 Format = Literal["events", "labels", "counts", "prevalences"]
 
 
-class Reading(NamedTuple):
-    """How a source is read: the options under "Input", as they were typed."""
-
-    label: str | None
-    user: str | None
-    order_by: str | None
-    order_key: str | None
-    keep_null: bool
-    table: str | None
-    format_: Format | None
-    delimiter: str | None
-    no_header: bool
+# The options under "Input", in the order in which help has them.
+READING = ("label", "user", "order_by", "order_key", "keep_null", "table", "format_", "delimiter", "no_header")
 
 
-# Of the parameters, in the order in which help has them.
-READING = Reading._fields
+def reading_of(*, format_: Format | None, delimiter: str | None, no_header: bool, **others: Any) -> dict[str, Any]:
+    """Return how a source is read, as :func:`anonhist.ingest.read_profile` calls it."""
+    return {**others, "format": format_, "delimiter": one_character(delimiter), "header": not no_header}
 
 
 def profile_of_source(
-    source: str,
-    reading: Reading,
-    *,
-    max_per_user: int | None,
-    unit: PrivacyUnit | None,
-    count_users: bool = False,
-    notify: Callable[[str], None] | None,
-    progress: Callable[[float], None] | None,
+    source: str, reading: dict[str, Any], protection: Protection, bars: Bars, *, count_users: bool = False
 ) -> Profile:
     """Read the source as the options say."""
     from anonhist.ingest import read_profile
 
     return read_profile(
         source,
-        label=reading.label,
-        user=reading.user,
-        max_per_user=max_per_user,
-        order_by=reading.order_by,
-        order_key=reading.order_key,
+        max_per_user=protection.max_per_user,
         count_users=count_users,
-        table=reading.table,
-        format=reading.format_,
-        delimiter=one_character(reading.delimiter),
-        header=not reading.no_header,
-        keep_null=reading.keep_null,
-        unit=unit,
-        notify=notify,
-        progress=progress,
+        unit=protection.unit,
+        notify=bars.notify,
+        progress=bars.reading,
+        **reading,
     )
 
 
@@ -101,6 +80,28 @@ def _begins_as_release(source: str) -> bool:
             return _RELEASE.match(file.read(100)) is not None
     except (OSError, ValueError):
         return False
+
+
+@contextmanager
+def reading_bars(work: str, *, quiet: bool, first: str = "Reading", is_private: bool = True) -> Iterator[Bars]:
+    """Show bars while the block reads data and works on them; then tell the operator what was noticed in private data.
+
+    Parameters
+    ----------
+    work, first
+        What the bars are called: that of the work, and that of reading before it.
+    quiet
+        Show nothing.
+    is_private
+        Whether there are data of which something may be noticed: not of a release.
+    """
+    from anonhist.cli.progress import progress_bars
+
+    remarks: list[str] = []
+    with progress_bars(work, shown=not quiet, first=first) as bars:
+        yield replace(bars, notify=None if quiet else remarks.append)
+    # After the bars, which would be written over.
+    tell_operator(remarks, quiet=quiet or not is_private)
 
 
 def tell_operator(remarks: list[str], *, quiet: bool) -> None:

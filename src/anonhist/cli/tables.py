@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TextIO
 
+import click
+
+from anonhist.cli.output import print_whole
+from anonhist.cli.targets import STDOUT
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from rich.console import Console
     from rich.table import Table
@@ -24,6 +29,21 @@ def csv_of(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     writer.writerow(header)
     writer.writerows(rows)
     return text.getvalue()
+
+
+def write_csv(text: str, target: str | None, show: Callable[[], None], *, force: bool, quiet: bool) -> None:
+    """Write a CSV to standard output, or show a table to people, besides the CSV if it goes to a file."""
+    if target == STDOUT:
+        print_whole(text)
+        return
+    if target is not None:
+        from anonhist.formats.atomic import write_whole
+
+        write_whole(target, text.encode(), overwrite=force)
+    if not quiet:
+        show()
+        if target is not None:
+            click.echo(f"Wrote {target}.")
 
 
 def console_on(stream: TextIO, *, widest: int) -> Console:

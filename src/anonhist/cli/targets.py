@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from anonhist.cli.arguments import command_to_publish
+from anonhist.cli.hints import options_of
 from anonhist.errors import UsageError, mask
 
 if TYPE_CHECKING:
@@ -24,6 +25,8 @@ def csv_target(source: str, output: str | None, *, what: str, force: bool) -> st
     if target not in (None, STDOUT):
         if not target.lower().endswith(".csv"):
             message = f"{what} written as CSV: end the path in .csv, not {target!r}."
+            if target.lower().endswith(".html") and "--report" in options_of(click.get_current_context().command):
+                message += " For an HTML page, use --report."
             raise UsageError(message)
         check_target(source, target, force=force)
     return target
@@ -48,7 +51,7 @@ class AskedPage(NamedTuple):
         """Return what the two options ask for, or None where no page is wanted."""
         if report is None:
             if title is not None:
-                raise UsageError("--title belongs to --report FILE.html, the page that it is the title of.")
+                raise UsageError("--title requires --report FILE.html, the page to which it gives a title.")
             return None
         return cls(report, title)
 
@@ -96,5 +99,4 @@ def _check_not_input(source: str, target: str) -> None:
     from anonhist.ingest.files import input_files
 
     if any(os.path.exists(path) and os.path.samefile(path, target) for path in input_files(source)):  # noqa: PTH110, PTH121
-        message = f"{target!r} is the input: what is written would replace it; name another output."
-        raise UsageError(message)
+        raise UsageError(f"{target!r} is the input: what is written would replace it; name another output.")

@@ -1,4 +1,4 @@
-"""Public lists of labels: alphabets and candidates, one a line."""
+"""Public lists of labels: alphabets and candidates, one per line."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from anonhist.errors import DataError
 
 
 def labels_in(path: str, *, what: str) -> tuple[str, ...]:
-    """Read a list of labels, one a line, in their order.
+    """Read a list of labels, one per line, in their order.
 
     Parameters
     ----------
@@ -25,23 +25,19 @@ def labels_in(path: str, *, what: str) -> tuple[str, ...]:
     try:
         text = Path(path).read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError:
-        message = f"The file {path!r} is not UTF-8 text."
-        raise DataError(message) from None
+        raise DataError(f"The file {path!r} is not UTF-8 text.") from None
     except (OSError, ValueError) as error:
         reason = (error.strerror if isinstance(error, OSError) else None) or "the system does not take such a name"
-        message = f"The file {path!r} cannot be read: {reason}."
-        raise DataError(message) from None
+        raise DataError(f"The file {path!r} cannot be read: {reason}.") from None
     # Not splitlines, for which many more signs end a line.
     lines = text.replace("\r\n", "\n").removesuffix("\n").split("\n")
     if lines == [""]:
-        message = f"The file {path!r} is empty: list {what}, one a line."
-        raise DataError(message)
+        raise DataError(f"The file {path!r} is empty: list {what}, one per line.")
     if "" in lines:
-        message = f"Line {lines.index('') + 1} of {path!r} is empty: list {what}, one a line, and nothing else."
+        message = f"Line {lines.index('') + 1} of {path!r} is empty: list {what}, one per line, and nothing else."
         raise DataError(message)
     if len(set(lines)) < len(lines):
         first = {line: place for place, line in reversed(list(enumerate(lines, 1)))}
         twice = next(place for place, line in enumerate(lines, 1) if first[line] != place)
-        message = f"Line {twice} of {path!r} repeats an earlier line; list each label once."
-        raise DataError(message)
+        raise DataError(f"Line {twice} of {path!r} repeats an earlier line; list each label once.")
     return tuple(lines)

@@ -42,17 +42,14 @@ def check_free(path: str | Path, *, overwrite: bool) -> Path:
     target = Path(path)
     # os.path answers False where pathlib may raise: names too long, folders that may not be looked into.
     if os.path.isdir(target):  # noqa: PTH112
-        message = f"{str(target)!r} is a folder; name a file."
-        raise UsageError(message)
+        raise UsageError(f"{str(target)!r} is a folder; name a file.")
     if not overwrite and os.path.lexists(target):
         _refuse(target)
     folder = os.path.dirname(os.path.abspath(target))  # noqa: PTH100, PTH120
     if not os.path.isdir(folder):  # noqa: PTH112
-        message = f"The folder of {str(target)!r} does not exist; make it first."
-        raise OutputError(message)
+        raise OutputError(f"The folder of {str(target)!r} does not exist; make it first.")
     if not os.access(folder, os.W_OK | os.X_OK):
-        message = f"The folder of {str(target)!r} cannot be written to; choose another."
-        raise OutputError(message)
+        raise OutputError(f"The folder of {str(target)!r} cannot be written to; choose another.")
     return target
 
 
@@ -97,8 +94,7 @@ def open_whole(path: str | Path, *, overwrite: bool) -> Iterator[BinaryIO]:
         raise
     except OSError as error:
         reason = error.strerror or "the system does not take such a name"
-        message = f"{str(target)!r} could not be written: {reason}; nothing was left behind."
-        raise OutputError(message) from None
+        raise OutputError(f"{str(target)!r} could not be written: {reason}; nothing was left behind.") from None
 
 
 def remove_parts() -> None:

@@ -6,11 +6,10 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from anonhist.errors import DataError, UsageError
-from anonhist.formats.kinds import Remade
+from anonhist.formats.kinds import Recorded, Remade
 from anonhist.mechanisms.names import from_parameters
 
 if TYPE_CHECKING:
-    from anonhist.formats.kinds import Recorded
     from anonhist.mechanisms import CentralMechanism
     from anonhist.privacy import Guarantee
     from anonhist.profiles import Profile

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 from anonhist.catalogue.mechanisms import MECHANISMS
 from anonhist.errors import DataError, UsageError
 from anonhist.formats.central_releases import check_no_excess, check_no_zeros, check_profile
-from anonhist.formats.kinds import Remade
-from anonhist.graphs.edge.edge_mechanism import EdgeMechanism
+from anonhist.formats.kinds import Recorded, Remade
+from anonhist.graphs.edge.privacy import EdgeMechanism
+from anonhist.graphs.kind import member_of
 from anonhist.graphs.node.cumulative_degrees import CumulativeDegrees
 from anonhist.graphs.node.histogram_degrees import HistogramDegrees
 from anonhist.graphs.node.partition_degrees import PartitionDegrees
 from anonhist.graphs.node.survival_degrees import SurvivalDegrees
-from anonhist.graphs.parameters import member_of
 from anonhist.graphs.policy import Direction, EdgePolicy
 from anonhist.mechanisms.names import from_parameters
 from anonhist.profiles.whole import MAX_ITEMS
@@ -23,7 +23,6 @@ from anonhist.profiles.whole import MAX_ITEMS
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from anonhist.formats.kinds import Recorded
     from anonhist.graphs.node.node_mechanism import NodeMechanism
     from anonhist.profiles import Profile
 
@@ -46,8 +45,7 @@ def remake(recorded: Recorded) -> Remade:
     try:
         made = _for_edges(name, parameters) if name in _CENTRAL else _for_nodes(name, parameters)
     except UsageError as error:
-        message = f"The parameters of the {name} mechanism in the file are invalid: {error}"
-        raise DataError(message) from None
+        raise DataError(f"The parameters of the {name} mechanism in the file are invalid: {error}") from None
     if dict(made.mechanism.parameters) != dict(parameters):
         raise DataError("the parameters of a mechanism for degrees must be written as this program writes them")
     promised = made.guarantee
@@ -55,8 +53,7 @@ def remake(recorded: Recorded) -> Remade:
         guarantee = replace(guarantee, arithmetic=promised.arithmetic, conditions=promised.conditions)
     for each in fields(guarantee):
         if getattr(guarantee, each.name) != getattr(promised, each.name):
-            message = f"the guarantee's {each.name} is not that of the mechanism"
-            raise DataError(message)
+            raise DataError(f"the guarantee's {each.name} is not that of the mechanism")
     return made
 
 
@@ -90,8 +87,7 @@ def _check_public_nodes(mechanism: EdgeMechanism, profile: Profile, zeros: int |
 def _for_edges(name: str, parameters: Mapping[str, Any]) -> Remade:
     given = dict(parameters)
     if not given.keys() >= _POLICY:
-        message = f"{', '.join(sorted(_POLICY))} must be among them."
-        raise UsageError(message)
+        raise UsageError(f"{', '.join(sorted(_POLICY))} must be among them.")
     direction, self_loops, duplicates = (given.pop(each) for each in ("direction", "self_loops", "duplicates"))
     nodes = given.pop("public_nodes", None)
     policy = EdgePolicy(member_of(Direction, direction, "direction"), self_loops, duplicates)

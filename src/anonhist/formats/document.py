@@ -2,7 +2,7 @@
 
 Each release is written in the oldest version that holds all of it. Version 2, of releases from sketches and with node
 privacy, brought three fields of the guarantee: in how many sketches a user may be, conditions of the promise, and what
-holds towards a party. Version 3 brought bands, intervals for φ_{k+} from noisy values and, where what is released was
+holds toward a party. Version 3 brought bands, intervals for φ_{k+} from noisy values and, where what is released was
 smoothed, for φ_r and φ_0; the key of the order in which items of users were kept; and releases of which no error was
 simulated: their ``sorted_l1`` is null, and their tables of errors are empty. Version 4 brought the excess:
 what the bound on items of users left out.
@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from anonhist.errors import DataError, UsageError
-from anonhist.formats.fields import check_version, floats, mapping, text, whole
-from anonhist.formats.file_wording import file_wording
+from anonhist.formats.fields import check_version, file_wording, floats, mapping, member, text, whole
+from anonhist.formats.json_text import document_text
 from anonhist.formats.kinds import RECORDS, Recorded, records_with
 from anonhist.formats.release_fields import OPTIONAL_FIELDS, check_since, optional_document, optional_fields
 from anonhist.mechanisms.basis.skeletons import CentralMechanism
@@ -85,6 +85,11 @@ def to_document(release: Release) -> dict[str, Any]:
             **({} if error.zeros_interval is None else {"zeros_interval": list(error.zeros_interval)}),
         },
     }
+
+
+def release_text(release: Release) -> str:
+    """Return the JSON file of a release."""
+    return document_text(to_document(release))
 
 
 def _version(release: Release) -> int:
@@ -175,11 +180,7 @@ def _guarantee(value: object, version: int) -> Guarantee:
         names |= {"sketches", "conditions", "party_epsilon"}
     fields = mapping(value, names, "the guarantee")
     text(fields["sentence"], "the sentence of the guarantee")
-    relations = {relation.value: relation for relation in NeighboringRelation}
-    relation = relations.get(text(fields["relation"], "the relation"))
-    if relation is None:
-        message = f"the relation must be one of {', '.join(relations)}"
-        raise DataError(message)
+    relation = member(NeighboringRelation, fields["relation"], "the relation")
     if type(fields["bound"]) is not int:
         raise DataError("the bound of the unit must be a whole number")
     spending = fields["spending"]
@@ -212,8 +213,7 @@ def _error(value: object, version: int) -> ReleaseError:
         raise DataError("the number of simulations must be a whole number")
     runs = parse_simulations(simulations)
     if not runs and version < 3:
-        message = f"a release of version {version} has simulations"
-        raise DataError(message)
+        raise DataError(f"a release of version {version} has simulations")
     bands = {
         name: _band(made_by, fields[name])
         for name, made_by in (("band", KPlusBand), ("prevalence_band", PrevalenceBand))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from anonhist.formats.file_wording import file_wording
+from anonhist.formats.fields import file_wording
 from anonhist.formats.json_text import document_text
 from anonhist.formats.tables import Table
 

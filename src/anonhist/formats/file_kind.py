@@ -1,9 +1,10 @@
-"""What all files that are read whole have in common: an ending, a content, and one sentence if it cannot be used."""
+"""Files that are read whole: an ending, a content that says what it is, and one sentence if it cannot be used."""
 
 from __future__ import annotations
 
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -13,9 +14,81 @@ from anonhist.formats.json_text import content_of, parse_json
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
+    from anonhist.local.surveys.survey import Survey
+    from anonhist.local.surveys.tally import Tally
+    from anonhist.releases import Release
+    from anonhist.sketches.sketch import Sketch
+
+# The module that has FILES for each format; loaded only when a file of that format is read.
+_KINDS = {"anonhist.release": "reading", "anonhist.survey": "surveys", "anonhist.tally": "tallies"}
 T = TypeVar("T")
-# What JSON files of ours hold, as their formats are called.
-_KINDS = ("release", "survey", "tally")
+
+
+def read(path: str | Path) -> Release | Sketch | Survey | Tally:
+    """Read a file that :func:`write` made, and check everything it says.
+
+    Parameters
+    ----------
+    path
+        A release or a tally: ``.json`` or ``.parquet``. A survey: ``.json``. A sketch: ``.sketch``. Of this or an older
+        version of its format, which says what is in it.
+
+    Returns
+    -------
+    Release, Sketch, Survey or Tally
+        The same that was written: a release has its error recorded, a survey is of the class of its mechanism, and
+        the counters of a sketch lie in the file until they first have to change.
+
+    Raises
+    ------
+    DataError
+        If the file is missing or unreadable, of an unknown format or version, or says something that cannot be.
+    UsageError
+        If the ending is none of these. A CSV file has lost its guarantee, so it is not read.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from anonhist.formats.writing import write
+    >>> from anonhist.mechanisms import release
+    >>> from anonhist.profiles import Profile
+    >>> released = release(Profile.from_labels("abracadabra"), epsilon=1)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write(released, f"{folder}/release.json")
+    ...     read(f"{folder}/release.json").profile == released.profile
+    True
+    """
+    ending = Path(path).suffix.lower()
+    if ending == ".sketch":
+        sketch: Sketch = import_module("anonhist.formats.sketches").read_sketch(path)
+        return sketch
+    if ending not in (".json", ".parquet"):
+        raise UsageError(f"Give a file ending in .json, .parquet or .sketch; {mask(str(path))!r} does not.")
+    content = content_of(Path(path))
+    with naming_file("file of this program", path):
+        document = load(content, ending)
+        kind = _kind(_format(document))
+    with naming_file(kind.name, path):
+        return kind.decoders[ending](document)
+
+
+def _format(document: object) -> object:
+    """Return what a JSON document, or the content of a Parquet file, says it is."""
+    if isinstance(document, bytes):
+        from anonhist.formats.parquet_content import open_parquet, refuse_damage
+
+        with refuse_damage():
+            metadata = open_parquet(document).schema_arrow.metadata or {}
+        return next((name for name in _KINDS if name.encode() in metadata), None)
+    return document.get("format") if isinstance(document, dict) else None
+
+
+def _kind(name: object) -> FileKind[Release | Survey | Tally]:
+    """Return how files of a format are read."""
+    if not isinstance(name, str) or name not in _KINDS:
+        raise DataError(f"its format is none of {', '.join(_KINDS)}")
+    kind: FileKind[Release | Survey | Tally] = import_module(f"anonhist.formats.{_KINDS[name]}").FILES
+    return kind
 
 
 @dataclass(frozen=True)
@@ -46,15 +119,13 @@ class FileKind(Generic[T]):
         ending = Path(path).suffix.lower()
         if ending not in self.decoders:
             endings, none = " or ".join(self.decoders), "neither" if len(self.decoders) > 1 else "none"
-            message = f"A {self.name} is read from a {endings} file; {mask(str(path))!r} is {none}."
-            raise UsageError(message)
+            raise UsageError(f"A {self.name} is read from a {endings} file; {mask(str(path))!r} is {none}.")
         content = content_of(Path(path))
         with naming_file(self.name, path):
             document = load(content, ending)
             said = document.get("format") if isinstance(document, dict) else None
-            if other := next((kind for kind in _KINDS if said == f"anonhist.{kind}" and kind != self.name), None):
-                message = f"its format says that it is a {other}"
-                raise DataError(message)
+            if isinstance(said, str) and said in _KINDS and said != f"anonhist.{self.name}":
+                raise DataError(f"its format says that it is a {said.removeprefix('anonhist.')}")
             return self.decoders[ending](document)
 
 
@@ -69,5 +140,4 @@ def naming_file(name: str, path: str | Path) -> Iterator[None]:
     try:
         yield
     except (DataError, UsageError) as error:
-        message = f"{str(path)!r} is not a {name} that can be read: {str(error).removesuffix('.')}."
-        raise DataError(message) from None
+        raise DataError(f"{str(path)!r} is not a {name} that can be read: {str(error).removesuffix('.')}.") from None

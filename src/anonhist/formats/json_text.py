@@ -37,8 +37,7 @@ def content_of(source: Path) -> bytes:
         return source.read_bytes()
     except (OSError, ValueError) as error:
         reason = (error.strerror if isinstance(error, OSError) else None) or "the system does not take such a name"
-        message = f"The file {mask(str(source))!r} cannot be read: {reason}."
-        raise DataError(message) from None
+        raise DataError(f"The file {mask(str(source))!r} cannot be read: {reason}.") from None
 
 
 def parse_json(content: bytes) -> object:
@@ -52,8 +51,7 @@ def parse_json(content: bytes) -> object:
 
 
 def _no_constant(name: str) -> NoReturn:
-    message = f"it holds {name} where a number must be"
-    raise DataError(message)
+    raise DataError(f"it holds {name} where a number must be")
 
 
 def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:

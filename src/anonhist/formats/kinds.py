@@ -111,5 +111,4 @@ def records_with(name: str) -> ReleaseRecords:
     for records in RECORDS.values():
         if name in records.versions:
             return records
-    message = f"The file names a mechanism unknown to this version: {name!r:.80}."
-    raise DataError(message)
+    raise DataError(f"The file names a mechanism unknown to this version: {name!r:.80}.")

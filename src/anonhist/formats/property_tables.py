@@ -1,4 +1,4 @@
-"""What is estimated of a distribution as tables: a row an estimate, or a row a point of a curve."""
+"""Estimates, statistics of degrees and curves as tables: a row an estimate, or a point of a curve."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import numpy as np
 from anonhist.formats.tables import Table, ten_digits
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from anonhist.formats.tables import Columns
     from anonhist.properties.curve import Curve
-    from anonhist.properties.estimate import Estimate, Estimates
+    from anonhist.properties.estimate import Estimate
 
 
 def _estimates(found: Sequence[Estimate]) -> Columns:
@@ -35,8 +35,9 @@ def _estimates(found: Sequence[Estimate]) -> Columns:
     }
 
 
-def _named(found: Estimates) -> Columns:
-    return {"property": [name for name, _ in found], **_estimates([estimate for _, estimate in found])}
+def _named(column: str, found: Iterable[tuple[str, Estimate]]) -> Columns:
+    names, estimates = zip(*found, strict=True)
+    return {column: names, **_estimates(estimates)}
 
 
 def _points(curve: Curve) -> Columns:
@@ -67,5 +68,6 @@ def _whole(x: float) -> str:
 
 
 ESTIMATE_TABLE = Table(lambda estimate: _estimates([estimate]))
-ESTIMATES_TABLE = Table(_named)
+ESTIMATES_TABLE = Table(lambda found: _named("property", found))
+DEGREES_TABLE = Table(lambda statistics: _named("statistic", statistics.by_name()))
 CURVE_TABLE = Table(_points, lambda curve: {curve.x_name: _whole})

@@ -1,4 +1,4 @@
-"""What a release may say besides what every release says: how each such field is written and read, one line a field."""
+"""Fields that a release may have: how each is written and read, one line a field."""
 
 from __future__ import annotations
 
@@ -6,14 +6,38 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from anonhist.errors import DataError
-from anonhist.formats.excess_fields import excess_document, excess_from
-from anonhist.formats.fields import text
+from anonhist.formats.fields import mapping, text
+from anonhist.privacy import Guarantee, parse_epsilon
+from anonhist.releases import Excess, Release
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from anonhist.privacy import Guarantee
-    from anonhist.releases import Release
+
+_NUMBERS = ("bound", "cap", "noisy_within", "noisy_above", "noisy_items")
+_EPSILONS = ("users_epsilon", "items_epsilon")
+
+
+def excess_document(excess: Excess) -> dict[str, Any]:
+    """Return the excess as JSON values; between which neighbors it holds, the guarantee says."""
+    numbers = {name: getattr(excess, name) for name in _NUMBERS}
+    return numbers | {name: str(getattr(excess, name)) for name in _EPSILONS}
+
+
+def excess_from(value: object, guarantee: Guarantee) -> Excess:
+    """Return the excess in a document, having refused what none can be.
+
+    Raises
+    ------
+    DataError
+        With what is wrong in one clause; numbers out of their range raise a UsageError.
+    """
+    fields = mapping(value, {*_NUMBERS, *_EPSILONS}, "the excess")
+    if any(type(fields[name]) is not int for name in _NUMBERS):
+        raise DataError("the numbers of the excess must be whole")
+    for_users, for_items = (parse_epsilon(text(fields[name], name), name=name) for name in _EPSILONS)
+    numbers = {name: fields[name] for name in _NUMBERS}
+    return Excess(relation=guarantee.relation, users_epsilon=for_users, items_epsilon=for_items, **numbers)
 
 
 @dataclass(frozen=True)
@@ -43,8 +67,7 @@ def _number(what: str) -> Callable[[object, Guarantee], int]:
     def read(value: object, _: Guarantee) -> int:
         # Whether it is in range, the release checks.
         if type(value) is not int:
-            message = f"{what} must be a whole number"
-            raise DataError(message)
+            raise DataError(f"{what} must be a whole number")
         return value
 
     return read
@@ -85,5 +108,4 @@ def check_since(document: Mapping[str, Any], version: int) -> None:
     """
     for name, each in OPTIONAL_FIELDS.items():
         if name in document and version < each.since:
-            message = f"a release of version {version} has no {name.replace('_', ' ')}"
-            raise DataError(message)
+            raise DataError(f"a release of version {version} has no {name.replace('_', ' ')}")

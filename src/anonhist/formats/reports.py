@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from anonhist.local.surveys.reports import Reports
 
 ENDINGS = (".csv", ".jsonl", ".ndjson", ".parquet")
-# Reports are written so many bytes at a time: texts beyond 2^31 bytes would not fit an array.
+# Bytes of reports written at a time: texts beyond 2^31 bytes would not fit an array.
 _PART_BYTES = 1 << 26
 _HEX = np.array([f"{byte:02x}".encode() for byte in range(256)], dtype="S2").view(np.uint16)
 
@@ -38,7 +38,7 @@ def reports_writer(ending: str, file: BinaryIO) -> ReportsWriter:
     """
     if ending == ".parquet":
         return _Parquet(file)
-    return _Csv(file) if ending == ".csv" else _JsonLines(file)
+    return _Lines(file, is_csv=ending == ".csv")
 
 
 def _columns(reports: Reports) -> Columns:
@@ -52,7 +52,7 @@ def _columns(reports: Reports) -> Columns:
 TABLE = Table(_columns)
 
 
-def write_reports(reports: Reports, ending: str, file: BinaryIO) -> None:
+def write_reports(reports: Reports, file: BinaryIO, ending: str) -> None:
     """Write all there are."""
     writer = reports_writer(ending, file)
     writer.write(reports)
@@ -84,44 +84,29 @@ class _Parquet:
             self._writer.close()
 
 
-class _Csv:
-    def __init__(self, file: BinaryIO) -> None:
-        self._file = file
-        self._begun = False
+class _Lines:
+    """CSV, or JSON lines: pieces of text around the columns of each row."""
+
+    def __init__(self, file: BinaryIO, *, is_csv: bool) -> None:
+        self._file, self._is_csv, self._begun = file, is_csv, False
 
     def write(self, reports: Reports) -> None:
-        if not self._begun:
+        if self._is_csv and not self._begun:
             self._file.write(",".join(("survey", *reports.columns)).encode() + b"\n")
-            self._begun = True
+        self._begun = True
         for rows in _parts(reports):
-            fields = [_texts(column[rows]) for column in reports.columns.values()]
-            pieces = [reports.survey]
-            for field in fields:
-                pieces += [",", field]
-            _write_lines(self._file, [*pieces, "\n"])
-
-    def close(self) -> None:
-        pass
-
-
-class _JsonLines:
-    def __init__(self, file: BinaryIO) -> None:
-        self._file = file
-
-    def write(self, reports: Reports) -> None:
-        for rows in _parts(reports):
-            pieces: list[Any] = [f'{{"survey":"{reports.survey}"']
+            pieces: list[Any] = [reports.survey if self._is_csv else f'{{"survey":"{reports.survey}"']
             for name, column in reports.columns.items():
-                quote = '"' if column.ndim == 2 else ""
-                pieces += [f',"{name}":{quote}', _texts(column[rows]), quote]
-            _write_lines(self._file, [*pieces, "}\n"])
+                quote = '"' if column.ndim == 2 and not self._is_csv else ""
+                pieces += ["," if self._is_csv else f',"{name}":{quote}', _texts(column[rows]), quote]
+            _write_lines(self._file, [*pieces, "\n" if self._is_csv else "}\n"])
 
     def close(self) -> None:
         pass
 
 
 def _parts(reports: Reports) -> list[slice]:
-    """Return the rows in parts of so many bytes; one empty part where there are no rows."""
+    """Return the rows in parts of about this many bytes; one empty part if there are no rows."""
     width = sum(column[:1].nbytes for column in reports.columns.values()) or 1
     step = max(1, _PART_BYTES // (3 * width + 64))
     return [slice(start, min(start + step, len(reports))) for start in range(0, len(reports) or 1, step)]

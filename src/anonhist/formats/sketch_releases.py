@@ -1,4 +1,4 @@
-"""What a release that was read from a sketch remembers of it: made again from a document, and checked."""
+"""The mechanism of a release from a sketch: made again from a document, and checked."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from anonhist.errors import DataError, UsageError
 from anonhist.formats.central_releases import check_no_excess, check_no_zeros
-from anonhist.formats.kinds import Remade
-from anonhist.formats.sketch_promises import check_promise_of_version_1, promise_of_version_1
-from anonhist.mechanisms.basis.setting import NO_ITEMS
-from anonhist.privacy import PrivacyUnit, parse_epsilon, parse_whole_number
+from anonhist.formats.kinds import Recorded, Remade
+from anonhist.mechanisms.basis.setting import NO_ITEMS, NOISE_IS_EXACT
+from anonhist.privacy import Guarantee, PrivacyUnit, parse_epsilon, parse_whole_number
 from anonhist.sketches.addresses import MOST_COUNTERS, MOST_LISTED
 from anonhist.sketches.decoding.decoder import CounterSetting
 from anonhist.sketches.decoding.names import decoder_from
@@ -23,7 +22,6 @@ from anonhist.sketches.sketch_mechanism import SKETCH, SketchMechanism
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from anonhist.formats.kinds import Recorded
     from anonhist.profiles import Profile
 
 # γ, or γ^s for a part of another shape than one.
@@ -33,6 +31,12 @@ _PART = re.compile(r"(?P<gamma>[0-9]+(?:/[0-9]+)?)(?:\^(?P<shape>[0-9]+(?:/[0-9]
 _SHARES = re.compile(
     r"(?P<gamma>[0-9]+(?:/[0-9]+)?)\^1/(?P<honest>[0-9]{1,10})\*(?P<merged>[0-9]{1,18})@(?P<participants>[0-9]{1,10})"
 )
+# Shares that add up to exactly one noise cannot be told from a noise of one sketch there.
+_UNKNOWN_SHARES = (
+    "each sketch had noise of its own, or the adversary is an outsider and the parties that shared noise were honest "
+    "and took part (version 1 of the file does not say which)"
+)
+_UNKNOWN_USERS = "no user had items in two sketches that shared noise"
 
 
 def remake(recorded: Recorded) -> Remade:
@@ -46,8 +50,7 @@ def remake(recorded: Recorded) -> Remade:
     is_hashed = name == "hashed-sketch"
     own = {"counters", "sample_share", "noise", "method"} | (set() if is_hashed else {"domain_size"})
     if not own <= parameters.keys() or any(type(each) not in (str, int) for each in parameters.values()):
-        message = f"the parameters of a {name} must be {', '.join(sorted(own))} and those of its method"
-        raise DataError(message)
+        raise DataError(f"the parameters of a {name} must be {', '.join(sorted(own))} and those of its method")
     given: dict[str, Any] = dict(parameters)
     counters, share, noise, method = (given.pop(each) for each in ("counters", "sample_share", "noise", "method"))
     shares = "unknown" if version == 1 else given.pop("shares", "")
@@ -65,8 +68,7 @@ def remake(recorded: Recorded) -> Remade:
             shared=_read_shares(shares),
         )
     except UsageError as error:
-        message = f"the parameters of the {name} in the file are invalid: {error}"
-        raise DataError(message) from None
+        raise DataError(f"the parameters of the {name} in the file are invalid: {error}") from None
     if mechanism.sampling_rate > 1 or (mechanism.sampling_rate == 1 and labels not in (None, counters)):
         raise DataError("the share that is sampled does not belong to such a domain")
     written = dict(mechanism.parameters)
@@ -158,3 +160,50 @@ def _own_rates(distribution: NoiseDistribution, shared: Sequence[SharedNoise]) -
     if any(shape != 1 for _, shape in rest):
         raise DataError("the shares are not those of the noise")
     return [gamma for gamma, _ in rest]
+
+
+def promise_of_version_1(guarantee: Guarantee) -> Guarantee:
+    """Return a guarantee of version 1 with the conditions that it left out.
+
+    A user of merged sketches may be in each of them, and so many it names in its steps.
+    """
+    if guarantee.unit.max_items is None:
+        return replace(guarantee, conditions=(_UNKNOWN_SHARES,))
+    sketches = sum(1 if purpose == "one sketch" else int(purpose.split()[0]) for purpose, _ in guarantee.spending)
+    unit = PrivacyUnit.user(max_items=guarantee.unit.max_items, sketches=max(1, sketches))
+    return replace(guarantee, unit=unit, conditions=(_UNKNOWN_SHARES, _UNKNOWN_USERS))
+
+
+def check_promise_of_version_1(guarantee: Guarantee, distribution: NoiseDistribution) -> None:
+    """Refuse a guarantee of version 1 that a sketch with this noise does not give.
+
+    A distribution says of shares of noise how much they are together, not in how many sessions: at least one, and no
+    more than they are enough for.
+
+    Raises
+    ------
+    DataError
+        With what is wrong in one clause.
+    """
+    if guarantee.delta or guarantee.arithmetic != NOISE_IS_EXACT or guarantee.unit.max_count is not None:
+        raise DataError("the guarantee's unit, delta or arithmetic is not that of a sketch")
+    steps = guarantee.unit.max_distance * guarantee.relation.distance
+    least: dict[Fraction, int] = {}
+    most: dict[Fraction, int] = {}
+    for gamma, shape in distribution.parts:
+        if shape < 1:
+            raise DataError("a part of the noise is missing, so that nothing is promised")
+        least[gamma] = least.get(gamma, 0) + 1
+        most[gamma] = most.get(gamma, 0) + int(shape)
+    if guarantee.unit.max_items is None or not guarantee.spending:
+        is_alone = guarantee.unit.max_items is None or sum(least.values()) == 1
+        if guarantee.spending or not is_alone or guarantee.epsilon != max(least) * steps:
+            raise DataError("the guarantee's epsilon is not that of such noise")
+        return
+    if len(guarantee.spending) != len(least):
+        raise DataError("the guarantee's steps are not the parts of the noise")
+    for gamma, (purpose, spent) in zip(sorted(least), guarantee.spending, strict=True):
+        often = spent / (gamma * steps)
+        told = "one sketch" if often == 1 else f"{often} sketches"
+        if often.denominator > 1 or not least[gamma] <= often <= most[gamma] or purpose != told:
+            raise DataError("the guarantee's steps are not the parts of the noise")

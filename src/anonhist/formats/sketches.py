@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 from anonhist.errors import DataError, OutputError, UsageError, mask
 from anonhist.formats.arrow_batch import only_batch
-from anonhist.formats.fields import check_version, mapping, text
+from anonhist.formats.fields import check_version, mapping, member, text
 from anonhist.formats.file_kind import naming_file
 from anonhist.formats.json_text import parse_json
 from anonhist.privacy import NeighboringRelation, PrivacyUnit, parse_epsilon
@@ -60,11 +60,10 @@ _HEXADECIMAL = re.compile(r"(?:[0-9a-f]{2})+")
 def check_sole_name(found: os.stat_result, path: str | Path) -> None:
     """Refuse a file that has other names: they would keep its old state when it is replaced."""
     if found.st_nlink > 1:
-        message = (
+        raise OutputError(
             f"{str(path)!r} has other names (hard links), which would keep its old state after an update; remove them "
             "first."
         )
-        raise OutputError(message)
 
 
 def write_sketch(sketch: Sketch, file: BinaryIO) -> None:
@@ -80,9 +79,6 @@ def write_sketch(sketch: Sketch, file: BinaryIO) -> None:
             os.fchmod(file.fileno(), stat.S_IRUSR | stat.S_IWUSR)
         _encode(sketch, _UNKNOWN_DIGEST, found.update)
         _encode(sketch, found.hexdigest(), file.write)
-
-
-ENCODERS: Mapping[str, Callable[[Any, BinaryIO], None]] = {ENDING: write_sketch}
 
 
 def read_sketch(path: str | Path) -> Sketch:
@@ -126,8 +122,7 @@ def read_sketch(path: str | Path) -> Sketch:
 def check_sketch_path(path: str | Path) -> Path:
     """Refuse a path that is none of a sketch."""
     if Path(path).suffix.lower() != ENDING:
-        message = f"A sketch is read from a {ENDING} file; {mask(str(path))!r} is not one."
-        raise UsageError(message)
+        raise UsageError(f"A sketch is read from a {ENDING} file; {mask(str(path))!r} is not one.")
     return Path(path)
 
 
@@ -136,14 +131,12 @@ def open_sketch(source: Path, path: str | Path) -> Iterator[BinaryIO]:
     """Open the file of a sketch; the path is for the sentences of errors."""
     # Opening a pipe would wait for somebody to write to it.
     if os.path.exists(source) and not os.path.isfile(source):  # noqa: PTH110, PTH113  # pathlib may raise
-        message = f"{str(path)!r} is not a plain file; name one that holds a sketch."
-        raise DataError(message)
+        raise DataError(f"{str(path)!r} is not a plain file; name one that holds a sketch.")
     try:
         file = source.open("rb")
     except (OSError, ValueError) as error:
         reason = (error.strerror if isinstance(error, OSError) else None) or "the system does not take such a name"
-        message = f"The file {mask(str(path))!r} cannot be read: {reason}."
-        raise DataError(message) from None
+        raise DataError(f"The file {mask(str(path))!r} cannot be read: {reason}.") from None
     with file:
         yield file
 
@@ -278,20 +271,12 @@ def _decode(content: mmap.mmap) -> Sketch:
 
 def _sketch(fields: Mapping[str, Any], counters: NDArray[np.int64], batch: pa.RecordBatch) -> Sketch:
     text(fields["library_version"], "the library version")
-    relations = {relation.value: relation for relation in NeighboringRelation}
-    relation = relations.get(text(fields["relation"], "the relation"))
-    if relation is None:
-        message = f"the relation must be one of {', '.join(relations)}"
-        raise DataError(message)
+    relation = member(NeighboringRelation, fields["relation"], "the relation")
     noise = fields["noise"]
     if not isinstance(noise, list):
         raise DataError("the parts of the noise must be a list")
     parts = [_component(part, fields["version"]) for part in noise]
-    presences = {each.value: each for each in UsersIn}
-    presence = presences.get(text(fields.get("users_in", UsersIn.EVERY_SKETCH.value), "users_in"))
-    if presence is None:
-        message = f"users_in must be one of {', '.join(presences)}"
-        raise DataError(message)
+    users_in = member(UsersIn, fields.get("users_in", UsersIn.EVERY_SKETCH.value), "users_in")
     if parts != sorted(parts):
         raise DataError("the parts of the noise must be in order")
     return Sketch.from_parts(
@@ -301,7 +286,7 @@ def _sketch(fields: Mapping[str, Any], counters: NDArray[np.int64], batch: pa.Re
         noise=parts,
         counters=counters,
         clipped=fields["clipped"],
-        users_in=presence,
+        users_in=users_in,
     )
 
 
@@ -336,6 +321,5 @@ def _fraction(value: object, what: str) -> Fraction:
     """Return an exact number > 0, written in the one way in which this program writes it."""
     exact = parse_epsilon(text(value, what), name=what)
     if str(exact) != value:
-        message = f"{what} must be in lowest terms"
-        raise DataError(message)
+        raise DataError(f"{what} must be in lowest terms")
     return exact

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from anonhist.errors import DataError, UsageError
-from anonhist.formats.fields import check_version, mapping, text
+from anonhist.formats.fields import check_version, file_wording, mapping, text
 from anonhist.formats.file_kind import FileKind
-from anonhist.formats.file_wording import file_wording
 from anonhist.formats.json_text import document_text
 from anonhist.local.catalogue import survey_from
 

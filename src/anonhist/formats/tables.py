@@ -25,13 +25,17 @@ if TYPE_CHECKING:
     # By name, all of one length: arrays, of which NaN is a number that is not known, or texts.
     Columns = Mapping[str, NDArray[Any] | Sequence[str]]
 
-# Where the table of each kind of value is, by the name it is known as: loaded for those alone who ask for it.
+# Where the table of each kind of value is, by the name it is known as: loaded on first use.
 TABLES = {
-    "release": ".formats.release_table:TABLE",
+    "release": ".formats.reading:TABLE",
     "estimate": ".formats.property_tables:ESTIMATE_TABLE",
     "estimates": ".formats.property_tables:ESTIMATES_TABLE",
     "curve": ".formats.property_tables:CURVE_TABLE",
-    "comparison": ".formats.comparison_table:TABLE",
+    "comparison": ".formats.row_tables:COMPARISON_TABLE",
+    "degree statistics": ".formats.property_tables:DEGREES_TABLE",
+    "plan": ".formats.row_tables:PLAN_TABLE",
+    "recommendation": ".formats.row_tables:SURVEYS_TABLE",
+    "buckets": ".formats.row_tables:BUCKETS_TABLE",
     "frequencies": ".formats.estimates:TABLE",
     "tally": ".formats.tallies:TABLE",
     "reports": ".formats.reports:TABLE",
@@ -167,11 +171,10 @@ def _missing(library: str) -> MissingExtraError:
 
 def _table_of(value: Tabular) -> Table:
     if not isinstance(value, Tabular):
-        message = (
+        raise UsageError(
             "A Release is needed, as release(profile, epsilon=…) makes it, or another result, not a "
             f"{type(value).__name__}."
         )
-        raise UsageError(message)
     table: Table = load(TABLES[value.known_as])
     return table
 

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 FORMAT, VERSION = "anonhist.tally", 1
 METADATA_KEY = b"anonhist.tally"
-# A file may declare so many cells, whatever its size; more only if it has a byte for each. Cells are different numbers,
-# so what we write has several.
+# A file of any size may declare this many cells; more only if it has a byte for each. Cells are distinct numbers, so
+# files of this program have several bytes for each.
 _FEW_CELLS = 1 << 20
 _FIELDS = {"format", "version", "survey", "users"}
 _DIGEST = re.compile(r"[0-9a-f]{32}")

@@ -5,12 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from anonhist.catalogue import load
 from anonhist.errors import UsageError, mask
 from anonhist.formats.atomic import check_free, open_whole
-from anonhist.formats.document import to_document
-from anonhist.formats.json_text import document_text
-from anonhist.formats.tables import csv_text, write_parquet
-from anonhist.releases import Release
+from anonhist.formats.reports import ENDINGS as REPORT_ENDINGS
+from anonhist.outward import Saved
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -20,7 +19,10 @@ if TYPE_CHECKING:
     from anonhist.local.surveys.reports import Reports
     from anonhist.local.surveys.survey import Survey
     from anonhist.local.surveys.tally import Tally
+    from anonhist.releases import Release
     from anonhist.sketches import Sketch
+
+    Encoder = Callable[[Any, BinaryIO], Any]
 
 ENDINGS = (".csv", ".json", ".parquet")
 
@@ -29,10 +31,9 @@ def check_ending(path: str | Path, *, endings: tuple[str, ...] = ENDINGS, what: 
     """Return the ending in small letters, or refuse one that is not a format of what is to be written."""
     ending = Path(path).suffix.lower()
     if ending not in endings:
-        message = (
+        raise UsageError(
             f"{what} written as {', '.join(endings)}, by the ending of its path; {mask(str(path))!r} ends in none."
         )
-        raise UsageError(message)
     return ending
 
 
@@ -80,9 +81,12 @@ def write(
     ...     Path(folder, "release.csv").read_text().partition(",")[0]
     'count'
     """
-    what, encoders = "A release is", _RELEASE
-    if not isinstance(written, Release):
-        what, encoders = _others(written)
+    if not isinstance(written, Saved):
+        raise UsageError(
+            "Only releases, sketches, surveys, reports, tallies and estimates of frequencies can be written, not a "
+            f"{type(written).__name__}. A profile is private: release it first."
+        )
+    what, encoders = _KINDS[written.known_as]
     ending = check_ending(path, endings=tuple(encoders), what=what)
     target = check_free(path, overwrite=overwrite)
     if ending == ".sketch" and target.exists():
@@ -93,25 +97,35 @@ def write(
         encoders[ending](written, file)
 
 
-def _others(written: object) -> tuple[str, Mapping[str, Callable[[Any, BinaryIO], None]]]:
-    """Return how a sentence about another object begins, and its encoders, loaded when needed."""
-    from anonhist.sketches import Sketch
-
-    if isinstance(written, Sketch):
-        from anonhist.formats.sketches import ENCODERS
-
-        return "A sketch is", ENCODERS
-    from anonhist.formats.local_files import encoders_of
-
-    return encoders_of(written)
+def _text(home: str) -> Encoder:
+    """Write all at once what a function makes of a value; it is loaded when it is needed."""
+    return lambda written, file: file.write(load(home)(written).encode())
 
 
-def _csv(release: Release, file: BinaryIO) -> None:
-    file.write(csv_text(release).encode())
+def _binary(home: str, *options: str) -> Encoder:
+    """Let a function write to the file."""
+    return lambda written, file: load(home)(written, file, *options)
 
 
-def _json(release: Release, file: BinaryIO) -> None:
-    file.write(document_text(to_document(release)).encode())
-
-
-_RELEASE: Mapping[str, Callable[[Any, BinaryIO], None]] = {".csv": _csv, ".json": _json, ".parquet": write_parquet}
+# By the name that a value is known as: how a sentence about it begins, and by ending what writes it.
+_KINDS: dict[str, tuple[str, Mapping[str, Encoder]]] = {
+    "release": (
+        "A release is",
+        {
+            ".csv": _text(".formats.tables:csv_text"),
+            ".json": _text(".formats.document:release_text"),
+            ".parquet": _binary(".formats.tables:write_parquet"),
+        },
+    ),
+    "sketch": ("A sketch is", {".sketch": _binary(".formats.sketches:write_sketch")}),
+    "survey": ("A survey is", {".json": _text(".formats.surveys:survey_text")}),
+    "tally": (
+        "A tally is",
+        {".json": _text(".formats.tallies:tally_text"), ".parquet": _binary(".formats.tables:write_parquet")},
+    ),
+    "reports": ("Reports are", {each: _binary(".formats.reports:write_reports", each) for each in REPORT_ENDINGS}),
+    "frequencies": (
+        "An estimate is",
+        {".csv": _text(".formats.tables:csv_text"), ".json": _text(".formats.estimates:estimate_json")},
+    ),
+}

@@ -1,19 +1,16 @@
 """Graphs: from edges to the number of nodes of each degree, with edge or node privacy."""
 
 from anonhist.graphs.conversion import as_graph
-from anonhist.graphs.edge.edge_mechanism import EdgeMechanism
-from anonhist.graphs.edge.privacy import EdgePrivacy
-from anonhist.graphs.flow.degree_flow import degree_flow
-from anonhist.graphs.flow.edge_count_flow import edge_count_flow
+from anonhist.graphs.edge.privacy import EdgeMechanism, EdgePrivacy
+from anonhist.graphs.flow.capped import degree_flow, edge_count_flow
 from anonhist.graphs.graph import Degrees, Graph
-from anonhist.graphs.node.bounded_degrees import BoundedDegrees
 from anonhist.graphs.node.bounding import Bounding, Flow, Projection
 from anonhist.graphs.node.choice import DegreeChoice
 from anonhist.graphs.node.cumulative_degrees import CumulativeDegrees
 from anonhist.graphs.node.histogram_degrees import HistogramDegrees
 from anonhist.graphs.node.node_mechanism import NodeMechanism
 from anonhist.graphs.node.partition_degrees import PartitionDegrees
-from anonhist.graphs.node.privacy import NodePrivacy
+from anonhist.graphs.node.privacy import BoundedDegrees, NodePrivacy
 from anonhist.graphs.node.private_edge_count import private_edge_count
 from anonhist.graphs.node.projection import project
 from anonhist.graphs.node.survival_degrees import SurvivalDegrees

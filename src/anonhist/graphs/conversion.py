@@ -11,8 +11,7 @@ import numpy as np
 
 from anonhist.errors import DataError, UsageError
 from anonhist.graphs.graph import IDENTITY_KEY, MAX_NODES, Graph
-from anonhist.graphs.normalise import normalise
-from anonhist.graphs.policy import SIMPLE, EdgePolicy
+from anonhist.graphs.policy import SIMPLE, EdgePolicy, check_policy, normalize
 from anonhist.numeric.keyed_hash import keyed_hash
 from anonhist.numeric.value_name import LARGEST_NAMED, NOT_WHOLE, value_name
 
@@ -34,17 +33,17 @@ def as_graph(source: Any, /, *, policy: EdgePolicy = SIMPLE, nodes: Iterable[Any
     source
         *Pairs*: an array of shape (edges, 2) of numbers or texts, or an iterable of pairs of anything hashable.
         *A sparse matrix or array* of SciPy, square: each entry that is not zero is one edge, from its row to its
-        column; without directions either triangle will do, or both. The numbers of the rows are the nodes' names. For
-        node privacy, a removed node must leave its row and column empty: if later nodes were renumbered, they would
-        become other nodes, and the guarantee would not hold.
+        column; without directions, give either triangle or both. Row numbers are the nodes' names. For node privacy, a
+        removed node must leave its row and column empty: if later nodes were renumbered, they would become other
+        nodes, and the guarantee would not hold.
         *A graph of networkx*: Graph, DiGraph or one of the multigraphs.
     policy
         What counts as an edge.
     nodes
-        All nodes, with edges or without. If not given, the nodes are those with edges. For node privacy, whether a node
+        All nodes, with or without edges. By default, only the nodes with edges. For node privacy, whether a node
         is listed must not depend on other nodes, so the list must not be made from the edges: a listed node stays when
-        all its neighbors leave. The nodes of a networkx graph are such a list only if they were added by themselves:
-        give ``nodes=graph.nodes`` then. For a matrix with n rows, ``nodes=range(n)`` lists all. A node named twice
+        all its neighbors leave. The nodes of a networkx graph are such a list only if they were added explicitly:
+        then give ``nodes=graph.nodes``. For a matrix with n rows, ``nodes=range(n)`` lists all. A node named twice
         counts once.
 
     Returns
@@ -55,12 +54,12 @@ def as_graph(source: Any, /, *, policy: EdgePolicy = SIMPLE, nodes: Iterable[Any
     Raises
     ------
     DataError
-        If an edge lacks an end or has one that is not listed, an id is a number that is not whole or a float of 2^53
-        and more, ids that differ have the same name (1 and "1") or ids that are equal have different ones (1 and True),
-        or a matrix is not square; the message holds no id.
+        If an edge lacks an end or ends in a node that is not listed, an id is a fraction or a float of 2^53 or more,
+        different ids have the same name (1 and "1") or equal ids have different names (1 and True), or a matrix is not
+        square. The message contains no id.
     UsageError
-        If the source is something else, in- or out-degrees are asked of a networkx graph without directions, or equal
-        edges of a matrix are to count each: it has one entry for each pair of nodes.
+        If the source is something else, in- or out-degrees are requested of an undirected networkx graph, or each of
+        several equal edges of a matrix would count: it has one entry for each pair of nodes.
 
     Notes
     -----
@@ -74,9 +73,7 @@ def as_graph(source: Any, /, *, policy: EdgePolicy = SIMPLE, nodes: Iterable[Any
     >>> graph, graph.degrees().tolist()
     (Graph(4 nodes, 2 edges), [1, 2, 1, 0])
     """
-    if not isinstance(policy, EdgePolicy):
-        message = f"policy must be an EdgePolicy, such as EdgePolicy(Direction.IN), not {policy!r:.80}."
-        raise UsageError(message)
+    check_policy(policy)
     # The nodes of a networkx graph are a set, and a mapping to their attributes as well.
     if isinstance(nodes, str | bytes) or (isinstance(nodes, Mapping) and not isinstance(nodes, AbstractSet)):
         raise UsageError("`nodes` must list the names of all nodes, such as ['ann', 'bob'] or range(10).")
@@ -112,7 +109,7 @@ def _from_names(ends: _Named, policy: EdgePolicy, nodes: Iterable[Any] | None) -
     except KeyError:
         raise DataError("An edge ends in a node that is not listed: list all nodes, or leave the list out.") from None
     sources, targets = np.split(renamed[ends.codes], 2)
-    edges = normalise(sources, targets, num_nodes=len(names), policy=policy)
+    edges = normalize(sources, targets, num_nodes=len(names), policy=policy)
     identities = keyed_hash(names, key=IDENTITY_KEY)[:, 0].copy()
     return Graph(edges.sources, edges.targets, identities, policy, nodes is not None)
 

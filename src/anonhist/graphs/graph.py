@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from anonhist.errors import DataError, UsageError
-from anonhist.graphs.normalise import edge_ends, edge_keys
-from anonhist.graphs.policy import Direction, EdgePolicy
+from anonhist.graphs.policy import Direction, EdgePolicy, check_policy, edge_ends, edge_keys
 from anonhist.numeric.read_only import read_only
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
 
 # Two indices below it make one number below 2^62, by which edges are sorted.
 MAX_NODES = 2**31
-# Of which the first eight bytes identify a node, wherever its name comes from. Public, and never changed.
+# The first eight bytes of a name's hash under this key identify a node. Public, and never changed.
 IDENTITY_KEY = b"anonhist edges 1"
 
 
@@ -31,15 +30,15 @@ class Graph:
     ----------
     sources, targets : ndarray of int64, shape (num_edges,)
         The nodes that each edge joins, as indices from 0 to num_nodes − 1; ``sources ≤ targets`` where edges have no
-        direction. The edges are in ascending order of (source, target): given in another, they are sorted. Read-only.
+        direction. The edges are in ascending order of (source, target); others are sorted. Read-only.
     identities : ndarray of uint64, shape (num_nodes,)
         The first eight bytes of :func:`~anonhist.numeric.keyed_hash` of each node's name as text, under a fixed public
         key. Read-only. The arrays are not copied and must not be changed afterwards.
     policy : EdgePolicy
         What counts as an edge. It has been applied.
     nodes_listed : bool
-        Whether nodes without edges are among the nodes, since a list of nodes was read. Otherwise the nodes are those
-        with edges, and their number depends on the edges.
+        Whether nodes without edges are included, because a list of nodes was read. Otherwise the nodes are those with
+        edges, and their number depends on the edges.
 
     Raises
     ------
@@ -47,7 +46,7 @@ class Graph:
         If the arrays are of other types or shapes, an index is out of range, there are more than 2^31 nodes, or there
         are edges that the policy leaves out.
     UsageError
-        If the policy is none.
+        If the policy is not an EdgePolicy.
 
     Notes
     -----
@@ -79,9 +78,7 @@ class Graph:
         policy: EdgePolicy,
         nodes_listed: bool = False,  # noqa: FBT001, FBT002  # a fact about the source
     ) -> None:
-        if not isinstance(policy, EdgePolicy):
-            message = f"policy must be an EdgePolicy, such as EdgePolicy(Direction.IN), not {policy!r:.80}."
-            raise UsageError(message)
+        check_policy(policy)
         _check_array(identities, np.dtype(np.uint64), "The identities of nodes")
         for ends in (sources, targets):
             _check_array(ends, np.dtype(np.int64), "The ends of edges")
@@ -143,7 +140,7 @@ class Degrees:
     DataError
         If ``num_nodes`` is below the number of nodes of degree ≥ 1.
     UsageError
-        If the profile's unit is not the edge of that policy, or the policy is none.
+        If the profile's unit is not the edge of that policy, or the policy is not an EdgePolicy.
 
     Examples
     --------
@@ -158,9 +155,7 @@ class Degrees:
     num_nodes: int | None = None
 
     def __post_init__(self) -> None:
-        if not isinstance(self.policy, EdgePolicy):
-            message = f"policy must be an EdgePolicy, such as EdgePolicy(Direction.IN), not {self.policy!r:.80}."
-            raise UsageError(message)
+        check_policy(self.policy)
         if self.profile.unit != PrivacyUnit.edge(degrees=self.policy.degrees_per_edge):
             message = f"The unit of this policy's profile is PrivacyUnit.edge(degrees={self.policy.degrees_per_edge})."
             raise UsageError(message)
@@ -175,8 +170,7 @@ class Degrees:
 
 def _check_array(array: object, dtype: np.dtype[np.generic], what: str) -> None:
     if not isinstance(array, np.ndarray) or array.dtype != dtype or array.ndim != 1:
-        message = f"{what} must be a one-dimensional array of {dtype.name}."
-        raise DataError(message)
+        raise DataError(f"{what} must be a one-dimensional array of {dtype.name}.")
 
 
 def _sorted_edges(

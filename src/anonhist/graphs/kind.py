@@ -1,15 +1,20 @@
-"""Releases of degrees, as a kind of release."""
+"""Releases of degrees as a kind of release, and parameters of their mechanisms from files."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, TypeVar, runtime_checkable
 
+from anonhist.errors import UsageError
 from anonhist.releases.kind import OF_GRAPHS, ReleaseKind
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from enum import Enum
+
     from anonhist.graphs.policy import EdgePolicy
 
 DEGREES = ReleaseKind("degrees", {"edge": OF_GRAPHS, "node": OF_GRAPHS})
+Member = TypeVar("Member", bound="Enum")
 
 
 @runtime_checkable
@@ -23,3 +28,37 @@ class DegreeMechanism(Protocol):
     @property
     def knows_nodes(self) -> bool:
         """Whether the number of nodes is public, and so without noise."""
+
+
+def text_of(parameters: Mapping[str, object], name: str) -> str:
+    """Return a parameter that is text.
+
+    Raises
+    ------
+    UsageError
+        If it is none.
+    """
+    value = parameters[name]
+    if not isinstance(value, str):
+        raise UsageError(f"{name} must be text.")
+    return value
+
+
+def member_of(members: type[Member], value: object, name: str) -> Member:
+    """Return the member with this value.
+
+    Raises
+    ------
+    UsageError
+        If there is none.
+
+    Examples
+    --------
+    >>> from anonhist.graphs.policy import Direction
+    >>> member_of(Direction, "in", "direction")
+    <Direction.IN: 'in'>
+    """
+    known = {member.value: member for member in members}
+    if value not in known:
+        raise UsageError(f"the {name} must be {' or '.join(known)}.")
+    return known[value]

@@ -6,15 +6,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, overload
 
 from anonhist.errors import UsageError
-from anonhist.graphs.edge.privacy import EdgePrivacy
+from anonhist.graphs.edge.privacy import EdgePrivacy, PreparedEdges
 from anonhist.graphs.graph import Degrees, Graph
-from anonhist.graphs.node.privacy import NodePrivacy
+from anonhist.graphs.node.privacy import BoundedDegrees, MethodName, NodePrivacy, PreparedNodes
 from anonhist.privacy import EpsilonLike, parse_simulations
 
 if TYPE_CHECKING:
-    from anonhist.graphs.edge.privacy import PreparedEdges
-    from anonhist.graphs.node.bounded_degrees import BoundedDegrees, MethodName
-    from anonhist.graphs.node.prepared import PreparedNodes
     from anonhist.graphs.policy import EdgePolicy
     from anonhist.mechanisms.releasing import MechanismName
     from anonhist.randomness import RandomSource
@@ -99,8 +96,7 @@ def release_degrees(
     (Fraction(4, 1), True)
     """
     if not isinstance(graph, Graph | Degrees):
-        message = f"A Graph or Degrees are needed, such as read_edges returns, not a {type(graph).__name__}."
-        raise UsageError(message)
+        raise UsageError(f"A Graph or Degrees are needed, such as read_edges returns, not a {type(graph).__name__}.")
     prepared = prepare_degrees(
         privacy=privacy,
         policy=graph.policy,
@@ -173,8 +169,7 @@ def prepare_degrees(
     'edge-frobenius'
     """
     if not isinstance(privacy, EdgePrivacy | NodePrivacy):
-        message = f"privacy must be EdgePrivacy() or NodePrivacy(), not a {type(privacy).__name__}."
-        raise UsageError(message)
+        raise UsageError(f"privacy must be EdgePrivacy() or NodePrivacy(), not a {type(privacy).__name__}.")
     runs = None if simulations is None else parse_simulations(simulations)
     way = privacy.prepare(policy, nodes_listed=nodes_listed, epsilon=epsilon, mechanism=mechanism)
     return PreparedDegrees(way, runs)

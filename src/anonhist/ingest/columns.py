@@ -7,6 +7,7 @@ have no schema: their keys are data, so the keys to read are said, and none is e
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from anonhist.errors import AnonhistError, DataError, UsageError
@@ -39,45 +40,46 @@ class UnnamedColumnError(ColumnError, UsageError):
     """There are several columns, and none was named."""
 
 
-def require(names: Sequence[str], wanted: str, *, role: str, first_line: bool) -> None:
-    """Refuse a column that is not there; ``first_line`` says that the names are the first line of a text."""
-    if wanted not in names:
-        raise _with_columns(MissingColumnError, f"There is no column {wanted!r} to use as {role}", names, first_line)
-
-
 def required_key(key: str | None, *, role: str = "label", option: str = "label") -> str:
     """Return the key of JSON lines that holds the labels, or another role; their rows must not decide it."""
     if not key:
-        message = f"JSON lines have no header: say which key holds the {role}s (`{option}`)."
-        raise UsageError(message)
+        raise UsageError(f"JSON lines have no header: say which key holds the {role}s (`{option}`).")
     return key
 
 
-def label_column(
-    names: Sequence[str], label: str | None, *, first_line: bool, role: str = "label", option: str = "label"
-) -> str:
-    """Return the column of labels, or of another role, which must be named where there are several."""
-    if label is not None:
-        require(names, label, role=role, first_line=first_line)
-        return label
-    if len(names) != 1:
-        raise _with_columns(UnnamedColumnError, f"Say which column holds the {role}s (`{option}`)", names, first_line)
-    return names[0]
+@dataclass(frozen=True)
+class Header:
+    """The names of the columns of a source; ``is_line`` says that they are the first line of a text."""
 
+    names: Sequence[str]
+    is_line: bool
 
-def _with_columns(
-    kind: type[ColumnError],
-    told: str,
-    names: Sequence[str],
-    first_line: bool,  # noqa: FBT001
-) -> ColumnError:
-    named = f"{told}; the columns are {', '.join(map(repr, names))}."
-    many = "there is 1 column" if len(names) == 1 else f"there are {len(names)} columns"
-    # Standard input must have a header.
-    hint = "`header=False`, if the first line of a file holds data and no names"
-    if len(names) == 1:
-        hint = f"`delimiter`, if columns are separated by something else; {hint}"
-    counted = f"{told}; {many} ({hint})."
-    error = kind(counted if first_line else named)
-    error.columns, error.for_operator = tuple(names), named
-    return error
+    def require(self, **columns: str | None) -> None:
+        """Refuse columns that are not there; each is given under its role."""
+        for role, name in columns.items():
+            if name is not None and name not in self.names:
+                raise self._error(MissingColumnError, f"There is no column {name!r} to use as {role}")
+
+    def label_column(self, label: str | None, *, role: str = "label", option: str = "label") -> str:
+        """Return the column of labels, or of another role, which must be named where there are several."""
+        if label is not None:
+            self.require(**{role: label})
+            return label
+        if len(self.names) != 1:
+            raise self._error(UnnamedColumnError, f"Say which column holds the {role}s (`{option}`)")
+        return self.names[0]
+
+    def without(self, *columns: str | None) -> Header:
+        """Return the header without some columns."""
+        return Header([name for name in self.names if name not in columns], self.is_line)
+
+    def _error(self, kind: type[ColumnError], told: str) -> ColumnError:
+        named = f"{told}; the columns are {', '.join(map(repr, self.names))}."
+        many = "there is 1 column" if len(self.names) == 1 else f"there are {len(self.names)} columns"
+        # Standard input must have a header.
+        hint = "`header=False`, if the first line of a file holds data and no names"
+        if len(self.names) == 1:
+            hint = f"`delimiter`, if columns are separated by something else; {hint}"
+        error = kind(f"{told}; {many} ({hint})." if self.is_line else named)
+        error.columns, error.for_operator = tuple(self.names), named
+        return error

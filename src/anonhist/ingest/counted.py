@@ -20,7 +20,7 @@ _STRUCTURES = (
 )
 # What pandas calls counts.
 _CALLED = ("count", "proportion")
-_COLUMNS = {"counts": ("label", "count"), "prevalences": ("count", "prevalence")}
+COUNTED = {"counts": ("label", "count"), "prevalences": ("count", "prevalence")}
 
 
 def counted_table(source: Any, format: str | None) -> Any:  # noqa: A002
@@ -64,9 +64,9 @@ def check_no_structures(source: Any) -> None:
 def _of_mapping(source: Mapping[Any, Any], format: str | None) -> Any:  # noqa: A002
     import pyarrow as pa
 
-    if format not in _COLUMNS:
+    if format not in COUNTED:
         raise UsageError(_MAPPING)
-    keys, values = _COLUMNS[format]
+    keys, values = COUNTED[format]
     held = pa.array(map(value_name, source), pa.string()) if keys == "label" else _numbers(source.keys())
     return pa.table({keys: held, values: _numbers(source.values())})
 
@@ -85,10 +85,10 @@ def _of_series(source: Any, format: str | None) -> Any:  # noqa: A002
     from pandas.api.types import is_bool_dtype, is_integer_dtype, is_numeric_dtype
 
     index = source.index
-    if format in _COLUMNS and index.nlevels > 1:
+    if format in COUNTED and index.nlevels > 1:
         raise UsageError("An index of several levels holds no labels: make one text of them, or pass a table.")
-    if format in _COLUMNS:
-        keys, values = _COLUMNS[format]
+    if format in COUNTED:
+        keys, values = COUNTED[format]
         return source.rename_axis(keys).reset_index(name=values)
     is_number = is_numeric_dtype(source.dtype) and not is_bool_dtype(source.dtype)
     has_names = index.nlevels > 1 or index.name is not None or not is_integer_dtype(index.dtype)

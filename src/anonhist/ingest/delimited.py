@@ -1,4 +1,4 @@
-"""Delimited text: the header is read here, the rows by DuckDB, with nothing left for it to guess."""
+"""Delimited text and lines: the header is read here, the rows by DuckDB, with nothing left for it to guess."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 from anonhist.errors import DataError, UsageError
 from anonhist.ingest.failures import NOT_TEXT
-from anonhist.ingest.lines import lines_relation, without_marks
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -22,6 +21,8 @@ if TYPE_CHECKING:
 STDIN = "/dev/stdin"
 _LONGEST_HEADER = 2**20
 _LINE_END = re.compile(rb"\r\n|\n|\r")
+# U+FEFF, as the engine writes it.
+_MARK = "chr(65279)"
 
 
 def labels_relation(connection: duckdb.DuckDBPyConnection, paths: Any) -> Any:
@@ -98,29 +99,24 @@ def _common_names(lines: Mapping[str, bytes], delimiter: str, *, header: bool) -
         names[path] = _names(line, delimiter, header=header, what=f"The file {path!r}")
         first = next(iter(names))
         if names[path] != names[first]:
-            message = f"The file {path!r} does not have the same columns, in the same order, as {first!r}."
-            raise DataError(message)
+            raise DataError(f"The file {path!r} does not have the same columns, in the same order, as {first!r}.")
     return next(iter(names.values()))
 
 
 def _check_delimiter(delimiter: str) -> None:
     if len(delimiter) != 1 or delimiter in '"\r\n':
-        message = f"The delimiter must be one character that neither quotes nor ends a line, not {delimiter!r}."
-        raise UsageError(message)
+        raise UsageError(f"The delimiter must be one character that neither quotes nor ends a line, not {delimiter!r}.")
 
 
 def _names(line: bytes, delimiter: str, *, header: bool, what: str) -> list[str]:
     if not line:
-        message = f"{what} is empty: a table needs at least its header line."
-        raise DataError(message)
+        raise DataError(f"{what} is empty: a table needs at least its header line.")
     try:
         text = _LINE_END.split(line, maxsplit=1)[0].decode("utf-8-sig")
     except UnicodeDecodeError:
-        message = f"{what} {NOT_TEXT}"
-        raise DataError(message) from None
+        raise DataError(f"{what} {NOT_TEXT}") from None
     if not text and header:
-        message = f"{what} begins with an empty line where the names of its columns should be."
-        raise DataError(message)
+        raise DataError(f"{what} begins with an empty line where the names of its columns should be.")
     try:
         fields: Iterable[str] = next(csv.reader([text], delimiter=delimiter, strict=True), []) or [""]
     except csv.Error:
@@ -131,8 +127,7 @@ def _names(line: bytes, delimiter: str, *, header: bool, what: str) -> list[str]
     names = [field.strip() or f"column{index}" for index, field in enumerate(fields)]
     # DuckDB tells columns apart without regard to case.
     if len({name.casefold() for name in names}) < len(names):
-        message = f"{what} has two columns of the same name; names must differ in more than case."
-        raise DataError(message)
+        raise DataError(f"{what} has two columns of the same name; names must differ in more than case.")
     return names
 
 
@@ -173,3 +168,32 @@ def _is_regular(descriptor: int) -> bool:
 def _check_unread() -> None:
     if _is_regular(0) and os.lseek(0, 0, os.SEEK_CUR):
         raise UsageError("Standard input is a file that was partly read before; pipe the rest in with cat.")
+
+
+def lines_relation(connection: duckdb.DuckDBPyConnection, paths: Any, **options: Any) -> Any:
+    """Return each line of files as one value (label), null where it is empty.
+
+    Lines end in a line feed, in a carriage return or in both, alike in the whole file. Byte order marks are skipped at
+    the beginning of every line, not the first alone: another row before it must not change how one is read.
+    """
+    # Every option is given: on a pipe, detection would swallow the rows it looked at.
+    lines = connection.read_csv(
+        paths,
+        header=False,
+        columns={"label": "VARCHAR"},
+        # What ends a line cannot be met inside of one. Every other character can.
+        sep="\n",
+        quotechar="",
+        escapechar="",
+        auto_detect=False,
+        hive_partitioning=False,
+        **options,
+    )
+    return lines.project(without_marks("label"))
+
+
+def without_marks(column: str) -> str:
+    """Return SQL for a column of text without the byte order marks that it begins with, null where nothing is left."""
+    name = '"' + column.replace('"', '""') + '"'
+    # Few lines begin with one, and looking for it is cheap.
+    return f"CASE WHEN starts_with({name}, {_MARK}) THEN nullif(ltrim({name}, {_MARK}), '') ELSE {name} END AS {name}"

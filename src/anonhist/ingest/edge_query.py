@@ -3,27 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from anonhist.errors import DataError, UsageError
-from anonhist.graphs.policy import Direction
-from anonhist.ingest.columns import label_column, require
+from anonhist.graphs.policy import Direction, EdgePolicy
+from anonhist.ingest.files import input_files
+from anonhist.ingest.local_files import is_remote
 from anonhist.ingest.naming import NAMED, as_text, name_columns
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from anonhist.ingest.columns import Header
 
-    from anonhist.graphs.policy import EdgePolicy
-
-# Why a row is no edge, where self-loops have 1: an end has no name.
+# Reason that a row is not an edge (1 for self-loops): an end has no name.
 NAMELESS = 2
 # What the two ends are often called.
 _PAIRS = (("source", "target"), ("from", "to"), ("src", "dst"))
+_ENDINGS = {".txt", ".edges", ".edgelist"}
+_COMPRESSED = (".gz", ".zst")
+# A comment and an empty line have no first word; \s and \S are bytes of ASCII here.
+_WORDS = r"^\s*([^#%\s]\S*)(?:\s+(\S+))?"
 
 
-def edge_columns(
-    names: Sequence[str], origin: str | None, target: str | None, *, first_line: bool, may_guess: bool = True
-) -> tuple[str, str]:
+def edge_columns(header: Header, origin: str | None, target: str | None, *, may_guess: bool = True) -> tuple[str, str]:
     """Return the columns of both ends, or refuse ones that are not there or not said.
 
     Two columns of other names are taken as the ends if ``may_guess``: not where the names are the first line of a text
@@ -31,14 +33,14 @@ def edge_columns(
 
     Examples
     --------
-    >>> edge_columns(["weight", "to", "from"], None, None, first_line=False)
+    >>> from anonhist.ingest.columns import Header
+    >>> edge_columns(Header(["weight", "to", "from"], is_line=False), None, None)
     ('from', 'to')
-    >>> edge_columns(["left", "right"], "right", None, first_line=False)
+    >>> edge_columns(Header(["left", "right"], is_line=False), "right", None)
     ('right', 'left')
     """
-    for wanted, role in ((origin, "source"), (target, "target")):
-        if wanted is not None:
-            require(names, wanted, role=role, first_line=first_line)
+    header.require(source=origin, target=target)
+    names = header.names
     if origin is not None and origin == target:
         raise UsageError("The two ends of an edge must be two columns (`origin` and `target`).")
     if len(names) < 2:
@@ -47,10 +49,10 @@ def edge_columns(
         called = [pair for pair in _PAIRS if set(pair) <= set(names)]
         if called or (len(names) == 2 and may_guess):
             return called[0] if called else (names[0], names[1])
-    others = [name for name in names if name not in (origin, target)]
+    others = header.without(origin, target)
     return (
-        label_column(others, None, first_line=first_line, role="source", option="origin") if origin is None else origin,
-        label_column(others, None, first_line=first_line, role="target", option="target") if target is None else target,
+        others.label_column(None, role="source", option="origin") if origin is None else origin,
+        others.label_column(None, role="target", option="target") if target is None else target,
     )
 
 
@@ -93,11 +95,7 @@ def node_query(rows: Any, policy: EdgePolicy) -> Any:
     else:
         first = nw.when(source <= target).then(source).otherwise(target)
         second = nw.when(source <= target).then(target).otherwise(source)
-    edges = rows.select(
-        first=nw.when(is_edge).then(first),
-        second=nw.when(is_edge).then(second),
-        is_loop=reason,
-    )
+    edges = rows.select(first=nw.when(is_edge).then(first), second=nw.when(is_edge).then(second), is_loop=reason)
     if policy.duplicates == "merge":
         edges = edges.group_by("first", "second", "is_loop").agg(rows=nw.len())
     else:
@@ -149,3 +147,41 @@ class LeftOut:
         )
         told = ", ".join(f"{number:,} {what}" for number, what in parts if number) or "none"
         return f"Of {self.rows:,} rows these were left out: {told}."
+
+
+def is_edge_text(source: str) -> bool:
+    """Return whether lines of words are to be read: from standard input, and from files whose endings say so.
+
+    Examples
+    --------
+    >>> is_edge_text("facebook.txt.gz"), is_edge_text("-"), is_edge_text("calls.csv")
+    (True, True, False)
+    """
+    if source == "-":
+        return True
+    names = input_files(source) or [source.split("?", 1)[0] if is_remote(source) else source]
+    return all(_ending(name) in _ENDINGS for name in names)
+
+
+def edges_of_lines(table: Any) -> Any:
+    """Return rows (source, target) of a DuckDB relation of lines (label), one for each line that is not a comment."""
+    return _words(table, "nullif(words.source, '') AS source, nullif(words.target, '') AS target")
+
+
+def nodes_of_lines(table: Any) -> Any:
+    """Return rows (node), the first word of each line that is not a comment."""
+    return _words(table, "words.source AS node")
+
+
+def _words(table: Any, selected: str) -> Any:
+    import narwhals as nw
+
+    words = f"regexp_extract(label, '{_WORDS}', ['source', 'target']) AS words"
+    return nw.from_native(table.to_native().project(words).filter("words.source <> ''").project(selected))
+
+
+def _ending(name: str) -> str:
+    lowered = name.lower()
+    for packed in _COMPRESSED:
+        lowered = lowered.removesuffix(packed)
+    return Path(lowered).suffix

@@ -11,16 +11,21 @@ import numpy as np
 from anonhist.errors import DataError, UsageError
 from anonhist.graphs.conversion import as_graph
 from anonhist.graphs.graph import Degrees, Graph
-from anonhist.graphs.normalise import normalise
-from anonhist.graphs.policy import SIMPLE, EdgePolicy
+from anonhist.graphs.policy import SIMPLE, EdgePolicy, check_policy, normalize
 from anonhist.ingest.columns import required_key
-from anonhist.ingest.edge_query import NAMELESS, LeftOut, degree_query, edge_columns, edge_rows, node_query
-from anonhist.ingest.edge_text import edges_of_lines, is_edge_text
-from anonhist.ingest.files import is_json, names_are_a_line
+from anonhist.ingest.edge_query import (
+    NAMELESS,
+    LeftOut,
+    degree_query,
+    edge_columns,
+    edge_rows,
+    edges_of_lines,
+    is_edge_text,
+    node_query,
+)
+from anonhist.ingest.files import is_json
 from anonhist.ingest.naming import check_batch, check_named
-from anonhist.ingest.node_list import node_names
-from anonhist.ingest.node_names import EndNames, ranks_among
-from anonhist.ingest.progress import followed
+from anonhist.ingest.node_names import EndNames, node_names, ranks_among
 from anonhist.ingest.query import fetch
 from anonhist.ingest.record_batches import record_batches
 from anonhist.ingest.sources import as_path, is_table, open_source
@@ -107,7 +112,7 @@ def read_edges(
             check_batch(batch, only_whole=True)
             names.add(batch)
     sources, targets, identities = names.rank(listed)
-    edges = normalise(sources, targets, num_nodes=identities.size, policy=policy)
+    edges = normalize(sources, targets, num_nodes=identities.size, policy=policy)
     asked.tell(LeftOut(names.rows, names.without_ends, edges.self_loops, edges.duplicates), source, notify)
     return Graph(edges.sources, edges.targets, identities, policy, nodes_listed=nodes is not None)
 
@@ -177,9 +182,7 @@ class _Asked:
 
     def check(self, source: Any, nodes: Any) -> Any:
         """Return the source, or refuse what contradicts itself."""
-        if not isinstance(self.policy, EdgePolicy):
-            message = f"policy must be an EdgePolicy, such as EdgePolicy(Direction.IN), not {self.policy!r:.80}."
-            raise UsageError(message)
+        check_policy(self.policy)
         if _is_in_memory(source) and self._says_columns():
             raise UsageError("Pairs, matrices and networkx graphs have no columns to name and no delimiter.")
         if isinstance(source, str) and source == "-" and isinstance(nodes, str) and nodes == "-":
@@ -205,7 +208,6 @@ class _Asked:
         """Open a source as rows (source, target)."""
         is_text = self.is_text(source)
         kind, header = "labels" if is_text else "events", self.header is not False
-        follow = followed(progress)
         opening = open_source(
             source,
             table=self.table,
@@ -213,19 +215,15 @@ class _Asked:
             delimiter=self.delimiter,
             header=header,
             keys=self._keys() if is_json(source, format=kind) else (),
-            twice=False,
-            attach=follow.attach,
+            progress=progress,
         )
-        with opening as opened_table, follow:
+        with opening as opened:
             if is_text:
-                yield edges_of_lines(opened_table)
+                yield edges_of_lines(opened.table)
                 return
-            first_line = names_are_a_line(source, format=kind, header=header)
-            names = opened_table.collect_schema().names()
             # A header that nobody spoke of may be missing, and would be an edge that nobody counts.
-            may_guess = self.header is not None or not first_line
-            ends = edge_columns(names, self.origin, self.target, first_line=first_line, may_guess=may_guess)
-            yield edge_rows(opened_table, *ends)
+            may_guess = self.header is not None or not opened.header.is_line
+            yield edge_rows(opened.table, *edge_columns(opened.header, self.origin, self.target, may_guess=may_guess))
 
     def tell(self, left_out: LeftOut, source: Any, notify: Callable[[str], None] | None) -> None:
         """Tell the operator what was left out, or refuse a text in which nothing is an edge."""

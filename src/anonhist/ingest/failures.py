@@ -13,66 +13,53 @@ if TYPE_CHECKING:
 
 NOT_TEXT = "is not UTF-8 text; what is compressed must be unpacked first (zcat), or end in .gz or .zst."
 # What the engine says (a pattern), and what is told. The first that matches counts.
-_EXPLANATIONS = (
-    (
-        r"floats of 2\^53 and more",
-        "holds floats of 2^53 and more, which cannot represent every whole number: write whole numbers or text.",
+_EXPLANATIONS = {
+    r"floats of 2\^53 and more": (
+        "holds floats of 2^53 and more, which cannot represent every whole number: write whole numbers or text."
     ),
-    (
-        "not a valid duckdb database|extension .sqlite. is an existing|cannot launch in-memory database in read-only",
-        "is not a DuckDB database, despite its name (read an SQLite database as sqlite:///PATH).",
+    "not a valid duckdb database|extension .sqlite. is an existing|cannot launch in-memory database in read-only": (
+        "is not a DuckDB database, despite its name (read an SQLite database as sqlite:///PATH)."
     ),
-    ("file is not a database|database disk image is malformed", "is not a complete SQLite database."),
-    ("could not set lock", "is being written by another program; close that program first."),
-    ("database is locked", "is locked by another program; close that program first."),
-    (
-        "different configuration than existing connections",
-        (
-            "is already open in this program: close that connection, or read through it, as in "
-            "read_profile(connection.table('events'))."
-        ),
+    "file is not a database|database disk image is malformed": "is not a complete SQLite database.",
+    "could not set lock": "is being written by another program; close that program first.",
+    "database is locked": "is locked by another program; close that program first.",
+    "different configuration than existing connections": (
+        "is already open in this program: close that connection, or read through it, as in "
+        "read_profile(connection.table('events'))."
     ),
-    ("connection has already been closed", "belongs to a connection that was closed."),
-    (
-        "connection (failed|is bad|refused)|could not connect|failed to resolve|authentication failed",
-        "cannot be reached; check its address and your permissions.",
+    "connection has already been closed": "belongs to a connection that was closed.",
+    "connection (failed|is bad|refused)|could not connect|failed to resolve|authentication failed": (
+        "cannot be reached; check its address and your permissions."
     ),
-    (
-        "gzip|zstd|frame descriptor|inflate|decompress|compressed file",
-        "cannot be decompressed: it is cut off or not what its ending says.",
+    "gzip|zstd|frame descriptor|inflate|decompress|compressed file": (
+        "cannot be decompressed: it is cut off or not what its ending says."
     ),
-    (
-        "httpfs|extension|protocol",
-        "is on a remote path that DuckDB cannot read without an extension; download the file first.",
+    "httpfs|extension|protocol": (
+        "is on a remote path that DuckDB cannot read without an extension; download the file first."
     ),
-    ("schema mismatch|mismatch between the schema", "consists of files with different columns."),
-    ("byte order mark", "begins with a byte order mark, which JSON lines must not have."),
-    (
-        "malformed json|json transform|json_read|read_json",
-        "is not in JSON lines format: each line must be one object with unique keys.",
+    "schema mismatch|mismatch between the schema": "consists of files with different columns.",
+    "byte order mark": "begins with a byte order mark, which JSON lines must not have.",
+    "malformed json|json transform|json_read|read_json": (
+        "is not in JSON lines format: each line must be one object with unique keys."
     ),
-    ("invalid unicode|utf-?8|invalid byte sequence", NOT_TEXT),
-    (
-        "expected number of columns|when sniffing",
-        "is not a table: a row has more or fewer columns than the first (check `delimiter` and quoting).",
+    "invalid unicode|utf-?8|invalid byte sequence": NOT_TEXT,
+    "expected number of columns|when sniffing": (
+        "is not a table: a row has more or fewer columns than the first (check `delimiter` and quoting)."
     ),
-    (
-        "maximum line size|maximum_object_size",
-        "has a line that is too long (the limit is 2 MB for text, 16 MB for JSON lines).",
+    "maximum line size|maximum_object_size": (
+        "has a line that is too long (the limit is 2 MB for text, 16 MB for JSON lines)."
     ),
-    ("unterminated quote", "is not a table: a quoted field is never closed (check `delimiter` and quoting)."),
-    ("state machine", "is not a table: its lines have different endings, or its quoting is broken."),
-    ("csv", "is not a table with this delimiter and quoting."),
-    (
-        "magic bytes|parquet file|footer length|thrift|tprotocol|out of buffer|snappy",
-        "is not a complete Parquet file, despite its ending.",
+    "unterminated quote": "is not a table: a quoted field is never closed (check `delimiter` and quoting).",
+    "state machine": "is not a table: its lines have different endings, or its quoting is broken.",
+    "csv": "is not a table with this delimiter and quoting.",
+    "magic bytes|parquet file|footer length|thrift|tprotocol|out of buffer|snappy": (
+        "is not a complete Parquet file, despite its ending."
     ),
-    ("out of memory", "is too large for the available memory."),
-    (
-        "overflow|out of range|out of bounds|too large to|convert decimal",
-        "holds more than 2^63 − 1 items, the most there can be.",
+    "out of memory": "is too large for the available memory.",
+    "overflow|out of range|out of bounds|too large to|convert decimal": (
+        "holds more than 2^63 − 1 items, the most there can be."
     ),
-)
+}
 
 
 @contextmanager
@@ -83,8 +70,7 @@ def translate_failures(what: str, *, path: str = "") -> Iterator[None]:
     except AnonhistError:
         raise
     except EOFError:
-        message = f"{what} cannot be decompressed: it is cut off or not what its ending says."
-        raise DataError(message) from None
+        raise DataError(f"{what} cannot be decompressed: it is cut off or not what its ending says.") from None
     except Exception as error:  # noqa: BLE001  # engines raise what they like
         if isinstance(error, RuntimeError) and "interrupt" in str(error).lower():
             # DuckDB's way to say that Ctrl-C was pressed.
@@ -99,7 +85,7 @@ def _explain(error: Exception, path: str) -> str:
         text = text.replace(path, "")
     # Neither a line of the data nor the name of a file says anything of the cause.
     text = re.sub(r"original line:.*|file [\"'][^\"']*[\"']", "", text.lower())
-    for pattern, explanation in _EXPLANATIONS:
+    for pattern, explanation in _EXPLANATIONS.items():
         if re.search(pattern, text):
             return explanation
     if isinstance(error, OSError) and error.strerror:

@@ -1,22 +1,21 @@
-"""Files and standard input as DuckDB relations: text stays text, and nothing is guessed."""
+"""Files, URLs and standard input as DuckDB relations: text stays text, and nothing is guessed."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from anonhist.errors import UsageError, mask
+from anonhist.errors import DataError, UsageError, mask
 from anonhist.ingest.delimited import (
     STDIN,
     delimited_relation,
     first_line,
     labels_relation,
+    lines_relation,
     stdin_relation,
 )
 from anonhist.ingest.json_lines import json_relation
 from anonhist.ingest.local_files import escape_pattern, is_remote, match_files, readable
-from anonhist.ingest.parquet import parquet_relation
-from anonhist.ingest.remote_files import remote_files, remote_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -29,8 +28,9 @@ _JSON = (".jsonl", ".ndjson", ".json")
 _PARQUET = (".parquet", ".pq")
 _OF_DATABASES = (".db", ".duckdb", ".sqlite", ".sqlite3")
 HOW_TO_NAME = "Name a database as duckdb:///FILE, sqlite:///FILE or postgresql://…, and one of its tables (`table`)."
-_DATABASES = ("duckdb://", "sqlite://", "postgres://", "postgresql://")
+DATABASES = ("duckdb://", "sqlite://", "postgres://", "postgresql://")
 _LOCAL_DATABASES = ("duckdb:///", "sqlite:///")
+Format = TypeVar("Format", bound=str)
 
 
 def file_relation(
@@ -44,7 +44,7 @@ def file_relation(
 ) -> Any:
     """Open a path, glob, URL or ``-`` (standard input) as a relation.
 
-    Of standard input the format must be said, as :func:`stdin_format` has it.
+    Of standard input the format must be said: see :func:`stated_format`.
 
     Delimited text: every column is text as written. One label per line (``format="labels"``): no header, no quoting.
     JSON lines: the columns are ``keys`` (but for None), whatever keys the rows have; see :func:`json_relation`.
@@ -65,20 +65,17 @@ def file_relation(
         return parquet_relation(connection, patterns) if is_parquet else json_relation(connection, patterns, keys)
     delimiter = _DELIMITERS.get(ending) if delimiter is None else delimiter
     if delimiter is None and ending in _OF_DATABASES:
-        message = f"{mask(source)!r} does not end like a file of rows. {HOW_TO_NAME}"
-        raise UsageError(message)
+        raise UsageError(f"{mask(source)!r} does not end like a file of rows. {HOW_TO_NAME}")
     if delimiter is None and ending == ".sketch":
-        message = (
+        raise UsageError(
             f"{mask(source)!r} is a sketch, by its ending: 'anonhist sketch profile' reads one, and 'anonhist sketch "
             "merge' adds several."
         )
-        raise UsageError(message)
     if delimiter is None:
-        message = (
+        raise UsageError(
             f"{mask(source)!r} has an unknown ending (known are .csv, .tsv, .jsonl, .parquet, each also with .gz "
             "or .zst); give the separator of its columns (`delimiter`)."
         )
-        raise UsageError(message)
     if remote:
         lines = {url: remote_line(connection, url) for url in patterns}
     else:
@@ -86,27 +83,32 @@ def file_relation(
     return delimited_relation(connection, patterns, lines, delimiter, header=header)
 
 
-def stdin_format(label: str | None) -> Literal["events"]:
-    """Return what standard input holds where that is not said: CSV with a header, if a column of labels is named.
+def stated_format(
+    source: Any,
+    format: Format | None,  # noqa: A002
+    label: str | None,
+) -> Format | Literal["events"] | None:
+    """Return the format; of standard input it must be said, but for CSV with a header whose label column is named.
 
     Its first line may be a row of data, so nothing is guessed from it.
 
     Raises
     ------
     UsageError
-        If none is.
+        If it is not.
 
     Examples
     --------
-    >>> stdin_format("query")
-    'events'
+    >>> stated_format("-", None, "query"), stated_format("log.csv", None, "query")
+    ('events', None)
     """
+    if format is not None or not isinstance(source, str) or source != "-":
+        return format
     if label is None:
-        message = (
+        raise UsageError(
             "Give the format of standard input: one label per line (`format='labels'`), or CSV with a header line "
             "and the name of its label column (`label`)."
         )
-        raise UsageError(message)
     return "events"
 
 
@@ -118,11 +120,10 @@ def names_are_a_line(source: Any, *, format: str | None, header: bool) -> bool: 
     >>> names_are_a_line("log.csv", format=None, header=True), names_are_a_line("log.parquet", format=None, header=True)
     (True, False)
     """
-    if not isinstance(source, str) or format == "labels" or not header:
-        return False
-    if source == "-":
-        return format is not None
-    return not source.startswith(_DATABASES) and _ending_of(source) not in (*_PARQUET, *_JSON)
+    if isinstance(source, str) and source == "-":
+        return header and format not in (None, "labels")
+    ending = _ending_of(source, format)
+    return header and ending is not None and ending not in (*_PARQUET, *_JSON)
 
 
 def is_json(source: Any, *, format: str | None) -> bool:  # noqa: A002
@@ -133,9 +134,7 @@ def is_json(source: Any, *, format: str | None) -> bool:  # noqa: A002
     >>> is_json("log.jsonl.gz", format=None), is_json("log.csv", format=None)
     (True, False)
     """
-    if not isinstance(source, str) or format == "labels" or source == "-":
-        return False
-    return not source.startswith(_DATABASES) and _ending_of(source) in _JSON
+    return _ending_of(source, format) in _JSON
 
 
 def check_there(source: str) -> None:
@@ -152,7 +151,12 @@ def input_files(source: str) -> list[str]:
     return [] if is_remote(local) else [path for path in match_files(local) if Path(path).exists()]
 
 
-def _ending_of(source: str) -> str:
+def _ending_of(source: Any, format: str | None) -> str | None:  # noqa: A002
+    """Return the ending of the files that hold a table; None for lines of labels, databases and tables in memory."""
+    if not isinstance(source, str) or format == "labels" or source == "-":
+        return None
+    if source.startswith(DATABASES):
+        return None
     remote = is_remote(source)
     paths = [] if remote else match_files(source)
     return _common_ending(source, paths or [source], remote=remote)
@@ -169,3 +173,43 @@ def _common_ending(source: str, paths: list[str], *, remote: bool) -> str:
         message = f"{mask(source)!r} matches files of different kinds ({', '.join(sorted(endings))}); read one kind."
         raise UsageError(message)
     return endings.pop()
+
+
+def parquet_relation(connection: duckdb.DuckDBPyConnection, patterns: list[str]) -> Any:
+    """Return the rows of Parquet files.
+
+    The engine casts all files to the types of the first, so that 7 would become 7.0, or 1.5 would become 2, because of
+    what another file holds. Nor does the name of a folder, such as ``day=1``, become a column here, or replace one.
+
+    Raises
+    ------
+    DataError
+        If the files do not have the same columns of the same types, in whatever order.
+    """
+    relation = connection.read_parquet(patterns, hive_partitioning=False)
+    if len(patterns) > 1:
+        schemas = {_schema(connection.read_parquet(pattern, hive_partitioning=False)) for pattern in patterns}
+        if len(schemas) > 1:
+            raise DataError("The Parquet files do not all have the same columns of the same types.")
+    return relation
+
+
+def _schema(relation: Any) -> tuple[tuple[str, str], ...]:
+    return tuple(sorted(zip(relation.columns, map(str, relation.types), strict=True)))
+
+
+def remote_files(connection: duckdb.DuckDBPyConnection, url: str) -> list[str]:
+    """Return the files that a URL or a pattern of one names, as patterns that the engine reads, each once."""
+    found = {name for (name,) in connection.execute("SELECT file FROM glob($1)", [url]).fetchall()}
+    # Only what a pattern matched would be taken for a pattern wrongly; other URLs may hold question marks.
+    return [escape_pattern(name) for name in sorted(found)] if found - {url} else [url]
+
+
+def remote_line(connection: duckdb.DuckDBPyConnection, url: str) -> bytes:
+    """Return the first line of a remote file, which is no longer than the engine allows."""
+    # Without order, the first row that comes may be any.
+    connection.execute("SET preserve_insertion_order = true")
+    # Inside quotes lines may end otherwise than rows do, which is an error to an engine that is strict.
+    lines = lines_relation(connection, url, strict_mode=False).limit(1).fetchall()
+    connection.execute("SET preserve_insertion_order = false")
+    return b"".join(f"{line or ''}\n".encode() for (line,) in lines)

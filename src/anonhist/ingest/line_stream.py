@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _BLOCK = 1 << 20
-# What has no end is no list of labels.
+# Longer lines are not labels.
 LONGEST_LINE = 1 << 24
 _LINE_FEED, _RETURN = 10, 13
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -97,13 +97,12 @@ def _split(lines: bytes) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
     try:
         lines.isascii() or lines.decode()
     except UnicodeDecodeError:
-        message = f"The input {NOT_TEXT}"
-        raise DataError(message) from None
+        raise DataError(f"The input {NOT_TEXT}") from None
     text = np.frombuffer(lines, dtype=np.uint8)
     feeds = np.flatnonzero(text == _LINE_FEED)
     is_end = np.zeros(text.size, dtype=np.bool_)
     is_end[feeds] = True
-    # A line feed at the very beginning has the last byte before it, which is a line feed.
+    # Before a line feed at the very beginning, index −1 is the last byte, which is a line feed.
     before = feeds - 1
     has_return = text[before] == _RETURN
     is_end[before[has_return]] = True

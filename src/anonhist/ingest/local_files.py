@@ -62,8 +62,7 @@ def readable(source: str) -> list[str]:
     """Return the readable, whole, non-empty files that a path or pattern names, each once, or refuse it."""
     found = match_files(source)
     if not found:
-        message = f"There is no file {mask(source)!r}."
-        raise DataError(message)
+        raise DataError(f"There is no file {mask(source)!r}.")
     for name in found:
         _check_readable(name)
     return found
@@ -77,22 +76,17 @@ def escape_pattern(path: str) -> str:
 def _check_readable(name: str) -> None:
     path = Path(name)
     if path.is_dir():
-        message = f"{name!r} is a folder; name its files, such as '{name}/*.parquet'."
-        raise DataError(message)
+        raise DataError(f"{name!r} is a folder; name its files, such as '{name}/*.parquet'.")
     if not path.is_file():
         # A pipe can be read once, and finding the columns would be that once.
-        message = f"{name!r} is not a plain file; pipe what it holds into standard input and read '-'."
-        raise DataError(message)
+        raise DataError(f"{name!r} is not a plain file; pipe what it holds into standard input and read '-'.")
     try:
         with path.open("rb") as file:
             empty = not file.read(1)
             whole = empty or path.suffix.lower() != ".zst" or is_whole(file)
     except OSError as error:
-        message = f"The file {name!r} cannot be read: {error.strerror}."
-        raise DataError(message) from None
+        raise DataError(f"The file {name!r} cannot be read: {error.strerror}.") from None
     if empty:
-        message = f"The file {name!r} is empty."
-        raise DataError(message)
+        raise DataError(f"The file {name!r} is empty.")
     if not whole:
-        message = f"The file {name!r} cannot be decompressed: it is cut off or not what its ending says."
-        raise DataError(message)
+        raise DataError(f"The file {name!r} cannot be decompressed: it is cut off or not what its ending says.")

@@ -1,4 +1,4 @@
-"""Names of nodes from Arrow batches to ranks: each distinct name is touched a few times, no name is a Python object."""
+"""Names of nodes: lists of all nodes, and ends of edges as ranks of names, without a Python object for each name."""
 
 from __future__ import annotations
 
@@ -6,15 +6,24 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from anonhist.errors import DataError
+from anonhist.errors import DataError, UsageError
 from anonhist.graphs.graph import IDENTITY_KEY, MAX_NODES
-from anonhist.ingest.record_batches import text_buffers
+from anonhist.ingest.edge_query import is_edge_text, nodes_of_lines
+from anonhist.ingest.files import DATABASES
+from anonhist.ingest.naming import as_text, check_batch, name_columns
+from anonhist.ingest.record_batches import record_batches, text_buffers
+from anonhist.ingest.sources import as_path, open_source, plain_labels
 from anonhist.numeric.keyed_hash import hash_buffer
+from anonhist.numeric.value_name import value_name
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from anonhist.numeric.arrays import Ints
+
 UNLISTED = "An edge ends in a node that is not listed: list all nodes, or leave the list out (`nodes`)."
+_ROWS = 1 << 20
+_COLUMN = "node"
 
 
 class EndNames:
@@ -39,7 +48,7 @@ class EndNames:
         self._sources.append(_plain(batch.column("source")))
         self._targets.append(_plain(batch.column("target")))
 
-    def rank(self, listed: Any | None) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.uint64]]:
+    def rank(self, listed: Any | None) -> tuple[Ints, Ints, NDArray[np.uint64]]:
         """Return sources and targets of all edges as ranks of their names, and the identities of the nodes by rank.
 
         The ends that were added are forgotten.
@@ -90,7 +99,7 @@ class EndNames:
         return as_large_text(chunks[0].dictionary), [chunk.indices.to_numpy() for chunk in chunks]
 
 
-def ranks_among(names: Any, nodes: Any) -> NDArray[np.int64]:
+def ranks_among(names: Any, nodes: Any) -> Ints:
     """Return the place of each name among the nodes, both Arrow arrays, or refuse one that is not there."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -98,7 +107,7 @@ def ranks_among(names: Any, nodes: Any) -> NDArray[np.int64]:
     places = pc.index_in(as_large_text(names), value_set=nodes)
     if places.null_count:
         raise DataError(UNLISTED)
-    ranks: NDArray[np.int64] = places.cast(pa.int64()).to_numpy()
+    ranks: Ints = places.cast(pa.int64()).to_numpy()
     return ranks
 
 
@@ -114,3 +123,61 @@ def _plain(ends: Any) -> Any:
     import pyarrow as pa
 
     return ends if pa.types.is_integer(ends.type) or pa.types.is_string(ends.type) else as_large_text(ends)
+
+
+def node_names(nodes: Any) -> Any:
+    """Return the distinct names of nodes as an Arrow array of large texts, in any order.
+
+    Parameters
+    ----------
+    nodes
+        A path or ``"-"``: text with one name a line, a table (.csv, .parquet, …) with a column ``node`` or one column
+        alone, or JSON lines with a key ``node``; a table in memory, or an iterable of names. Names that are missing
+        are left out.
+
+    Raises
+    ------
+    UsageError
+        If the source is a database, or it is not clear which column holds the names.
+    DataError
+        If the source cannot be read, or a name is a number that is not whole.
+
+    Examples
+    --------
+    >>> node_names(["bob", 7, "bob", None]).to_pylist()
+    ['bob', '7']
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    source = as_path(nodes)
+    plain = plain_labels(source)
+    if plain is not None:
+        names = (value_name(each, only_whole=True) for each in plain)
+        chunks = [pa.array(names, type=pa.large_string())]
+    else:
+        if isinstance(source, str) and source.startswith(DATABASES):
+            raise UsageError("List the nodes in a file or in a table in memory, not in a database.")
+        chunks = _read(source)
+    return pc.unique(pa.chunked_array(chunks, type=pa.large_string()).drop_null())
+
+
+def _read(source: Any) -> list[Any]:
+    import pyarrow as pa
+
+    is_lines = isinstance(source, str) and is_edge_text(source)
+    kind = "labels" if is_lines else None
+    with open_source(source, table=None, format=kind, delimiter=None, header=True, keys=(_COLUMN,)) as opened:
+        table, header = opened.table, opened.header
+        if is_lines:
+            names = nodes_of_lines(table)
+        else:
+            called = _COLUMN if _COLUMN in header.names else None
+            column = header.label_column(called, role="node", option=f"call it {_COLUMN!r}")
+            texts = as_text(table, column, only_whole=True)
+            names = table.select(node=texts, **name_columns(table, {column: True}))
+        chunks = []
+        for batch in record_batches(names, _ROWS):
+            check_batch(batch, only_whole=True)
+            chunks.append(batch.column("node").cast(pa.large_string()))
+        return chunks

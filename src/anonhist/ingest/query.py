@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from anonhist.errors import DataError, UsageError
-from anonhist.ingest.naming import NAMED, as_text, identity_of, is_missing, name_columns
-from anonhist.ingest.ordering import order_of
+from anonhist.ingest.naming import NAMED, as_text, identity_of, is_missing, name_columns, order_of
 from anonhist.ingest.random_order import HASH, add_hash
 
 if TYPE_CHECKING:
@@ -74,7 +73,7 @@ def bounded_rows(table: Any, columns: Columns) -> Any:
     selected |= {"user": identity_of(table, user), "user_name": as_text(table, user)}
     if columns.order_by is not None:
         selected["rank_by"] = order_of(table, columns.order_by)
-    # SQLite reads no more than so many questions inside of questions, so each is asked where one is asked already.
+    # SQLite limits the depth of nested queries, so each step uses a query that exists already.
     rows = table.select(**selected, **flags, one=nw.lit(1))
     number = nw.col("one").cum_sum()
     by = "label" if columns.order_by is None else "rank_by"
@@ -88,7 +87,7 @@ def bounded_rows(table: Any, columns: Columns) -> Any:
 
 
 def users_query(table: Any, columns: Columns) -> Any:
-    """Return the lazy query (items, users): how many users have so many rows that count, before any bound."""
+    """Return the lazy query (items, users): how many users have each number of rows that count, before any bound."""
     import narwhals as nw
 
     label = as_text(table, columns.label, only_whole=columns.only_whole)
@@ -147,10 +146,7 @@ def prevalences_query(table: Any) -> Any:
     good_count, count = _whole(table, "count")
     good, prevalence = _whole(table, "prevalence")
     rows = table.select(
-        count=count,
-        prevalence=prevalence,
-        wrong_counts=_one_if(~good_count),
-        wrong=_one_if(~good),
+        count=count, prevalence=prevalence, wrong_counts=_one_if(~good_count), wrong=_one_if(~good)
     ).with_columns(size=nw.col("prevalence") // _UNIT)
     added = nw.col("prevalence", "wrong_counts", "wrong", "size").sum()
     return (
@@ -217,8 +213,7 @@ def fetch(query: Any) -> list[tuple[Any, ...]]:
 def check_whole(name: str, wrong: int) -> None:
     """Refuse a column some values of which are no count."""
     if wrong:
-        message = f"The column {name!r} must hold whole numbers from 1 to 2^63 − 1 and nothing else."
-        raise DataError(message)
+        raise DataError(f"The column {name!r} must hold whole numbers from 1 to 2^63 − 1 and nothing else.")
 
 
 def check_sums(sums: list[tuple[Any, Any]]) -> None:
@@ -252,8 +247,7 @@ def check_users(user: str | None, max_per_user: Any, order_by: str | None, *, co
     except TypeError:
         bound = 0
     if isinstance(max_per_user, bool) or (bound is not None and bound < 1):
-        message = f"`max_per_user` must be a whole number of at least 1, not {max_per_user!r}."
-        raise UsageError(message)
+        raise UsageError(f"`max_per_user` must be a whole number of at least 1, not {max_per_user!r}.")
     if order_by is not None and user is None:
         raise UsageError("`order_by` chooses which items of a user count, so it requires `user` and `max_per_user`.")
     if count_users and user is None:

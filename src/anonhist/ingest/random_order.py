@@ -9,14 +9,11 @@ all engines have it, and because its hashes look random, so that each row has th
 from __future__ import annotations
 
 from hashlib import md5
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from anonhist.errors import UsageError
 from anonhist.privacy import parse_order_key
-from anonhist.randomness import SystemSource
-
-if TYPE_CHECKING:
-    from anonhist.randomness import RandomSource
+from anonhist.randomness import RandomSource, SystemSource
 
 HASH = "hash"
 

@@ -7,11 +7,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from anonhist.errors import UsageError
-from anonhist.ingest.columns import label_column, require, required_key
-from anonhist.ingest.counted import check_no_structures, counted_table
-from anonhist.ingest.files import check_there, is_json, names_are_a_line, stdin_format
+from anonhist.ingest.columns import Header, required_key
+from anonhist.ingest.counted import COUNTED, check_no_structures, counted_table
+from anonhist.ingest.files import check_there, is_json, stated_format
 from anonhist.ingest.naming import check_named
-from anonhist.ingest.progress import followed
 from anonhist.ingest.query import (
     Columns,
     check_sums,
@@ -32,11 +31,9 @@ from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import BoundedUsers, Profile
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 FORMATS = ("events", "labels", "counts", "prevalences")
-# The columns of data that are counted already.
-_COUNTED = {"counts": ("label", "count"), "prevalences": ("count", "prevalence")}
 
 
 def read_profile(
@@ -133,18 +130,15 @@ def read_profile(
     max_per_user = check_users(user, max_per_user, order_by, count_users=count_users)
     key = key_of_order(user, order_key)
     if format is not None and format not in FORMATS:
-        message = f"`format` must be one of {', '.join(FORMATS)}, not {format!r}."
-        raise UsageError(message)
-    if format in _COUNTED and label is not None and (format, label) != ("counts", "label"):
-        theirs = " and ".join(_COUNTED[format])
-        message = (
+        raise UsageError(f"`format` must be one of {', '.join(FORMATS)}, not {format!r}.")
+    if format in COUNTED and label is not None and (format, label) != ("counts", "label"):
+        theirs = " and ".join(COUNTED[format])
+        raise UsageError(
             f"Data of format {format} must have the columns {theirs}: rename your columns and leave out the label."
         )
-        raise UsageError(message)
     unit = _protected_unit(unit, max_per_user)
     source = as_path(source)
-    if isinstance(source, str) and source == "-":
-        format = format or stdin_format(label)  # noqa: A001
+    format = stated_format(source, format, label)  # noqa: A001
     source = counted_table(source, format)
     check_no_structures(source)
     labels = plain_labels(source)
@@ -152,49 +146,44 @@ def read_profile(
         if label is not None or user is not None or table is not None or format in ("counts", "prevalences"):
             raise UsageError("A list of labels has no columns; to name columns or give counts, pass a table.")
         return _from_labels(labels, keep_null=keep_null, unit=unit, notify=notify)
-    follow = followed(progress)
     keys: tuple[str | None, ...] = ()
     if is_json(source, format=format):
         # Whoever mistyped the name of a release is not told of keys.
         check_there(source)
         # Keys are data: they decide neither what the rows are nor where their labels are.
         format = format or "events"  # noqa: A001
-        keys = _COUNTED[format] if format in _COUNTED else (required_key(label), user, order_by)
-    with (
-        open_source(
-            source,
-            table=table,
-            format=format,
-            delimiter=delimiter,
-            header=header,
-            keys=keys,
-            twice=count_users or (user is not None and notify is not None),
-            attach=follow.attach,
-        ) as opened_table,
-        follow,
-    ):
-        names = opened_table.collect_schema().names()
-        first_line = names_are_a_line(source, format=format, header=header)
-        kind = format or _recognise(names, label, user)
+        keys = COUNTED[format] if format in COUNTED else (required_key(label), user, order_by)
+    opening = open_source(
+        source,
+        table=table,
+        format=format,
+        delimiter=delimiter,
+        header=header,
+        keys=keys,
+        twice=count_users or (user is not None and notify is not None),
+        progress=progress,
+    )
+    with opening as opened:
+        kind = format or _recognize(opened.header.names, label, user)
         if user is not None and kind in ("counts", "prevalences"):
             raise UsageError(
                 "Counted data do not say which user an item came from, so the items of a user cannot be bounded."
             )
         columns = Columns("label", user, max_per_user, order_by, key or "", keep_null)
-        columns = replace(columns, label=_labels_in(names, kind, label, columns, first_line=first_line))
+        columns = replace(columns, label=_labels_in(opened.header, kind, label, columns))
         if kind == "prevalences":
-            pairs = _prevalences(opened_table, notify)
+            pairs = _prevalences(opened.table, notify)
         elif kind == "counts":
-            pairs = _counts(opened_table, keep_null=keep_null, notify=notify)
+            pairs = _counts(opened.table, keep_null=keep_null, notify=notify)
         else:
-            pairs = _events(opened_table, columns, notify)
+            pairs = _events(opened.table, columns, notify)
         # Last, so that what is refused was refused for what it shows to every reading.
-        users = _users(opened_table, columns) if count_users else None
+        users = _users(opened.table, columns) if count_users else None
     read = Profile.from_prevalences(pairs, unit=unit)
     return read if key is None else Profile(read.counts, read.prevalences, unit=unit, order_key=key, users=users)
 
 
-def _recognise(names: list[str], label: str | None, user: str | None) -> str:
+def _recognize(names: Sequence[str], label: str | None, user: str | None) -> str:
     """Return what the schema says of the rows, or ask where it says one thing and may mean another."""
     if label is None and names == ["count", "prevalence"]:
         return "prevalences"
@@ -208,16 +197,13 @@ def _recognise(names: list[str], label: str | None, user: str | None) -> str:
     return "events"
 
 
-def _labels_in(names: list[str], kind: str, label: str | None, others: Columns, *, first_line: bool) -> str:
+def _labels_in(header: Header, kind: str, label: str | None, others: Columns) -> str:
     """Return the column of labels, having refused columns that are not there."""
-    if kind in _COUNTED:
-        for name in _COUNTED[kind]:
-            require(names, name, role=name, first_line=first_line)
-        return _COUNTED[kind][0]
-    found = label_column(names, label, first_line=first_line)
-    for wanted, role in ((others.user, "user"), (others.order_by, "order")):
-        if wanted is not None:
-            require(names, wanted, role=role, first_line=first_line)
+    if kind in COUNTED:
+        header.require(**{name: name for name in COUNTED[kind]})
+        return COUNTED[kind][0]
+    found = header.label_column(label)
+    header.require(user=others.user, order=others.order_by)
     return found
 
 
@@ -274,8 +260,7 @@ def _protected_unit(unit: PrivacyUnit | None, max_per_user: int | None) -> Priva
         raise UsageError("A label unit protects labels and a user bound protects users: give one of the two.")
     bounded = PrivacyUnit.user(max_items=max_per_user)
     if unit is not None and not unit.protects(bounded):
-        message = f"The unit {unit} protects less than {bounded}, to which the user bound reads the data."
-        raise UsageError(message)
+        raise UsageError(f"The unit {unit} protects less than {bounded}, to which the user bound reads the data.")
     return unit or bounded
 
 

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import os
-from contextlib import closing, contextmanager
+import shutil
+import sys
+from contextlib import closing, contextmanager, nullcontext
 from math import prod
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,14 +18,14 @@ from anonhist.ingest.failures import translate_failures
 from anonhist.ingest.files import file_relation
 from anonhist.ingest.local_files import identity, match_files
 from anonhist.ingest.progress import followed
-from anonhist.ingest.report_columns import expressions, foreign_rows, names_of, reports_of, sound_rows
 from anonhist.ingest.sources import as_path, connect
-from anonhist.ingest.spool import spool_stdin
-from anonhist.local.surveys.reports import WholeColumn
+from anonhist.local.surveys.reports import BytesColumn, Reports, WholeColumn
 from anonhist.privacy import parse_whole_number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator
+
+    from numpy.typing import NDArray
 
     from anonhist.local.surveys.survey import Survey
     from anonhist.local.surveys.tally import Tally
@@ -29,6 +33,12 @@ if TYPE_CHECKING:
 # Where more different reports are possible, grouping them saves nothing: they are counted as they come.
 _MOST_GROUPS = 1 << 22
 _BATCH_BYTES, _BATCH_ROWS = 1 << 26, 1 << 20
+# Whether a row answers another survey.
+FOREIGN = "is_foreign"
+_WHOLE_TYPES = {
+    *("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT"),
+    *("UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT"),
+}
 
 
 def tally_reports(
@@ -137,7 +147,7 @@ class _Allowance:
         self.used = 0
 
     def use(self, rows: int) -> bool:
-        """Leave out so many more; say whether that is still allowed."""
+        """Leave out this many more; return whether that is still allowed."""
         self.used += rows
         return self.used <= self.most
 
@@ -212,14 +222,102 @@ def _open_reports(survey: Survey, source: str, what: str, follow: followed) -> I
     keys = names_of(survey)
     with translate_failures(what, path=source), connect() as connection:
         follow.attach(connection)
-        if source == "-":
-            with spool_stdin() as path:
-                yield connection, file_relation(connection, path, format=None, delimiter=None, header=True, keys=keys)
-            return
-        yield connection, file_relation(connection, source, format=None, delimiter=None, header=True, keys=keys)
+        with spool_stdin() if source == "-" else nullcontext(source) as path:
+            yield connection, file_relation(connection, path, format=None, delimiter=None, header=True, keys=keys)
 
 
 def _share(progress: Callable[[float], None] | None, place: int, files: int) -> Callable[[float], None] | None:
     if progress is None:
         return None
     return lambda share: progress((place + share) / files)
+
+
+@contextmanager
+def spool_stdin() -> Iterator[str]:
+    """Copy standard input to a file that only this user can read, and that is removed afterwards.
+
+    Its ending says what it is: JSON lines where it begins with a brace, else CSV. The first byte may decide that, since
+    reports are private before they come here.
+    """
+    with TemporaryDirectory(prefix="anonhist-", ignore_cleanup_errors=True) as folder:
+        stream = sys.stdin.buffer
+        first = stream.read(1)
+        path = Path(folder, "reports.ndjson" if first == b"{" else "reports.csv")
+        with path.open("xb") as file:
+            file.write(first)
+            shutil.copyfileobj(stream, file, 1 << 20)
+        yield str(path)
+
+
+def names_of(survey: Survey) -> list[str]:
+    """Return the columns, or keys of JSON lines, that reports of a survey have."""
+    return ["survey", *(column.name for column in survey.columns)]
+
+
+def expressions(survey: Survey, relation: Any, what: str) -> dict[str, str]:
+    """Return by name what the engine is to compute: every column of the reports, and whether a row is foreign.
+
+    Raises
+    ------
+    DataError
+        If a column is missing or of another type.
+    """
+    names = names_of(survey)
+    types = dict(zip(relation.columns, map(str, relation.types), strict=True))
+    if not set(names) <= set(types):
+        raise DataError(f"{what} does not hold reports of this survey, which have the columns {', '.join(names)}.")
+    columns = {column.name: _expression(column, types[column.name], what) for column in survey.columns}
+    return columns | {FOREIGN: f"CAST(\"survey\" AS VARCHAR) IS DISTINCT FROM '{survey.digest}'"}
+
+
+def _expression(column: WholeColumn | BytesColumn, kind: str, what: str) -> str:
+    name = f'"{column.name}"'
+    if isinstance(column, WholeColumn):
+        if kind == "VARCHAR":
+            # A cast alone would round fractions.
+            return (
+                f"coalesce(CASE WHEN regexp_full_match({name}, '0|[1-9][0-9]{{0,18}}') "
+                f"THEN TRY_CAST({name} AS BIGINT) END, -1)"
+            )
+        if kind in _WHOLE_TYPES:
+            return f"coalesce(TRY_CAST({name} AS BIGINT), -1)"
+        raise DataError(f"{what} must hold whole numbers in its column {column.name!r}.")
+    if kind == "VARCHAR":
+        return (
+            f"CASE WHEN length({name}) = {2 * column.width} AND regexp_full_match({name}, '[0-9a-f]*') "
+            f"THEN unhex({name}) END"
+        )
+    if kind == "BLOB":
+        return f"CASE WHEN octet_length({name}) = {column.width} THEN {name} END"
+    raise DataError(f"{what} must hold bytes, or hexadecimal text, in its column {column.name!r}.")
+
+
+def sound_rows(survey: Survey, batch: Any) -> NDArray[np.bool_]:
+    """Say of each row whether it is a report of this survey that a device can have sent, shape (n,)."""
+    sound = ~foreign_rows(batch)
+    for column in survey.columns:
+        sound &= batch.column(column.name).is_valid().to_numpy(zero_copy_only=False)
+    sound[sound] = survey.possible(reports_of(survey, batch, sound))
+    return sound
+
+
+def foreign_rows(batch: Any) -> NDArray[np.bool_]:
+    """Say of each row whether it answers another survey, or none that it names, shape (n,)."""
+    return np.array(batch.column(FOREIGN).to_numpy(zero_copy_only=False))
+
+
+def reports_of(survey: Survey, batch: Any, rows: NDArray[np.bool_]) -> Reports:
+    """Return some rows of a record batch as reports; bytes of theirs are of the right length."""
+    chosen = batch if rows.all() else batch.filter(rows)
+    return Reports(survey.digest, {each.name: _array(each, chosen.column(each.name)) for each in survey.columns})
+
+
+def _array(column: WholeColumn | BytesColumn, values: Any) -> NDArray[Any]:
+    if isinstance(column, WholeColumn):
+        return np.asarray(values.to_numpy())
+    rows = len(values)
+    if not rows:
+        return column.empty(0)
+    _, offsets, data = values.buffers()
+    start = np.frombuffer(offsets, dtype=np.int32)[values.offset]
+    return np.frombuffer(data, dtype=np.uint8)[start : start + rows * column.width].reshape(rows, column.width)

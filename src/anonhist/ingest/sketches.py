@@ -8,20 +8,19 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from anonhist.errors import DataError, UsageError
-from anonhist.ingest.columns import label_column, require, required_key
+from anonhist.ingest.columns import Header, required_key
 from anonhist.ingest.counted import counted_table
-from anonhist.ingest.files import input_files, is_json, names_are_a_line, stdin_format
+from anonhist.ingest.files import input_files, is_json, stated_format
 from anonhist.ingest.line_stream import label_blocks
 from anonhist.ingest.local_files import identity
 from anonhist.ingest.naming import check_batch
-from anonhist.ingest.progress import followed
 from anonhist.ingest.query import Columns, bounded_rows, check_whole, counted_rows
 from anonhist.ingest.random_order import key_of_order
 from anonhist.ingest.record_batches import record_batches, text_buffers
 from anonhist.ingest.sources import Spilling, as_path, open_source
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable
 
     from numpy.typing import NDArray
 
@@ -104,18 +103,15 @@ def update_sketch(
     if type(source).__module__ in ("builtins", "numpy") and not isinstance(source, str):
         raise UsageError("Only files and tables are read here; give labels that are in memory to sketch.update.")
     counting = _Counting(sketch, counted, ignore_unknown=ignore_unknown)
-    is_stdin = isinstance(source, str) and source == "-"
-    if is_stdin:
-        format = format or stdin_format(label)  # noqa: A001
+    format = stated_format(source, format, label)  # noqa: A001
     _check_format(format, label, count, user, no_columns=table is None and delimiter is None)
     source = counted_table(source, format)
-    if is_stdin and format == "labels":
+    if format == "labels" and isinstance(source, str) and source == "-":
         for data, offsets in label_blocks(_standard_input()):
             counting.add_lines(data, offsets)
     else:
         if format == "counts":
             label, count = "label", "count"
-        follow = followed(progress)
         keys = (required_key(label), count, user) if is_json(source, format=format) else ()
         opening = open_source(
             source,
@@ -124,26 +120,24 @@ def update_sketch(
             delimiter=delimiter,
             header=header,
             keys=keys,
-            twice=False,
-            attach=follow.attach,
+            progress=progress,
             spilling=Spilling.FORBIDDEN,
         )
-        with opening as opened_table, follow:
-            first_line = names_are_a_line(source, format=format, header=header)
-            names = opened_table.collect_schema().names()
-            if format is None and names == ["label", "count"] and label in (None, "label") and user is None:
+        with opening as opened:
+            is_counted = format is None and opened.header.names == ["label", "count"]
+            if is_counted and label in (None, "label") and user is None:
                 label, count = "label", "count"
             columns = Columns(
-                label=_labels_in(names, label, count, user, first_line=first_line),
+                label=_labels_in(opened.header, label, count, user),
                 user=user,
                 max_per_user=None if user is None else sketch.unit.bound,
                 order_key=key or "",
                 only_whole=True,
             )
             query = (
-                bounded_rows(opened_table, columns)
+                bounded_rows(opened.table, columns)
                 if count is None
-                else counted_rows(opened_table, label=columns.label, count=count)
+                else counted_rows(opened.table, label=columns.label, count=count)
             )
             for batch in record_batches(query, _ROWS):
                 counting.add_batch(batch, count)
@@ -233,8 +227,7 @@ def _check_format(
 ) -> None:
     """Refuse formats that a sketch does not count, and columns where the format says all."""
     if format not in (None, *FORMATS):
-        message = f"`format` must be one of {', '.join(FORMATS)}, not {format!r}."
-        raise UsageError(message)
+        raise UsageError(f"`format` must be one of {', '.join(FORMATS)}, not {format!r}.")
     named = (label, count, user)
     if format == "labels" and not (named == (None, None, None) and no_columns):
         raise UsageError(
@@ -247,15 +240,10 @@ def _check_format(
         )
 
 
-def _labels_in(
-    names: Sequence[str], label: str | None, count: str | None, user: str | None, *, first_line: bool
-) -> str:
+def _labels_in(header: Header, label: str | None, count: str | None, user: str | None) -> str:
     """Return the column of labels, having refused columns that are not there."""
-    for wanted, role in ((count, "count"), (user, "user")):
-        if wanted is not None:
-            require(names, wanted, role=role, first_line=first_line)
-    others = [name for name in names if name not in (count, user)]
-    return label_column(others if label is None else names, label, first_line=first_line)
+    header.require(count=count, user=user)
+    return (header.without(count, user) if label is None else header).label_column(label)
 
 
 def _standard_input() -> Any:

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
+import atexit
 import os
-from collections.abc import Iterable, Mapping
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from enum import Enum
+from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from anonhist.errors import DataError, MissingExtraError, UsageError, mask
+from anonhist.ingest.columns import Header
 from anonhist.ingest.failures import translate_failures
-from anonhist.ingest.files import HOW_TO_NAME, file_relation
-from anonhist.ingest.let_go import let_go_at_exit
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from anonhist.ingest.files import DATABASES, HOW_TO_NAME, file_relation, names_are_a_line
+from anonhist.ingest.progress import followed
 
 _SQLITE = "sqlite:///"
-_IBIS = ("sqlite://", "postgres://", "postgresql://")
 _TABLES = ("pandas", "polars", "pyarrow", "duckdb", "ibis", "_duckdb", "narwhals", "modin", "pyspark", "dask")
 # The network is asked for nothing: extensions that are not there are an error, not a download.
 _CONFIG: dict[str, str | bool | int | float | list[str]] = {
@@ -65,6 +66,14 @@ def connect(
             raise DataError(_NO_MEMORY) from None
 
 
+@dataclass(frozen=True)
+class Opened:
+    """An open source: a Narwhals table, and the names of its columns."""
+
+    table: Any
+    header: Header
+
+
 @contextmanager
 def open_source(
     source: Any,
@@ -73,11 +82,11 @@ def open_source(
     format: str | None,  # noqa: A002
     delimiter: str | None,
     header: bool,
-    twice: bool,
+    twice: bool = False,
     keys: Iterable[str | None] = (),
-    attach: Any = None,
+    progress: Callable[[float], None] | None = None,
     spilling: Spilling = Spilling.TO_FOLDER,
-) -> Iterator[Any]:
+) -> Iterator[Opened]:
     """Open a source as a Narwhals table; engine errors inside come out as one sentence without data.
 
     ``twice`` says that more than one query will run: standard input is kept then, for it can be read only once.
@@ -85,30 +94,30 @@ def open_source(
     database server or the connection of a relation, spill where they are told to.
     """
     let_go_at_exit()
-    is_database = isinstance(source, str) and source.startswith((*_IBIS, "duckdb://"))
+    follow = followed(progress)
+    is_database = isinstance(source, str) and source.startswith(DATABASES)
     if table is not None and not is_database:
-        message = f"table names a table of a database, but the source is not a database. {HOW_TO_NAME}"
-        raise UsageError(message)
+        raise UsageError(f"table names a table of a database, but the source is not a database. {HOW_TO_NAME}")
     if not isinstance(source, str):
         opening = _memory(source, spilling)
-    elif source.startswith(_IBIS):
-        opening = _ibis_table(source, table, spilling)
+    elif source.startswith("duckdb://"):
+        opening = _duckdb_table(source, table, follow, spilling)
     elif is_database:
-        opening = _duckdb_table(source, table, attach, spilling)
+        opening = _ibis_table(source, table, spilling)
     else:
         reading = {"format": format, "delimiter": delimiter, "header": header, "keys": keys}
-        opening = _file(source, reading, twice=twice, attach=attach, spilling=spilling)
-    with opening as opened_table:
-        yield opened_table
+        opening = _file(source, reading, twice=twice, follow=follow, spilling=spilling)
+    with opening as table_of_source, follow:
+        names = table_of_source.collect_schema().names()
+        yield Opened(table_of_source, Header(names, names_are_a_line(source, format=format, header=header)))
 
 
 @contextmanager
-def _file(source: str, reading: dict[str, Any], *, twice: bool, attach: Any, spilling: Spilling) -> Iterator[Any]:
+def _file(source: str, reading: dict[str, Any], *, twice: bool, follow: followed, spilling: Spilling) -> Iterator[Any]:
     import narwhals as nw
 
     with translate_failures("The input", path=source), connect(spilling=spilling) as connection:
-        if attach is not None:
-            attach(connection)
+        follow.attach(connection)
         relation = file_relation(connection, source, **reading)
         if source == "-" and twice:
             relation.create("input")
@@ -117,13 +126,12 @@ def _file(source: str, reading: dict[str, Any], *, twice: bool, attach: Any, spi
 
 
 @contextmanager
-def _duckdb_table(url: str, table: str | None, attach: Any, spilling: Spilling) -> Iterator[Any]:
+def _duckdb_table(url: str, table: str | None, follow: followed, spilling: Spilling) -> Iterator[Any]:
     import narwhals as nw
 
     path = _database_path(url, "duckdb:///")
     with translate_failures("The database", path=path), connect(path, read_only=True, spilling=spilling) as connection:
-        if attach is not None:
-            attach(connection)
+        follow.attach(connection)
         names = [
             row[0]
             for row in connection.execute(
@@ -164,19 +172,16 @@ def _database_path(url: str, prefix: str) -> str:
         message = f"Name the database file as {prefix}PATH, with three slashes (four where the path is absolute)."
         raise UsageError(message)
     if not Path(path).is_file():
-        message = f"There is no database file {mask(path)!r}."
-        raise DataError(message)
+        raise DataError(f"There is no database file {mask(path)!r}.")
     return path
 
 
 def _check_table(names: list[str], table: str | None) -> None:
     have = ", ".join(map(repr, names)) or "none"
     if table is None:
-        message = f"Say which table of the database to read (`table`); it has {have}."
-        raise UsageError(message)
+        raise UsageError(f"Say which table of the database to read (`table`); it has {have}.")
     if table not in names:
-        message = f"The database has no table {table!r}; it has {have}."
-        raise DataError(message)
+        raise DataError(f"The database has no table {table!r}; it has {have}.")
 
 
 @contextmanager
@@ -228,3 +233,23 @@ def plain_labels(source: Any) -> list[Any] | None:
             raise UsageError("An array of labels must be one-dimensional; pass a table for more columns.")
         return list(source.tolist())
     return list(source) if isinstance(source, Iterable) else None
+
+
+@cache
+def let_go_at_exit() -> None:
+    """Have caches of Narwhals emptied when the interpreter ends; once is enough.
+
+    Narwhals keeps what it made of each engine in caches of functions. In a program that uses NumPy, too, they are still
+    held when DuckDB's binding looks for what was not released, and with them all types of columns.
+    """
+    atexit.register(_empty_caches)
+
+
+def _empty_caches() -> None:
+    """Empty the caches of functions in modules of Narwhals, whatever they are called there."""
+    kind = type(let_go_at_exit)
+    for name, module in list(sys.modules.items()):
+        if name.split(".")[0] == "narwhals":
+            for value in list(vars(module).values()):
+                if isinstance(value, kind):
+                    value.cache_clear()

@@ -6,9 +6,9 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from anonhist.errors import DataError, UsageError
-from anonhist.ingest.columns import label_column, required_key
+from anonhist.ingest.columns import Header, required_key
 from anonhist.ingest.failures import translate_failures
-from anonhist.ingest.files import file_relation, is_json, names_are_a_line, stdin_format
+from anonhist.ingest.files import file_relation, is_json, names_are_a_line, stated_format
 from anonhist.ingest.naming import as_text, check_batch, name_columns
 from anonhist.ingest.progress import followed
 from anonhist.ingest.reports import batches
@@ -54,8 +54,7 @@ def opened_values(
     """
     import narwhals as nw
 
-    if source == "-":
-        format = format or stdin_format(label)  # noqa: A001
+    format = stated_format(source, format, label)  # noqa: A001
     if format == "labels" and (label is not None or delimiter is not None):
         raise UsageError(
             "Data with one label per line have no columns: leave out the columns, or leave out the format."
@@ -67,8 +66,8 @@ def opened_values(
             follow.attach(connection)
             keys = [required_key(label)] if is_json(source, format=format) else []
             relation = file_relation(connection, source, format=format, delimiter=delimiter, header=header, keys=keys)
-            first_line = names_are_a_line(source, format=format, header=header)
-            name = label_column(relation.columns, label, first_line=first_line)
+            is_line = names_are_a_line(source, format=format, header=header)
+            name = Header(relation.columns, is_line).label_column(label)
             table = nw.from_native(relation)
             query = table.select(value=as_text(table, name), **name_columns(table, {name: False})).to_native()
         with follow:

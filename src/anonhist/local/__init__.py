@@ -8,17 +8,11 @@
 (3, 3)
 """
 
-from anonhist.local.decoding import (
-    BenjaminiHochberg,
-    Bonferroni,
-    ConstrainedLeastSquares,
-    ExpectationMaximization,
-    Holm,
-    MaximumLikelihood,
-    Normalized,
-    Projected,
-    Unbiased,
-)
+from anonhist.local.decoding.expectation_maximization import ExpectationMaximization
+from anonhist.local.decoding.formulas import Normalized, Projected, Unbiased
+from anonhist.local.decoding.least_squares import ConstrainedLeastSquares
+from anonhist.local.decoding.likelihood import MaximumLikelihood
+from anonhist.local.decoding.significance import BenjaminiHochberg, Bonferroni, Holm
 from anonhist.local.heavy_hitters import HeavyHitters
 from anonhist.local.randomizers.hadamard_response import HadamardResponse
 from anonhist.local.randomizers.hybrid_projective_geometry import HybridProjectiveGeometry

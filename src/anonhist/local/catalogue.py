@@ -10,23 +10,21 @@ from anonhist.catalogue import load
 from anonhist.catalogue.randomizers import RANDOMIZERS
 from anonhist.errors import AnonhistError, UsageError
 from anonhist.local.surveys.alphabet import Alphabet
+from anonhist.local.surveys.survey import COMMON
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from anonhist.local.surveys.survey import Survey
 
-# Fields of every survey; all others are parameters of its mechanism.
-_COMMON = {"epsilon", "title"}
-
 
 def survey_class(name: str) -> type[Survey]:
-    """Return the mechanism of a name.
+    """Return the mechanism with this name.
 
     Raises
     ------
     UsageError
-        If there is none of that name.
+        If no mechanism has this name.
 
     Examples
     --------
@@ -34,8 +32,7 @@ def survey_class(name: str) -> type[Survey]:
     'KRR'
     """
     if not isinstance(name, str) or name not in RANDOMIZERS:
-        message = f"There is no local mechanism {name!r:.80}; there are {', '.join(RANDOMIZERS)}."
-        raise UsageError(message)
+        raise UsageError(f"There is no local mechanism {name!r:.80}; there are {', '.join(RANDOMIZERS)}.")
     found: type[Survey] = load(RANDOMIZERS[name])
     return found
 
@@ -48,7 +45,7 @@ def parameter_names(name: str) -> tuple[str, ...]:
     >>> parameter_names("subset-selection")
     ('alphabet', 'subset_size')
     """
-    return tuple(each.name for each in fields(survey_class(name)) if each.init and each.name not in _COMMON)
+    return tuple(each.name for each in fields(survey_class(name)) if each.init and each.name not in COMMON)
 
 
 def needed_names(name: str) -> tuple[str, ...]:
@@ -102,8 +99,7 @@ def survey_from(name: str, *, epsilon: str, title: str, parameters: Mapping[str,
         raise UsageError("The epsilon and the title of a survey must be text.")
     known = {kind.in_files.get(each, each): each for each in parameter_names(name)}
     if not isinstance(parameters, dict) or not set(parameters) <= set(known):
-        message = f"The parameters of {name} must be among {', '.join(known)}, and nothing else."
-        raise UsageError(message)
+        raise UsageError(f"The parameters of {name} must be among {', '.join(known)}, and nothing else.")
     try:
         described = _canonical(parameters)
         arguments: dict[str, Any] = {
@@ -115,11 +111,9 @@ def survey_from(name: str, *, epsilon: str, title: str, parameters: Mapping[str,
     except AnonhistError as error:
         raise UsageError(str(error)) from None
     except (TypeError, ValueError, AttributeError, KeyError, ArithmeticError):
-        message = f"The parameters do not have the types that {name} takes."
-        raise UsageError(message) from None
+        raise UsageError(f"The parameters do not have the types that {name} takes.") from None
     if str(survey.epsilon) != epsilon or _canonical(survey.parameters) != described:
-        message = f"Epsilon or the parameters are incomplete, or not written as {name} writes them."
-        raise UsageError(message)
+        raise UsageError(f"Epsilon or the parameters are incomplete, or not written as {name} writes them.")
     return survey
 
 

@@ -11,24 +11,24 @@ import numpy as np
 from anonhist.errors import DataError, UsageError
 from anonhist.frozen import Converted, completed, converted, frozen
 from anonhist.local.cohorts.hash_functions import DEFAULT_KEY
-from anonhist.local.decoding import as_decoder
-from anonhist.local.randomizers.local_hashing import OPEN_WORDS, SEEDS, LocalHashing, refuse_least_squares
+from anonhist.local.decoding.names import as_decoder
+from anonhist.local.randomizers.local_hashing import OPEN_WORDS, SEEDS, LocalHashing
 from anonhist.local.surveys.candidates import distinct_candidates
-from anonhist.local.surveys.estimate import decode_raw
+from anonhist.local.surveys.estimate import RawEstimate, refuse_least_squares
 from anonhist.local.surveys.limits import NormalLimits, SampleLimits, SupportLimits
 from anonhist.local.surveys.reports import WholeColumn
 from anonhist.local.surveys.survey import Survey
-from anonhist.local.surveys.tally import Tally, count_cells
+from anonhist.local.surveys.tally import Tally
 from anonhist.numeric import hash_buffer, label_words, read_only
 from anonhist.privacy import parse_whole_number
 from anonhist.randomness import uniform_integers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
     from numpy.typing import NDArray
 
-    from anonhist.local.decoding import Correction, CorrectionName, Decoder, DecoderName
+    from anonhist.local.decoding.names import CorrectionLike, DecoderLike
     from anonhist.local.surveys.estimate import FrequencyEstimate
     from anonhist.local.surveys.reports import Column
     from anonhist.randomness import RandomSource
@@ -36,12 +36,12 @@ if TYPE_CHECKING:
 MOST_BYTES = 64
 # How many prefixes of each length are followed further.
 BEAM = 64
-# A prefix whose estimate is less than so many standard errors above 0 is not followed.
+# A prefix whose estimate is less than this many standard errors above 0 is not followed.
 _FOLLOWED = 1.5
-# More prefixes than this are not compared, unless the beam requires it: so many only occur for lengths without
-# reports.
+# More prefixes than this are not compared, unless the beam requires it: they only occur if no reports are about
+# some lengths.
 _MOST_PREFIXES = 1 << 20
-FOUND_ON_OTHERS = "The values were found on reports of some people and estimated on reports of others."
+FOUND_ON_OTHERS = "The values were found in the reports of some people and estimated from the reports of others."
 
 
 @frozen(kw_only=True)
@@ -53,7 +53,7 @@ class HeavyHitters(Survey):
     reported by local hashing at the full ε. The people are divided, not the budget. The server follows the most
     frequent prefixes of each length to the next, and tests those of full length on reports that were not used to choose
     them: those about whole values whose seed is even. Values that pass are estimated on those whose seed is odd,
-    because the noise that lifted a value in the search would bias its estimate upwards.
+    because the noise that lifted a value in the search would bias its estimate upward.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ class HeavyHitters(Survey):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not isinstance(self.characters, str) or any(map(_is_none, self.characters)):
+        if not isinstance(self.characters, str) or any(map(_is_unusable, self.characters)):
             raise UsageError("`characters` must be text that can be encoded as UTF-8, without the null character.")
         _ = self._hashing  # which refuses an invalid key
 
@@ -105,16 +105,6 @@ class HeavyHitters(Survey):
     def _hashing(self) -> LocalHashing:
         """The survey by which a prefix is reported."""
         return LocalHashing(epsilon=self.epsilon, buckets=self.buckets, key=self.key, title=self.title)
-
-    @property
-    def parameters(self) -> dict[str, Any]:
-        """Length, characters, buckets and key, as JSON values."""
-        return {
-            "max_bytes": self.max_bytes,
-            "characters": self.characters,
-            "buckets": self.buckets,
-            "key": self.key,
-        }
 
     @property
     def columns(self) -> tuple[Column, ...]:
@@ -159,19 +149,16 @@ class HeavyHitters(Survey):
         offsets = np.arange(len(prefixes) + 1) * self.max_bytes
         return label_words(hash_buffer(prefixes.ravel(), offsets, key=self.key.encode()), OPEN_WORDS)
 
-    def _count_cells(self, columns: Any, users: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        del users
-        buckets = self.buckets
-        cells = (columns["length"] * SEEDS + columns["seed"]) * buckets + columns["report"]
-        return count_cells(cells, size=self.cells)
+    def _cells_of(self, columns: Mapping[str, NDArray[np.int64]]) -> NDArray[np.int64]:
+        return (columns["length"] * SEEDS + columns["seed"]) * self.buckets + columns["report"]
 
     def estimate(
         self,
         tally: Tally,
         *,
         candidates: Iterable[str] | None = None,
-        decoder: DecoderName | Decoder = "projected",
-        correction: CorrectionName | Correction = "holm",
+        decoder: DecoderLike | None = None,
+        correction: CorrectionLike = "holm",
         level: float = 0.95,
         beam: int = BEAM,
         progress: Callable[[float], None] | None = None,
@@ -201,26 +188,20 @@ class HeavyHitters(Survey):
         self.check_tally(tally)
         width = parse_whole_number(beam, name="beam")
         refuse_least_squares(decoder)
-        last = self._of_length(tally, self.max_bytes - 1)
-        if not last.users:
-            raise DataError("There are no reports about whole values yet, so nothing can be estimated.")
-        choice = {"correction": correction, "level": level}
         if candidates is not None:
-            names = distinct_candidates(candidates)
-            return self._estimate_values(last, tally.users, self._codes(names), names, decoder=decoder, **choice)
-        decoding = as_decoder(decoder)  # a wrong name is refused before a long search
+            return self._raw_estimate(tally, candidates).decode(decoder, correction, level)
+        last = self._last(tally)
+        decoding = as_decoder(decoder or "projected")  # a wrong name is refused before a long search
         grown = self._grow(tally, width, progress)
         choosing, others = self._halves(last)
-        tested = self._estimate_values(choosing, tally.users, grown, _names(grown), decoder="unbiased", **choice)
+        tested = self._of_values(choosing, tally.users, grown).decode("unbiased", correction, level)
         # Decoded alone: thousands of values that nobody has would take frequency from the values found and "other".
         found = np.flatnonzero(tested.significant)
         if not found.size:
             return _nothing(tested, decoding.name)
         raw = self._hashing.raw_of(others, self._words(grown[found])).frequencies
         found = found[np.argsort(-raw, kind="stable")]
-        estimate = self._estimate_values(
-            others, tally.users, grown[found], _names(grown[found]), decoder=decoder, **choice
-        )
+        estimate = self._of_values(others, tally.users, grown[found]).decode(decoding, correction, level)
         return replace(
             estimate,
             p_values=tested.p_values[found],
@@ -228,9 +209,20 @@ class HeavyHitters(Survey):
             note=f"{FOUND_ON_OTHERS} {estimate.note}".strip(),
         )
 
+    def _raw_estimate(self, tally: Tally, candidates: Iterable[str] | None) -> RawEstimate:
+        last, names = self._last(tally), distinct_candidates(candidates or ())
+        return replace(self._of_values(last, tally.users, self._codes(names)), labels=names)
+
+    def _last(self, tally: Tally) -> Tally:
+        """Return the reports about whole values."""
+        last = self._of_length(tally, self.max_bytes - 1)
+        if not last.users:
+            raise DataError("There are no reports about whole values yet, so nothing can be estimated.")
+        return last
+
     def _halves(self, last: Tally) -> tuple[Tally, Tally]:
         """Return the reports whose seed is even, and those whose seed is odd: it was drawn before anything else."""
-        is_odd = (last.cells // self._hashing.num_buckets % 2).astype(np.bool_)
+        is_odd = (last.cells // self._hashing.buckets % 2).astype(np.bool_)
         parts = [(last.cells[mask], last.counts[mask]) for mask in (~is_odd, is_odd)]
         if not all(cells.size for cells, _ in parts):
             raise DataError(
@@ -240,10 +232,8 @@ class HeavyHitters(Survey):
         even, odd = (Tally(last.survey, int(counts.sum()), cells, counts) for cells, counts in parts)
         return even, odd
 
-    def _estimate_values(
-        self, last: Tally, users: int, rows: NDArray[np.uint8], names: tuple[str, ...], **choices: Any
-    ) -> FrequencyEstimate:
-        """Estimate values of full length from the reports about whole values."""
+    def _of_values(self, last: Tally, users: int, rows: NDArray[np.uint8]) -> RawEstimate:
+        """Return the raw estimates of values of full length from the reports about whole values."""
         words = self._words(rows)
         raw = self._hashing.raw_of(last, words)
         # The people who answered about whole values represent all who reported.
@@ -252,14 +242,13 @@ class HeavyHitters(Survey):
         errors = np.sqrt(raw.standard_errors**2 + drawn)
         assert isinstance(raw.limits, SupportLimits)  # noqa: S101  # local hashing is a pure survey
         limits = SampleLimits(raw.limits.supports, raw.limits.distribution)
-        return decode_raw(
-            replace(raw, standard_errors=errors, limits=limits),
-            labels=names,
+        return RawEstimate(
+            raw=replace(raw, standard_errors=errors, limits=limits),
+            labels=_names(rows),
             users=users,
             complete=False,
             channel=lambda: self._hashing.channel_of(last, words),
             guarantee=self.guarantee,
-            **choices,
         )
 
     def _of_length(self, tally: Tally, length: int) -> Tally:
@@ -309,8 +298,8 @@ class HeavyHitters(Survey):
         return read_only(np.array(sorted(used | {0}), dtype=np.uint8))
 
 
-def _is_none(character: str) -> bool:
-    """Return whether no value can contain the character: the padding character, or half of a surrogate pair."""
+def _is_unusable(character: str) -> bool:
+    """Return whether no value can contain the character: it is the padding character or half of a surrogate pair."""
     return character == "\0" or "\ud800" <= character <= "\udfff"
 
 

@@ -12,10 +12,11 @@ from anonhist.errors import DataError, UsageError
 from anonhist.frozen import Converted, converted, frozen
 from anonhist.local.cohorts.counts import BitCounts, Supports
 from anonhist.local.cohorts.estimates import raw_estimates
-from anonhist.local.randomizers.rappor import logarithm
+from anonhist.local.randomizers.rappor import logarithm, report_epsilon
 from anonhist.local.surveys.candidates import distinct_candidates
-from anonhist.local.surveys.estimate import decode_raw
-from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit, parse_whole_number
+from anonhist.local.surveys.estimate import RawEstimate
+from anonhist.local.surveys.report_guarantee import report_guarantee
+from anonhist.privacy import parse_whole_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -23,8 +24,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from anonhist.local.decoding import Correction, CorrectionName, Decoder, DecoderName
+    from anonhist.local.decoding.names import CorrectionLike, DecoderLike
     from anonhist.local.surveys.estimate import FrequencyEstimate
+    from anonhist.privacy import Guarantee
 
 ARITHMETIC = "for {} of one person and value; what their devices did is taken from the file of parameters"
 
@@ -65,27 +67,25 @@ class RapporParameters:
 
     @property
     def true_probability(self) -> Fraction:
-        """Of a 1 where the value sets the bit: ``q(1 − f/2) + p·f/2``."""
+        """Probability of a 1 if the value sets the bit: ``q(1 − f/2) + p·f/2``."""
         return self.q * (1 - self.f / 2) + self.p * self.f / 2
 
     @property
     def false_probability(self) -> Fraction:
-        """Of a 1 where it does not: ``p(1 − f/2) + q·f/2``."""
+        """Probability of a 1 if it does not: ``p(1 − f/2) + q·f/2``."""
         return self.p * (1 - self.f / 2) + self.q * self.f / 2
 
     @property
     def guarantee(self) -> Guarantee | None:
-        """The guarantee: ε_∞ for all reports of a person if f > 0, else ε_1 for one; None if there is none."""
+        """ε_∞ for all reports of a person if f > 0, otherwise ε_1 for one report; None if they are not private."""
         if self.f:
-            odds, covered = ((1 - self.f / 2) / (self.f / 2)) ** 2, "all reports"
+            epsilon, covered = logarithm(((1 - self.f / 2) / (self.f / 2)) ** 2, self.h), "all reports"
         else:
             q, p = self.true_probability, self.false_probability
             if 0 in {p, q, 1 - p, 1 - q}:
                 return None
-            odds, covered = q * (1 - p) / (p * (1 - q)), "a single report"
-        epsilon = logarithm(max(odds, 1 / odds), self.h)
-        unit = PrivacyUnit.user(max_items=1)
-        return Guarantee(unit, NeighboringRelation.SUBSTITUTE, epsilon, arithmetic=ARITHMETIC.format(covered))
+            epsilon, covered = report_epsilon(p, q, self.h), "a single report"
+        return report_guarantee(epsilon, ARITHMETIC.format(covered))
 
 
 @frozen(eq=False)
@@ -116,11 +116,11 @@ class RapporCounts:
     Attributes
     ----------
     parameters
-        What devices did.
+        The parameters of the devices.
     users
         Reports of each cohort, int64, shape (m,).
     bits
-        Of those, how many have each bit, int64, shape (m, k).
+        How many of these have each bit set, int64, shape (m, k).
 
     Raises
     ------
@@ -145,10 +145,9 @@ class RapporCounts:
     def __post_init__(self) -> None:
         shape = (self.parameters.m, self.parameters.k)
         if self.users.shape != shape[:1] or self.bits.shape != shape:
-            message = (
+            raise DataError(
                 f"There must be {shape[0]:,} cohorts with counts of {shape[1]:,} bits each, as the parameters say."
             )
-            raise DataError(message)
         if bool((self.bits < 0).any()) or bool((self.bits > self.users[:, np.newaxis]).any()):
             raise DataError("The count of a bit must be between 0 and the number of reports of its cohort.")
         if not 1 <= sum(self.users.tolist()) <= 2**62:
@@ -158,8 +157,8 @@ class RapporCounts:
         self,
         candidates: RapporMap,
         *,
-        decoder: DecoderName | Decoder = "least-squares",
-        correction: CorrectionName | Correction = "holm",
+        decoder: DecoderLike = "least-squares",
+        correction: CorrectionLike = "holm",
         level: float = 0.95,
     ) -> FrequencyEstimate:
         """Estimate how frequent each candidate is among the reports.
@@ -196,18 +195,15 @@ class RapporCounts:
             others=others,
             collision=collision,
         )
-        return decode_raw(
-            raw_estimates(counts),
+        return RawEstimate(
+            raw=raw_estimates(counts),
             labels=names,
             users=counts.total,
             complete=others is None,
             channel=counts.channel,
-            decoder=decoder,
-            correction=correction,
-            level=level,
             guarantee=guarantee,
             sharing=supports.sharing,
-        )
+        ).decode(decoder, correction, level)
 
     def _others(self, supports: Supports) -> tuple[float, NDArray[np.float64] | None]:
         """Return the probability that labels collide, and that others support each cell, None if there are none."""

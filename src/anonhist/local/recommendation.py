@@ -10,6 +10,7 @@ from anonhist.catalogue.randomizers import RANDOMIZERS
 from anonhist.errors import UsageError
 from anonhist.local.catalogue import survey_class
 from anonhist.local.surveys.closed import ClosedSurvey
+from anonhist.outward import Tabular
 from anonhist.privacy import parse_whole_number
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ class RecommendationRow:
 
 
 @dataclass(frozen=True)
-class Recommendation:
+class Recommendation(Tabular):
     """Mechanisms by predicted error, the lowest first, and the recommended one.
 
     Attributes
@@ -61,6 +62,7 @@ class Recommendation:
         The reason, in a sentence.
     """
 
+    known_as = "recommendation"
     rows: tuple[RecommendationRow, ...]
     best: str
     reason: str
@@ -75,7 +77,7 @@ def recommend(*, alphabet_size: int, epsilon: EpsilonLike, users: int, max_bytes
     Parameters
     ----------
     alphabet_size
-        k, from 2 to 2^32.
+        k, from 2 to 2³².
     epsilon
         ε of each report.
     users
@@ -115,8 +117,7 @@ def recommend(*, alphabet_size: int, epsilon: EpsilonLike, users: int, max_bytes
     small = [row for row in rows if not row.note]
     if not small:
         smallest = min(row.report_bytes for row in rows)
-        message = f"No mechanism has reports of {most:,} bytes at most; the smallest takes {smallest:,}."
-        raise UsageError(message)
+        raise UsageError(f"No mechanism has reports of {most:,} bytes at most; the smallest takes {smallest:,}.")
     near = [row for row in small if row.standard_error <= TOLERANCE * small[0].standard_error]
     best = min(near, key=lambda row: (row.report_bytes, row.mean_squared_error))
     return Recommendation(tuple(rows), best.mechanism, _reason(best, small[0], users=people))

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from anonhist.profiles import BoundedUsers
     from anonhist.randomness import RandomSource
 
-# Share of its budget. The number of items needs more: one user changes it by up to C.
+# Share of the budget for users. The number of items needs more: one user changes it by up to C.
 _USERS_PART = Fraction(1, 4)
 _CAP_OF_BOUND = 10
 _LARGEST = 2**62
@@ -40,10 +40,10 @@ class ExcessMechanism:
     epsilon
         The budget, > 0: a quarter for the users, three quarters for the items.
     bound
-        m, how many items of each user are kept, from 1 to 2^62.
+        m, the number of items kept for each user, from 1 to 2⁶².
     cap
-        C, how many items beyond m count of each user, from 1 to 2^62; 10·m by default. A public number, chosen without
-        looking at the data. The noise on the items grows with it.
+        C, the number of items beyond m counted for each user, from 1 to 2⁶²; 10·m by default. Public, and chosen
+        without looking at the data. The noise on the items grows with it.
     relation
         Which data sets are neighbors.
 
@@ -81,7 +81,7 @@ class ExcessMechanism:
         Parameters
         ----------
         users
-            How many items each of them had.
+            Number of items of each user.
         source
             Privacy randomness; the operating system's by default.
 
@@ -102,7 +102,7 @@ class ExcessMechanism:
         self.check(users)
         rates = noise_rates(*self._division, self.cap, self.relation)
         truth = (users.within, users.above, users.excess(self.cap))
-        # In Python's numbers, which do not wrap.
+        # Python's integers do not overflow.
         sums = (number + int(noise(rate, 1)[0]) for number, rate in zip(truth, rates, strict=True))
         # Impossibly large numbers are clipped: a function of released values.
         within, above, items = (min(max(each, -MAX_ITEMS), MAX_ITEMS) for each in sums)
@@ -120,7 +120,7 @@ def parse_excess_share(share: EpsilonLike | None) -> Fraction:
     Raises
     ------
     UsageError
-        If it is none.
+        If it is not such a number.
 
     Examples
     --------
@@ -131,6 +131,5 @@ def parse_excess_share(share: EpsilonLike | None) -> Fraction:
         return Fraction(0)
     parsed = parse_epsilon(share, name="excess_share")
     if parsed >= 1:
-        message = f"`excess_share` must be a share of ε below 1, such as 0.05, not {share!r:.80}."
-        raise UsageError(message)
+        raise UsageError(f"`excess_share` must be a share of ε below 1, such as 0.05, not {share!r:.80}.")
     return parsed

@@ -18,7 +18,7 @@ MECHANISM_NAMES = ("auto", *MECHANISMS)
 
 
 def mechanism_class(name: str) -> type[CentralMechanism]:
-    """Return the mechanism of a name (not ``auto``), which is loaded now if it was not.
+    """Return the class of a mechanism (not ``auto``), and load it if necessary.
 
     Examples
     --------
@@ -32,8 +32,7 @@ def mechanism_class(name: str) -> type[CentralMechanism]:
 def check_name(name: str) -> None:
     """Refuse a name that is neither ``auto`` nor that of a mechanism."""
     if name not in MECHANISM_NAMES:
-        message = f"There is no mechanism called {name!r:.80}; choose one of {', '.join(MECHANISM_NAMES)}."
-        raise UsageError(message)
+        raise UsageError(f"There is no mechanism called {name!r:.80}; choose one of {', '.join(MECHANISM_NAMES)}.")
 
 
 def check_options(name: str, options: Mapping[str, object]) -> None:
@@ -41,23 +40,22 @@ def check_options(name: str, options: Mapping[str, object]) -> None:
     own = {} if name == "auto" else mechanism_class(name).own_options()
     foreign = sorted(options.keys() - own.keys())
     if foreign:
-        message = f"`{foreign[0]}` does not belong to `mechanism={name!r}`; leave it out, or choose another mechanism."
+        message = f"`{foreign[0]}` does not apply to `mechanism={name!r}`; leave it out, or choose another mechanism."
         raise UsageError(message)
     missing = [option for option, required in own.items() if required and option not in options]
     if missing:
-        message = f"`mechanism={name!r}` needs `{missing[0]}`: a public number that the data do not exceed."
-        raise UsageError(message)
+        raise UsageError(f"`mechanism={name!r}` needs `{missing[0]}`: a public number that the data do not exceed.")
 
 
 def named_mechanism(
     name: str, epsilon: EpsilonLike, unit: PrivacyUnit, relation: NeighboringRelation, options: Mapping[str, Any]
 ) -> CentralMechanism:
-    """Make a mechanism of this name (not ``auto``) with the options it takes.
+    """Make a mechanism by name (not ``auto``), with its options.
 
     Raises
     ------
     UsageError
-        If there is no such mechanism, or it takes other options.
+        If there is no such mechanism, or an option is missing or foreign.
 
     Examples
     --------
@@ -88,10 +86,8 @@ def from_parameters(name: str, parameters: Mapping[str, object]) -> CentralMecha
     True
     """
     if name not in MECHANISMS:
-        message = f"The file names a mechanism unknown to this version: {name!r:.80}."
-        raise DataError(message)
+        raise DataError(f"The file names a mechanism unknown to this version: {name!r:.80}.")
     try:
         return mechanism_class(name).from_parameters(parameters)
     except UsageError as error:
-        message = f"The parameters of the {name} mechanism in the file are invalid: {error}"
-        raise DataError(message) from None
+        raise DataError(f"The parameters of the {name} mechanism in the file are invalid: {error}") from None

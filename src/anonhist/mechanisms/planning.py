@@ -12,12 +12,14 @@ import numpy as np
 from anonhist.errors import UsageError
 from anonhist.mechanisms.basis.setting import whole_items
 from anonhist.mechanisms.releasing import choose
+from anonhist.outward import Tabular
 from anonhist.privacy import EpsilonLike, NeighboringRelation, PrivacyUnit, parse_epsilon, parse_whole_number
 from anonhist.privacy.whole import MOST_SIMULATIONS
 from anonhist.profiles import Profile
 from anonhist.releases import simulate_error
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from fractions import Fraction
 
     from anonhist.properties.estimate import Estimate
@@ -52,6 +54,35 @@ class PlanRow:
     relative_error: float
 
 
+@dataclass(frozen=True)
+class Plan(Tabular):
+    """What :func:`plan` predicts, a row per budget, to loop over, or as a data frame.
+
+    Attributes
+    ----------
+    rows
+        In the order of the budgets.
+
+    Examples
+    --------
+    >>> predicted = plan(epsilons=["2", "4"], items=1000, rng=np.random.default_rng(0))
+    >>> len(predicted), predicted[0].mechanism, predicted.to_arrow().column_names[:3]
+    (2, 'partition', ['epsilon', 'mechanism', 'items'])
+    """
+
+    known_as = "plan"
+    rows: tuple[PlanRow, ...]
+
+    def __iter__(self) -> Iterator[PlanRow]:
+        return iter(self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, place: int) -> PlanRow:
+        return self.rows[place]
+
+
 @overload
 def plan(
     *,
@@ -62,7 +93,7 @@ def plan(
     relation: NeighboringRelation = ...,
     simulations: int = ...,
     rng: np.random.Generator | None = None,
-) -> tuple[PlanRow, ...]: ...
+) -> Plan: ...
 
 
 @overload
@@ -75,7 +106,7 @@ def plan(
     relation: NeighboringRelation = ...,
     simulations: int = ...,
     rng: np.random.Generator | None = None,
-) -> tuple[PlanRow, ...]: ...
+) -> Plan: ...
 
 
 def plan(
@@ -87,7 +118,7 @@ def plan(
     relation: NeighboringRelation = NeighboringRelation.ADD_OR_REMOVE,
     simulations: int = _SIMULATIONS,
     rng: np.random.Generator | None = None,
-) -> tuple[PlanRow, ...]:
+) -> Plan:
     """Simulate releases of public data of a given size and shape.
 
     Parameters
@@ -95,10 +126,10 @@ def plan(
     epsilons
         Budgets to plan for.
     items
-        n, from 1 to 10^15; may be left out where ``shape`` is a profile.
+        n, from 1 to 10¹⁵; optional if ``shape`` is a profile.
     shape
         ``"zipf"``: the k-th most frequent label occurs about C/k times. ``"worst"``: counts 1, 2, 3, …, each once,
-        which has the most distinct counts a profile of n items can have. Or a released profile, scaled to ``items``.
+        the most distinct counts possible with n items. Or a released profile, scaled to ``items``.
     unit, relation
         As in :func:`release`; the item unit by default.
     simulations
@@ -108,8 +139,8 @@ def plan(
 
     Returns
     -------
-    tuple of PlanRow
-        One per budget, in the order given. With label privacy, errors are those of the capped counts.
+    Plan
+        One row per budget, in the order given. With label privacy, errors refer to the capped counts.
 
     Raises
     ------
@@ -131,10 +162,9 @@ def plan(
     elif shape == "worst":
         profile = staircase_profile(items)
     else:
-        message = f"`shape` must be 'zipf', 'worst' or a released profile, not {shape!r}."
-        raise UsageError(message)
+        raise UsageError(f"`shape` must be 'zipf', 'worst' or a released profile, not {shape!r}.")
     protected = profile.unit if unit is None else unit
-    # A simulation on public shapes: nothing private rests on this generator.
+    # A simulation on public shapes: no private data depend on this generator.
     generator = rng or np.random.default_rng()
     if isinstance(epsilons, str) or not isinstance(epsilons, Iterable):
         raise UsageError("epsilons must be a list of budgets, such as [0.1, 1].")
@@ -143,27 +173,27 @@ def plan(
     for epsilon in epsilons:
         mechanism, _ = choose(epsilon=epsilon, unit=protected, relation=relation, expected_items=max(1, profile.n))
         error = simulate_error(mechanism.admit(profile), mechanism, simulations=runs, rng=generator)
-        if error.sorted_l1 is not None:  # as it is with two runs or more
+        if error.sorted_l1 is not None:  # always, with two runs or more
             relative = error.sorted_l1.value / max(1, profile.n)
             rows.append(PlanRow(parse_epsilon(epsilon), mechanism.name, profile.n, error.sorted_l1, relative))
-    return tuple(rows)
+    return Plan(tuple(rows))
 
 
 def zipf_profile(items: int) -> Profile:
     """Return a profile of about ``items`` items in which the k-th most frequent label occurs ⌊C/k⌋ times.
 
-    C is the largest whole number for which there are at most ``items``, so n falls short of it by less than the number
-    of divisors of C + 1. O(√C) memory.
+    C is the largest whole number for which n is at most ``items``; n is smaller by less than the number of divisors of
+    C + 1. O(√C) memory.
 
     Parameters
     ----------
     items
-        From 1 to 10^15.
+        From 1 to 10¹⁵.
 
     Raises
     ------
     UsageError
-        If it is not a whole number in that range.
+        If ``items`` is not a whole number in that range.
 
     Examples
     --------
@@ -177,7 +207,15 @@ def zipf_profile(items: int) -> Profile:
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (middle, high) if _zipf_items(middle) <= number else (low, middle)
-    return _zipf(low)
+    # Labels up to √C one by one; for smaller counts r, the number of k with ⌊C/k⌋ = r.
+    root = math.isqrt(low)
+    rows = low // np.arange(root, 0, -1, dtype=np.int64)
+    counts = np.arange(1, rows[0], dtype=np.int64)
+    prevalences = low // counts - low // (counts + 1)
+    present = prevalences > 0
+    return Profile(
+        np.concatenate((counts[present], rows)), np.concatenate((prevalences[present], np.ones(root, dtype=np.int64)))
+    )
 
 
 def _zipf_items(top: int) -> int:
@@ -186,30 +224,18 @@ def _zipf_items(top: int) -> int:
     return 2 * int((top // np.arange(1, root + 1, dtype=np.int64)).sum()) - root**2
 
 
-def _zipf(top: int) -> Profile:
-    # Labels up to √top one by one, the counts below by how many k have ⌊top/k⌋ = r.
-    root = math.isqrt(top)
-    rows = top // np.arange(root, 0, -1, dtype=np.int64)
-    low = np.arange(1, rows[0], dtype=np.int64)
-    prevalences = top // low - top // (low + 1)
-    present = prevalences > 0
-    return Profile(
-        np.concatenate((low[present], rows)), np.concatenate((prevalences[present], np.ones(root, dtype=np.int64)))
-    )
-
-
 def staircase_profile(items: int) -> Profile:
     """Return a profile of at most ``items`` items with counts 1, 2, 3, …, each of one label; O(√items) memory.
 
     Parameters
     ----------
     items
-        From 1 to 10^15.
+        From 1 to 10¹⁵.
 
     Raises
     ------
     UsageError
-        If it is not a whole number in that range.
+        If ``items`` is not a whole number in that range.
 
     Examples
     --------
@@ -222,7 +248,7 @@ def staircase_profile(items: int) -> Profile:
 
 
 def _scale(shape: Profile, items: int) -> Profile:
-    """Keep the counts, scale how many labels have each; every count keeps at least one label."""
+    """Keep the counts and scale their prevalences; every count keeps at least one label."""
     if not shape.n:
         raise UsageError("The released profile is empty, so it has no shape to plan with: use `shape='zipf'`.")
     scaled = [max(1, phi * items // shape.n) for phi in shape.prevalences.tolist()]

@@ -14,7 +14,7 @@ from anonhist.mechanisms.excess import ExcessMechanism, parse_excess_share
 from anonhist.mechanisms.exponential.calibration import LARGEST_EPSILON, MAX_DURFEE_SIZE
 from anonhist.mechanisms.exponential.partition import PartitionMechanism
 from anonhist.mechanisms.frobenius.frobenius import FrobeniusMechanism
-from anonhist.mechanisms.names import MECHANISM_NAMES, check_name, check_options, named_mechanism
+from anonhist.mechanisms.names import MECHANISM_NAMES, check_options, named_mechanism
 from anonhist.privacy import (
     EpsilonLike,
     NeighboringRelation,
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from anonhist.randomness import RandomSource
     from anonhist.releases import Release
 
-# Just above ln 3 = 1.0986…: from here on the partition mechanism passes the whole budget on.
+# Just above ln 3 = 1.0986…: from here on, the partition mechanism uses the whole budget.
 _WHOLE_BUDGET = Fraction(11, 10)
 MechanismName = Literal[
     "auto",
@@ -50,6 +50,7 @@ _NEEDS_USERS = (
     "`excess_share` needs the number of items of each user: read the profile with `user`, `max_per_user` and "
     "`count_users=True`."
 )
+_NO_EPSILON = "`epsilon` is missing: give the privacy budget, such as `epsilon=1`; there is no default."
 _DIVIDES = "`excess_share` splits ε: give `epsilon`, and the mechanism by its name."
 
 
@@ -62,18 +63,19 @@ def choose(
 ) -> tuple[CentralMechanism, str]:
     """Pick a mechanism by the guarantee and public hints alone; also return the reason, in one sentence.
 
-    With label privacy, it is the prevalence mechanism. Otherwise it depends on the budget per cell ε/Δ. From 1.1 on
-    (if ε is at most 20) it is the partition mechanism, which uses the whole budget there; below, it is the Frobenius
-    mechanism. Each had the lowest error there on all real data tried, from 168 to 725 million items, so a private
-    choice would gain nothing and no budget is spent on choosing. The rule is for data with a heavy tail: if all counts
-    differ, the error of the Frobenius mechanism is an eighth lower from 1.1 on, too (docs/benchmarks.md).
+    With label privacy, it is the prevalence mechanism. Otherwise it depends on ε/Δ, where Δ is
+    ``l1_sensitivity``. From 1.1 on (if ε is at most 20) it is the partition mechanism, which uses the whole budget
+    there; below, it is the Frobenius mechanism. Each had the lowest error in its range on all real data tried, from 168
+    to 725 million items, so a private choice would gain nothing and no budget is spent on choosing. The rule is for
+    data with a heavy tail: if all counts differ, the Frobenius mechanism has an error one eighth lower above 1.1, too
+    (docs/benchmarks.md).
 
     Parameters
     ----------
     epsilon, unit, relation
         The guarantee, as in :func:`release`.
     expected_items
-        A public guess of n: above 2^40, where the partition mechanism's public domain may end, the Frobenius
+        A public guess of n: above 2⁴⁰, where the partition mechanism's public domain may end, the Frobenius
         mechanism is picked for every ε.
 
     Returns
@@ -187,17 +189,17 @@ def release(
     member
         Which member (c, z) of its family ``"partition"`` draws from; by default the sharpest.
     delta
-        δ of ``"relaxed-partition"``; 10^−9 by default.
+        δ of ``"relaxed-partition"``; 10⁻⁹ by default.
     excess_share
         Of a profile read with ``count_users=True``: the share of ε, at least 0 and below 1, that goes to an
         estimate of what the bound on the items of each user left out, :attr:`Release.excess`; none by default. It is
-        taken from the mechanism: ``epsilon`` stays the whole.
+        taken from the mechanism: ``epsilon`` remains the total.
     excess_cap
-        With ``excess_share``: how many items beyond the bound m count of each user, ≥ 1; 10·m by default. A public
-        number: the noise grows with it, and items beyond it are not counted.
+        With ``excess_share``: number of items beyond the bound m that are counted for each user, ≥ 1; 10·m by default.
+        Public: the noise grows with it, and items beyond it are not counted.
     simulations
-        Number of runs behind :attr:`Release.error`, from 2 to 1,000, or 0 for none; by default 32, or fewer if a run is
-        much work: see :attr:`Release.simulations`.
+        Number of runs behind :attr:`Release.error`, from 2 to 1,000, or 0 for none; by default 32, or fewer if a run
+        takes long: see :attr:`Release.simulations`.
     source
         Privacy randomness; the operating system's by default.
 
@@ -259,7 +261,7 @@ class PreparedRelease:
     excess
         What releases the excess of users; None if it was not requested.
     simulations
-        As of :func:`release`.
+        As for :func:`release`.
     """
 
     mechanism: CentralMechanism
@@ -273,7 +275,7 @@ class PreparedRelease:
         Raises
         ------
         UsageError
-            As :func:`release`, before any noise is drawn.
+            As for :func:`release`, before any noise is drawn.
         """
         if self.excess is not None:
             if profile.users is None:
@@ -308,18 +310,18 @@ def prepare(
     Parameters
     ----------
     epsilon, unit, relation, mechanism, expected_items, excess_share, excess_cap, simulations
-        As of :func:`release`.
+        As for :func:`release`.
     options
         Options of single mechanisms; None if not given.
     read_for
         The unit that the data are read for, used if ``unit`` is not given.
     users_bound
-        m, if the number of items of each user is known, of which m are kept.
+        m, the number of items kept for each user, if users were counted.
 
     Raises
     ------
     UsageError
-        As :func:`release`, for all data.
+        As for :func:`release`, whatever the data.
 
     Examples
     --------
@@ -335,25 +337,28 @@ def prepare(
     share = parse_excess_share(excess_share)
     if excess_cap is not None and not share:
         raise UsageError(
-            "`excess_cap` belongs to `excess_share`: give a share of epsilon, such as 0.05, or leave it out."
+            "`excess_cap` requires `excess_share`: give a share of epsilon, such as 0.05, or leave it out."
         )
     given = {name: option for name, option in options.items() if option is not None}
     protected = read_for if unit is None else unit
     if isinstance(mechanism, str):
         excess = None
+        if epsilon is None:
+            raise UsageError(_DIVIDES if share else _NO_EPSILON)
         if share:
-            if epsilon is None:
-                raise UsageError(_DIVIDES)
             whole = parse_epsilon(epsilon)
             excess = ExcessMechanism(whole * share, _bound_of_users(protected, users_bound), excess_cap, relation)
             epsilon = whole * (1 - share)
-        chosen, reason = _make_by_name(mechanism, epsilon, protected, relation, expected_items, given)
+        if mechanism != "auto":
+            named = named_mechanism(mechanism, epsilon, protected, relation, given)
+            return PreparedRelease(named, None, excess, runs)
+        check_options(mechanism, given)
+        chosen, reason = choose(epsilon=epsilon, unit=protected, relation=relation, expected_items=expected_items)
         return PreparedRelease(chosen, reason, excess, runs)
     if share:
         raise UsageError(_DIVIDES)
     if not isinstance(mechanism, CentralMechanism):
-        message = f"`mechanism` must be a mechanism or one of {', '.join(MECHANISM_NAMES)}, not {mechanism!r}."
-        raise UsageError(message)
+        raise UsageError(f"`mechanism` must be a mechanism or one of {', '.join(MECHANISM_NAMES)}, not {mechanism!r}.")
     is_default = relation is NeighboringRelation.ADD_OR_REMOVE
     if epsilon is not None or unit is not None or given or not (is_default or relation is mechanism.relation):
         raise UsageError(
@@ -368,23 +373,7 @@ def _bound_of_users(unit: PrivacyUnit, bound: int | None) -> int:
         raise UsageError(_NEEDS_USERS)
     kept = check_unit(unit).max_items
     if kept is None or kept < bound:
-        message = f"`excess_share` belongs to releases for users with at least {bound:,} items, not {unit}."
-        raise UsageError(message)
+        raise UsageError(
+            f"`excess_share` applies only to releases for users with at least {bound:,} items, not {unit}."
+        )
     return bound
-
-
-def _make_by_name(
-    name: str,
-    epsilon: EpsilonLike | None,
-    unit: PrivacyUnit,
-    relation: NeighboringRelation,
-    expected_items: int | None,
-    options: Mapping[str, object],
-) -> tuple[CentralMechanism, str | None]:
-    if epsilon is None:
-        raise UsageError("`epsilon` is missing: give the privacy budget, such as `epsilon=1`; there is no default.")
-    check_name(name)
-    if name == "auto":
-        check_options(name, options)
-        return choose(epsilon=epsilon, unit=unit, relation=relation, expected_items=expected_items)
-    return named_mechanism(name, epsilon, unit, relation, options), None

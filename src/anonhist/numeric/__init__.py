@@ -1,9 +1,9 @@
-"""Stable arithmetic that knows nothing of privacy."""
+"""Numerical methods that are independent of privacy."""
 
 from anonhist.numeric.best_polynomial import BestPolynomial, best_polynomial
 from anonhist.numeric.block_floating import BlockMatrix, BlockVector, align
 from anonhist.numeric.exponential_quotient import ExponentialQuotient
-from anonhist.numeric.hash_support import support_counts, support_of, weighted_support
+from anonhist.numeric.hash_support import HashSupport
 from anonhist.numeric.isotonic_regression import decreasing_fit
 from anonhist.numeric.keyed_hash import hash_buffer, hash_words, keyed_hash
 from anonhist.numeric.multiply_shift import (
@@ -23,6 +23,7 @@ __all__ = [
     "BlockMatrix",
     "BlockVector",
     "ExponentialQuotient",
+    "HashSupport",
     "SignedSums",
     "TwoBinomials",
     "align",
@@ -38,7 +39,4 @@ __all__ = [
     "paired_buckets",
     "read_only",
     "seed_coefficients",
-    "support_counts",
-    "support_of",
-    "weighted_support",
 ]

@@ -1,4 +1,4 @@
-"""The polynomial nearest to x·ln(1/x) everywhere on [0, 1] at once, in many digits."""
+"""The polynomial that best approximates x·ln(1/x) uniformly on [0, 1], in many digits."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _DIGITS = 40
-# How far the largest error may be from the smallest possible one, relatively.
+# Relative tolerance of the largest error, compared with the smallest possible one.
 _LEVELLED = Decimal("1e-28")
-# Extrema are sought to so many digits, as errors near one move by the square; the zeros around them, to fewer.
+# Relative accuracy of extrema, near which errors change quadratically; the zeros between them need less.
 _PLACED = Decimal("1e-16")
 _NEAR = Decimal("1e-4")
 _ROUNDS = 60
@@ -25,18 +25,18 @@ _ROUNDS = 60
 
 @dataclass(frozen=True)
 class BestPolynomial:
-    """``p(x) = Σ_m a_m·x^m``, nearest to ``x·ln(1/x)`` on [0, 1] among all of its degree.
+    """``p(x) = Σ_m a_m·x^m``, the best uniform approximation of ``x·ln(1/x)`` on [0, 1] among those of its degree.
 
     Attributes
     ----------
     coefficients
-        a_0 … a_L, such that ``p(x)`` is right to about 28 digits. They grow like ``(3 + √8)^L`` with turning signs: for
-        degrees above 10 or so floats are too coarse to evaluate p with. ``a_0``, the error at 0, is :attr:`error`.
+        a_0 … a_L, accurate enough for 28 digits of ``p(x)``. They grow like ``(3 + √8)^L`` with alternating signs:
+        floats are too coarse to evaluate p for degrees above about 10. ``a_0``, the error at 0, is :attr:`error`.
     error
         ``E_L = max |p(x) − x·ln(1/x)|``, about 0.227/L².
     extrema
-        Where the error ``±E_L`` is taken on, ascending from 0 to 1, with turning signs: by Chebyshev's theorem this
-        shows that no polynomial is nearer.
+        Where the error is ``±E_L``, ascending from 0 to 1, with alternating signs: by Chebyshev's theorem this proves
+        that no polynomial of this degree is better.
     """
 
     coefficients: tuple[Decimal, ...]
@@ -48,14 +48,14 @@ class BestPolynomial:
 def best_polynomial(degree: int) -> BestPolynomial:
     """Return the best uniform approximation of ``x·ln(1/x)`` on [0, 1], by the exchange algorithm of Remez.
 
-    Each round finds the polynomial whose errors at L + 2 places are equal with turning signs, and moves the places to
-    where its error is largest; about 10 rounds. As ``x·p″(x) + 1`` has at most L − 1 zeros, the error has exactly one
-    extremum between any two of its zeros: none is missed.
+    Each round finds the polynomial whose errors at L + 2 points are equal with alternating signs, and moves the points
+    to where its error is largest; about 10 rounds. As ``x·p″(x) + 1`` has at most L − 1 zeros, the error has exactly
+    one extremum between any two of its zeros, so none is missed.
 
     Parameters
     ----------
     degree
-        L ≥ 0. Time grows about like L²: 0.1 s for 18, 0.4 s for 40; a second call costs nothing.
+        L ≥ 0. Time grows about like L²: 0.1 s for 18, 0.4 s for 40. Results are cached.
 
     Raises
     ------
@@ -77,10 +77,10 @@ def best_polynomial(degree: int) -> BestPolynomial:
     if degree < 0:
         raise UsageError("The degree of a polynomial must be 0 or more.")
     if degree == 0:
-        # The function is 0 at both ends, so the nearest line is level.
+        # The function is 0 at both ends, so the best line is constant.
         line = best_polynomial(1)
         return BestPolynomial(line.coefficients[:1], line.error, line.extrema[:2])
-    # Coefficients lose about 0.77 digits with each degree, and so do the divided differences that they come from.
+    # Coefficients lose about 0.77 digits with each degree, and so do the divided differences they come from.
     with localcontext(prec=_DIGITS + degree):
         places = [Decimal((1 - math.cos(math.pi * i / (degree + 1))) / 2) for i in range(degree + 2)]
         for _ in range(_ROUNDS):
@@ -108,7 +108,7 @@ def _error(coefficients: list[Decimal], x: Decimal) -> Decimal:
 
 
 def _level(places: list[Decimal]) -> tuple[list[Decimal], Decimal]:
-    """Return p and e with ``p(x_i) − f(x_i) = (−1)^i·e`` at L + 2 places, by Newton's divided differences."""
+    """Return p and e with ``p(x_i) − f(x_i) = (−1)^i·e`` at L + 2 points, by Newton's divided differences."""
     values, signs = [_entropy(x) for x in places], [Decimal((-1) ** i) for i in range(len(places))]
     for step in range(1, len(places)):
         for i in range(len(places) - 1, step - 1, -1):

@@ -1,8 +1,8 @@
 """Block floating point: non-negative numbers far beyond the range of a float, one power of two to a block of them.
 
-Sums and products of non-negative numbers lose no accuracy this way; only what lies more than about 1,500 binary orders
-below the largest of the blocks that meet is lost to zero. One block alone is ordinary floating point: its matrices are
-taken as they are, and a vector changes its exponent only when it is normalised.
+Sums and products of non-negative numbers lose no accuracy this way; only numbers more than about 1,500 binary orders
+below the largest block involved become zero. A single block is ordinary floating point: its matrices are used
+unchanged, and a vector changes its exponent only when it is normalized.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-# The largest value of a block lies in [2^479, 2^480): sums of products of two stay below 2^1000, and there is as much
+# The largest value of a block lies in [2⁴⁷⁹, 2⁴⁸⁰): sums of products of two stay below 2¹⁰⁰⁰, with as much
 # room below one as above it.
 _TOP = 480
-# Exponent of a block of zeros: below that of any other block, and no sum of a few leaves int64.
+# Exponent of a block of zeros: below that of any other block, and sums of a few stay within int64.
 _NOTHING = -(2**60)
 # Beyond this many binary orders a product is zero or was zero before.
 _FAR = 4000
@@ -41,10 +41,10 @@ class BlockVector:
     @classmethod
     def of(cls, values: NDArray[np.float64], exponents: NDArray[np.int64], *, blocks: int) -> BlockVector:
         """Gather numbers ``values[i] · 2^exponents[i]`` into blocks of equal length."""
-        return cls(*align(values.reshape(blocks, -1), exponents.reshape(blocks, -1))).normalise()
+        return cls(*align(values.reshape(blocks, -1), exponents.reshape(blocks, -1))).normalize()
 
-    def normalise(self) -> BlockVector:
-        """Return the same numbers, the largest of each block in [2^479, 2^480); that of one block alone in [1/2, 1)."""
+    def normalize(self) -> BlockVector:
+        """Return the same numbers with the largest of each block in [2⁴⁷⁹, 2⁴⁸⁰); in [1/2, 1) for a single block."""
         if self.exponents.size == 1:
             shift = math.frexp(np.maximum.reduce(self.values, axis=None))[1]
             return BlockVector(np.ldexp(self.values, -shift), self.exponents + shift)
@@ -54,7 +54,7 @@ class BlockVector:
         return BlockVector(np.ldexp(self.values, -shifts[:, None]), exponents)
 
     def take(self, index: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-        """Return values and exponents of the numbers at ``index``, counted through all blocks."""
+        """Return values and exponents of the numbers at ``index``, in the numbering across all blocks."""
         return self.values.ravel()[index], self.exponents[index // self.values.shape[1]]
 
     def times(self, other: BlockVector) -> NDArray[np.float64]:
@@ -75,7 +75,7 @@ class BlockVector:
         return align(factors * values, exponents)[0]
 
     def with_shift(self, by: int) -> tuple[BlockVector, NDArray[np.float64]]:
-        """Return these numbers, and beside each the one ``by`` places on (zero beyond the ends), at one exponent."""
+        """Return these numbers, and those ``by`` positions further on (zero beyond the ends), with common exponents."""
         flat, shifted = self.values.ravel(), np.empty(self.values.shape)
         if by > 0:
             shifted.ravel()[:-by], shifted.ravel()[-by:] = flat[by:], 0
@@ -115,13 +115,13 @@ class BlockMatrix:
 
     @classmethod
     def of(cls, values: NDArray[np.float64], *, blocks: int) -> BlockMatrix:
-        """Take a matrix of floats."""
+        """Divide a matrix of floats into blocks."""
         block = values.shape[0] // blocks
         if blocks == 1:
             return cls((values,), np.zeros((1, 1), dtype=np.int64))
         starts = range(0, values.shape[0], block)
         panels = [values[start:, start : start + block].copy() for start in starts]
-        return _normalise(panels, np.zeros((blocks, blocks), dtype=np.int64))
+        return _normalize(panels, np.zeros((blocks, blocks), dtype=np.int64))
 
     @property
     def block(self) -> int:
@@ -138,7 +138,7 @@ class BlockMatrix:
             if panel.size:
                 parts[j, j:] = (panel @ vector.values[j]).reshape(-1, self.block)
         shifts, top = _common((self.exponents + vector.exponents).T, parts.max(axis=2))
-        return BlockVector(_shift(parts, shifts[:, :, None]).sum(axis=0), top).normalise()
+        return BlockVector(_shift(parts, shifts[:, :, None]).sum(axis=0), top).normalize()
 
     def __rmatmul__(self, vector: BlockVector) -> BlockVector:
         """Multiply a row."""
@@ -150,10 +150,10 @@ class BlockMatrix:
         for j, panel in enumerate(self.panels):
             if panel.size:
                 total[j] = _shift(vector.values[j:], shifts[j:, j, None]).ravel() @ panel
-        return BlockVector(total, top).normalise()
+        return BlockVector(total, top).normalize()
 
     def square(self, *, floor: int) -> BlockMatrix:
-        """Multiply by itself, and drop blocks in which no number reaches 2^floor.
+        """Return the square, without blocks in which no number reaches 2^floor.
 
         Each number of the product is off by at most (b + k + 2) roundings.
         """
@@ -173,7 +173,7 @@ class BlockMatrix:
                 shifts, exponents[k:, j] = _common(both, peaks)
                 so_far[:] = _shift(so_far, shifts[0, :, None, None]) + _shift(part, shifts[1, :, None, None])
             panels.append(product)
-        return _normalise(panels, exponents, floor=floor)
+        return _normalize(panels, exponents, floor=floor)
 
     def row_weights(self, rows: NDArray[np.int64], low: int, high: int, vector: BlockVector) -> NDArray[np.float64]:
         """Return ``self[r, i] · vector[i]`` for low ≤ i < high, each row of it times a power of two."""
@@ -215,10 +215,10 @@ class BlockMatrix:
         return part
 
 
-def _normalise(
+def _normalize(
     panels: list[NDArray[np.float64]], exponents: NDArray[np.int64], *, floor: int = _NOTHING
 ) -> BlockMatrix:
-    """Bring the largest number of each block into [2^479, 2^480)."""
+    """Scale each block so that its largest number is in [2⁴⁷⁹, 2⁴⁸⁰)."""
     block = panels[0].shape[1]
     found = np.full_like(exponents, _NOTHING)
     kept = []
@@ -234,12 +234,12 @@ def _normalise(
 
 
 def align(values: NDArray[np.float64], exponents: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Bring numbers ``values · 2^exponents`` to one power of two along the last axis, the largest in [1/2, 1).
+    """Scale numbers ``values · 2^exponents`` to a common exponent along the last axis, the largest in [1/2, 1).
 
     Returns
     -------
     tuple of ndarray
-        Scaled values, and the exponents taken out, without the last axis.
+        Scaled values, and the common exponents, without the last axis.
 
     Examples
     --------
@@ -254,9 +254,9 @@ def align(values: NDArray[np.float64], exponents: NDArray[np.int64]) -> tuple[ND
 
 
 def _common(exponents: NDArray[np.int64], peaks: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return shifts that bring blocks with these largest values to one exponent along the first axis, and it.
+    """Return shifts to a common exponent along the first axis for blocks with these largest values, and the exponent.
 
-    The largest value of all comes near 2^480.
+    The largest value of all comes near 2⁴⁸⁰.
     """
     sizes = np.where(peaks > 0, np.frexp(peaks)[1] + exponents, _NOTHING)
     top = sizes.max(axis=0) - _TOP
@@ -264,7 +264,7 @@ def _common(exponents: NDArray[np.int64], peaks: NDArray[np.float64]) -> tuple[N
 
 
 def _shift(values: NDArray[np.float64], exponents: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return ``values · 2^exponents``: two multiplications, far faster than ldexp, reach as far."""
+    """Return ``values · 2^exponents``: two multiplications cover the same range and are far faster than ldexp."""
     first = np.clip(exponents, -1000, 1000)
     shifted = values * np.ldexp(1.0, first.astype(np.int32))
     rest = np.clip(exponents - first, -1000, 1000)

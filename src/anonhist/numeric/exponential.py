@@ -1,4 +1,4 @@
-"""e^(−γ), between two whole numbers that are certain."""
+"""Certified bounds of e^(−γ), as whole numbers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 # (lower, upper) around a number x·2^bits: lower ≤ x·2^bits ≤ upper.
 Bounds = tuple[int, int]
 
-# From here on every e^(−γk), k ≥ 1, is zero in floats, so in a pmf this rate stands for all larger ones.
+# From this rate on, every e^(−γk), k ≥ 1, underflows to zero, so pmfs use it for all larger ones.
 LARGEST_FLOAT_RATE = Fraction(1000)
 
 
@@ -28,7 +28,7 @@ def exp_bounds(gamma: Fraction, *, bits: int) -> Bounds:
     Returns
     -------
     (int, int)
-        ``lower ≤ e^(−γ)·2^bits ≤ upper``, proved, with integer arithmetic only: no rounding mode, no libm.
+        ``lower ≤ e^(−γ)·2^bits ≤ upper``, certified: only integer arithmetic is used.
 
     Notes
     -----
@@ -92,15 +92,15 @@ def certified_floors(bounds: Callable[[int], list[Bounds]], *, bits: int) -> lis
     Parameters
     ----------
     bounds
-        Given a precision, bounds of the numbers at that precision; they must close in as it grows.
+        Given a precision, bounds of the numbers at that precision; they must converge as it grows.
     bits
-        How many binary digits are wanted.
+        Number of binary digits to return.
 
     Notes
     -----
-    Two bounds with the same floor settle it. Otherwise the precision grows: an irrational number is not a multiple of
-    2^−bits, so close enough bounds do agree. Numbers below 1 have a floor of at most 2^bits − 1, which is used
-    because 1 − e^(−γ) for a huge γ would need γ digits to be told from 1.
+    Two bounds with the same floor determine it. Otherwise the precision grows: an irrational number is not a multiple
+    of 2^−bits, so close enough bounds agree. Numbers below 1 have a floor of at most 2^bits − 1. The code uses this,
+    because distinguishing 1 − e^(−γ) from 1 for a huge γ would take γ digits.
     """
     guard, largest = 64, (1 << bits) - 1
     while True:
@@ -111,7 +111,7 @@ def certified_floors(bounds: Callable[[int], list[Bounds]], *, bits: int) -> lis
 
 
 def float_rate(gamma: Fraction) -> float:
-    """Return γ as a float, for the pmfs; no larger than they can tell apart."""
+    """Return γ as a float for pmfs, capped where they no longer change."""
     return float(min(gamma, LARGEST_FLOAT_RATE))
 
 

@@ -1,4 +1,4 @@
-"""Exact numbers made of e^γ: quotients of polynomials with whole coefficients."""
+"""Exact numbers: quotients of polynomials in e^γ with whole coefficients."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 import operator
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, total_ordering
 from numbers import Rational
 from typing import TYPE_CHECKING, SupportsIndex
 
@@ -30,26 +30,27 @@ if TYPE_CHECKING:
 
 # log2(e), rounded either way: e^γ has between 1.4426·γ and 1.4427·γ binary digits.
 LOG2_E = Fraction(14426, 10000), Fraction(14427, 10000)
-# Larger numbers are not written out in digits.
+# No digits are computed for larger numbers.
 LARGEST_LOG2 = 1 << 16
-# Two rates with no common multiple that is nearer would make polynomials that fill the memory.
+# Two rates whose common divisor is smaller would need polynomials that do not fit in memory.
 LARGEST_DEGREE = 1 << 16
 
 
+@total_ordering
 @dataclass(frozen=True, init=False, eq=False, repr=False)
 class ExponentialQuotient:
     """The number ``x = (a_0 + a_1·t + a_2·t² + …)/(b_0 + b_1·t + b_2·t² + …)`` with ``t = e^γ``, exact.
 
     e^γ is transcendental for every rational γ ≠ 0 (Lindemann), so two such numbers are equal only if they are equal as
-    quotients of polynomials: in lowest terms ``==`` just compares coefficients. Which of two different numbers is
-    larger is found with certified digits of e^γ, as many as it takes.
+    quotients of polynomials: in lowest terms, ``==`` only compares coefficients. Certified digits of e^γ, as
+    many as needed, decide which of two different numbers is larger.
 
     Parameters
     ----------
     numerator, denominator
-        Whole coefficients of 1, t, t² and so on; the denominator is not zero. They are kept in lowest terms, the last
-        coefficient of the denominator positive, and with the largest γ possible: t² is also e^γ′ with γ′ = 2γ, and is
-        kept so. Zero is ()/(1,), and a rational number has γ = 1.
+        Whole coefficients of 1, t, t² and so on; the denominator is not zero. They are stored in lowest terms, with a
+        positive last coefficient of the denominator and the largest possible γ: t² equals e^γ′ with γ′ = 2γ, and is
+        stored that way. Zero is ()/(1,), and a rational number has γ = 1.
     gamma
         γ, a rational greater than 0.
 
@@ -63,9 +64,9 @@ class ExponentialQuotient:
     Notes
     -----
     ``+ - * / **`` (whole exponents) and ``== < <= > >=`` take ints, fractions and other quotients, whatever their
-    rates: γ and γ′ are whole multiples of a common rational. Floats are refused, for they are not what anybody meant. A
-    quotient that is rational equals that fraction and has its hash. ``float(x)`` is the nearest float or one beside it,
-    however small γ is; like that of a fraction it raises OverflowError for numbers beyond all floats.
+    rates: γ and γ′ are whole multiples of a common rational. Floats are refused, because they are inexact. A rational
+    quotient equals the fraction and has its hash. ``float(x)`` is the nearest float or one next to it, however small γ
+    is; as for fractions, it raises OverflowError for numbers beyond the range of floats.
 
     Examples
     --------
@@ -112,12 +113,12 @@ class ExponentialQuotient:
         return Fraction(self.numerator[0] if self.numerator else 0, self.denominator[0])
 
     def bounds(self, bits: int) -> Bounds:
-        """Return whole numbers around x·2^bits, proved, with integer arithmetic only, and at most two apart.
+        """Return certified whole numbers around x·2^bits, at most two apart, by integer arithmetic only.
 
         Raises
         ------
         OverflowError
-            If |x| may exceed 2^65536.
+            If |x| may exceed 2⁶⁵⁵³⁶.
         """
         exact = self.rational
         if exact is not None:
@@ -130,26 +131,17 @@ class ExponentialQuotient:
         if reach > LARGEST_LOG2:
             raise OverflowError("The quotient of exponentials is too large to be written out.")
         digits = reach + bits + 3
-        lower_above, upper_above, bits_above = _magnitude(self.numerator, self.gamma, digits)
-        lower_below, upper_below, bits_below = _magnitude(self.denominator, self.gamma, digits)
+        above = _magnitude(self.numerator, self.gamma, digits)
+        below = _magnitude(self.denominator, self.gamma, digits)
         lag = self._lag()
         bits_lag = digits + math.ceil(abs(lag) * LOG2_E[1]) + 3
         lower_lag, upper_lag = exp_bounds(abs(lag), bits=bits_lag)
-        if lag >= 0:
-            lower_above, upper_above, bits_above = (
-                lower_above * lower_lag,
-                upper_above * upper_lag,
-                bits_above + bits_lag,
-            )
-        else:
-            lower_below, upper_below, bits_below = (
-                lower_below * lower_lag,
-                upper_below * upper_lag,
-                bits_below + bits_lag,
-            )
-        shift = bits_below - bits_above + bits
-        lower = _shift(lower_above, shift) // _shift(upper_below, -shift)
-        upper = -(-_shift(upper_above, shift) // _shift(lower_below, -shift))
+        lower, upper, bits_moved = above if lag >= 0 else below
+        moved = lower * lower_lag, upper * upper_lag, bits_moved + bits_lag
+        above, below = (moved, below) if lag >= 0 else (above, moved)
+        shift = below[2] - above[2] + bits
+        lower = _shift(above[0], shift) // _shift(below[1], -shift)
+        upper = -(-_shift(above[1], shift) // _shift(below[0], -shift))
         return (lower, upper) if positive else (-upper, -lower)
 
     def __float__(self) -> float:
@@ -173,15 +165,6 @@ class ExponentialQuotient:
 
     def __lt__(self, other: object) -> bool:
         return NotImplemented if (right := _quotient(other)) is None else _compare(self, right) < 0
-
-    def __le__(self, other: object) -> bool:
-        return NotImplemented if (right := _quotient(other)) is None else _compare(self, right) <= 0
-
-    def __gt__(self, other: object) -> bool:
-        return NotImplemented if (right := _quotient(other)) is None else _compare(self, right) > 0
-
-    def __ge__(self, other: object) -> bool:
-        return NotImplemented if (right := _quotient(other)) is None else _compare(self, right) >= 0
 
     def __neg__(self) -> ExponentialQuotient:
         return ExponentialQuotient(scale(self.numerator, -1), self.denominator, self.gamma)
@@ -231,7 +214,7 @@ class ExponentialQuotient:
         return _sign(self.numerator, self.gamma) * _sign(self.denominator, self.gamma)
 
     def _log2(self) -> int:
-        """Return a whole number at least log2|x|, and hardly more, for x irrational."""
+        """Return a whole number ≥ log2|x|, at most slightly larger, for irrational x."""
         _, above, bits_above = _magnitude(self.numerator, self.gamma, 8)
         below, _, bits_below = _magnitude(self.denominator, self.gamma, 8)
         lag = self._lag()
@@ -301,8 +284,8 @@ def _magnitude(f: Polynomial, gamma: Fraction, digits: int) -> tuple[int, int, i
 def _value(f: Polynomial, gamma: Fraction, digits: int) -> tuple[int, int, int]:
     """Return lower, upper and bits: lower ≤ v·2^bits ≤ upper, of one sign, v = f(e^γ)·e^(−γ·deg f), f ≠ 0.
 
-    The two differ by at most 2^−digits of either. v is not 0, e^γ being transcendental, so the precision that is enough
-    is reached. As a polynomial in s = e^(−γ) < 1, v has no large terms, whatever γ.
+    They differ by at most 2^−digits of either. v is not 0, because e^γ is transcendental, so some precision is
+    sufficient. As a polynomial in s = e^(−γ) < 1, v has no large terms for any γ.
     """
     bits = digits + 32
     while True:

@@ -1,4 +1,4 @@
-"""Bounds of numbers that never rise."""
+"""Bounds of non-increasing sequences."""
 
 from __future__ import annotations
 
@@ -11,9 +11,11 @@ if TYPE_CHECKING:
 
 
 def widen_to_falling(lows: NDArray[Any], highs: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Keep of bounds that hold for all places beyond (from above) or before (from below) the widest: they never rise.
+    """Widen bounds of a non-increasing sequence until they are non-increasing themselves.
 
-    The narrowest of many would be wrong too often.
+    An upper bound holds for all later values, too, and a lower bound for all earlier ones.
+
+    Taking the narrowest bound instead would be wrong too often.
 
     Examples
     --------

@@ -21,7 +21,7 @@ def walsh_hadamard(values: NDArray[Any]) -> NDArray[Any]:
     ----------
     values : ndarray of int64 or float64, shape (…, 2^m)
         Transformed along the last axis. Whole numbers are transformed exactly if their magnitudes add up to less than
-        2^63.
+        2⁶³.
 
     Returns
     -------
@@ -34,7 +34,7 @@ def walsh_hadamard(values: NDArray[Any]) -> NDArray[Any]:
     """
     size = values.shape[-1]
     now, then = values.copy(), np.empty_like(values)
-    # Every step transforms the lowest digit and makes it the highest: after all steps they are in their order again.
+    # Each step transforms the lowest digit and makes it the highest: after all steps, the original order is restored.
     for _ in range(size.bit_length() - 1):
         np.add(now[..., 0::2], now[..., 1::2], out=then[..., : size // 2])
         np.subtract(now[..., 0::2], now[..., 1::2], out=then[..., size // 2 :])
@@ -44,10 +44,10 @@ def walsh_hadamard(values: NDArray[Any]) -> NDArray[Any]:
 
 @dataclass(frozen=True)
 class HadamardMatrix:
-    """Rows and columns 0 to b − 1, b = 2^m; the entry is +1 where the binary numbers share evenly many ones, else −1.
+    """Rows and columns 0 to b − 1, b = 2^m; +1 where the binary numbers share an even number of ones, else −1.
 
-    Column 0, all +1, is left out: item i is column i + 1, and a point is a row. An item is supported by the rows where
-    its column is +1: ``b/2`` of them. Two different items share ``b/4`` of them.
+    Column 0, all +1, is not used: item i is column i + 1, and a point is a row. An item is supported by the ``b/2``
+    rows where its column is +1. Two different items share ``b/4`` of them.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ class HadamardMatrix:
     Raises
     ------
     UsageError
-        If b is none.
+        If b is not a power of two ≥ 2.
 
     Examples
     --------
@@ -69,33 +69,32 @@ class HadamardMatrix:
 
     def __post_init__(self) -> None:
         if self.points < 2 or self.points & (self.points - 1):
-            message = f"A Hadamard matrix needs a power of two rows, not {self.points}."
-            raise UsageError(message)
+            raise UsageError(f"A Hadamard matrix needs a power of two rows, not {self.points}.")
 
     @property
     def items(self) -> int:
-        """How many columns are used, b − 1."""
+        """Number of columns used, b − 1."""
         return self.points - 1
 
     @property
     def support(self) -> int:
-        """How many points support an item."""
+        """Number of points that support an item."""
         return self.points // 2
 
     @property
     def num_shared(self) -> Fraction:
-        """How many points support two different items; for b = 2, without two items, what makes formulas hold."""
+        """Number of points that support two different items; for b = 2, with one item, as the formulas need it."""
         return Fraction(self.points, 4)
 
     def supports(self, points: NDArray[np.int64], items: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Say whether the points support the items; the arrays are broadcast."""
+        """Return whether the points support the items; the arrays are broadcast."""
         return np.asarray(np.bitwise_count(points & (items + 1)) % 2 == 0)
 
     def supporter(self, items: NDArray[np.int64], choices: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return one of the points that support each item: another one for each choice from 0 to ``support`` − 1.
+        """Return a point that supports each item: a different one for each choice from 0 to ``support`` − 1.
 
-        The digits of the choice are those of the row but for the place of the lowest one of the column, where the row
-        has what makes the number of shared ones even.
+        The binary digits of the choice become those of the row, with one inserted at the position of the column's
+        lowest one: the digit that makes the number of shared ones even.
         """
         columns = items + 1
         lowest = columns & -columns
@@ -110,7 +109,7 @@ class HadamardMatrix:
         Parameters
         ----------
         weights : ndarray of int64 or float64, shape (…, b)
-            Whole numbers must be ≥ 0 and add up to at most 2^62; their sums are exact.
+            Whole numbers must be ≥ 0 and add up to at most 2⁶²; their sums are exact.
 
         Returns
         -------
@@ -118,7 +117,7 @@ class HadamardMatrix:
         """
         transformed = walsh_hadamard(weights)
         total, others = transformed[..., :1], transformed[..., 1:]
-        # Both are odd or neither is; halved first, they cannot overflow.
+        # Both have the same parity; halved first, they cannot overflow.
         whole = total.dtype.kind == "i"
         return np.asarray((total >> 1) + (others >> 1) + (total & 1) if whole else (total + others) / 2)
 

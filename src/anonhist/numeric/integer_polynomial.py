@@ -1,7 +1,7 @@
 """Polynomials with whole coefficients: a tuple (c_0, c_1, …, c_d) with c_d ≠ 0, and () for zero.
 
-A polynomial with coefficients below X/2 is known by its value at X: its coefficients are the digits of that whole
-number, from −X/2 to X/2. So products are products of two long integers, and common divisors nearly so.
+A polynomial with coefficients below X/2 is determined by its value at X: its coefficients are the digits of that whole
+number, from −X/2 to X/2. So a product takes one product of two long integers, and a common divisor little more.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Polynomial = tuple[int, ...]
 
 
 def trim(coefficients: Iterable[int]) -> Polynomial:
-    """Return the polynomial with these coefficients: zeros at the end are left away."""
+    """Return the polynomial with these coefficients, without trailing zeros."""
     kept = list(coefficients)
     while kept and not kept[-1]:
         kept.pop()

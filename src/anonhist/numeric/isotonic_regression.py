@@ -12,37 +12,37 @@ from anonhist.errors import UsageError
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-# Noise is pooled in about so many passes over all violators at once; what is left then, block by block.
+# Noise is pooled in about this many passes over all violators at once; the rest is pooled block by block.
 _PASSES = 16
 
 
 def decreasing_fit(values: ArrayLike, *, weights: ArrayLike | None = None) -> NDArray[np.float64]:
     """Return the non-increasing sequence nearest to ``values`` in ℓ2: ``argmin_{y_1 ≥ y_2 ≥ …} Σ_i w_i·(x_i − y_i)²``.
 
-    A table is fitted row by row, all rows in the same passes.
+    The rows of a table are fitted separately, in the same passes.
 
-    Neighbouring blocks whose means increase are pooled into one, until none do; y is the mean of each block. The order
-    of pooling does not matter, and a whole increasing run of blocks may be pooled at once. O(k) time. (SciPy has the
-    same; importing it costs more than the fits needed here.)
+    Adjacent blocks whose means increase are pooled into one, until none do; y is the mean of each block. The order of
+    pooling does not matter, and a whole increasing run of blocks may be pooled at once. O(k) time. (SciPy has the same
+    function, but importing it takes longer than the fits needed here.)
 
     Parameters
     ----------
     values
-        x, finite numbers, shape (k,) or (r, k). Each sum of a block is taken in float64.
+        x, finite numbers, shape (k,) or (r, k). Sums of blocks are computed in float64.
     weights
-        w, of the same shape, from 2^−64 to 2^64; all 1 by default. A whole number w_i stands for w_i values side by
-        side that are all x_i: their fit is one number too.
+        w, of the same shape, from 2⁻⁶⁴ to 2⁶⁴; all 1 by default. A whole number w_i stands for w_i
+        adjacent values that are all x_i: their fit is one number, too.
 
     Returns
     -------
     ndarray of float64, of the same shape
-        y, each row never increasing, with the weighted sum of x and between its least and its largest value, up to
+        y, each row non-increasing, with the weighted sum of x, and between its smallest and largest value, up to
         rounding.
 
     Raises
     ------
     UsageError
-        If the values are not finite or neither a list nor a table, or there is not one such weight for each.
+        If the values are not finite or not a list or a table, or there is not one such weight for each.
 
     References
     ----------
@@ -65,12 +65,12 @@ def decreasing_fit(values: ArrayLike, *, weights: ArrayLike | None = None) -> ND
     if sizes.shape != sums.shape or not bool(((sizes >= 2.0**-64) & (sizes <= 2.0**64)).all()):
         raise UsageError("An isotonic fit needs one weight for each value, from 2^-64 to 2^64.")
     shape = sums.shape
-    # Sums of the largest floats would overflow: powers of two shrink them without rounding what counts next to these.
+    # Sums of the largest floats would overflow: powers of two shrink them without rounding anything significant.
     heaviest = math.frexp(float(sizes.sum(axis=-1).max(initial=0)))[1]
     shift = max(0, math.frexp(float(np.abs(sums).max(initial=0)))[1] + 2 * heaviest - 1023)
     sums, sizes = ((np.ldexp(sums, -shift) if shift else sums) * sizes).ravel(), sizes.ravel()
     starts = np.arange(sums.size)
-    # The first block of a row is not pooled with what is before it.
+    # The first block of a row is not pooled with the row before.
     opens = starts % max(1, shape[-1]) == 0
     for _ in range(_PASSES):
         violates = (sums[:-1] * sizes[1:] < sums[1:] * sizes[:-1]) & ~opens[1:]
@@ -84,7 +84,7 @@ def decreasing_fit(values: ArrayLike, *, weights: ArrayLike | None = None) -> ND
         starts = starts[pooled]
     lengths = np.concatenate((starts[1:], [math.prod(shape)])) - starts
     means = np.repeat(sums / sizes, lengths).reshape(shape)
-    # Means that are equal but for rounding may stand in the wrong order by an ulp.
+    # Means that are equal up to rounding may be out of order by one ulp.
     np.minimum.accumulate(means, axis=-1, out=means)
     return np.ldexp(means, shift) if shift else means
 
@@ -92,7 +92,7 @@ def decreasing_fit(values: ArrayLike, *, weights: ArrayLike | None = None) -> ND
 def _pool(
     sums: list[float], sizes: list[float], opens: list[bool]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
-    """Pool block by block, from the left, with a stack; also say at which block each new one begins."""
+    """Pool block by block, from the left, with a stack; also return at which block each new one begins."""
     pooled_sums: list[float] = []
     pooled_sizes: list[float] = []
     starts: list[int] = []

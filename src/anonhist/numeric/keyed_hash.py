@@ -1,6 +1,6 @@
-"""One keyed hash of 128 bits for each label: SipHash-2-4-128 over the bytes of its UTF-8, for whole arrays at once.
+"""A keyed hash of 128 bits for each label: SipHash-2-4-128 over its UTF-8 bytes, for whole arrays at once.
 
-docs/hashing.md has the definition to the bit and test vectors, for clients in other languages.
+docs/hashing.md has the exact definition and test vectors, for clients in other languages.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-# What is hashed before the key. A hash of this version never changes; another definition gets another number.
+# Hashed before the key. The hash of this version never changes; another definition gets another number.
 KEY_DOMAIN = b"anonhist keyed hash 1\0"
 
-# So many labels have a state that fits the second cache, and are enough to forget the cost of a call.
+# The state of this many labels fits in the level-2 cache, and the cost of a call is negligible beside it.
 _CHUNK = 16384
 _WORD = np.dtype("<u8")
 _HALF_TURN = np.uint64(32)
@@ -33,29 +33,29 @@ _FULL_TURN = np.uint64(64)
 def keyed_hash(labels: Sequence[str] | NDArray[np.str_], *, key: bytes) -> NDArray[np.uint64]:
     """Hash every label with SipHash-2-4-128.
 
-    The 16 bytes of the hash of a label are SipHash-2-4 with 128 bits of output over the UTF-8 of the label, under the
-    secret ``SHA-256("anonhist keyed hash 1" ‖ 0x00 ‖ key)[:16]``. Labels are taken as they are: no Unicode
-    normalisation, no change of case, no trimming.
+    The 16-byte hash of a label is SipHash-2-4 with 128 bits of output over the UTF-8 bytes of the label, with the
+    secret ``SHA-256("anonhist keyed hash 1" ‖ 0x00 ‖ key)[:16]``. Labels are hashed as they are: no Unicode
+    normalization, no change of case, no trimming.
 
     Parameters
     ----------
     labels
-        Strings, m of them; the empty string is one as any other. A NumPy array of strings will do, but ``hash_buffer``
-        is quicker for what lies in an Arrow array.
+        m strings, the empty string included. A NumPy array of strings is accepted, but ``hash_buffer`` is faster for
+        data in an Arrow array.
     key
         Any bytes but none.
 
     Returns
     -------
     ndarray of uint64, shape (m, 2)
-        Bytes 0 to 7 and bytes 8 to 15 of the hashes, each eight read as a little-endian number.
+        Bytes 0 to 7 and bytes 8 to 15 of the hashes, as little-endian numbers.
 
     Raises
     ------
     UsageError
         If the key is empty or not bytes.
     DataError
-        If a label is not a string or has a lone surrogate, which UTF-8 cannot write.
+        If a label is not a string or has a lone surrogate, which UTF-8 cannot encode.
 
     References
     ----------
@@ -80,22 +80,22 @@ def keyed_hash(labels: Sequence[str] | NDArray[np.str_], *, key: bytes) -> NDArr
     offsets = np.zeros(len(strings) + 1, dtype=np.int64)
     np.cumsum(np.fromiter(map(len, strings), dtype=np.int64, count=len(strings)), out=offsets[1:])
     if data.size != len(text):
-        # Bytes 10xxxxxx continue a character: the others say where characters, and so labels, begin.
+        # Bytes 10xxxxxx continue a character: characters, and so labels, begin at the others.
         begins = np.flatnonzero((data & 0xC0) != 0x80)
         offsets = np.append(begins, data.size)[offsets]
     return hash_buffer(data, offsets, key=key)
 
 
 def hash_buffer(data: NDArray[np.uint8], offsets: ArrayLike, *, key: bytes) -> NDArray[np.uint64]:
-    """Hash every label of a buffer of bytes, which is what an Arrow array of strings holds, as ``keyed_hash`` does.
+    """Hash every label of a buffer of bytes, as an Arrow array of strings holds them; see ``keyed_hash``.
 
     Parameters
     ----------
     data
-        The bytes of all labels, one after the other, shape (bytes,). They should be UTF-8, which is not looked at.
+        The bytes of all labels, one after the other, shape (bytes,). They should be UTF-8, which is not checked.
     offsets
-        m + 1 integers that never fall: label i is ``data[offsets[i]:offsets[i + 1]]``. They need neither begin at zero
-        nor end with the buffer (a slice of an Arrow array does not). No offset at all stands for no label.
+        m + 1 non-decreasing integers: label i is ``data[offsets[i]:offsets[i + 1]]``. They need not begin at zero or
+        end with the buffer (a slice of an Arrow array does not). An empty array means no labels.
     key
         Any bytes but none.
 
@@ -109,12 +109,12 @@ def hash_buffer(data: NDArray[np.uint8], offsets: ArrayLike, *, key: bytes) -> N
     UsageError
         If the key is empty or not bytes.
     DataError
-        If data are not bytes, or offsets fall or leave the buffer.
+        If data are not bytes, or offsets decrease or exceed the buffer.
 
     Notes
     -----
-    Time is O(bytes + m), memory O(m) besides the buffers, however long the longest label. Labels are sorted by length
-    and hashed in chunks, so long labels do not hold up short ones.
+    Time is O(bytes + m), memory O(m) besides the buffers, however long the longest label is. Labels are sorted by
+    length and hashed in chunks, so long labels do not slow down short ones.
 
     Examples
     --------
@@ -136,7 +136,7 @@ def hash_buffer(data: NDArray[np.uint8], offsets: ArrayLike, *, key: bytes) -> N
 
 
 def hash_words(words: NDArray[np.uint64], *, key: bytes) -> NDArray[np.uint64]:
-    """Hash numbers below 2^64, each as the label that its eight little-endian bytes are.
+    """Hash numbers below 2⁶⁴, each as the label that consists of its eight little-endian bytes.
 
     Parameters
     ----------
@@ -148,7 +148,7 @@ def hash_words(words: NDArray[np.uint64], *, key: bytes) -> NDArray[np.uint64]:
     Returns
     -------
     ndarray of uint64, shape (m, 2)
-        As ``keyed_hash`` has it.
+        As for ``keyed_hash``.
 
     Raises
     ------
@@ -173,15 +173,15 @@ def hash_words(words: NDArray[np.uint64], *, key: bytes) -> NDArray[np.uint64]:
 
 
 def _secret(key: bytes) -> bytes:
-    """Return the 16 bytes that SipHash takes; one rule for keys of any length, so that none is weaker than another."""
+    """Return the 16-byte secret of SipHash: the same rule for keys of any length, so that none is weaker."""
     if not isinstance(key, bytes) or not key:
         raise UsageError("The key of a hash must be one byte or more: give it as bytes, such as b'survey 1'.")
     return hashlib.sha256(KEY_DOMAIN + key).digest()[:16]
 
 
 def _siphash(data: NDArray[np.uint8], offsets: NDArray[np.int64], secret: bytes) -> NDArray[np.uint64]:
-    """Hash labels chunk by chunk, those with fewest full words of eight bytes first."""
-    # Eight bytes can be read everywhere but at the end, where the last are read and shifted.
+    """Hash labels chunk by chunk, those with the fewest full words of eight bytes first."""
+    # Eight bytes can be read anywhere except at the end, where the last eight are read and shifted.
     buffer = np.ascontiguousarray(data) if data.size >= 8 else np.append(data, np.zeros(8, dtype=np.uint8))
     words = np.ndarray((buffer.size - 7,), dtype=_WORD, buffer=buffer.data, strides=(1,))
     full = (offsets[1:] - offsets[:-1]) >> 3
@@ -191,7 +191,7 @@ def _siphash(data: NDArray[np.uint8], offsets: NDArray[np.int64], secret: bytes)
     for start in range(0, full.size, _CHUNK):
         chosen = order[start : start + _CHUNK]
         begins, ends = offsets.take(chosen), offsets.take(chosen + 1)
-        # Column by column is quicker than row by row.
+        # Column by column is faster than row by row.
         hashes[chosen, 0], hashes[chosen, 1] = _hash_chunk(words, begins, ends, full.take(chosen), secret)
     return hashes
 
@@ -203,7 +203,7 @@ def _hash_chunk(
     full: NDArray[np.int64],
     secret: bytes,
 ) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
-    """Hash labels that are sorted by their number of full words: those that go on are always the last."""
+    """Hash labels that are sorted by their number of full words: those with more words are always the last."""
     state = _State(secret, full.size)
     first, step = 0, 0
     while first < full.size:
@@ -217,7 +217,7 @@ def _hash_chunk(
 
 
 def _last_words(words: NDArray[np.uint64], begins: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.uint64]:
-    """Return what is left of each label after its full words, below its length modulo 256 in the highest byte."""
+    """Return the rest of each label after its full words, with its length modulo 256 in the highest byte."""
     lengths = ends - begins
     left = lengths & 7
     places = ends - left
@@ -242,7 +242,7 @@ class _State:
         self.spare = np.empty_like(self.odd)
 
     def absorb(self, word: NDArray[np.uint64], first: int = 0) -> None:
-        """Take one word of every label from ``first`` on."""
+        """Absorb one word of every label from ``first`` on."""
         self.odd[1, first:] ^= word
         self.mix(2, first)
         self.even[0, first:] ^= word
@@ -257,7 +257,7 @@ class _State:
         return low, self.even[0] ^ self.even[1] ^ self.odd[0] ^ self.odd[1]
 
     def mix(self, rounds: int, first: int = 0) -> None:
-        """Apply SipRound: its first half does to (v0, v1), (v2, v3) what its second does to (v2, v1), (v0, v3)."""
+        """Apply SipRound: its first half acts on (v0, v1) and (v2, v3), its second half on (v2, v1) and (v0, v3)."""
         even, odd, spare = self.even[:, first:], self.odd[:, first:], self.spare[:, first:]
         for _ in range(rounds):
             for pair, shift, turned in ((even, _FIRST, even[0]), (even[::-1], _SECOND, even[1])):

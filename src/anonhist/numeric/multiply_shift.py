@@ -1,12 +1,12 @@
-"""Cheap hashing of labels into a few buckets, one function for each seed: multiply-shift of Dietzfelbinger.
+"""Fast hashing of labels into a few buckets, one function per seed: Dietzfelbinger's multiply-shift.
 
 A label is w words of 16 bits ``x_1 … x_w``, a seed is w + 1 coefficients of 32 bits ``b, a_1 … a_w``, and
 
-    t = (b + Σ_i a_i·x_i) mod 2^32,    bucket = ⌊⌊t / 2^16⌋·g / 2^16⌋ .
+    t = (b + Σ_i a_i·x_i) mod 2³²,    bucket = ⌊⌊t / 2¹⁶⌋·g / 2¹⁶⌋ .
 
-For two labels that differ in a word and coefficients drawn uniformly the pair of ``⌊t / 2^16⌋`` is exactly uniform on
-[0, 2^16)², so two labels meet in bucket y with probability exactly ``(w_y / 2^16)²``, w_y its width. A label whose
-last words are zero is in the same bucket without them. docs/hashing.md has test vectors.
+For two different labels and uniformly drawn coefficients, the pair of ``⌊t / 2^16⌋`` is exactly uniform on
+[0, 2¹⁶)², so both labels are in bucket y with probability exactly ``(w_y / 2^16)²``, where w_y is its width. Trailing
+words that are zero do not change the bucket of a label. docs/hashing.md has test vectors.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from anonhist.numeric.keyed_hash import hash_words
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-# Words in a keyed hash, and coefficients in one.
+# Number of words, and of coefficients, in a keyed hash.
 _WORDS = 8
 _COEFFICIENTS = 4
 
@@ -35,7 +35,7 @@ def seed_coefficients(seeds: NDArray[np.integer], *, key: bytes, words: int) -> 
     Parameters
     ----------
     seeds
-        Integers in [0, 2^32), shape (n,).
+        Integers in [0, 2³²), shape (n,).
     key
         Any bytes but none.
     words
@@ -44,14 +44,14 @@ def seed_coefficients(seeds: NDArray[np.integer], *, key: bytes, words: int) -> 
     Returns
     -------
     ndarray of uint32, shape (n, w + 1)
-        Columns b, a_1 … a_w. With more words the first columns stay the same.
+        Columns b, a_1 … a_w. More words leave the first columns unchanged.
 
     Raises
     ------
     UsageError
-        If the key is empty, or there are no words.
+        If the key is empty, or w < 1.
     DataError
-        If a seed is no integer or outside [0, 2^32).
+        If a seed is not an integer or outside [0, 2³²).
 
     Examples
     --------
@@ -76,7 +76,8 @@ def label_words(hashes: NDArray[np.uint64], words: int) -> NDArray[np.uint16]:
     hashes
         From ``keyed_hash``, shape (m, 2).
     words
-        w from 1 to 8. Of m labels about ``m²/2^(16·w + 1)`` pairs have the same words and are one from then on.
+        w from 1 to 8. Of m labels, about ``m²/2^(16·w + 1)`` pairs have the same words and can no longer be
+        distinguished.
 
     Returns
     -------
@@ -97,14 +98,14 @@ def label_words(hashes: NDArray[np.uint64], words: int) -> NDArray[np.uint16]:
 
 
 def index_words(indices: NDArray[np.integer], words: int) -> NDArray[np.uint16]:
-    """Return the words of places in a closed alphabet: word i (of 1 … w) of s is ``⌊s / 2^(16·(i − 1))⌋ mod 2^16``.
+    """Return the words of indices in a closed alphabet: word i (of 1 … w) of s is ``⌊s / 2^(16·(i − 1))⌋ mod 2^16``.
 
     Parameters
     ----------
     indices
         Integers in [0, 2^(16·w)), shape (m,).
     words
-        w from 1 to 4. One is enough for 65536 labels.
+        w from 1 to 4. One is enough for 65,536 labels.
 
     Returns
     -------
@@ -115,7 +116,7 @@ def index_words(indices: NDArray[np.integer], words: int) -> NDArray[np.uint16]:
     UsageError
         If w is not from 1 to 4.
     DataError
-        If an index is no integer or outside [0, 2^(16·w)).
+        If an index is not an integer or outside [0, 2^(16·w)).
 
     Examples
     --------
@@ -128,22 +129,22 @@ def index_words(indices: NDArray[np.integer], words: int) -> NDArray[np.uint16]:
 
 
 def bucket_widths(g: int) -> NDArray[np.int64]:
-    """Return ``w_y``, how many of the 2^16 values of ``⌊t / 2^16⌋`` lie in bucket y: ``⌈(y + 1)·2^16/g⌉ − ⌈y·2^16/g⌉``.
+    """Return ``w_y``, the number of values of ``⌊t / 2^16⌋``, of 2¹⁶, in bucket y: ``⌈(y + 1)·2^16/g⌉ − ⌈y·2^16/g⌉``.
 
     Parameters
     ----------
     g
-        Number of buckets, from 1 to 2^16.
+        Number of buckets, from 1 to 2¹⁶.
 
     Returns
     -------
     ndarray of int64, shape (g,)
-        They sum to 2^16 and differ by at most one.
+        They sum to 2¹⁶ and differ by at most one.
 
     Raises
     ------
     UsageError
-        If g is not from 1 to 2^16.
+        If g is not from 1 to 2¹⁶.
 
     Examples
     --------
@@ -154,7 +155,7 @@ def bucket_widths(g: int) -> NDArray[np.int64]:
 
 
 def bucket_starts(g: int) -> NDArray[np.int64]:
-    """Return the least value in each bucket and, last, 2^16: ``⌈y·2^16/g⌉``, shape (g + 1,). As ``bucket_widths``."""
+    """Return the smallest value in each bucket, then 2¹⁶: ``⌈y·2^16/g⌉``, shape (g + 1,); see ``bucket_widths``."""
     if not 1 <= g <= 1 << 16:
         raise UsageError("The number of buckets must be from 1 to 65536.")
     return -((-np.arange(g + 1, dtype=np.int64) << 16) // g)
@@ -170,7 +171,7 @@ def buckets(words: NDArray[np.uint16], coefficients: NDArray[np.uint32], g: int)
     coefficients
         Shape (n, w + 1).
     g
-        Number of buckets, from 1 to 2^16.
+        Number of buckets, from 1 to 2¹⁶.
 
     Returns
     -------
@@ -179,7 +180,7 @@ def buckets(words: NDArray[np.uint16], coefficients: NDArray[np.uint32], g: int)
     Raises
     ------
     UsageError
-        If g is not from 1 to 2^16, or words and coefficients do not go together.
+        If g is not from 1 to 2¹⁶, or the shapes of words and coefficients do not match.
 
     Examples
     --------
@@ -192,7 +193,7 @@ def buckets(words: NDArray[np.uint16], coefficients: NDArray[np.uint32], g: int)
 
 
 def paired_buckets(words: NDArray[np.uint16], coefficients: NDArray[np.uint32], g: int) -> NDArray[np.int64]:
-    """Return the bucket of label i under seed i, for every i: what each of n people with a seed of their own sends.
+    """Return the bucket of label i under seed i, for every i: the reports of n people with separate seeds.
 
     Parameters
     ----------
@@ -201,7 +202,7 @@ def paired_buckets(words: NDArray[np.uint16], coefficients: NDArray[np.uint32], 
     coefficients
         Shape (n, w + 1).
     g
-        Number of buckets, from 1 to 2^16.
+        Number of buckets, from 1 to 2¹⁶.
 
     Returns
     -------
@@ -210,7 +211,7 @@ def paired_buckets(words: NDArray[np.uint16], coefficients: NDArray[np.uint32], 
     Raises
     ------
     UsageError
-        If g is not from 1 to 2^16, or words and coefficients do not go together.
+        If g is not from 1 to 2¹⁶, or the shapes of words and coefficients do not match.
 
     Examples
     --------
@@ -225,7 +226,7 @@ def paired_buckets(words: NDArray[np.uint16], coefficients: NDArray[np.uint32], 
 
 
 def check_shapes(words: NDArray[np.uint16], coefficients: NDArray[np.uint32]) -> None:
-    """Refuse words and coefficients that do not go together."""
+    """Refuse words and coefficients of the wrong types or shapes."""
     if words.dtype != np.uint16 or coefficients.dtype != np.uint32:
         raise UsageError("Words of labels must be uint16 and coefficients of seeds uint32.")
     if words.ndim != 2 or coefficients.ndim != 2 or not 1 <= words.shape[1] == coefficients.shape[1] - 1:

@@ -1,9 +1,9 @@
-"""Logarithms and exponentials of arrays that come to the same at every place, in any company and on any machine.
+"""Logarithms and exponentials of arrays whose results do not depend on position, neighbors or machine.
 
-NumPy's own may round the last digit of a number differently at different places of an array: processors take several
-numbers at a time and the rest one by one, and libraries differ. Here only the operations are used that IEEE 754 rounds
-in one way (plus, minus, times, divided by, powers of two), each on all numbers in turn, so the result for a number
-follows from that number alone. The errors are at most 3·2^−53 of the result; formulas as in fdlibm (Sun, 1993).
+NumPy's own may round the last digit differently at different positions of an array: processors handle several numbers
+at a time and the rest one by one, and libraries differ. These use only operations that IEEE 754 rounds in one way
+(plus, minus, times, divided by, powers of two), each on all numbers in turn, so the result for a number depends on that
+number alone. Errors are at most 3·2⁻⁵³ of the result; formulas as in fdlibm (Sun, 1993).
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-# ln 2 in two parts, the first so short that its whole multiples are exact.
+# ln 2 in two parts, the first with so few digits that its whole multiples are exact.
 _LN2_HIGH, _LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
-# Of 2·artanh(s)/s − 2 as a polynomial in s², s² < 0.03, and of (e^r − 1 − r)/r² in r, |r| < 0.35: further terms are
-# below the last digit.
+# Coefficients of 2·artanh(s)/s − 2 as a polynomial in s², s² < 0.03, and of (e^r − 1 − r)/r² in r, |r| < 0.35: further
+# terms are below the last digit.
 _ARTANH = [2 / (2 * term + 1) for term in range(1, 13)]
 _EXPONENTIAL = [1 / math.factorial(term) for term in range(2, 17)]
-# e to less than this is 0.
+# The exponential of anything smaller is 0.
 _LEAST = -800.0
 
 
@@ -41,7 +41,7 @@ def log(x: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def log1p(x: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return ln(1 + x) for each x > −1, right to all digits however near x is to 0.
+    """Return ln(1 + x) for each x > −1, accurate however near x is to 0.
 
     Examples
     --------
@@ -50,14 +50,14 @@ def log1p(x: NDArray[np.float64]) -> NDArray[np.float64]:
     """
     whole = 1.0 + x
     mantissa, exponent = _split(whole)
-    # What 1 + x was rounded by; where no power of two is taken off, x is at hand without it.
+    # The rounding error of 1 + x; where the exponent is zero, x itself is used instead.
     lost = np.where(x < 1.0, x - (whole - 1.0), 1.0 - (whole - x)) / whole
     near = exponent == 0
     return _of_parts(np.where(near, x, mantissa - 1.0), exponent, np.where(near, 0.0, lost))
 
 
 def exp(x: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return e^x for each x up to 709, minus infinity among them.
+    """Return e^x for each x up to 709, including minus infinity.
 
     Examples
     --------
@@ -69,7 +69,7 @@ def exp(x: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def expm1(x: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return e^x − 1 for each x up to 709, minus infinity among them, right to all digits however near x is to 0.
+    """Return e^x − 1 for each x up to 709, including minus infinity, accurate however near x is to 0.
 
     Examples
     --------

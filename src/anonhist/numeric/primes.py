@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from itertools import count
 
 
 @lru_cache(maxsize=256)
 def prime_factors(number: int) -> tuple[int, ...]:
-    """Return the distinct prime factors of a whole number ≥ 1, ascending, by trial division: for numbers below 2^40.
+    """Return the distinct prime factors of a whole number ≥ 1, ascending, by trial division: for numbers below 2⁴⁰.
 
     Examples
     --------
@@ -26,7 +27,7 @@ def prime_factors(number: int) -> tuple[int, ...]:
 
 
 def is_prime(number: int) -> bool:
-    """Say whether a whole number is prime.
+    """Return whether a whole number is prime.
 
     Examples
     --------
@@ -44,10 +45,7 @@ def prime_at_least(number: int) -> int:
     >>> prime_at_least(-1), prime_at_least(149), prime_at_least(150)
     (2, 149, 151)
     """
-    candidate = max(2, number)
-    while not is_prime(candidate):
-        candidate += 1
-    return candidate
+    return next(filter(is_prime, count(max(2, number))))
 
 
 def prime_at_most(number: int) -> int:
@@ -58,7 +56,4 @@ def prime_at_most(number: int) -> int:
     >>> prime_at_most(2), prime_at_most(150)
     (2, 149)
     """
-    candidate = number
-    while not is_prime(candidate):
-        candidate -= 1
-    return candidate
+    return next(filter(is_prime, count(number, -1)))

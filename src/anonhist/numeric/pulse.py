@@ -1,4 +1,4 @@
-"""Signs of life from long computations, for whoever watches: they change no result."""
+"""Progress signals from long computations: they do not change any result."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ if TYPE_CHECKING:
 
 _Item = TypeVar("_Item")
 
-# Half of the share that is left is shown as done after so many steps: nobody knows how many there will be.
+# After this many steps, half of the share is shown as done: the total number of steps is not known.
 _HALF = 500
 
 _WATCHER: ContextVar[Callable[[], None] | None] = ContextVar("anonhist_pulse", default=None)
 
 
 def pulse() -> None:
-    """Say that a step is done, to whoever watches this computation: each takes a fraction of a second at most."""
+    """Signal that a step is done; each takes a fraction of a second at most."""
     watcher = _WATCHER.get()
     if watcher is not None:
         watcher()
@@ -26,15 +26,15 @@ def pulse() -> None:
 
 @contextmanager
 def tell_share(progress: Callable[[float], None] | None, first: float, last: float) -> Iterator[None]:
-    """Tell the share done while the block runs: after every step some more, at the end ``last``.
+    """Report the share done while the block runs: more after every step, and ``last`` at the end.
 
-    After s steps it is ``first + (last − first)·s/(s + 500)``, as nobody knows how many there will be. Inside another
-    such block it tells its own watcher alone, or the outer one where it has none.
+    After s steps it is ``first + (last − first)·s/(s + 500)``, as their number is not known. Inside another
+    such block, only the inner ``progress`` is called, or the outer one if the inner is None.
 
     Parameters
     ----------
     progress
-        Who is told, or None.
+        Called with the share done, or None.
     first, last
         The share done before the block and after it.
 
@@ -65,7 +65,7 @@ def tell_share(progress: Callable[[float], None] | None, first: float, last: flo
 
 
 def pulsing(items: Iterable[_Item]) -> Iterator[_Item]:
-    """Yield the same, with a sign of life after each.
+    """Yield the same items, with a progress signal after each.
 
     Examples
     --------

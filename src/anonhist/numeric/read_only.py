@@ -1,4 +1,4 @@
-"""Arrays that nobody can write to."""
+"""Read-only arrays."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def read_only(array: Array) -> Array:
-    """Make an array that is shared, by a cache or between threads, read-only, and return it.
+    """Make an array that a cache or several threads share read-only, and return it.
 
     Examples
     --------

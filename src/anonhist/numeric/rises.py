@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def rises(values: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return each value less the one before it: as ``np.diff(values, prepend=0)``, which takes longer.
+    """Return the difference between each value and the one before it: a faster ``np.diff(values, prepend=0)``.
 
     Examples
     --------

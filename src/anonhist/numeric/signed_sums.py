@@ -1,4 +1,4 @@
-"""Sums over people who each add a number, take one away or do neither, and the shares a sum is compatible with."""
+"""Sums over people who each add a number, subtract one or do neither, and the shares compatible with a sum."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-# Saddlepoints are sought within some 40 standard deviations: to 1e-10 of one.
+# Saddlepoints are searched within about 40 standard deviations, to 1e-10 of one.
 _HALVINGS = 40
-# Saddlepoints are no farther than where one outcome is e^15 times as likely as all others: no sum is so large, and
-# beyond that nothing is left of the difference between the kinds of people.
+# Saddlepoints go only to where one outcome is e^15 times as likely as all others: no sum is that large, and beyond it
+# the kinds of people no longer differ.
 _FARTHEST = 15.0
-# Where sums are nearly normal, saddlepoints are deviations over the standard deviation.
+# Where sums are nearly normal, a saddlepoint is the deviation divided by the variance.
 _MOST_DEVIATIONS = 40.0
-# Tails this near to the mean are about a half; the formula for them would divide zero by zero.
+# Tails this near the mean are about one half; the formula would divide zero by zero.
 _NEAR = 0.01
 _ROOT_OF_TWO_PI = float(np.sqrt(2 * np.pi))
 
@@ -29,7 +29,7 @@ Pair = tuple[float, float]
 class SignedSums:
     """``T``, the sum over n people of +up, −down or 0, where people are of three kinds.
 
-    A share f is of the first kind, what is missing to a share g of the second, and all others are of the third.
+    A share f is of the first kind, a share g − f of the second, and all others are of the third.
 
     Parameters
     ----------
@@ -38,14 +38,14 @@ class SignedSums:
     up, down
         Whole numbers, at least 1, without a common divisor.
     own, near, far
-        Probabilities of +up and of −down for the three kinds. Those of the first kind add up more often than those of
-        the others do.
+        Probabilities of +up and of −down for the three kinds. Those of the first kind have the
+        largest probability of +up.
 
     Notes
     -----
     Tails are those of the saddlepoint formula of Lugannani and Rice for whole numbers. The cumulant function is linear
-    in f, so for each saddlepoint there is one share that it belongs to, and the share at which a tail has its level is
-    found by halving an interval of saddlepoints.
+    in f, so each saddlepoint belongs to one share, and bisection over saddlepoints finds the share at which a tail has
+    its level.
 
     References
     ----------
@@ -105,7 +105,7 @@ class SignedSums:
             shares, tails = self._at(sign * middle, means, together)
             is_inside = (tails >= tail) & ((shares >= 0) if sign > 0 else (shares <= 1))
             low, high = np.where(is_inside, middle, low), np.where(is_inside, high, middle)
-        # Where it is no tail that ends them, shares end at 0 or 1 itself, which the search only comes near.
+        # Where no tail limits them, shares end at exactly 0 or 1, which the search only approaches.
         inside, outside = self._at(sign * low, means, together)[0], self._at(sign * high, means, together)[0]
         return np.where((outside < 0) | (outside > 1), outside, inside)
 
@@ -118,7 +118,7 @@ class SignedSums:
         own, near, far = (self._cumulants(pair, points) for pair in (self.own, self.near, self.far))
         with np.errstate(all="ignore"):
             share = (means - together * near[1] - (1 - together) * far[1]) / (own[1] - near[1])
-            # Beyond g there are none of the second kind.
+            # Beyond g, nobody is of the second kind.
             alone = np.where(own[1] > far[1], (means - far[1]) / (own[1] - far[1]), np.inf)
             share = np.where(share <= together, share, np.maximum(alone, together))
             beside = np.maximum(together - share, 0)
@@ -129,7 +129,7 @@ class SignedSums:
             signed = np.sqrt(2 * np.maximum(points * means * self.users - cumulant, 0))
             step = -np.expm1(-np.abs(points)) * np.sqrt(variance)
             tails = ndtr(-signed) + np.exp(-(signed**2) / 2) / _ROOT_OF_TWO_PI * (1 / step - 1 / signed)
-        # Where there is no number, all odds are overstepped.
+        # NaN: the sum is out of reach.
         return share, np.where(signed <= _NEAR, 1.0, np.nan_to_num(tails))
 
     def _cumulants(self, pair: Pair, points: NDArray[np.float64]) -> tuple[NDArray[np.float64], ...]:

@@ -1,4 +1,4 @@
-"""Onto the simplex: the nearest distribution to a vector, and the one in proportion to it."""
+"""Projections to the simplex: the distribution nearest to a vector, and the one proportional to it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def project_to_simplex(vector: ArrayLike, total: float = 1.0) -> NDArray[np.float64]:
     """Return the point of the simplex nearest to ``vector`` in ℓ2: ``argmin_{w ≥ 0, Σw = total} Σ_i (w_i − v_i)²``.
 
-    ``w = max(v + λ, 0)``, where λ makes the sum right: with u the values in descending order,
+    ``w = max(v + λ, 0)``, where λ gives the right sum: with u the values in descending order,
     ``ρ = max{j : u_j + (total − Σ_{i≤j} u_i)/j > 0}`` and ``λ = (total − Σ_{i≤ρ} u_i)/ρ``. Only values less than
     ``total`` below the largest can stay above 0, and only those are sorted: O(k log k) time at most.
 
@@ -25,7 +25,7 @@ def project_to_simplex(vector: ArrayLike, total: float = 1.0) -> NDArray[np.floa
     vector
         v, finite numbers, shape (k,), k ≥ 1.
     total
-        What the entries of w add up to, above 0.
+        Sum of the entries of w, above 0.
 
     Returns
     -------
@@ -48,14 +48,14 @@ def project_to_simplex(vector: ArrayLike, total: float = 1.0) -> NDArray[np.floa
     [0.625, 0.375, 0.0]
     """
     values = _check(vector, total)
-    # The projection does not see a shift of all entries; with the largest at 0, no sum overflows or cancels.
+    # Shifting all entries does not change the projection; with the largest at 0, no sum overflows or cancels.
     with np.errstate(over="ignore"):
         shifted = values - values.max()
     descending = -np.sort(-shifted[shifted > -total])
     sums = np.cumsum(descending)
     places = np.arange(1, descending.size + 1)
     last = np.count_nonzero(descending * places + (total - sums) > 0)
-    # The pairwise sum is more exact than the running one.
+    # Pairwise summation is more accurate than the running sum.
     shift = (total - float(descending[:last].sum())) / last
     return np.asarray(np.maximum(shifted + shift, 0.0))
 
@@ -70,7 +70,7 @@ def project_to_solid_simplex(vector: ArrayLike, total: float = 1.0) -> NDArray[n
     vector
         v, finite numbers, shape (k,), k ≥ 1.
     total
-        What the entries of w add up to at most, above 0.
+        Largest sum of the entries of w, above 0.
 
     Returns
     -------
@@ -103,7 +103,7 @@ def truncate_and_renormalize(vector: ArrayLike, total: float = 1.0) -> NDArray[n
     vector
         v, finite numbers, shape (k,), k ≥ 1.
     total
-        What the entries of the result add up to, above 0.
+        Sum of the entries of the result, above 0.
 
     Returns
     -------
@@ -135,6 +135,5 @@ def _check(vector: ArrayLike, total: float) -> NDArray[np.float64]:
     if values.ndim != 1 or values.size == 0 or not bool(np.isfinite(values).all()):
         raise UsageError("A simplex needs a one-dimensional list of at least one finite number.")
     if not 0.0 < total < math.inf:
-        message = f"The total of a simplex must be a number above 0, not {total}."
-        raise UsageError(message)
+        raise UsageError(f"The total of a simplex must be a number above 0, not {total}.")
     return values

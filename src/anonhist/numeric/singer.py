@@ -1,7 +1,7 @@
-"""All points of a projective space on one cycle, and sums over hyperplanes as a convolution along it.
+"""A cycle through all points of a projective space, and sums over hyperplanes as convolutions along it.
 
 Let f be a polynomial of degree t over the field of F elements for which no power z^d with 0 < d < K is a constant
-modulo f, while z^K is one: then z^0, z^1, …, z^{K−1} modulo f are, up to constants, all K points (Singer 1938). Let s_j
+modulo f, while z^K is: then z^0, z^1, …, z^{K−1} modulo f are, up to constants, all K points (Singer 1938). Let s_j
 be the coefficient of z^{t−1} in z^j modulo f: a sequence with the recurrence of f. The point y_e with the coefficients
 ``y_{t−1−i} = s_{e+i}`` and the item x_a proportional to z^a have ``Σ_i x_i·y_{t−1−i} ∝ s_{a+e}``. So y_e supports x_a
 if and only if s_{a+e} = 0, and the sums over supporting points are correlations with one fixed sequence of length K.
@@ -24,24 +24,24 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-# Pieces of so many elements stay in a level-2 cache.
+# Pieces of this many elements stay in a level-2 cache.
 _PIECE = 1 << 14
-# Whole numbers are transformed by so many binary digits at a time: the error of the transform is then below 0.1.
+# Whole numbers are transformed this many binary digits at a time, so that the error of the transform is below 0.1.
 DIGITS = 16
 
 
 @dataclass(frozen=True, eq=False)
 class CyclicOrder:
-    """Where the points of a projective space are on a cycle, as points and as items.
+    """The positions of points and items of a projective space on a cycle.
 
     Attributes
     ----------
     points, items : ndarray of int64, shape (K,)
-        The number of the point, and of the item, at each place of the cycle.
+        The number of the point, and of the item, at each position of the cycle.
     spectrum : ndarray of complex128, shape (K//2 + 1,)
-        The Fourier transform of the places a + e at which an item supports a point, but for its first value, s.
+        The Fourier transform of the positions a + e at which a point supports an item, without its first value, s.
     support
-        How many such places there are, s.
+        The number of such positions, s.
     """
 
     points: NDArray[np.int64]
@@ -50,11 +50,11 @@ class CyclicOrder:
     support: int
 
     def sums(self, weights: NDArray[Any]) -> NDArray[Any]:
-        """Return the sum of the weights of the points that support each item, exact if they are whole, shape (…, K).
+        """Return the sum of the weights of the points that support each item, exact for whole numbers, shape (…, K).
 
-        All values of the spectrum have the magnitude √(F^{t−2}). With digits below 2^16 the error of the transforms, in
-        the norm about 2^−53·6·log2 K of the result, is below 0.1 in every sum for K ≤ 2^27; sums of digits are rounded
-        to whole numbers and put together.
+        All values of the spectrum have the magnitude √(F^{t−2}). With digits below 2¹⁶ the error of the transforms, in
+        the norm about 2⁻⁵³·6·log2 K of the result, is below 0.1 in every sum for K ≤ 2²⁷; sums of digits are rounded
+        to whole numbers and combined.
         """
         if weights.dtype.kind != "i":
             return self._correlate(weights)
@@ -106,7 +106,7 @@ def cyclic_order(field: int, dimension: int) -> CyclicOrder:
 
 
 def cyclic_polynomial(field: int, dimension: int) -> tuple[int, ...]:
-    """Return f of the notes above, coefficients from f_0 to f_t = 1: the first in the order of Σ_i f_i·F^i, i < t.
+    """Return f as defined above, coefficients from f_0 to f_t = 1: the one with the smallest Σ_i f_i·F^i, i < t.
 
     Examples
     --------
@@ -114,7 +114,7 @@ def cyclic_polynomial(field: int, dimension: int) -> tuple[int, ...]:
     ((1, 1, 0, 1), (6, 1, 0, 1))
     """
     length = (field**dimension - 1) // (field - 1)
-    # z^t is a constant where f has no other terms.
+    # If f has no other terms, z^t is a constant.
     for number in count(field + 1):
         polynomial = (*(number // field**i % field for i in range(dimension)), 1)
         if _is_constant(_power(length, polynomial, field)) and not any(
@@ -151,7 +151,7 @@ def _power(exponent: int, modulus: Sequence[int], field: int) -> list[int]:
 
 
 def _sequence(polynomial: Sequence[int], field: int, length: int) -> NDArray[np.int64]:
-    """Return s_0, s_1, …: every stretch follows from all before by one multiplication with a power of z."""
+    """Return s_0, s_1, …: each stretch follows from the previous values by one multiplication with a power of z."""
     size = len(polynomial) - 1
     sequence = np.zeros(length, dtype=np.int64)
     sequence[size - 1] = 1
@@ -171,7 +171,7 @@ def _sequence(polynomial: Sequence[int], field: int, length: int) -> NDArray[np.
 
 
 def _inverses(field: int) -> NDArray[np.int64]:
-    """Return the inverse of every element but 0, which is given 0: by Fermat, a^{F−2}."""
+    """Return the inverse of every element, and 0 for 0: by Fermat, a^{F−2}."""
     inverses = np.ones(field, dtype=np.int64)
     base = np.arange(field)
     inverses[0] = 0
@@ -191,6 +191,6 @@ def _numbers(coefficients: Iterable[NDArray[np.int64]], inverses: NDArray[np.int
     for coefficient in coefficients:
         started = scale != 0
         scale = np.where(started, scale, inverses[coefficient])
-        # The first polynomial of the next degree comes after all that begin like this one.
+        # The first polynomial of the next degree comes after all with these leading coefficients.
         numbers = np.where(started, field * numbers + coefficient * scale % field + 1, 0)
     return np.asarray(numbers)

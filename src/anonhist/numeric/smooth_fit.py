@@ -1,11 +1,11 @@
-"""Rates that are smooth where data are few and free where there are many: a fit that learns its smoothness.
+"""Rates that are smooth where data are scarce and free where they are plentiful: a fit that learns its smoothness.
 
-What is fitted is the logarithm u of the rate in each cell. Its third differences are taken to follow a Student t
-distribution of one degree of freedom, so that most are small and some may be of any size: a smooth curve, with jumps
-where the data ask for them. Such a distribution is a normal one whose precision every difference has for itself. Where
-to begin is chosen by the evidence, in Laplace's approximation, among normal distributions of one precision: differences
-alike everywhere, or larger at small counts, as those of power laws are. From there on expectation and maximisation find
-the precisions.
+The fit is of the logarithm u of the rate in each cell. Its third differences are assumed to follow a Student t
+distribution with one degree of freedom, so that most are small and some may have any size: a smooth curve, with jumps
+where the data require them. This is a normal distribution with a separate precision for each difference. The evidence,
+in Laplace's approximation, chooses the starting point among normal distributions with one precision: differences
+equally large everywhere, or larger at small counts, as for power laws. From there, expectation maximization finds the
+precisions.
 """
 
 from __future__ import annotations
@@ -24,20 +24,19 @@ if TYPE_CHECKING:
 
 _ORDER = 3
 _PRECISIONS = tuple(10.0**power for power in range(4, -7, -1))
-# The difference at place k, from 1 on, is taken to be k^−s times as large, up to k = 16, for each of these s.
+# The difference at position k, from 1 on, is assumed to be k^−s times as large, up to k = 16, for each of these s.
 _SLOPES, _LEVEL_FROM = (0.0, 0.75, 1.5), 16
-# A search ends where the evidence fell so often.
+# A search ends after the evidence has fallen this often.
 _PATIENCE = 2
 _REWEIGHTINGS, _STEPS = 15, 60
 _LONGEST_STEP, _SHORTEST_STEP = 5.0, 1e-4
-# Where the counters follow no such distribution at all, the search would go on for long; a common one takes up to half
-# of this.
+# If the counters follow no such distribution, the search could take very long; a usual one takes up to half of this.
 _EVALUATIONS = 3000
 _TOLERANCE, _CHANGE = 1e-3, 1e-3
-# By how many nats a label more would have to raise the likelihood for a rate to be raised again that vanished, to how
-# far below the mean logarithmically, and how often.
+# A vanished rate is raised again if one more label would raise the likelihood by this many nats: to this far below the
+# mean, on a log scale, and at most this often.
 _WANTED, _REVIVED, _REVIVALS = 0.05, 5.0, 3
-# Logarithms beyond this belong to no number of labels.
+# Larger logarithms correspond to no possible number of labels.
 LARGEST_LOG = 60.0
 
 
@@ -54,27 +53,27 @@ class Likelihood(Protocol):
     """The evidence on logarithms of rates."""
 
     def value(self, logs: NDArray[np.float64]) -> float:
-        """Return the log-likelihood; −inf where a rate is beyond all bounds."""
+        """Return the log-likelihood; −inf where a rate is too large."""
 
     def curvature(self, logs: NDArray[np.float64]) -> Curvature:
-        """Return it with its derivatives."""
+        """Return the log-likelihood with its derivatives."""
 
 
 def rates_at(logs: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the rates; none so small that processors are slow with it."""
+    """Return the rates, none of them subnormal, which would be slow."""
     return np.asarray(np.exp(np.maximum(logs, -LARGEST_LOG)))
 
 
 @dataclass(frozen=True, eq=False)
 class SmoothFit:
-    """Fitted rates, and how far they may be off.
+    """Fitted rates and their precision.
 
     Attributes
     ----------
     logs
         Logarithms of the rates, shape (cells,).
     precision
-        Inverse of their covariance in Laplace's approximation, what smoothness says included, shape (cells, cells).
+        Inverse of their covariance in Laplace's approximation, smoothness included, shape (cells, cells).
     """
 
     logs: NDArray[np.float64]
@@ -86,23 +85,23 @@ class SmoothFit:
         return rates_at(self.logs)
 
     def draw(self, rng: np.random.Generator) -> NDArray[np.float64]:
-        """Return rates that could be the true ones, to first order: one draw, for simulations."""
+        """Draw possible true rates, to first order, for simulations."""
         values, vectors = np.linalg.eigh(self.precision)
         spread = rng.standard_normal(values.size) / np.sqrt(np.maximum(values, 1e-9 * values[-1] + 1e-12))
         return np.asarray(np.maximum(self.rates * (1 + vectors @ spread), 0.0))
 
 
 def smooth_fit(data: Likelihood, even: NDArray[np.float64], rough: NDArray[np.float64]) -> SmoothFit:
-    """Fit rates; no chance takes part.
+    """Fit rates, deterministically.
 
     Parameters
     ----------
     data
         The evidence.
     even, rough
-        Logarithms of rates to begin with, shape (cells,): some that are smooth, and some that are about right. The
-        search goes from smooth distributions to rough ones, and from these on to smooth ones: each way alone may end
-        where one peak is taken for sums of others.
+        Logarithms of rates to start from, shape (cells,): smooth ones, and approximately correct ones. One search goes
+        from smooth distributions to rough ones, another back: each alone may end where one peak is mistaken for sums
+        of others.
     """
     size, likelihood = rough.size, _Counted(data)
     if size <= _ORDER:
@@ -113,7 +112,7 @@ def smooth_fit(data: Likelihood, even: NDArray[np.float64], rough: NDArray[np.fl
     upwards = _best_precision(likelihood, plain, rough, _PRECISIONS[::-1])
     best = max(downwards, upwards, key=lambda prior: prior.evidence)
     for slope in _SLOPES[1:]:
-        # Others have their best precision nearby.
+        # The best precision of the other slopes is nearby.
         first = max(0, _PRECISIONS.index(best.precision) - 1)
         prior = _best_precision(likelihood, _slope(plain, slope), best.logs, _PRECISIONS[first:])
         if prior.evidence > best.evidence:
@@ -122,13 +121,13 @@ def smooth_fit(data: Likelihood, even: NDArray[np.float64], rough: NDArray[np.fl
 
 
 def _slope(differences: NDArray[np.float64], slope: float) -> NDArray[np.float64]:
-    """Return differences times k^slope at place k: with equal precision they fall as k^−slope."""
+    """Return differences times k^slope at position k: with equal precision, they fall like k^−slope."""
     places = np.minimum(np.arange(1, differences.shape[0] + 1), _LEVEL_FROM)
     return np.asarray(differences * (places**slope)[:, np.newaxis])
 
 
 class _Counted:
-    """A likelihood that knows how often it may still be asked for."""
+    """A likelihood with a limited number of evaluations."""
 
     def __init__(self, likelihood: Likelihood) -> None:
         self._likelihood, self.left = likelihood, _EVALUATIONS
@@ -143,7 +142,7 @@ class _Counted:
 
 @dataclass(frozen=True, eq=False)
 class _Prior:
-    """A normal distribution of differences, and what is fitted with it."""
+    """A normal distribution of differences, and the fit with it."""
 
     evidence: float
     precision: float
@@ -155,9 +154,9 @@ class _Prior:
 def _best_precision(
     likelihood: _Counted, differences: NDArray[np.float64], start: NDArray[np.float64], precisions: Sequence[float]
 ) -> _Prior:
-    """Try precisions one after the other, until the evidence has fallen some times."""
+    """Try one precision after another, until the evidence has fallen a few times."""
     flat = differences.T @ differences
-    # The norm of a normal distribution with these differences, up to what all distributions have in common.
+    # The normalizer of a normal distribution with these differences, up to a common constant.
     sizes = float(np.log(np.abs(differences).max(axis=1)).sum())
     logs, worse, best = start, 0, _Prior(-np.inf, precisions[0], differences, start, np.zeros(flat.shape))
     for precision in precisions:
@@ -175,7 +174,7 @@ def _best_precision(
 
 
 def _reweight(likelihood: _Counted, prior: _Prior) -> SmoothFit:
-    """Give every difference a precision of its own, by expectation and maximisation."""
+    """Fit a separate precision for each difference, by expectation maximization."""
     logs, information, differences = prior.logs, prior.information, prior.differences
     weights, scale = np.full(differences.shape[0], prior.precision), 1 / prior.precision
     penalty = differences.T @ (weights[:, np.newaxis] * differences)
@@ -197,9 +196,9 @@ def _reweight(likelihood: _Counted, prior: _Prior) -> SmoothFit:
 def _climb(
     likelihood: _Counted, penalty: NDArray[np.float64], start: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], Curvature]:
-    """Maximise ``likelihood − u'·penalty·u/2``; rates that vanished though the data ask for them are raised again.
+    """Maximize ``likelihood − u'·penalty·u/2``; raise rates again that vanished although the data require them.
 
-    The logarithm of a vanished rate has next to no slope, whatever the rate itself has.
+    The slope in the logarithm of a vanished rate is almost zero, whatever the slope in the rate itself.
     """
     logs, found = _ascend(likelihood, penalty, start)
     for _ in range(_REVIVALS):
@@ -230,7 +229,7 @@ def _ascend(
         if not gain > _TOLERANCE or likelihood.left <= 0:
             break
         here = found.value - 0.5 * float(logs @ penalty @ logs)
-        # Rates may vanish at once, but not soar.
+        # Rates may vanish in one step, but not explode.
         length = _LONGEST_STEP / max(float(step.max()), _LONGEST_STEP)
         while True:
             moved = logs + length * step
@@ -244,7 +243,7 @@ def _ascend(
 
 
 def _safe(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Add so little to the diagonal that only directions change of which nothing is known."""
+    """Add a little to the diagonal, which only changes directions without information."""
     safe = matrix.copy()
     safe.flat[:: matrix.shape[0] + 1] += 1e-9 + 1e-13 * float(np.trace(matrix))
     return safe

@@ -1,4 +1,4 @@
-"""Tails of the sum of two binomial variables, and the shares between them that a sum is compatible with."""
+"""Tails of the sum of two binomial variables, and the shares compatible with a sum."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-# [0, 1] is divided until shares are known to 2^−40, far below what the tails are good to; the outer end is given.
+# [0, 1] is divided until shares are known to 2⁻⁴⁰, far below the accuracy of the tails; the outer end is returned.
 _DIGITS = 40
-# Where counts are few, calls of NumPy are what takes time: this many tails are found at once, in fewer calls.
+# For few counts, calls of NumPy dominate the time: this many tails are computed at once, in fewer calls.
 _TAILS_AT_ONCE = 512
-# Tails this near to the mean are about a half; the formula for them would divide zero by zero.
+# Tails this near the mean are about one half; the formula would divide zero by zero.
 _NEAR = 0.01
 _ROOT_OF_TWO_PI = float(np.sqrt(2 * np.pi))
 
@@ -31,14 +31,14 @@ class TwoBinomials:
     true, false
         p and q, in [0, 1].
     true_missed, false_missed
-        1 − p and 1 − q, which must not be lost to rounding where p or q is next to 1.
+        1 − p and 1 − q, given separately because rounding would lose them where p or q is close to 1.
 
     Notes
     -----
     Tails come from the saddlepoint formula of Lugannani and Rice for whole numbers. With s = e^t at the saddlepoint,
-    ``K'(t) = c`` is a quadratic equation, so there is no iteration. Between −11 % and +12 % of the exact tails wherever
-    they are between 1e-11 and 0.06 (the tests add these up), except that a tail of c next to all people who can count
-    may come out as twice itself, which makes intervals wider. The share need not be a whole number of people.
+    ``K'(t) = c`` is a quadratic equation, so no iteration is needed. Errors are between −11 % and +12 % of exact tails
+    between 1e-11 and 0.06 (the tests sum these up), except that the tail of a c close to the number of all people who
+    can count may be twice too large, which makes intervals wider. The share need not be a whole number of people.
 
     References
     ----------
@@ -79,9 +79,9 @@ class TwoBinomials:
             variance += rest * q * self.false_missed / (1 + q * shift) ** 2
             step = shift * np.sqrt(variance / (1 + shift))
             tails = ndtr(-signed) + np.exp(-(signed**2) / 2) / _ROOT_OF_TWO_PI * (1 / step - 1 / signed)
-            # All of them: there is no saddlepoint, and no need for one.
+            # c = n: there is no saddlepoint, and none is needed.
             tails = np.where(counts >= n, np.exp(own * np.log(p) + np.where(rest > 0, rest * np.log(q), 0)), tails)
-        # No number: there are no people, or too few, who could count.
+        # NaN: there are too few people who could count.
         tails = np.where(np.isnan(tails), 0.0, np.minimum(np.maximum(tails, 0), 1))
         return np.where((above > 0) & ~(signed < _NEAR), tails, 1.0)
 
@@ -98,8 +98,8 @@ class TwoBinomials:
         Returns
         -------
         ndarray of float64, shape (m, 2)
-            The least f with ``P(C ≥ c) ≥ tail`` and the largest with ``P(C ≤ c) ≥ tail``, within [0, 1]; both 0 where
-            even f = 0 makes c improbably small, both 1 where even f = 1 makes it improbably large.
+            The least f with ``P(C ≥ c) ≥ tail`` and the largest with ``P(C ≤ c) ≥ tail``, within [0, 1]; both 0 if
+            c is improbably small even for f = 0, both 1 if it is improbably large even for f = 1.
 
         Examples
         --------

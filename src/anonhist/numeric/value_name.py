@@ -1,4 +1,4 @@
-"""The name of a single value: a text that depends on this value alone."""
+"""The name of a single value: text that depends on this value alone."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from anonhist.errors import DataError
 
-# Below it every whole number is a float of its own; from here on, floats no longer tell whole numbers apart.
+# Floats represent every whole number below this exactly, but not those above.
 LARGEST_NAMED = 2**53
 NOT_WHOLE = (
     "Names of nodes and labels of sketches that are numbers must be whole and, as floats, below 2^53: convert the "
@@ -25,21 +25,21 @@ def value_name(value: object, *, only_whole: bool = False) -> str | None:
     Parameters
     ----------
     value
-        Anything with a text. None, NaN and the missing values of pandas are missing.
+        Any value. None, NaN and the missing values of pandas count as missing.
     only_whole
-        Refuse fractions: nodes and labels of sketches are compared with those of other columns and files, where the
-        same number may be held in another way.
+        Refuse fractions: nodes and labels of sketches are compared with those of other columns and files, which may
+        store the same number differently.
 
     Returns
     -------
     str or None
-        Of a number that is whole, that whole number: 7.0 is named 7, as a column of whole numbers becomes one of floats
-        when a single value is missing. Of anything else ``str(value)``.
+        For a whole number, that number: 7.0 is named 7, because a column of whole numbers becomes one of floats when a
+        single value is missing. For anything else, ``str(value)``.
 
     Raises
     ------
     DataError
-        If the value is a float of 2^53 and more in magnitude, or not whole where ``only_whole``.
+        If the value is a float of magnitude 2⁵³ or more, or not whole although ``only_whole``.
 
     Examples
     --------
@@ -62,7 +62,7 @@ def value_name(value: object, *, only_whole: bool = False) -> str | None:
 
 
 def is_missing(value: object) -> bool:
-    """Return whether there is no value: None, NaN or a missing value of pandas.
+    """Return whether a value is missing: None, NaN or a missing value of pandas.
 
     Examples
     --------

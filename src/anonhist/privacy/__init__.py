@@ -1,4 +1,4 @@
-"""The words of the promise: frozen values, no data, no randomness."""
+"""Privacy parameters, units and guarantees: frozen values, without data or randomness."""
 
 from anonhist.privacy.epsilon import EpsilonLike, parse_epsilon
 from anonhist.privacy.guarantee import Guarantee, short_decimal

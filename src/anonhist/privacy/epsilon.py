@@ -10,11 +10,11 @@ from numbers import Rational
 
 from anonhist.errors import UsageError, parameter
 
-# What may be passed as a privacy parameter; the result is always a Fraction.
+# Types of a privacy parameter; the result is always a Fraction.
 EpsilonLike = int | float | str | Decimal | Fraction
 
-# Nobody needs more, and without an end "1e999999999" would fill the memory. All that is accepted can be written down
-# as a fraction and read again.
+# Without a limit, "1e999999999" would fill the memory. Every accepted number can be written as a fraction and read
+# back.
 LARGEST_POWER = 64
 LONGEST_NUMBER = 10**256
 
@@ -42,8 +42,8 @@ def parse_epsilon(value: object, *, name: str = "epsilon") -> Fraction:
     Raises
     ------
     UsageError
-        For truth values, NaN, infinities, zero, negative numbers, anything that is not a number, and numbers beyond
-        all reason: outside 10^−64 to 10^64, or a fraction with more than 256 digits above or below.
+        For truth values, NaN, infinities, zero, negative numbers, anything that is not a number, numbers outside
+        10⁻⁶⁴ to 10⁶⁴, and fractions whose numerator or denominator has more than 256 digits.
 
     Examples
     --------
@@ -56,19 +56,17 @@ def parse_epsilon(value: object, *, name: str = "epsilon") -> Fraction:
     if parsed is None or parsed <= 0:
         is_known = isinstance(value, str | float | Decimal | Rational) and not isinstance(value, bool)
         hint = "such as 0.5" if is_known else "as an int, str, float, Decimal or Fraction"
-        message = f"{parameter(name)} must be a finite number greater than zero, {hint}, not {_show(value)}."
-        raise UsageError(message)
+        raise UsageError(f"{parameter(name)} must be a finite number greater than zero, {hint}, not {_show(value)}.")
     too_long = max(parsed.numerator, parsed.denominator) > LONGEST_NUMBER
     if too_long or not Fraction(1, 10**LARGEST_POWER) <= parsed <= 10**LARGEST_POWER:
-        message = (
+        raise UsageError(
             f"{parameter(name)} must lie between 1e-{LARGEST_POWER} and 1e{LARGEST_POWER} and have at most 256 digits."
         )
-        raise UsageError(message)
     return parsed
 
 
 def _exact(value: object) -> Fraction | None:
-    """Return the number that is meant, or None where there is none; far out, any number that is as far out."""
+    """Return the exact number, or None if it is not one; far out of range, any number that is also out of range."""
     if isinstance(value, bool):
         return None
     if isinstance(value, float):
@@ -86,7 +84,7 @@ def _from_decimal(value: Decimal) -> Fraction:
     power = value.adjusted() if value else 0
     if abs(power) <= 2 * LARGEST_POWER:
         return Fraction(value)
-    # Far beyond what is accepted: written out, it would have as many digits as its exponent says.
+    # Far out of range: written out, it would have as many digits as its exponent says.
     size = Fraction(10) ** (2 * LARGEST_POWER if power > 0 else -2 * LARGEST_POWER)
     return -size if value.is_signed() else size
 
@@ -103,6 +101,6 @@ def _from_text(text: str) -> Fraction | None:
 def _show(value: object) -> str:
     try:
         text = repr(value)
-    except ValueError:  # Python does not write out integers of thousands of digits
+    except ValueError:  # Python does not print integers of thousands of digits
         return "a number too long to show"
     return text if len(text) <= 80 else f"{text[:77]}..."

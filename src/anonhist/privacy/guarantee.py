@@ -1,4 +1,4 @@
-"""What was promised."""
+"""The guarantee of a release."""
 
 from __future__ import annotations
 
@@ -13,30 +13,30 @@ from anonhist.privacy.unit import NeighboringRelation, PrivacyUnit
 
 @dataclass(frozen=True)
 class Guarantee:
-    """A differential privacy promise, complete: whom, between which data sets, how much.
+    """A complete differential privacy guarantee: for whom, between which data sets, and how much.
 
-    For every two neighbouring data sets x, x' and every set E of outputs,
+    For any two neighboring data sets x, x' and any set E of outputs,
     ``P(M(x) ∈ E) ≤ exp(epsilon) · P(M(x') ∈ E) + delta``.
 
     Parameters
     ----------
     unit, relation
-        Whom the promise protects, and what neighbouring means.
+        Whom the guarantee protects, and which data sets are neighbors.
     epsilon
-        Exact, > 0. It covers everything spent, the looks of an automatic choice and the rounding of floating-point
-        arithmetic included.
+        Exact, > 0. It includes the budgeted steps of an automatic choice and the rounding of floating-point
+        arithmetic.
     delta
         Exact, in [0, 1).
     arithmetic
-        One clause: what floating point costs in the program that ran, and where that is accounted for.
+        One clause: what floating-point rounding costs in the program that ran, and where that is accounted for.
     spending
         (purpose, epsilon) of each budgeted step, when there was more than one; each is > 0, and they add up to
         ``epsilon``.
     conditions
-        Clauses that must all be true for the promise to hold, and that no program can check.
+        Clauses that must all be true for the guarantee to hold, and that no program can check.
     party_epsilon
-        Where parties share the noise among them and ``epsilon`` holds towards outsiders only: what holds towards each
-        of the parties, which knows its own share; greater than ``epsilon``. Else None.
+        If parties share the noise, so that ``epsilon`` holds only toward outsiders: the epsilon toward each party,
+        which knows its own share; greater than ``epsilon``. Otherwise None.
 
     Raises
     ------
@@ -45,8 +45,8 @@ class Guarantee:
 
     Notes
     -----
-    :attr:`sentence` is the promise in one sentence. It rounds δ up to two digits, never down. ``str(guarantee)`` says
-    after it where epsilon is so large that it protects weakly, or practically not
+    :attr:`sentence` is the guarantee in one sentence, with δ rounded up to two digits. ``str(guarantee)`` also says if
+    epsilon is so large that it gives weak or practically no protection
     (:func:`~anonhist.privacy.protection.protection`).
 
     Examples
@@ -71,58 +71,57 @@ class Guarantee:
     def __post_init__(self) -> None:
         if not isinstance(self.unit, PrivacyUnit) or not isinstance(self.relation, NeighboringRelation):
             raise UsageError("A guarantee needs a PrivacyUnit and a NeighboringRelation.")
-        if not _is_exact(self.epsilon) or self.epsilon <= 0:
+        if not isinstance(self.epsilon, Fraction) or self.epsilon <= 0:
             message = f"epsilon of a guarantee must be an exact Fraction greater than zero, not {self.epsilon!r:.80}."
             raise UsageError(message)
-        if not _is_exact(self.delta) or not 0 <= self.delta < 1:
-            message = (
+        if not isinstance(self.delta, Fraction) or not 0 <= self.delta < 1:
+            raise UsageError(
                 "delta of a guarantee must be an exact Fraction from 0 up to, not including, 1,"
                 f" not {self.delta!r:.80}."
             )
-            raise UsageError(message)
         if not isinstance(self.arithmetic, str) or not self.arithmetic:
             raise UsageError("A guarantee must say, in a clause of text, what arithmetic costs.")
-        if not all(_is_exact(spent) and spent > 0 for _, spent in self.spending):
+        if not all(isinstance(spent, Fraction) and spent > 0 for _, spent in self.spending):
             raise UsageError("Each step of a guarantee must spend an exact Fraction greater than zero.")
         if self.spending and sum(spent for _, spent in self.spending) != self.epsilon:
             raise UsageError("The steps of a guarantee must add up to its epsilon.")
         if not all(isinstance(each, str) and each for each in self.conditions):
             raise UsageError("The conditions of a guarantee must be clauses of text.")
         if self.party_epsilon is not None and (
-            not _is_exact(self.party_epsilon) or self.party_epsilon <= self.epsilon or not self.conditions
+            not isinstance(self.party_epsilon, Fraction) or self.party_epsilon <= self.epsilon or not self.conditions
         ):
-            raise UsageError("Towards a party, the epsilon of a guarantee is an exact Fraction greater than epsilon.")
+            raise UsageError("Toward a party, the epsilon of a guarantee is an exact Fraction greater than epsilon.")
 
     @property
     def sentence(self) -> str:
-        """The promise in one sentence, as files hold it."""
+        """The guarantee in one sentence, as in files."""
         change = "added or removed" if self.relation is NeighboringRelation.ADD_OR_REMOVE else "replaced by another"
         delta = "δ = 0" if self.delta == 0 else f"δ ≤ {round_up(self.delta)}"
         spent = ", ".join(f"{short_decimal(part)} for {purpose}" for purpose, part in self.spending)
         steps = f", spent in steps ({spent})" if spent else ""
-        towards = " towards outsiders" if self.party_epsilon is not None else ""
+        toward = " toward outsiders" if self.party_epsilon is not None else ""
         party = (
-            f", and {short_decimal(self.party_epsilon)}-differentially private towards each party, which knows its "
+            f", and {short_decimal(self.party_epsilon)}-differentially private toward each party, which knows its "
             "own share of the noise"
             if self.party_epsilon is not None
             else ""
         )
         conditions = f", provided that {', and that '.join(self.conditions)}" if self.conditions else ""
         return (
-            f"{short_decimal(self.epsilon)}-differentially private ({delta}){towards} when {self.unit} is "
+            f"{short_decimal(self.epsilon)}-differentially private ({delta}){toward} when {self.unit} is "
             f"{change}{steps}{party}{conditions}; {self.arithmetic}."
         )
 
     def __str__(self) -> str:
-        towards = "An epsilon" if self.party_epsilon is None else "Towards outsiders an epsilon"
-        said = [self.sentence, _describe_epsilon(self.epsilon, towards)]
+        toward = "An epsilon" if self.party_epsilon is None else "Toward outsiders an epsilon"
+        said = [self.sentence, _describe_epsilon(self.epsilon, toward)]
         if self.party_epsilon is not None:
-            said.append(_describe_epsilon(self.party_epsilon, "Towards a party an epsilon"))
+            said.append(_describe_epsilon(self.party_epsilon, "Toward a party an epsilon"))
         return " ".join(filter(None, said))
 
 
 def short_decimal(value: Fraction) -> str:
-    """Write an exact number as a decimal where that is exact and short, else as a fraction.
+    """Write an exact number as a decimal if that is exact and short, otherwise as a fraction.
 
     Examples
     --------
@@ -137,12 +136,8 @@ def short_decimal(value: Fraction) -> str:
 
 
 def _describe_epsilon(epsilon: Fraction, subject: str) -> str:
-    """Say that an epsilon is large; nothing where it is not."""
+    """Say that an epsilon is large; nothing if it is not."""
     return f"{subject} of {short_decimal(epsilon)} is {protection(epsilon)}." if epsilon > WEAK_ABOVE else ""
-
-
-def _is_exact(value: object) -> bool:
-    return isinstance(value, Fraction)
 
 
 def round_up(value: Fraction) -> str:

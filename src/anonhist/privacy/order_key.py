@@ -10,12 +10,12 @@ _KEY = re.compile("[0-9a-f]{32}")
 
 
 def parse_order_key(key: object) -> str:
-    """Return a key as 32 hexadecimal digits (128 bits), or refuse what is none.
+    """Return a key as 32 hexadecimal digits (128 bits), or refuse it.
 
     Raises
     ------
     UsageError
-        If it is anything else.
+        If it is not 32 hexadecimal digits.
 
     Examples
     --------
@@ -24,6 +24,5 @@ def parse_order_key(key: object) -> str:
     """
     written = key.lower() if isinstance(key, str) else ""
     if not _KEY.fullmatch(written):
-        message = f"The order key must be 32 hexadecimal digits, as a release has them, not {key!r:.80}."
-        raise UsageError(message)
+        raise UsageError(f"The order key must be 32 hexadecimal digits, as a release has them, not {key!r:.80}.")
     return written

@@ -1,4 +1,4 @@
-"""What an epsilon is worth, in words."""
+"""How much protection an epsilon gives, in words."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _MOST_PLACES = 6
 
 
 def strength(epsilon: Fraction) -> str:
-    """Return how much an epsilon protects, the same word wherever a budget is explained.
+    """Return how strongly an epsilon protects: the word used wherever a budget is explained.
 
     Below 1 ``"strong"``, from 1 to 3 ``"moderate"``, above 3 ``"weak"`` and above 10 ``"practically none"``.
 
@@ -21,8 +21,8 @@ def strength(epsilon: Fraction) -> str:
 
     Notes
     -----
-    No theorem has these borders. Below 1 even odds become at most 73 %, at 3 95 %, at 10 99.995 %
-    (:func:`certainty`).
+    These limits are conventions. An adversary with even odds between two neighbors becomes at most 73 % sure at an
+    epsilon of 1, 95 % at 3 and 99.995 % at 10 (:func:`certainty`).
 
     Examples
     --------
@@ -37,7 +37,7 @@ def strength(epsilon: Fraction) -> str:
 
 
 def protection(epsilon: Fraction) -> str:
-    """Return the same as a noun.
+    """Return the same as a noun phrase.
 
     Examples
     --------
@@ -48,14 +48,14 @@ def protection(epsilon: Fraction) -> str:
 
 
 def certainty(epsilon: Fraction) -> str:
-    """Write how sure a release can make somebody who thought two neighbours equally likely: ``e^ε/(1 + e^ε)``.
+    """Write how sure a release can make someone who thought two neighbors equally likely: ``e^ε/(1 + e^ε)``.
 
-    In percent, rounded up, with two digits of what is above 50 % and of what is missing to 100 %.
+    In percent, rounded up, with two digits of the distance to 50 % and to 100 %.
 
     Parameters
     ----------
     epsilon
-        Exact, > 0. With δ, it holds for results but for those of probability δ.
+        Exact, > 0. With δ > 0, it holds except for results of probability δ.
 
     Examples
     --------
@@ -71,7 +71,7 @@ def certainty(epsilon: Fraction) -> str:
 
 
 def warning(epsilon: Fraction) -> str:
-    """Return what whoever sees results at an epsilon of 10 or more must know; nothing below.
+    """Return the warning for results at an epsilon of 10 or more; empty below.
 
     Examples
     --------

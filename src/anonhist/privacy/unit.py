@@ -1,4 +1,4 @@
-"""Whom the promise protects, and between which data sets it holds."""
+"""Privacy units and neighboring relations: whom a guarantee protects, and between which data sets it holds."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from anonhist.errors import UsageError
 from anonhist.frozen import Checked, Converted, completed, converted, frozen
 from anonhist.privacy.whole import parse_whole_number
 
-# What the bound of each kind is called.
+# The name of the bound of each kind.
 _BOUNDS = {"item": "bound", "user": "max_items", "label": "max_count", "edge": "degrees", "node": "max_distance"}
 _LARGEST_BOUND = 2**62
 _SEVERAL = "the promise is for one {unit}, and for k {unit}s of one {owner} ε is k times as large."
 
 
 class NeighboringRelation(Enum):
-    """Which two data sets may not be told apart.
+    """Which data sets are neighbors.
 
-    ``ADD_OR_REMOVE``: one unit is added or removed. ``SUBSTITUTE``: one unit is replaced by another; such data sets
-    are two add-or-remove steps apart, so the same promise costs twice the noise. The number of units is the same in
-    both. A row that was left out when the data were read, such as one without a label, is not a unit: replacing it
-    by one that counts adds a unit. Mechanisms whose noise covers two steps protect that too; private estimators of
-    items, which take the number of items as it is, do not.
+    ``ADD_OR_REMOVE``: one unit is added or removed. ``SUBSTITUTE``: one unit is replaced by another, so that both data
+    sets have the same number of units. They are at distance two, so the same guarantee needs twice the noise. A row
+    that was left out when the data were read, such as one without a label, is not a unit: replacing it by one that
+    counts adds a unit. Mechanisms whose noise covers distance two protect against that too; private estimators for
+    items, which use the exact number of items, do not.
 
     Examples
     --------
@@ -36,38 +36,37 @@ class NeighboringRelation(Enum):
 
     @property
     def distance(self) -> int:
-        """How many add-or-remove steps lie between two neighbours: 1 or 2."""
+        """Distance of two neighbors in units added or removed: 1 or 2."""
         return 1 if self is NeighboringRelation.ADD_OR_REMOVE else 2
 
 
 def _kind(given: str) -> str:
     if not isinstance(given, str) or given not in _BOUNDS:
-        message = f"A privacy unit is an item, a user or a label, an edge or a node, not {given!r:.80}."
-        raise UsageError(message)
+        raise UsageError(f"A privacy unit is an item, a user or a label, an edge or a node, not {given!r:.80}.")
     return given
 
 
 @frozen
 class PrivacyUnit:
-    """Whom the promise protects.
+    """Whom a guarantee protects.
 
-    Make one with :meth:`item`, :meth:`user` or :meth:`label`; of graphs, with :meth:`edge` or :meth:`node`. What
-    follows from its kind, a unit says itself (:attr:`max_items`, :attr:`max_count`, …): ``kind`` is for files.
+    Make one with :meth:`item`, :meth:`user` or :meth:`label`; for graphs, with :meth:`edge` or :meth:`node`. Read its
+    bounds from :attr:`max_items`, :attr:`max_count`, …; ``kind`` is for files.
 
     Attributes
     ----------
     kind
         ``"item"``, ``"user"``, ``"label"``, ``"edge"`` or ``"node"``.
     bound
-        ``m`` of :meth:`user`, ``c`` of :meth:`label`, how many degrees an :meth:`edge` changes, the distance that a
-        :meth:`node` can make, 1 for :meth:`item`; from 1 to 2^62.
+        ``m`` of :meth:`user`, ``c`` of :meth:`label`, the number of degrees that an :meth:`edge` changes, the largest
+        distance due to a :meth:`node`, 1 for :meth:`item`; from 1 to 2^62.
     sketches
-        k, where sketches were merged and a :meth:`user` may have ``bound`` items in each of k of them; else 1.
+        k, if sketches were merged and a :meth:`user` may have ``bound`` items in each of k sketches; otherwise 1.
 
     Raises
     ------
     UsageError
-        If the kind is another, or the bound not a whole number in that range.
+        If the kind is unknown, or the bound is not a whole number in that range.
 
     Examples
     --------
@@ -91,64 +90,64 @@ class PrivacyUnit:
 
     @classmethod
     def item(cls) -> PrivacyUnit:
-        """Protect one item (one event): neighbours differ in one cell of the Young diagram."""
+        """Protect one item (one event): neighbors differ in one cell of the Young diagram."""
         return cls("item", 1)
 
     @classmethod
     def user(cls, *, max_items: SupportsIndex, sketches: SupportsIndex = 1) -> PrivacyUnit:
-        """Protect one user with at most ``max_items`` items: neighbours differ in at most that many cells.
+        """Protect one user with at most ``max_items`` items: neighbors differ in at most ``max_items`` cells.
 
-        Of merged sketches, whose guarantees say so: with at most ``max_items`` items in each of so many ``sketches``.
+        With merged sketches: at most ``max_items`` items in each of ``sketches`` sketches.
         """
         return cls("user", max_items, sketches)
 
     @classmethod
     def label(cls, *, max_count: SupportsIndex) -> PrivacyUnit:
-        """Protect one label, where the label itself is the person; counts are capped at ``max_count`` ("c or more")."""
+        """Protect one label, if each label is a person; counts are capped at ``max_count`` ("c or more")."""
         return cls("label", max_count)
 
     @classmethod
     def edge(cls, *, degrees: SupportsIndex = 2) -> PrivacyUnit:
-        """Protect one edge of a graph, which changes two degrees by one, or one (in- or out-degrees alone)."""
+        """Protect one edge of a graph, which changes two degrees by one, or only one (in- or out-degrees alone)."""
         return cls("edge", degrees)
 
     @classmethod
     def node(cls, *, max_distance: SupportsIndex) -> PrivacyUnit:
         """Protect one node of a graph with all its edges.
 
-        However many those are, what is read off the graph changes by at most ``max_distance``: degrees must have been
-        bounded before, by :func:`anonhist.release_degrees`, for a profile of plain degrees has no such bound.
+        With any number of edges, a node changes the profile by at most ``max_distance``. Degrees must have been bounded
+        first, as :func:`anonhist.release_degrees` does, because a profile of plain degrees has no such bound.
         """
         return cls("node", max_distance)
 
     @property
     def max_items(self) -> int | None:
-        """How many items a :meth:`user` has at most, in each sketch; None where no users are protected."""
+        """The largest number of items of a :meth:`user`, in each sketch; None if users are not protected."""
         return self.bound if self.kind == "user" else None
 
     @property
     def max_count(self) -> int | None:
-        """The count at which those of a :meth:`label` are capped; None where counts are not."""
+        """The count at which counts are capped for a :meth:`label`; None if they are not."""
         return self.bound if self.kind == "label" else None
 
     @property
     def degrees(self) -> int | None:
-        """How many degrees an :meth:`edge` changes; None where no edges are protected."""
+        """The number of degrees that an :meth:`edge` changes; None if edges are not protected."""
         return self.bound if self.kind == "edge" else None
 
     @property
     def needs_bounded_degrees(self) -> bool:
-        """Whether edges must be left out first, until no node has too many: a :meth:`node` needs that."""
+        """Whether edges must be left out first, until no node has too many, as for a :meth:`node`."""
         return self.kind == "node"
 
     @property
     def not_covered(self) -> str:
-        """What a promise for this unit does not cover, as a sentence."""
-        items = f"More than {self.bound:,} item{'s' if self.bound > 1 else ''} of one user"
+        """What a guarantee for this unit does not cover, as a sentence."""
         each = "" if self.sketches == 1 else f" in one of the {self.sketches:,} sketches"
         return {
             "item": f"Anyone with several items: {_SEVERAL.format(unit='item', owner='person')}",
-            "user": f"{items}{each}: the data must have been limited to that before anything was counted.",
+            "user": f"More than {self._items} of one user{each}: the data must have been limited to that before "
+            "anything was counted.",
             "label": f"How often a label occurs beyond {self.bound:,} times: such counts were taken together.",
             "edge": f"That somebody has many edges: {_SEVERAL.format(unit='edge', owner='node')} Which nodes there are "
             "is not protected either.",
@@ -157,12 +156,12 @@ class PrivacyUnit:
 
     @property
     def people(self) -> str | None:
-        """What the protected units are called where the same ones are in the data of next week; else None."""
+        """The plural of units that are the same in the data of next week, such as users; None for others."""
         return {"user": "users", "label": "labels", "node": "nodes"}.get(self.kind)
 
     @property
     def max_distance(self) -> int:
-        """Largest sorted ℓ1 distance between add-or-remove neighbours: 1, m·k, c, or that of an edge or a node."""
+        """Largest sorted ℓ1 distance between add-or-remove neighbors: 1, m·k, c, or that of an edge or a node."""
         return self.bound * self.sketches
 
     @property
@@ -174,19 +173,19 @@ class PrivacyUnit:
         >>> print(PrivacyUnit.user(max_items=5, sketches=3).total_unit)
         one user with at most 15 items
         """
-        # More than can be counted is no bound.
+        # No data exceed a larger bound.
         return PrivacyUnit(self.kind, min(self.max_distance, _LARGEST_BOUND))
 
     def protects(self, other: PrivacyUnit) -> bool:
-        """Whether a release for this unit may be made of data that were read for ``other``.
+        """Whether a release for this unit may be made from data that were read for ``other``.
 
-        Items are what data are read for where nothing is said of users or labels, so any unit may be asked of them;
-        the promise made is the one for the unit asked. (To a single item, a promise for users is at least as good. A
-        promise for labels is half as good: one item more takes a label of count r away and adds one of count r + 1,
-        two steps.) A user with at most m items is covered by users with at least m. A label is covered whatever the
-        cap, which only says which counts are taken together. Users and labels are different people: neither covers
-        the other. An edge is covered by edges that change as many degrees. Nodes cover nothing but nodes that change
-        no more, not even items: only degrees that were bounded for it bear such a promise.
+        Data that were read for items, the default, may be released for any unit except nodes; the guarantee is the one
+        for the unit of the release. (For a single item, a guarantee for users is at least as strong. A guarantee for
+        labels is half as strong: one more item removes a label of count r and adds one of count r + 1.) A user with at
+        most m items is covered by users with at least m. A label is covered for any cap, which only says which counts
+        are merged. Users and labels do not cover each other. An edge is covered by edges that change at least as many
+        degrees. Nodes are covered only by nodes with at least the same distance, and cover nothing else, because the
+        guarantee needs degrees that were bounded for it.
 
         Examples
         --------
@@ -198,13 +197,15 @@ class PrivacyUnit:
         return self.kind == other.kind and (self.kind == "label" or self.max_distance >= other.max_distance)
 
     def __str__(self) -> str:
-        if self.kind == "item":
-            return "one item"
-        if self.kind == "user":
-            items = f"one user with at most {self.bound:,} item{'s' if self.bound > 1 else ''}"
-            return items if self.sketches == 1 else f"{items} in each of {self.sketches:,} sketches"
-        if self.kind == "edge":
-            return "one edge"
-        if self.kind == "node":
-            return "one node with all its edges"
-        return f"one label with all its items (counts of {self.bound:,} or more are taken together)"
+        each = "" if self.sketches == 1 else f" in each of {self.sketches:,} sketches"
+        return {
+            "item": "one item",
+            "user": f"one user with at most {self._items}{each}",
+            "label": f"one label with all its items (counts of {self.bound:,} or more are taken together)",
+            "edge": "one edge",
+            "node": "one node with all its edges",
+        }[self.kind]
+
+    @property
+    def _items(self) -> str:
+        return f"{self.bound:,} item{'s' if self.bound > 1 else ''}"

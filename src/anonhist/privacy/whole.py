@@ -6,19 +6,19 @@ import operator
 
 from anonhist.errors import UsageError, parameter
 
-# Error estimates of a thousand runs are right to about 2 %. A file that asks for more only wants to keep us busy.
+# Error estimates from 1,000 runs are correct to about 2 %, so a file that asks for more is refused.
 MOST_SIMULATIONS = 1000
 
 
 def parse_whole_number(value: object, *, name: str, least: int = 1, most: int = 2**62) -> int:
-    """Return a setting as an int, or refuse what is not a whole number in its range.
+    """Return a setting as an int; refuse anything but a whole number in its range.
 
     Parameters
     ----------
     value
         An int or a NumPy integer. Truth values, text and floats are refused.
     name
-        What to call the setting in an error.
+        The name of the setting in an error.
     least, most
         The range, both ends included.
 
@@ -37,20 +37,19 @@ def parse_whole_number(value: object, *, name: str, least: int = 1, most: int = 
     except TypeError:
         number = least - 1
     if isinstance(value, bool) or not least <= number <= most:
-        message = f"{parameter(name)} must be a whole number from {least} to {_show(most)}, not {value!r:.80}."
-        raise UsageError(message)
+        raise UsageError(f"{parameter(name)} must be a whole number from {least} to {_show(most)}, not {value!r:.80}.")
     return number
 
 
 def parse_simulations(value: object, *, name: str = "simulations") -> int:
-    """Return how many simulations error estimates rest on, or refuse what is neither 0 nor from 2 to 1,000.
+    """Return the number of simulations behind error estimates; refuse anything but 0 or a number from 2 to 1,000.
 
-    Of a single run nobody could say how far off it is; 0 stands for no error estimates at all.
+    A single run does not show how uncertain its result is; 0 means no error estimates.
 
     Raises
     ------
     UsageError
-        If it is none.
+        If it is not.
 
     Examples
     --------

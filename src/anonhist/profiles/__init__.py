@@ -1,4 +1,4 @@
-"""Profiles: sparse, exact, immutable; their coordinates and distances."""
+"""Profiles, which are sparse, exact and immutable; their coordinates and distances."""
 
 from anonhist.profiles.bounded_users import BoundedUsers
 from anonhist.profiles.distances import sorted_l1, sorted_l2, sorted_l2_squared, sorted_linf

@@ -1,4 +1,4 @@
-"""How many items each user had before the bound: what is needed to say how many it left out."""
+"""The number of items of each user before the bound, from which the number of items left out follows."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ if TYPE_CHECKING:
 
 @frozen(repr=False)
 class BoundedUsers:
-    """The users of a profile of which at most m items each are kept; as private as the data.
+    """The users of a profile that keeps at most m items of each; as private as the data.
 
     Parameters
     ----------
     bound
         m, from 1 to 2^62.
     items
-        How many users had so many items before the bound: counts are numbers of items, ≥ 1, and prevalences numbers of
-        users.
+        Numbers of items per user before the bound, as a profile: a count is a number of items, ≥ 1, and its prevalence
+        the number of users with it.
 
     Raises
     ------
@@ -55,13 +55,13 @@ class BoundedUsers:
         return self.items.k_plus(self.bound + 1)
 
     def excess(self, cap: int) -> int:
-        """Return how many items the users had beyond m, of each at most ``cap`` (≥ 1): ``Σ_u min(max(c_u − m, 0), C)``.
+        """Return the number of items beyond m, at most ``cap`` (≥ 1) for each user: ``Σ_u min(max(c_u − m, 0), C)``.
 
-        Without overflow: it is at most the number of items that there were, which a profile can hold.
+        It cannot overflow: it is at most the number of items before the bound, which a profile can hold.
         """
         beyond = np.clip(self.items.counts - self.bound, 0, cap)
         return int(beyond @ self.items.prevalences)
 
     def __repr__(self) -> str:
-        """Show the bound, which is public, and nothing of the users."""
+        """Show only the bound, which is public."""
         return f"BoundedUsers(bound={self.bound})"

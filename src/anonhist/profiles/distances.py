@@ -1,4 +1,4 @@
-"""Distances between profiles, exact in integers, in time linear in the numbers of distinct counts."""
+"""Exact integer distances between profiles, in time linear in the numbers of distinct counts."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 def sorted_l1(first: Profile, second: Profile) -> int:
     """Return the sorted ℓ1 distance ``Σ_i |λ_i − μ_i|`` of the counts in descending order, in items.
 
-    λ and μ are the counts of the two profiles in descending order, zeros beyond the last label. The distance equals
-    ``Σ_r |φ_{r+} − φ'_{r+}|`` and the number of cells in which the two Young diagrams differ. Neighbouring profiles
-    (one item more or less) are at distance 1. Exact for any two profiles, whatever their units; it is below 2^64.
+    λ and μ are the counts of the two profiles in descending order, followed by zeros. The distance equals
+    ``Σ_r |φ_{r+} − φ'_{r+}|`` and the number of cells in which the two Young diagrams differ. Neighboring profiles
+    (one item added or removed) have distance 1. It is exact for any two profiles and units, and below 2^64.
 
     Examples
     --------
@@ -61,7 +61,7 @@ def sorted_l2(first: Profile, second: Profile) -> float:
     3.0
     """
     squared = sorted_l2_squared(first, second)
-    # The root to 64 bits behind the point, with a last bit that says whether more follow; dividing rounds once.
+    # The root to 64 fractional bits, with a last bit that says whether more follow, so the division rounds only once.
     root = math.isqrt(squared << 128)
     return (2 * root + (root * root != squared << 128)) / 2**65
 
@@ -80,10 +80,10 @@ def sorted_linf(first: Profile, second: Profile) -> int:
 
 
 def _differences(first: Profile, second: Profile) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Merge two descending step functions: lengths of the pieces, and |λ − μ| on each.
+    """Merge two descending step functions: return the lengths of the pieces, and |λ − μ| on each.
 
-    λ_i is the sum of all gaps between successive counts that lie beyond label i, so λ − μ is the running sum, from the
-    far end, of the gaps of one profile less those of the other. Every such sum is a difference of two counts.
+    λ_i is the sum of all gaps between successive counts beyond label i, so λ − μ is the running sum, from the end, of
+    the gaps of one profile minus those of the other. Each of these sums is a difference of two counts.
     """
     both = (first, second)
     if not all(hasattr(profile, "prevalences") for profile in both):
@@ -94,5 +94,5 @@ def _differences(first: Profile, second: Profile) -> tuple[NDArray[np.int64], ND
     order = np.argsort(ends, kind="stable")  # two ascending runs: merged in linear time
     differences = np.cumsum(drops[order][::-1])[::-1]
     lengths = rises(ends[order])
-    pieces = lengths > 0  # between two steps at one label there is nothing
+    pieces = lengths > 0  # two steps at one label have no piece between them
     return lengths[pieces], np.abs(differences[pieces])

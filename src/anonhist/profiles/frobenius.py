@@ -1,4 +1,4 @@
-"""Frobenius coordinates: the diagonal of the Young diagram, and what hangs on it."""
+"""Frobenius coordinates: the arms and legs at the diagonal of a Young diagram."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ class FrobeniusCoordinates:
     Attributes
     ----------
     arms, legs : ndarray of int64, shape (D,)
-        Strictly decreasing, ≥ 0. Read-only copies of what is given.
+        Strictly decreasing, ≥ 0. Read-only copies of the arguments.
 
     Raises
     ------
     DataError
-        If the two are not of one length, not whole, not strictly decreasing, or negative.
+        If their lengths differ, or they are not whole, not strictly decreasing, or negative.
 
     Examples
     --------
@@ -70,8 +70,8 @@ class FrobeniusCoordinates:
         """Read the coordinates off a profile in O(t + D) time and memory."""
         size = profile.durfee_size
         steps = np.arange(1, size + 1, dtype=np.int64)
-        # Labels with at least each count, from the largest count down. Row k is the count of label k from the top,
-        # column k the number of labels with count ≥ k: both are step functions, written out as far as D.
+        # Number of labels with at least each count, from the largest count down. Row k is the count of label k, column
+        # k the number of labels with count ≥ k: both are step functions, written out up to D.
         labels = np.cumsum(profile.prevalences[::-1])
         rows = np.repeat(profile.counts[::-1], rises(np.minimum(labels, size)))
         columns = np.repeat(labels[::-1], rises(np.minimum(profile.counts, size)))
@@ -83,7 +83,7 @@ class FrobeniusCoordinates:
         Raises
         ------
         DataError
-            If the profile would hold more than 2^63 − 1 items.
+            If the profile would hold more than 2⁶³ − 1 items.
         """
         size = self.durfee_size
         if not size:
@@ -93,16 +93,12 @@ class FrobeniusCoordinates:
         if max(int(self.arms[0]), int(self.legs[0])) > limit:
             raise DataError("This profile holds more than 2^63 − 1 items, the most that can be counted here.")
         rows, columns = self.arms + steps, self.legs + steps
-        # Labels with counts below D + 1: φ_r is the drop from column r to column r + 1, the last one down to the D
-        # labels that reach the square; the D rows themselves carry the counts above D.
-        low = columns.copy()
-        low[:-1] -= columns[1:]
-        low[-1] -= size
+        # For counts up to D, φ_r is the drop from column r to column r + 1, the last one down to the D labels that
+        # reach the square. The D rows have the larger counts.
+        low = columns - np.append(columns[1:], size)
         ascending = rows[::-1]
         first = np.flatnonzero(rises(ascending))
-        above = -first
-        above[:-1] += first[1:]
-        above[-1] += size
+        above = np.append(first[1:], size) - first
         counts = np.concatenate((steps, ascending[first]))
         prevalences = np.concatenate((low, above))
         if counts[size] == size:

@@ -1,4 +1,4 @@
-"""The noun of the house: how many labels occur exactly r times."""
+"""The profile: how many labels occur exactly r times."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import operator
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping
 from collections.abc import Set as AbstractSet
+from functools import partial
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
@@ -20,18 +21,18 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 _ITEM = PrivacyUnit.item()
-# A label unlike any other.
+# A label that differs from all others.
 _MISSING = object()
 
 
 class Profile:
-    """How often things occur, without saying which things: a sparse map from count to prevalence.
+    """How often labels occur, without the labels: a sparse map from count to prevalence.
 
     The prevalence ``φ_r`` is the number of labels that occur exactly ``r`` times. A profile is the same information as
     an integer partition of n, the counts in descending order. It is immutable and takes O(t) memory, t the number of
-    distinct counts: never more than √(2n), however large the counts and however many the labels.
+    distinct counts: at most √(2n), for any sizes of counts and any number of labels.
 
-    Most are made with :meth:`from_counts`, :meth:`from_prevalences`, :meth:`from_labels` or :meth:`from_partition`.
+    Make one with :meth:`from_counts`, :meth:`from_prevalences`, :meth:`from_labels` or :meth:`from_partition`.
 
     Parameters
     ----------
@@ -40,11 +41,11 @@ class Profile:
     prevalences
         Number of labels with each count, ≥ 1, shape (t,).
     unit
-        Whom a release of this profile protects at least; one item by default.
+        The unit that a release of this profile protects at least; one item by default.
     order_key
-        The key of the random order in which items of each user were kept, 32 hexadecimal digits, if they were.
+        The key of the random order in which items of each user were kept, if any: 32 hexadecimal digits.
     users
-        How many items each user had before only some of each were kept, if that was counted.
+        The number of items of each user before some were left out, if that was counted.
 
     Attributes
     ----------
@@ -53,22 +54,22 @@ class Profile:
     prevalences : ndarray of int64, shape (t,)
         Number of labels with each count, ≥ 1. Read-only.
     n : int
-        Number of items, ``Σ r·φ_r``, at most 2^63 − 1.
+        Number of items, ``Σ r·φ_r``, at most 2⁶³ − 1.
     num_labels : int
         Number of labels, ``Σ φ_r``.
     unit : PrivacyUnit
-        Whom a release of this profile protects unless it is told to protect more.
+        The unit that a release of this profile protects, unless a larger one is asked for.
     order_key : str or None
-        As given. It was drawn independently of the data, so a release may tell it. Equal profiles may differ in it.
+        As given. It was drawn independently of the data, so a release may publish it. Equal profiles may differ in it.
     users : BoundedUsers or None
-        As given; as private as the counts. Released profiles have none. Equal profiles may differ in it.
+        As given; as private as the counts. Released profiles have None. Equal profiles may differ in it.
 
     Raises
     ------
     DataError
-        If the numbers are not whole, not positive or not ascending, or n would pass 2^63 − 1.
+        If the numbers are not whole, not positive or not ascending, or n would pass 2⁶³ − 1.
     UsageError
-        If the unit, the key or the users are none.
+        If the unit, the key or the users are of another type.
 
     Examples
     --------
@@ -99,14 +100,12 @@ class Profile:
     ) -> None:
         """Check and freeze the counts and their prevalences."""
         if unit is not None and not isinstance(unit, PrivacyUnit):
-            message = f"`unit` must be a PrivacyUnit, such as PrivacyUnit.user(max_items=5), not {unit!r}."
-            raise UsageError(message)
+            raise UsageError(f"`unit` must be a PrivacyUnit, such as PrivacyUnit.user(max_items=5), not {unit!r}.")
         if users is not None and not (isinstance(users, BoundedUsers) and isinstance(users.items, Profile)):
-            message = (
+            raise UsageError(
                 "`users` must be BoundedUsers with a Profile of their items, as read_profile(…, count_users=True) has "
                 f"them, not a {type(users).__name__}."
             )
-            raise UsageError(message)
         count = whole_numbers(counts, name="count")
         prevalence = whole_numbers(prevalences, name="prevalence")
         if count.shape != prevalence.shape:
@@ -115,7 +114,7 @@ class Profile:
             raise DataError("Counts and prevalences of a profile must be at least 1; leave out what does not occur.")
         if not bool((count[1:] > count[:-1]).all()):
             raise DataError("Counts of a profile must be distinct and ascending; Profile.from_prevalences sorts them.")
-        # Σ φ_r ≤ Σ r·φ_r, so the one bound on n keeps every sum below inside int64.
+        # Σ φ_r ≤ Σ r·φ_r, so the bound on n keeps every sum inside int64.
         total = _items(count, prevalence)
         cumulative = np.zeros(count.size + 1, dtype=np.int64)
         cumulative[:-1] = prevalence[::-1].cumsum()[::-1]
@@ -134,13 +133,11 @@ class Profile:
 
     def __setattr__(self, name: str, value: object) -> None:
         """Refuse: a profile is a value."""
-        message = f"A Profile is immutable; make a new one instead of setting {name}."
-        raise AttributeError(message)
+        raise AttributeError(f"A Profile is immutable; make a new one instead of setting {name}.")
 
     def __delattr__(self, name: str) -> None:
         """Refuse: a profile is a value."""
-        message = f"A Profile is immutable; {name} cannot be deleted."
-        raise AttributeError(message)
+        raise AttributeError(f"A Profile is immutable; {name} cannot be deleted.")
 
     @classmethod
     def from_prevalences(
@@ -151,17 +148,14 @@ class Profile:
         Raises
         ------
         DataError
-            If the numbers are not whole or below 1, or n would pass 2^63 − 1.
+            If the numbers are not whole or below 1, or n would pass 2⁶³ − 1.
 
         Examples
         --------
         >>> Profile.from_prevalences([(8, 1), (3, 1), (8, 1)]).n
         19
         """
-        if isinstance(prevalences, Mapping):
-            counts, values = [*prevalences.keys()], [*prevalences.values()]
-        else:
-            counts, values = _columns(prevalences)
+        counts, values = _columns(prevalences.items() if isinstance(prevalences, Mapping) else prevalences)
         count, prevalence = whole_numbers(counts, name="count"), whole_numbers(values, name="prevalence")
         if count.size and (count.min() < 1 or prevalence.min() < 1):
             raise DataError("Counts and prevalences must be at least 1; leave out what does not occur.")
@@ -169,7 +163,7 @@ class Profile:
             return cls(count, prevalence, unit=unit)
         order = np.argsort(count, kind="stable")
         first = np.flatnonzero(np.diff(count[order], prepend=0))
-        _items(count, prevalence)  # more than fits is refused here, so no sum of prevalences can overflow
+        _items(count, prevalence)  # refuses more than fits, so no sum of prevalences can overflow
         return cls(count[order][first], np.add.reduceat(prevalence[order], first), unit=unit)
 
     @classmethod
@@ -179,9 +173,9 @@ class Profile:
         Raises
         ------
         DataError
-            If a count is not whole or negative, or n would pass 2^63 − 1.
+            If a count is not whole or negative, or n would pass 2⁶³ − 1.
         UsageError
-            For a mapping, whose values are needed, and for a set, which holds equal counts once.
+            For a mapping, whose values are needed, and for a set, which drops equal counts.
 
         Examples
         --------
@@ -203,17 +197,17 @@ class Profile:
     def from_labels(
         cls, labels: Iterable[Hashable], *, keep_null: bool = False, unit: PrivacyUnit | None = None
     ) -> Self:
-        """Make a profile from one label per item; labels are the same where Python holds them equal.
+        """Make a profile from one label per item; labels are the same if they are equal in Python.
 
-        None, NaN and the missing values of pandas are no labels: as :func:`read_profile` does, it leaves them out, or
-        with ``keep_null`` counts them all as one more label.
+        None, NaN and the missing values of pandas are not labels: they are left out, as :func:`read_profile` does, or
+        with ``keep_null`` count together as one more label.
 
         Raises
         ------
         DataError
             If a label is not hashable, or the labels are not a one-dimensional list.
         UsageError
-            For a mapping: it would count each key once.
+            For a mapping, of which each key would count once.
 
         Examples
         --------
@@ -242,7 +236,7 @@ class Profile:
         Raises
         ------
         DataError
-            If the counts are not whole, below 1 or not descending, or n would pass 2^63 − 1.
+            If the counts are not whole, below 1 or not descending, or n would pass 2⁶³ − 1.
 
         Examples
         --------
@@ -257,7 +251,7 @@ class Profile:
         return cls.from_counts(part, unit=unit)
 
     def with_unit(self, unit: PrivacyUnit) -> Self:
-        """Return the same profile, carrying another privacy unit."""
+        """Return the same profile with another privacy unit."""
         return type(self)(self.counts, self.prevalences, unit=unit, order_key=self.order_key, users=self.users)
 
     def partition(self) -> NDArray[np.int64]:
@@ -275,7 +269,7 @@ class Profile:
         return np.repeat(self.counts[::-1], self.prevalences[::-1])
 
     def prevalence(self, count: int) -> int:
-        """Return ``φ_r``: how many labels have exactly this count; 0 for any whole number that is none of the counts.
+        """Return ``φ_r``: how many labels have exactly this count; 0 for any other whole number.
 
         Examples
         --------
@@ -294,7 +288,7 @@ class Profile:
         Parameters
         ----------
         counts
-            Whole numbers r below 2^63, any shape. For r ≤ 1 the answer is the number of labels.
+            Whole numbers r below 2⁶³, of any shape. For r ≤ 1 the result is the number of labels.
 
         Returns
         -------
@@ -303,7 +297,7 @@ class Profile:
         Raises
         ------
         UsageError
-            If the r are not whole numbers below 2^63.
+            If they are not whole numbers below 2^63.
 
         Examples
         --------
@@ -329,7 +323,7 @@ class Profile:
         """Size D of the largest square in the Young diagram: D labels occur at least D times each, and D² ≤ n."""
         if not self.counts.size:
             return 0
-        # Row counts[i] reaches cumulative[i] rows: D is the largest min(row, rows) over the steps.
+        # cumulative[i] labels have at least counts[i] items: D is the largest minimum of the two over the steps.
         return int(np.minimum(self.counts, self._cumulative[:-1]).max())
 
     def __len__(self) -> int:
@@ -352,7 +346,8 @@ class Profile:
 
     def __reduce__(self) -> tuple[object, ...]:
         """Pickle through the constructor, so that a damaged pickle is refused like any other bad data."""
-        return _rebuild, (type(self), self.counts, self.prevalences, self.unit, self.order_key, self.users)
+        rebuild = partial(type(self), unit=self.unit, order_key=self.order_key, users=self.users)
+        return rebuild, (self.counts, self.prevalences)
 
     def __repr__(self) -> str:
         """Show n, the number of labels and up to six prevalences."""
@@ -361,20 +356,9 @@ class Profile:
         return f"Profile(n={self.n}, num_labels={self.num_labels}, {{{', '.join(pairs)}{more}}})"
 
 
-def _rebuild(
-    made_by: type[Profile],
-    counts: NDArray[np.int64],
-    prevalences: NDArray[np.int64],
-    unit: PrivacyUnit,
-    order_key: str | None = None,
-    users: BoundedUsers | None = None,
-) -> Profile:
-    return made_by(counts, prevalences, unit=unit, order_key=order_key, users=users)
-
-
 def _items(counts: NDArray[np.int64], prevalences: NDArray[np.int64]) -> int:
     """Return ``Σ r·φ_r`` exactly, or refuse what int64 cannot hold."""
-    # The float sum is right to a relative (t + 2)·2^−53: below 2^62 the sum in int64 cannot overflow.
+    # The relative error of the float sum is at most (t + 2)·2⁻⁵³: below 2⁶² the int64 sum cannot overflow.
     if float(counts.astype(np.float64) @ prevalences.astype(np.float64)) < 2.0**62:
         return int(counts @ prevalences)
     total: int = sum(map(operator.mul, counts.tolist(), prevalences.tolist()))
@@ -386,7 +370,7 @@ def _items(counts: NDArray[np.int64], prevalences: NDArray[np.int64]) -> int:
 
 
 def _columns(pairs: Iterable[tuple[int, int]]) -> tuple[list[int], list[int]]:
-    """Take pairs apart, or refuse what is not made of pairs."""
+    """Split pairs into two lists; refuse anything that is not made of pairs."""
     try:
         listed = list(pairs)
         counts, prevalences = zip(*listed, strict=True) if listed else ((), ())
@@ -399,5 +383,4 @@ def _level(count: object) -> int:
     try:
         return operator.index(count)  # type: ignore[arg-type]  # refusing what has no __index__ is the purpose
     except TypeError:
-        message = f"A count to look up must be a whole number, not {count!r}."
-        raise UsageError(message) from None
+        raise UsageError(f"A count to look up must be a whole number, not {count!r}.") from None

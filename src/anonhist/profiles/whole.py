@@ -1,4 +1,4 @@
-"""What counts and prevalences may be: whole numbers, checked once, at the door."""
+"""Counts and prevalences: whole numbers, checked once on input."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ MAX_ITEMS = 2**63 - 1
 
 
 def whole_numbers(values: object, *, name: str) -> NDArray[np.int64]:
-    """Return a fresh one-dimensional int64 array, or refuse what is not made of whole numbers inside int64.
+    """Return a fresh one-dimensional int64 array, or refuse what is not whole numbers inside int64.
 
     Parameters
     ----------
     values
         Whole numbers, shape (k,): any array of integers or of floats without fractions, or any iterable of ints.
     name
-        What one of them is called in an error.
+        The name of one of them in an error.
 
     Raises
     ------
     DataError
-        For truth values, text, fractions, NaN, infinities, masked values, numbers beyond int64, floats of 2^53 or more
-        (they skip whole numbers, so the count that was meant may already be lost), and any shape but a list.
+        For truth values, text, fractions, NaN, infinities, masked values, numbers beyond int64, floats of 2⁵³ or more
+        (where floats skip whole numbers, so the intended count may be lost), and arrays that are not one-dimensional.
 
     Examples
     --------
@@ -38,23 +38,20 @@ def whole_numbers(values: object, *, name: str) -> NDArray[np.int64]:
     [3, 8]
     """
     if type(values) is np.ndarray and values.dtype == np.int64 and values.ndim == 1:
-        return values.copy()  # as the steps below would, for what most callers here have
+        return values.copy()  # the common case, with the same result as the steps below
     array = _array(values, name=name)
     if array.ndim != 1:
-        message = f"The {name}s must be a one-dimensional list of whole numbers."
-        raise DataError(message)
+        raise DataError(f"The {name}s must be a one-dimensional list of whole numbers.")
     if not array.size:
         return np.zeros(0, dtype=np.int64)
     mask = getattr(array, "mask", None)
     if mask is not None and bool(np.any(mask)):
-        message = f"No {name} may be masked: leave out what is missing."
-        raise DataError(message)
+        raise DataError(f"No {name} may be masked: leave out what is missing.")
     kind = array.dtype.kind
     if kind == "f":
         whole = bool(np.all(np.isfinite(array)) and np.all(array == np.rint(array)))
         if whole and not bool(np.all(np.abs(array) < 2.0 ** min(53, np.finfo(array.dtype).nmant + 1))):
-            message = f"A {name} this large is not exact as a float: give whole numbers as integers."
-            raise DataError(message)
+            raise DataError(f"A {name} this large is not exact as a float: give whole numbers as integers.")
     else:
         whole = kind == "i" or (kind == "u" and bool(array.max() <= MAX_ITEMS))
     if not whole:
@@ -63,7 +60,7 @@ def whole_numbers(values: object, *, name: str) -> NDArray[np.int64]:
 
 
 def fixed_numbers(values: object, *, name: str) -> NDArray[np.int64]:
-    """Return :func:`whole_numbers` that nobody can write to.
+    """Return :func:`whole_numbers` as a read-only array.
 
     Examples
     --------
@@ -79,7 +76,7 @@ def whole_levels(values: ArrayLike) -> NDArray[np.int64]:
     Raises
     ------
     UsageError
-        For anything but whole numbers inside int64: rounding a level would answer another question.
+        For anything but whole numbers inside int64: with a rounded level, the answer would be for another level.
     """
     array = np.asarray(values)
     if not array.size:
@@ -96,11 +93,10 @@ def _array(values: object, *, name: str) -> NDArray[Any]:
     if array is not None and (array.dtype != object or array.ndim != 1):
         return array
     if isinstance(values, str | bytes) or not isinstance(values, Iterable):
-        message = f"The {name}s must be a one-dimensional list of whole numbers."
-        raise DataError(message)
+        raise DataError(f"The {name}s must be a one-dimensional list of whole numbers.")
     listed = list(values) if array is None else array.tolist()
     kinds = set(map(type, listed))
-    # bool is an int to Python, and a time span an integer to NumPy.
+    # In Python bool is an int, and in NumPy a time span is an integer.
     if any(
         issubclass(kind, bool | np.timedelta64) or not issubclass(kind, int | float | np.integer | np.floating)
         for kind in kinds
@@ -108,7 +104,7 @@ def _array(values: object, *, name: str) -> NDArray[Any]:
         raise _not_whole(name)
     floats = {kind for kind in kinds if issubclass(kind, float | np.floating)}
     if floats and floats != kinds:
-        # NumPy would round [2**53 + 1, 2.0] to floats: integers and floats are read apart.
+        # NumPy would round [2**53 + 1, 2.0] to floats, so integers and floats are read separately.
         floating = np.array([type(value) in floats for value in listed])
         numbers = np.empty(len(listed), dtype=np.int64)
         numbers[floating] = whole_numbers([value for value in listed if type(value) in floats], name=name)

@@ -1,6 +1,6 @@
-"""Estimates of properties of the unknown distribution from a profile, with intervals. No privacy mechanism is here.
+"""Estimates of properties of the unknown distribution from a profile, with intervals; no privacy mechanism is here.
 
-Loaded when asked for: a release needs none of the estimators. Modules in this package import each other, not from here.
+Names load on first use, because a release needs no estimator. Modules of this package import each other, not this one.
 """
 
 from anonhist.lazy import load_lazily

@@ -1,4 +1,4 @@
-"""How the number of an estimator becomes an estimate with an interval."""
+"""From the number of an estimator to an estimate with an interval."""
 
 from __future__ import annotations
 
@@ -6,17 +6,16 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from anonhist.errors import UsageError
 from anonhist.profiles import Profile
 from anonhist.properties.bounded import assumption, truncation_reason
 from anonhist.properties.estimate import Estimate
-from anonhist.properties.estimator import Resimulated, error_of, why_unknown
+from anonhist.properties.estimator import error_of, profile_of, why_unknown
 from anonhist.properties.levels import check_level
 from anonhist.properties.sample import Sample
 from anonhist.properties.statement import Holds, Statement
 
 if TYPE_CHECKING:
-    from anonhist.properties.estimator import Estimator
+    from anonhist.properties.estimator import Estimator, Resimulated
     from anonhist.properties.intervals import Interval
 
 _DROWNED = "The release is mostly noise: the data may be much smaller, and this number very wrong."
@@ -38,43 +37,39 @@ def apply(
 ) -> Estimate:
     """Apply an estimator to a profile or to a release; for a release it is post-processing.
 
-    The standard error is that of sampling: the spread of the estimate when n items are drawn again. For a release, that
-    of the privacy noise is added in squares, ``sqrt(mean_b (f(R*_b) − f(R))²)`` with R the released profile and R*_b
-    runs of its mechanism on R, bias of the mechanism included.
+    The standard error is that of sampling: the spread of the estimate when n items are drawn again. For a release, the
+    error due to privacy noise is added in squares: ``sqrt(mean_b (f(R*_b) − f(R))²)``, with R the released profile and
+    R*_b runs of its mechanism on R. It includes the bias of the mechanism.
 
     Parameters
     ----------
     data
-        A profile, which is exact and private, or a release.
+        A profile (exact and private) or a release.
     estimator
         What to estimate, and how.
     interval
-        How the interval is made: it belongs to the property and the data, and may rest on another estimator.
+        How the interval is made. It depends on the property and the data, and may use another estimator.
     level
-        Probability with which the interval holds the truth, in (0, 1).
+        Probability that the interval contains the truth, in (0, 1).
     unit
         What is counted.
     scale
-        What value, error and ends are multiplied by, to turn nats into other units; above 0.
+        Factor for value, error and ends, to turn nats into other units; above 0.
     needs_counts
-        Whether the interval rests on how large counts are, and not on how many labels there are alone: then there is
-        none where large counts were cut before the release: :func:`~anonhist.properties.bounded.truncation_reason`.
+        Whether the interval depends on the sizes of counts, not only on the number of labels. If so, there is no
+        interval where large counts were capped before the release: see
+        :func:`~anonhist.properties.bounded.truncation_reason`.
 
     Raises
     ------
     UsageError
-        If ``data`` is neither, or ``level`` is not a probability.
+        If ``data`` is not a profile or a release, or ``level`` is not a probability.
     """
     check_level(level)
-    if not isinstance(data, Profile | Resimulated):
-        message = f"A Profile or a Release is needed, such as read_profile(data) returns, not a {type(data).__name__}."
-        raise UsageError(message)
-    if isinstance(data, Profile):
-        sample = Sample(data, level)
-    else:
-        # A file of one kilobyte may speak of a profile that is not simulated again: it is refused before any work.
-        runs = tuple(data.resimulate())
-        sample = Sample(data.profile, level, data, runs)
+    profile = profile_of(data)
+    release = None if isinstance(data, Profile) else data
+    # A small file may describe a profile too large to simulate: it is refused before any work.
+    sample = Sample(profile, level, release, () if release is None else tuple(release.resimulate()))
     found = _of_sample(sample, estimator, interval, unit=unit, needs_counts=needs_counts)
     return found if scale == 1.0 else _scale(found, scale)
 
@@ -122,7 +117,7 @@ def _of_sample(sample: Sample, estimator: Estimator, interval: Interval, *, unit
 
 
 def _unknown(sample: Sample) -> Statement | None:
-    """Return why the error due to privacy noise is unknown; None if it is known, or there is no noise."""
+    """Return why the error due to privacy noise is unknown; None if it is known or there is no noise."""
     if sample.release is None:
         return None
     if not sample.runs:

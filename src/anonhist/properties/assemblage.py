@@ -1,4 +1,4 @@
-"""An estimate of the population, labels not seen included: the distribution behind sampling errors."""
+"""An estimate of the population, unseen labels included: the distribution that sampling errors are computed from."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from anonhist.properties.unseen import chao_unseen
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -15,14 +17,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Assemblage:
-    """A discrete distribution, labels of equal probability taken together.
+    """A discrete distribution, stored as groups of labels of equal probability.
 
     Attributes
     ----------
     probabilities : ndarray of float64, shape (t + 1,)
-        Probability of each label of a group; the last group are labels not seen.
+        Probability of each label of a group; the last group is the unseen labels.
     labels : ndarray of float64, shape (t + 1,)
-        How many labels each group has; a whole number but for the last.
+        Number of labels in each group; whole, except for the last.
 
     References
     ----------
@@ -40,16 +42,16 @@ class Assemblage:
         return -float(self.labels[self.probabilities > 0] @ (p * np.log(p)))
 
     def coverage(self, draws: int) -> float:
-        """Return the expected number of distinct labels in so many draws, ``Σ_x (1 − (1 − p_x)^m)``."""
+        """Return the expected number of distinct labels in m draws, ``Σ_x (1 − (1 − p_x)^m)``."""
         return -float(self.labels @ np.expm1(draws * np.log1p(-np.minimum(self.probabilities, 1.0 - 1e-16))))
 
     @classmethod
     def of(cls, profile: Profile) -> Assemblage:
-        """Estimate it from a profile with at least one item, as iNEXT does for its bootstrap (Chao et al. 2015).
+        """Estimate the population behind a profile of n ≥ 1 items, as iNEXT does for its bootstrap (Chao et al. 2015).
 
-        The labels not seen share ``a = 1 − C``, C the estimated sample coverage; a label of count r keeps
-        ``(r/n)·(1 − W·(1 − r/n)^n)``, W such that all adds up to 1. There are as many labels not seen as the lower
-        bound of Chao says.
+        Unseen labels share the probability ``1 − C``, where C is the estimated sample coverage. A label of count r
+        keeps ``(r/n)·(1 − W·(1 − r/n)^n)``, with W such that all probabilities add up to 1. The number of unseen labels
+        is Chao's lower bound.
 
         Examples
         --------
@@ -59,21 +61,14 @@ class Assemblage:
         (1.0, 1.0)
         """
         n = float(profile.n)
-        once, twice = float(profile.prevalence(1)), float(profile.prevalence(2))
-        unseen = float(np.ceil(_count_unseen(once, twice, n)))
+        once, unseen = float(profile.prevalence(1)), float(np.ceil(chao_unseen(profile)))
         missing = 0.0 if unseen == 0 else once / n * (n * unseen / (n * unseen + once))
         share = profile.counts / n
         lost = share * np.exp(n * np.log1p(-np.minimum(share, 1.0 - 1e-16)))
         total = float(profile.prevalences @ lost)
         weight = missing / total if total > 0 else 0.0
-        # With singletons alone, more would be taken from the labels than they have.
+        # Of singletons alone, W would take more from the labels than they have.
         seen = np.maximum(share - weight * lost, 0.0)
         probabilities = np.append(seen, missing / unseen if unseen else 0.0)
         labels = np.append(profile.prevalences.astype(np.float64), unseen)
         return cls(probabilities / float(probabilities @ labels), labels)
-
-
-def _count_unseen(once: float, twice: float, n: float) -> float:
-    if twice > 0:
-        return (n - 1) / n * once**2 / (2 * twice)
-    return (n - 1) / n * once * (once - 1) / 2

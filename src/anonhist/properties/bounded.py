@@ -11,11 +11,11 @@ if TYPE_CHECKING:
 
 
 def truncation_reason(unit: PrivacyUnit) -> Statement | None:
-    """Return why what rests on large counts has no interval in a release for this unit, or None where it may have one.
+    """Return why estimates that depend on large counts have no interval in a release for this unit; None if they may.
 
-    Labels are counted up to a cap, and edges are left out until no node has too many. Either removes most from the most
-    frequent labels, so that entropies are too large and the shares of frequent labels too small. By how much is
-    unknown, so no interval covers it.
+    Label privacy caps counts, and node privacy removes edges until no node has too many. Both affect the most frequent
+    labels most, so entropies are too large and the shares of frequent labels too small. By how much is unknown, so no
+    interval covers it.
 
     Examples
     --------
@@ -37,7 +37,7 @@ def truncation_reason(unit: PrivacyUnit) -> Statement | None:
 
 
 def assumption(unit: PrivacyUnit) -> str:
-    """Return what every estimate from a release for this unit assumes of its bound; empty where there is none.
+    """Return what every estimate from a release for this unit assumes about its bound; empty if it has none.
 
     Examples
     --------

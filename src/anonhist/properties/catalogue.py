@@ -1,4 +1,4 @@
-"""All properties by name: the options of each, and one table of them all."""
+"""All properties by name, with their options, and one table of all estimates."""
 
 from __future__ import annotations
 
@@ -12,16 +12,17 @@ from anonhist.catalogue.properties import OPTIONS
 from anonhist.catalogue.properties import PROPERTIES as ENTRIES
 from anonhist.errors import UsageError
 from anonhist.numeric.pulse import tell_share
-from anonhist.profiles import Profile
 from anonhist.properties.estimate import Estimates
-from anonhist.properties.estimator import Resimulated
-from anonhist.properties.options import check_alphabet
+from anonhist.properties.estimator import profile_of
+from anonhist.properties.options import check_alphabet, check_method
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from anonhist.catalogue.properties import PropertyEntry
+    from anonhist.profiles import Profile
     from anonhist.properties.estimate import Estimate
+    from anonhist.properties.estimator import Resimulated
 
 
 @dataclass(frozen=True)
@@ -31,13 +32,13 @@ class Property:
     Attributes
     ----------
     estimate
-        The function that estimates it, of data and keywords.
+        The function that estimates it: takes data and keywords.
     options
-        Which keywords it takes, besides ``level``.
+        Its keywords besides ``level``.
     required
-        Those it must be given.
+        Keywords that must be given.
     methods
-        The names of its methods, the default first where there is but one.
+        The names of its methods; empty if there is only one.
     """
 
     estimate: Callable[..., Estimate]
@@ -46,29 +47,26 @@ class Property:
     methods: tuple[str, ...] = ()
 
     def check(self, name: str, options: Mapping[str, object]) -> None:
-        """Refuse options that it does not take, and require those that it needs.
+        """Refuse options that the property does not take, and require those that it needs.
 
         Raises
         ------
         UsageError
-            If one is foreign or missing, or there is no such method.
+            If an option does not belong to it or is missing, or there is no such method.
         """
         foreign = sorted(options.keys() - set(self.options))
         if foreign:
-            message = f"`{foreign[0]}` does not belong to {name}; leave it out."
-            raise UsageError(message)
+            raise UsageError(f"`{foreign[0]}` does not apply to {name}; leave it out.")
         missing = [option for option in self.required if option not in options]
         if missing:
-            message = f"{name} needs `{missing[0]}`: {OPTIONS[missing[0]].meaning}."
-            raise UsageError(message)
+            raise UsageError(f"{name} needs `{missing[0]}`: {OPTIONS[missing[0]].meaning}.")
         method = options.get("method")
-        if method is not None and method not in self.methods:
-            message = f"There is no method {method!r:.80} for {name}; choose one of {', '.join(self.methods)}."
-            raise UsageError(message)
+        if method is not None:
+            check_method(method, self.methods, of=name)
 
 
 def _property(entry: PropertyEntry) -> Property:
-    """Return a property as its function takes it."""
+    """Return a property with the options that its function takes."""
     estimate = load(entry.home)
     taken = [each for each in signature(estimate).parameters.values() if each.name in OPTIONS]
     required = tuple(each.name for each in taken if each.default is Parameter.empty or each.name in entry.required)
@@ -95,27 +93,27 @@ def estimate_all(
     data
         A profile, or a release: then the intervals cover privacy noise as well.
     alphabet_size
-        k, the number of possible labels, known without looking at the data; methods that need it are left out without
-        it.
+        k, the number of possible labels, known without looking at the data; without it, methods that need it are left
+        out.
     draws
         m, for the support coverage; twice the number of items by default.
     base
         Base of the logarithm of entropies, > 1: 2 for bits, e (default) for nats.
     level
-        Probability with which each interval is meant to hold the truth.
+        Probability with which each interval is meant to contain the truth.
     progress
         Called with the share done, in (0, 1], after each estimate.
 
     Returns
     -------
     Estimates
-        They iterate as pairs: the name of the property, with the number it was asked with, and the estimate, which
-        names its method.
+        They iterate as pairs: the name of the property with its option, such as ``"hill-number, q = 2"``, and the
+        estimate, which names its method.
 
     Raises
     ------
     UsageError
-        If a number is impossible.
+        If a number is out of range.
 
     Examples
     --------
@@ -124,11 +122,8 @@ def estimate_all(
     >>> [name for name, _ in found][:2]
     ['entropy', 'entropy']
     """
-    if not isinstance(data, Profile | Resimulated):
-        message = f"A Profile or a Release is needed, such as read_profile(data) returns, not a {type(data).__name__}."
-        raise UsageError(message)
+    profile = profile_of(data)
     check_alphabet(data, alphabet_size)
-    profile = data if isinstance(data, Profile) else data.profile
     given = {"alphabet_size": alphabet_size, "draws": draws or max(2 * profile.n, 1), "base": base}
     planned = list(_plan({name: number for name, number in given.items() if number is not None}))
     found = []
@@ -140,7 +135,7 @@ def estimate_all(
 
 
 def _plan(given: Mapping[str, object]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield each property with its options, as often as its entry says: of what is given, each takes its own."""
+    """Yield each property with its options, once per row of its entry and per method; it takes its own of ``given``."""
     for name, entry in ENTRIES.items():
         known = PROPERTIES[name]
         common = {option: given[option] for option in known.options if option in given}
@@ -153,6 +148,6 @@ def _plan(given: Mapping[str, object]) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _title(name: str, options: Mapping[str, object]) -> str:
-    """Return the name of a property with the number it is asked with."""
+    """Return the name of a property with the value of its option."""
     titles = (OPTIONS[option].title.format(value) for option, value in options.items())
     return ", ".join([name, *filter(None, titles)])

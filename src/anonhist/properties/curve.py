@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from anonhist.errors import UsageError
 from anonhist.numeric.pulse import pulsing
 from anonhist.outward import Shown, Tabular
 from anonhist.privacy import parse_whole_number
 from anonhist.profiles import Profile
 from anonhist.properties.bootstrap import spread
 from anonhist.properties.bounded import assumption, truncation_reason
-from anonhist.properties.estimator import Resimulated, why_unknown
+from anonhist.properties.estimator import profile_of, why_unknown
 from anonhist.properties.levels import check_level, quantile, widening_factor
 
 if TYPE_CHECKING:
@@ -24,8 +23,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from anonhist.privacy import Guarantee
+    from anonhist.properties.estimator import Resimulated
 
 
+_DROWNED = "The release is mostly noise: the data may be much smaller, and this curve very wrong."
 _NOT_SIMULATED = "the error due to privacy noise was not simulated (0 simulations)"
 
 
@@ -44,26 +45,26 @@ class Curve(Shown, Tabular):
     standard_error : ndarray of float64
         Root of the expected squared error of each value, ≥ 0.
     low, high : ndarray of float64
-        The band: each interval is meant to hold the true value at its x with probability ``level``, not the whole curve
-        at once. If ``bias`` says that the values are biased, the band covers random error only.
+        The band. Each interval is meant to contain the true value at its x with probability ``level``; the band does
+        not cover the whole curve at once. If ``bias`` says that values are biased, it covers random error only.
     kinds
-        Of each point what it is, such as ``"interpolated"``, ``"observed"`` or ``"extrapolated"``.
+        The kind of each point, such as ``"interpolated"``, ``"observed"`` or ``"extrapolated"``.
     method
         Source of the values and the band, in a few words.
     assumes
         What the band assumes.
     level
-        Probability with which each interval is meant to hold the truth.
+        Probability with which each interval is meant to contain the truth.
     parts
-        (cause, standard errors) of each cause of error, where there are several; their squares add up.
+        (cause, standard errors) for each cause of error, if there are several; their squares add up.
     warnings
-        Sentences: where an assumption visibly fails.
+        Sentences about assumptions that visibly fail.
     guarantee
-        The guarantee, for a curve of a release.
+        The guarantee of the release, if the curve is estimated from one.
     bias
-        The direction of the bias: a sentence; empty if there is none.
+        One sentence on the direction of the bias; empty if there is none.
     why_unknown
-        Why the error is unknown, so that the band covers all possible values; empty if it is known.
+        Why the error is unknown; the band then covers all possible values. Empty if it is known.
 
     Examples
     --------
@@ -99,11 +100,11 @@ class Curve(Shown, Tabular):
 
     @property
     def header(self) -> tuple[str, str, str, str, str]:
-        """Names of what :meth:`rows` gives."""
+        """Names of the columns of :meth:`rows`."""
         return self.x_name, self.value_name, "low", "high", "kind"
 
     def rows(self) -> Iterator[tuple[float, float, float, float, str]]:
-        """Give the points one by one: x, value, low, high, kind."""
+        """Iterate over the points: x, value, low, high, kind."""
         columns = (self.x.tolist(), self.value.tolist(), self.low.tolist(), self.high.tolist(), self.kinds)
         return zip(*columns, strict=True)
 
@@ -121,9 +122,9 @@ class Axes:
     x_name, value_name
         What the axes count.
     x : ndarray of float64
-        Where to compute it.
+        Where to compute the curve.
     kinds
-        What each point is.
+        The kind of each point.
     least, most : ndarray of float64 or float
         Range of the values.
     """
@@ -149,11 +150,11 @@ def estimated_curve(
     warnings: tuple[str, ...] = (),
     bias: str = "",
 ) -> Curve:
-    """Compute a curve and its band: ``value ± z·error``, cut where values end.
+    """Compute a curve and its band: ``value ± z·error``, clipped to the range of the values.
 
-    The sampling error is the spread over bootstrap samples; for a release, the privacy noise is added in squares,
-    ``sqrt(mean_b (f(R*_b) − f(R))²)`` with R the released profile and R*_b runs of its mechanism on R. Of a release
-    without runs (``simulations=0``), or whose runs understate the error, or whose large counts were capped before noise
+    The sampling error is the spread over bootstrap samples. For a release, the error due to privacy noise is added in
+    squares: ``sqrt(mean_b (f(R*_b) − f(R))²)``, with R the released profile and R*_b runs of its mechanism on R. If a
+    release has no runs (``simulations=0``), its runs understate the error, or its large counts were capped before noise
     was added, the band covers all possible values, and :attr:`Curve.why_unknown` says why.
 
     Parameters
@@ -161,57 +162,49 @@ def estimated_curve(
     data
         A profile, or a release; for a release it is post-processing.
     statistic
-        The values at ``axes.x``, of any profile, maybe an empty one.
+        The values at ``axes.x`` for any profile, including an empty one.
     axes
-        What the curve is of.
+        The axes of the curve.
     bootstraps
-        How many samples are drawn for the band, ≥ 3.
+        Number of bootstrap samples for the band, ≥ 3.
     rng
-        Where they come from; a new generator by default.
+        Random generator for the samples; a new one by default.
     bias
         The direction of the bias.
 
     Raises
     ------
     UsageError
-        If ``data`` is neither, or a number is impossible.
+        If ``data`` is not a profile or a release, or a number is out of range.
     """
     check_level(level)
     size = parse_whole_number(bootstraps, name="bootstraps", least=3)
-    if not isinstance(data, Profile | Resimulated):
-        message = f"A Profile or a Release is needed, such as read_profile(data) returns, not a {type(data).__name__}."
-        raise UsageError(message)
-    profile = data if isinstance(data, Profile) else data.profile
-    # A file of one kilobyte may speak of a profile that is not simulated again: it is refused before any work.
+    profile = profile_of(data)
+    # A small file may describe a profile too large to simulate: it is refused before any work.
     simulated = () if isinstance(data, Profile) else data.resimulate()
     value = statistic(profile)
-    generator = np.random.default_rng() if rng is None else rng
-    sampling = spread(profile, statistic, size=size, rng=generator) if profile.n else np.zeros(value.shape)
+    rng = np.random.default_rng() if rng is None else rng
+    sampling = spread(profile, statistic, size=size, rng=rng) if profile.n else np.zeros(value.shape)
     parts: tuple[tuple[str, NDArray[np.float64]], ...] = ()
     error, wide = sampling, sampling
     unknown = "" if profile.n else "the profile is empty"
     if not isinstance(data, Profile):
         cut = truncation_reason(data.guarantee.unit)
         not_run = why_unknown(data) if simulated else _NOT_SIMULATED
+        parts = (("sampling", sampling),)
         unknown = "; ".join(filter(None, (unknown, cut.reason if cut else "", not_run)))
         if not not_run:
             runs = np.array(list(pulsing(statistic(run) for run in simulated)))
             noise = np.sqrt(((runs - value) ** 2).mean(axis=0))
             error, wide = np.hypot(sampling, noise), np.hypot(sampling, widening_factor(len(simulated)) * noise)
-            parts = (("sampling", sampling), ("privacy noise", noise))
-        else:
-            parts = (("sampling", sampling),)
+            parts = (*parts, ("privacy noise", noise))
         method = f"{method}, from a release"
         if data.mostly_noise:
-            warnings = (
-                *warnings,
-                "The release is mostly noise: the data may be much smaller, and this curve very wrong.",
-            )
-        if cut is not None:
-            # The bias of the statistic says nothing about counts that were capped.
-            bias = ""
+            warnings = (*warnings, _DROWNED)
+        # The bias of the statistic says nothing about counts that were capped.
+        bias = "" if cut else bias
         assumes = "; ".join(filter(None, (assumes, assumption(data.guarantee.unit))))
-    # A few runs estimate their spread less precisely.
+    # The fewer runs, the less precisely they give their spread.
     half = quantile(level) * wide
     low, high = np.maximum(value - half, axes.least), np.minimum(value + half, axes.most)
     if unknown:

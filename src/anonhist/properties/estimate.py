@@ -21,26 +21,26 @@ class Estimate(Shown, Tabular):
     Attributes
     ----------
     value
-        The estimate, in the unit of what is estimated.
+        The estimated value, in ``unit``.
     standard_error
-        Root of the expected squared error, ≥ 0, in the same unit: random error, without that of a broken assumption or
-        the bias of an estimator. ``value ± standard_error`` is shown only if the statement has no reason.
+        Root of the expected squared error, ≥ 0, in the same unit. It covers random error, not broken assumptions or the
+        bias of the estimator. ``value ± standard_error`` is shown only if the statement has no reason.
     interval
-        (low, high), low ≤ high: contains the truth with probability ``level``. A missing end is the extreme value of
-        the property; ``statement`` says which.
+        (low, high), low ≤ high, which contains the truth with probability ``level``. An end that does not hold is the
+        extreme value of the property; ``statement`` says which ends hold.
     method
         Source of the value and its uncertainty, in a few words.
     assumes
-        What the interval assumes, in a sentence; empty if nothing.
+        What the interval assumes, in a sentence; empty if it assumes nothing.
     level
-        Probability with which the interval is meant to hold the truth, in (0, 1).
+        Probability with which the interval is meant to contain the truth, in (0, 1).
     parts
-        (cause, standard error) of each cause of error, where there are several; their squares add up to the square of
+        (cause, standard error) for each cause of error, if there are several; their squares add up to the square of
         :attr:`standard_error`.
     warnings
-        Sentences: where an assumption visibly fails, or the number is less informative than it seems.
+        Sentences about assumptions that visibly fail, and numbers that are less informative than they seem.
     unit
-        What is counted, in the plural: ``"labels"``, ``"nats"``; empty for a share.
+        The unit, in the plural: ``"labels"``, ``"nats"``; empty for a share.
     guarantee
         The guarantee, for a private estimate.
     statement
@@ -86,14 +86,14 @@ class Estimate(Shown, Tabular):
 
 @dataclass(frozen=True)
 class Estimates(Shown, Tabular):
-    """Several estimates: they iterate as pairs of a name and an estimate, and are one table.
+    """Several estimates, which iterate as pairs of a name and an estimate and are one table.
 
-    No tuple, although like one: libraries of data frames would take a tuple for a list of columns.
+    Not a tuple, although it behaves like one: data frame libraries take a tuple for a list of columns.
 
     Attributes
     ----------
     named
-        Of each the name of the property, with the number it was asked with, and the estimate.
+        Pairs of the name of the property, with the value of its option, and the estimate.
 
     Examples
     --------
@@ -120,7 +120,7 @@ class Estimates(Shown, Tabular):
 
 
 def format_number(number: float, *, digits: int) -> str:
-    """Write a number with so many digits, but keep all digits of whole numbers: 14,344,391, not 1.43444e+07.
+    """Write a number with this many digits, but keep all digits of whole numbers: 14,344,391, not 1.43444e+07.
 
     Examples
     --------

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
+from anonhist.errors import UsageError
+from anonhist.profiles import Profile
 from anonhist.properties.sampling import sampling_error
 from anonhist.properties.statement import Holds
 
@@ -16,27 +18,26 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from anonhist.privacy import Guarantee
-    from anonhist.profiles import Profile
     from anonhist.properties.estimate import Estimate
 
-# Of counts j ≥ 0 (int64, any shape): how much a label with that count adds, to first order and with n fixed.
+# A function of counts j ≥ 0 (int64, any shape): what a label with that count adds, to first order and with n fixed.
 Weights = Callable[["NDArray[np.int64]"], "NDArray[np.float64]"]
 
 
 @dataclass(frozen=True)
 class Point:
-    """What an estimator makes of a profile.
+    """The result of an estimator for one profile.
 
     Attributes
     ----------
     value
-        The number itself.
+        The estimated value.
     weights
         The derivatives ``w(j) = ∂value/∂φ_j``, n held fixed, as a function of counts j ≥ 0. For a linear estimator
-        ``Σ_j w(j)·φ_j`` they are its weights; ``w(0)`` is that of a label not seen, 0 unless the alphabet is known.
-        The standard error follows from them: see :func:`~anonhist.properties.sampling.sampling_error`.
+        ``Σ_j w(j)·φ_j`` they are its weights; ``w(0)``, the weight of an unseen label, is 0 unless the alphabet is
+        known. They give the standard error: see :func:`~anonhist.properties.sampling.sampling_error`.
     standard_error
-        The standard error, where the literature has a formula of its own for this estimator.
+        The standard error, if the literature has a formula for this estimator.
     warnings
         Sentences about assumptions that visibly fail.
     """
@@ -47,11 +48,21 @@ class Point:
     warnings: tuple[str, ...] = ()
 
 
-class Estimator(Protocol):
-    """One way to estimate one property: a frozen value that holds its public parameters."""
+def multiplied(weights: Weights, factor: float) -> Weights:
+    """Return weights, each multiplied by a factor."""
+    return lambda counts: factor * weights(counts)
 
-    name: ClassVar[str]
-    assumes: ClassVar[str]
+
+class Estimator(Protocol):
+    """A method to estimate a property: a frozen value that holds its public parameters."""
+
+    @property
+    def name(self) -> str:
+        """Its name, as in ``method="plug-in"``."""
+
+    @property
+    def assumes(self) -> str:
+        """What it assumes, in a clause."""
 
     def point(self, profile: Profile) -> Point:
         """Estimate from a profile with at least one item."""
@@ -59,10 +70,10 @@ class Estimator(Protocol):
 
 @runtime_checkable
 class Quick(Protocol):
-    """An estimator whose number alone costs far less than its standard error."""
+    """An estimator whose value alone is much cheaper than its standard error."""
 
     def value(self, profile: Profile) -> float:
-        """Estimate the number alone from a profile with at least one item."""
+        """Estimate the value alone from a profile with at least one item."""
 
 
 @runtime_checkable
@@ -79,7 +90,7 @@ class Resimulated(Protocol):
 
     @property
     def mostly_noise(self) -> bool:
-        """Whether the data may be far smaller than what was released."""
+        """Whether the data may be far smaller than the release."""
 
     def resimulate(self) -> Sequence[Profile]:
         """Return runs of the same mechanism on the released profile."""
@@ -91,24 +102,40 @@ class Resimulated(Protocol):
         """Return how many labels of the data have at least this count, with an interval."""
 
 
-def why_unknown(release: Resimulated) -> str:
-    """Return why a release gives no interval, not even for its number of labels; empty if it gives one.
+def profile_of(data: Profile | Resimulated) -> Profile:
+    """Return a profile, or that of a release.
 
-    Then the errors of its runs are unreliable, and no property has an interval that rests on them.
+    Raises
+    ------
+    UsageError
+        If ``data`` is neither.
+    """
+    if isinstance(data, Profile):
+        return data
+    if isinstance(data, Resimulated):
+        return data.profile
+    message = f"A Profile or a Release is needed, such as read_profile(data) returns, not a {type(data).__name__}."
+    raise UsageError(message)
+
+
+def why_unknown(release: Resimulated) -> str:
+    """Return why a release has no interval, not even for its number of labels; empty if it has one.
+
+    Without one, the errors of its runs are unreliable, and so are intervals computed from them.
     """
     said = release.k_plus(1).statement
     return said.reason if said.holds is Holds.NONE else ""
 
 
 def value_of(estimator: Estimator, profile: Profile) -> float:
-    """Return the number alone; 0 for an empty profile."""
+    """Return the value alone; 0 for an empty profile."""
     if not profile.n:
         return 0.0
     return estimator.value(profile) if isinstance(estimator, Quick) else estimator.point(profile).value
 
 
 def error_of(point: Point, profile: Profile) -> float:
-    """Return the standard error of sampling: from a formula of its own, or from the weights.
+    """Return the sampling error: from the formula of the estimator, or from its weights.
 
     Examples
     --------

@@ -16,19 +16,19 @@ def quantile(level: float) -> float:
     >>> round(quantile(0.95), 6)
     1.959964
     """
-    # From the lower tail: near 1, floats have no room for what is left.
+    # From the lower tail: near 1, floats cannot represent the remaining probability.
     return -NormalDist().inv_cdf((1 - level) / 2)
 
 
 def widening_factor(runs: int) -> float:
-    """Return by how much a normal interval is widened if its standard error rests on so few runs.
+    """Return the factor that widens a normal interval whose standard error comes from a few runs.
 
-    It is the 97.5 % quantile of Student's t with ``runs`` degrees of freedom over that of the normal distribution, by
-    the expansion of Cornish and Fisher: within 0.1 % from four runs on, 5 % too small at two.
+    It is the ratio of the 97.5 % quantiles of Student's t with ``runs`` degrees of freedom and of the normal
+    distribution, by a Cornish–Fisher expansion ([1]_, 26.7.5): within 0.1 % from four runs on, 5 % too small at two.
 
     References
     ----------
-    .. [1] M. Abramowitz, I. A. Stegun, *Handbook of Mathematical Functions*, 1964, 26.7.5.
+    .. [1] M. Abramowitz, I. A. Stegun, *Handbook of Mathematical Functions*, 1964.
 
     Examples
     --------
@@ -51,15 +51,14 @@ def check_level(level: object) -> None:
     Raises
     ------
     UsageError
-        If it is none.
+        If it is not.
     """
     if isinstance(level, bool) or not isinstance(level, int | float) or not 0 < level < 1:
-        message = f"The level of an interval must be a number between 0 and 1, such as 0.95, not {level!r:.80}."
-        raise UsageError(message)
+        raise UsageError(f"The level of an interval must be a number between 0 and 1, such as 0.95, not {level!r:.80}.")
 
 
 def largest_mean(count: float, z: float) -> float:
-    """Return ``x + z²/2 + z·sqrt(x + z²/4)``: the largest mean of a Poisson variable that x is no surprise for.
+    """Return ``x + z²/2 + z·sqrt(x + z²/4)``: the largest Poisson mean consistent with a count x.
 
     Examples
     --------

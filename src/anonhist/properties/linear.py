@@ -1,11 +1,15 @@
-"""Linear statistics of a profile, whose weights are known without looking at it."""
+"""Linear statistics of a profile, whose weights depend on public numbers alone, and their estimators."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
+
+from anonhist.properties.estimator import Point
+from anonhist.properties.unseen import undersampling_warning
 
 if TYPE_CHECKING:
     from anonhist.profiles import Profile
@@ -21,13 +25,13 @@ class LinearStatistic:
     weights
         w, as a function of counts j ≥ 0.
     head
-        From this count on the steps ``d(j) = w(j+1) − w(j)`` are monotone in j: rising or falling, equal steps allowed.
-        What w does below has to be looked at count by count, so it is small: thousands at most.
+        From this count on, the steps ``d(j) = w(j+1) − w(j)`` are monotone in j; equal steps are allowed. Smaller
+        counts are examined one by one, so it is at most a few thousand.
     alphabet_size
-        k, where ``w(0)`` is not 0. More labels than that in a profile make ``φ_0`` negative, which is what keeps
-        f linear for all data.
+        k, if ``w(0)`` is not 0. A profile with more than k labels makes ``φ_0`` negative, which keeps f linear for all
+        data.
     kinks
-        Counts beyond the head where w bends sharply all the same.
+        Counts beyond the head at which w has a kink.
 
     Examples
     --------
@@ -49,3 +53,20 @@ class LinearStatistic:
             return value
         unseen = float(self.weights(np.zeros(1, dtype=np.int64))[0])
         return value + unseen * (self.alphabet_size - profile.num_labels)
+
+
+@dataclass(frozen=True)
+class LinearEstimator(ABC):
+    """An estimator that is a linear statistic of the profile."""
+
+    name: ClassVar[str]
+    assumes: ClassVar[str]
+
+    @abstractmethod
+    def statistic(self, n: int) -> LinearStatistic:
+        """Return the statistic for n ≥ 1 items."""
+
+    def point(self, profile: Profile) -> Point:
+        """Estimate from a profile with at least one item."""
+        statistic = self.statistic(profile.n)
+        return Point(statistic.of(profile), statistic.weights, warnings=undersampling_warning(profile))

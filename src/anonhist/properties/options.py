@@ -20,21 +20,36 @@ def check_method(method: object, methods: Collection[str], *, of: str) -> None:
     Raises
     ------
     UsageError
-        If there is none of this name.
+        If there is no such method.
 
     Examples
     --------
     >>> check_method("plug-in", ("plug-in", "pml"), of="entropy")
     """
     if method not in methods:
-        message = f"There is no method {method!r:.80} for {of}; choose one of {', '.join(methods)}."
-        raise UsageError(message)
+        raise UsageError(f"There is no method {method!r:.80} for {of}; choose one of {', '.join(methods)}.")
+
+
+def check_unit(unit: object, units: Collection[str]) -> None:
+    """Refuse an unknown unit.
+
+    Raises
+    ------
+    UsageError
+        If there is no such unit.
+
+    Examples
+    --------
+    >>> check_unit("bits", ("guesses", "bits"))
+    """
+    if unit not in units:
+        raise UsageError(f"`unit` must be one of {', '.join(units)}, not {unit!r:.80}.")
 
 
 def check_alphabet(data: Profile | Resimulated, alphabet_size: int | None) -> int | None:
-    """Return k; refuse anything but a whole number ≥ 1, and fewer than the labels of a profile of exact counts.
+    """Return k; refuse anything but a whole number ≥ 1, and a k below the number of labels of a profile.
 
-    A release may by chance hold more labels than there are: for it nothing is refused.
+    A release may have more labels than there are, by chance, so its number of labels is not checked.
     """
     if alphabet_size is None:
         return None

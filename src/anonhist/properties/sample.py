@@ -17,16 +17,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Sample:
-    """A profile of n ≥ 1 items, or the profile of a release with runs of its mechanism.
+    """A profile of n ≥ 1 items, or the profile of a release together with runs of its mechanism.
 
     Attributes
     ----------
     profile
-        The profile, as released where it is of a release.
+        The profile, exact or released.
     level
-        Probability with which intervals are meant to hold the truth.
+        Probability with which intervals are meant to contain the truth.
     release
-        Where the profile comes from, if from a release.
+        The release that the profile comes from, if any.
     runs
         Runs of the mechanism of the release on the profile.
 
@@ -49,11 +49,11 @@ class Sample:
 
     @property
     def labels(self) -> tuple[float, float]:
-        """Between how many labels and how many the data hold: what was counted, or the interval of the release."""
+        """Bounds on the number of labels in the data: the exact number, or the interval of the release."""
         return self._number_with(1, or_more=True)
 
     def exactly(self, count: int) -> tuple[float, float]:
-        """Return between how many labels and how many of the data have exactly this count."""
+        """Return bounds on the number of labels in the data with exactly this count."""
         return self._number_with(count, or_more=False)
 
     def _number_with(self, count: int, *, or_more: bool) -> tuple[float, float]:
@@ -61,18 +61,18 @@ class Sample:
             counted = float(self.profile.k_plus(count) if or_more else self.profile.prevalence(count))
             return counted, counted
         found = self.release.k_plus(count) if or_more else self.release.prevalence(count)
-        # What a release says is meant for its own level: a higher one needs more room.
+        # The interval of a release is for its own level: a higher level needs a wider one.
         wider = max(self.z / quantile(found.level), 1.0)
         low, high = found.interval
         return max(found.value - wider * (found.value - low), 0.0), found.value + wider * (high - found.value)
 
     def of(self, estimator: Estimator) -> tuple[float, float]:
-        """Return the value of an estimator, with the error that intervals are made from."""
+        """Return the value of an estimator and the error that intervals are computed from."""
         point = estimator.point(self.profile)
         return point.value, self.error(error_of(point, self.profile), self.noise(estimator, point.value))
 
     def noise(self, estimator: Estimator, value: float) -> float:
-        """Return ``sqrt(mean_b (f(R*_b) − f(R))²)`` over the runs R*_b on what was released; 0 where nothing was.
+        """Return ``sqrt(mean_b (f(R*_b) − f(R))²)`` over the runs R*_b on the release R; 0 without runs.
 
         Examples
         --------
@@ -87,7 +87,7 @@ class Sample:
         return math.sqrt(far / len(self.runs))
 
     def error(self, own: float, noise: float) -> float:
-        """Return what an interval is made from: a sampling error and such noise, widened as it rests on few runs.
+        """Return the error that an interval is computed from: sampling error and noise, widened for the number of runs.
 
         Examples
         --------

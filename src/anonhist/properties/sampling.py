@@ -13,25 +13,25 @@ from anonhist.numeric.read_only import read_only
 from anonhist.properties.assemblage import Assemblage
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
 
     from anonhist.profiles import Profile
+    from anonhist.properties.estimator import Weights
 
-# Up to here the distribution of a count is summed up value by value; beyond, weights are parabolas over its width.
+# Up to this mean, the distribution of a count is summed value by value; beyond, weights are taken as parabolas over its
+# width.
 _SUMMED = 200
 _REACH = 8.0
-# Floats of whole numbers inside int64.
+# The largest float of a whole number inside int64.
 _LARGEST = 2.0**63 - 2.0**11
-# What is left of values that are all alike is rounding: so much of a variance at most.
+# Equal values leave only rounding: at most this part of a variance.
 _ROUNDING = 1e-22
 
 
-def sampling_error(profile: Profile, weights: Callable[[NDArray[np.int64]], NDArray[np.float64]]) -> float:
-    """Return the standard error of ``Σ_j w(j)·φ_j`` over samples of n items, n fixed: see :class:`SampleLaw`.
+def sampling_error(profile: Profile, weights: Weights) -> float:
+    """Return the standard error of ``Σ_j w(j)·φ_j`` over samples of n items, n fixed: see :class:`SampleDistribution`.
 
-    The samples are drawn from the population that the profile seems to come from, labels not seen included.
+    Samples come from the estimated population behind the profile, unseen labels included.
 
     Parameters
     ----------
@@ -52,20 +52,19 @@ def sampling_error(profile: Profile, weights: Callable[[NDArray[np.int64]], NDAr
     >>> sampling_error(profile, lambda counts: counts / 1.0)  # the number of items itself: fixed
     0.0
     """
-    _, variance = SampleDistribution(Assemblage.of(profile), profile.n).moments(weights)
-    return math.sqrt(variance)
+    return math.sqrt(SampleDistribution(Assemblage.of(profile), profile.n).moments(weights)[1])
 
 
 @dataclass(frozen=True, eq=False)
 class SampleDistribution:
-    """Samples of n items from a population, as far as sums over labels go.
+    """Mean and variance of sums over labels in samples of n items from a population.
 
     With λ_x = n·p_x for the labels x and N_x ~ Poisson(λ_x), ``f = Σ_x w(N_x)`` has mean ``Σ_x E w(N_x)`` and
 
     ``Var f = Σ_x Var w(N_x) − (Σ_x Cov(w(N_x), N_x))² / n``:
 
-    independent counts, conditioned on their sum n to first order; exact where w is linear. Up to λ = 200 the sums run
-    over all values of N_x, beyond ``E w(N_x) = (w(λ + √λ) + w(λ − √λ))/2`` and ``Var w(N_x) = λ·w'(λ)²``.
+    for independent counts, conditioned to first order on their sum n; exact if w is linear. Up to λ = 200 the sums run
+    over all values of N_x; beyond, ``E w(N_x) = (w(λ + √λ) + w(λ − √λ))/2`` and ``Var w(N_x) = λ·w'(λ)²``.
 
     Attributes
     ----------
@@ -78,8 +77,8 @@ class SampleDistribution:
     population: Assemblage
     items: int
 
-    def moments(self, weights: Callable[[NDArray[np.int64]], NDArray[np.float64]]) -> tuple[float, float]:
-        """Return mean and variance of f, in time proportional to the number of groups of the population.
+    def moments(self, weights: Weights) -> tuple[float, float]:
+        """Return the mean and variance of f, in time proportional to the number of groups of the population.
 
         Examples
         --------
@@ -98,13 +97,15 @@ class SampleDistribution:
         covariances = pmf @ (w * values) - averages * few
         # Var f − Cov²/n is the variance of Σ_x (w(N_x) − slope·N_x): no difference of large numbers.
         slope = (float(covariances @ labels[summed]) + float((slopes * many) @ labels[~summed])) / self.items
-        of_few = _variances(pmf, w - slope * values, averages - slope * few)
+        squares = np.subtract.outer(averages - slope * few, w - slope * values)
+        squares *= squares
+        of_few = np.einsum("ij,ij->i", pmf, squares)
         of_many = many * (slopes - slope) ** 2
         variance = float(of_few @ labels[summed]) + float(of_many @ labels[~summed])
         return mean, variance if variance > _ROUNDING * slope**2 * self.items else 0.0
 
-    def expectations(self, weights: Callable[[NDArray[np.int64]], NDArray[np.float64]]) -> NDArray[np.float64]:
-        """Return E w(N_x) of a label of each group.
+    def expectations(self, weights: Weights) -> NDArray[np.float64]:
+        """Return E w(N_x) for a label of each group.
 
         Examples
         --------
@@ -124,14 +125,14 @@ class SampleDistribution:
 
     @cached_property
     def _table(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Return all counts that matter and their Poisson probabilities, one row per small mean."""
+        """Return all relevant counts and their Poisson probabilities, one row per small mean."""
         means = self._means[self._means <= _SUMMED]
         largest = float(means.max(initial=1.0))
         values = np.arange(int(largest + _REACH * math.sqrt(largest) + 20))
         log_factorials = np.append(0.0, np.cumsum(np.log(values[1:])))
         with np.errstate(divide="ignore"):
             log_means = np.maximum(np.log(means), -1e4)
-        # In place: it is the largest table there is, and most of the time that an error takes.
+        # In place: this is the largest table, and takes most of the time of an error.
         pmf = np.multiply.outer(log_means, values)
         pmf -= means[:, None]
         pmf -= log_factorials
@@ -139,19 +140,8 @@ class SampleDistribution:
         return read_only(values), read_only(pmf)
 
 
-def _variances(
-    pmf: NDArray[np.float64], values: NDArray[np.float64], averages: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Return the variance of each row's distribution."""
-    squares = np.subtract.outer(averages, values)
-    squares *= squares
-    return np.asarray(np.einsum("ij,ij->i", pmf, squares))
-
-
-def _smooth(
-    means: NDArray[np.float64], weights: Callable[[NDArray[np.int64]], NDArray[np.float64]]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return E w(N) and the slope of w for large means, from w a standard deviation to either side."""
+def _smooth(means: NDArray[np.float64], weights: Weights) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return E w(N) and the slope of w for large means, from w one standard deviation on either side."""
     if not means.size:
         return means, means
     low = np.floor(means - np.sqrt(means)).astype(np.int64)

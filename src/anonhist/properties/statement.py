@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 class Holds(StrEnum):
-    """Which ends of an interval hold the truth with the probability that it names."""
+    """Which ends of an interval hold with the stated probability."""
 
     BOTH = "interval"
     AT_LEAST = "at least"
@@ -22,10 +22,10 @@ class Statement:
     Attributes
     ----------
     holds
-        Which ends hold the truth.
+        Which ends hold.
     reason
-        Why an end is missing, or what the interval covers besides random error: a phrase without a full stop. If it is
-        empty, the estimator is taken to be unbiased, and the interval is the value plus and minus its error.
+        Why an end is missing, or what the interval covers besides random error: a phrase without a full stop. If empty,
+        the estimator is taken as unbiased, and the interval is the value plus and minus a multiple of its error.
 
     Examples
     --------
@@ -47,9 +47,9 @@ class Bounds:
     Attributes
     ----------
     low, high
-        The ends; one that does not hold is the extreme value of the property.
+        The ends; an end that does not hold is the extreme value of the property.
     statement
-        What they say.
+        Which of them hold.
     """
 
     low: float
@@ -57,7 +57,7 @@ class Bounds:
     statement: Statement = PLUS_MINUS
 
     def around(self, value: float) -> Bounds:
-        """Return the same, widened to contain a value: the statement stays true.
+        """Return the interval, widened to contain a value: the statement stays true.
 
         Examples
         --------
@@ -65,7 +65,3 @@ class Bounds:
         1.0
         """
         return Bounds(min(self.low, value), max(self.high, value), self.statement)
-
-    def scale(self, factor: float) -> Bounds:
-        """Return both ends multiplied by a positive factor."""
-        return Bounds(factor * self.low, factor * self.high, self.statement)

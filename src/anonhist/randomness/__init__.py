@@ -1,8 +1,8 @@
-"""The only door for entropy: secure bits and exact samplers, those of single numbers with their pmf beside them.
+"""The only access to entropy: secure random words and exact samplers, with pmfs for those of single numbers.
 
-Every sampler takes its random words from an explicit ``source``; for privacy that is :class:`SystemSource`. The
-distributions are exact, as docs/proofs/randomness.md proves. How long a draw takes varies a little with the random
-words, because a draw that its first bits leave open needs more of them; it does not vary with any data.
+Every sampler takes its random words from an explicit ``source``; for privacy, that is :class:`SystemSource`. The
+distributions are exact, as docs/proofs/randomness.md proves. The time of a draw varies a little with the random words,
+because some draws need more of them; it does not vary with any data.
 """
 
 from anonhist.randomness.bernoulli import bernoulli, bernoulli_exp, bernoulli_exp_pmf, bernoulli_pmf

@@ -28,7 +28,7 @@ def bernoulli(probability: Fraction | ExponentialQuotient, size: int, *, source:
     probability
         From 0 to 1, exact: a rational (Fraction or int) or an ExponentialQuotient such as e/(e + 3).
     size
-        How many draws, ≥ 0.
+        Number of draws, ≥ 0.
     source
         Where the random words come from.
 
@@ -43,8 +43,8 @@ def bernoulli(probability: Fraction | ExponentialQuotient, size: int, *, source:
 
     Guarantees
     ----------
-    ``P(True) = probability``, exactly. Sixteen random bits settle a draw but for a chance of 2^−16; how long that takes
-    depends on the random words. No words are used for probabilities 0 and 1.
+    ``P(True) = probability``, exactly. Sixteen random bits decide a draw, except with probability 2⁻¹⁶; the time
+    depends on the random words. Probabilities 0 and 1 use no words.
 
     Examples
     --------
@@ -67,7 +67,7 @@ def bernoulli_exp(gamma: Fraction, size: int, *, source: RandomSource) -> NDArra
     gamma
         An exact rational (Fraction or int) of at least 0.
     size
-        How many draws, ≥ 0.
+        Number of draws, ≥ 0.
     source
         Where the random words come from.
 
@@ -83,7 +83,7 @@ def bernoulli_exp(gamma: Fraction, size: int, *, source: RandomSource) -> NDArra
     Guarantees
     ----------
     ``P(True) = e^(−γ)``, exactly: random bits are compared with the binary expansion of e^(−γ), certified to as many
-    digits as the comparison needs. How long that takes depends on the random words.
+    digits as the comparison needs. The time depends on the random words.
 
     Examples
     --------
@@ -103,7 +103,7 @@ def bernoulli_exp(gamma: Fraction, size: int, *, source: RandomSource) -> NDArra
 
 
 def bernoulli_pmf(probability: Fraction | ExponentialQuotient, k: ArrayLike) -> NDArray[np.float64]:
-    """Return the probability of k: of 1 or True, of 0 or False, and 0 of anything else.
+    """Return the probability of each k: 1 or True, 0 or False; 0 for anything else.
 
     Examples
     --------
@@ -116,7 +116,7 @@ def bernoulli_pmf(probability: Fraction | ExponentialQuotient, k: ArrayLike) -> 
 
 
 def bernoulli_exp_pmf(gamma: Fraction, k: ArrayLike) -> NDArray[np.float64]:
-    """Return the probability of k, ``e^(−γ)`` of 1 or True, ``1 − e^(−γ)`` of 0 or False, and 0 of anything else.
+    """Return the probability of each k: ``e^(−γ)`` for 1 or True, ``1 − e^(−γ)`` for 0 or False, else 0.
 
     Examples
     --------
@@ -141,7 +141,7 @@ def _two_point_pmf(failure: float, success: float, k: ArrayLike) -> NDArray[np.f
 
 
 def _below(thresholds: Thresholds, size: int, *, source: RandomSource) -> NDArray[np.bool_]:
-    """Say of fresh uniform numbers which are below the one threshold."""
+    """Return which of ``size`` fresh uniform numbers are below the single threshold."""
     count = checked_size(size)
     out = np.empty(count, dtype=np.bool_)
     threshold = thresholds(64)[0]

@@ -1,4 +1,4 @@
-"""Rows of independent bits, drawn exactly and eight at a time."""
+"""Rows of independent bits, drawn exactly, eight at a time."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from anonhist.numeric.exponential_quotient import ExponentialQuotient
     from anonhist.randomness.source import RandomSource
 
-# Bytes with few ones first: neighbours are about equally likely, and the thresholds of the rare ones share slots.
+# Bytes with few ones first: neighbors are about equally likely, and the thresholds of rare bytes share slots.
 PATTERNS = sorted(range(256), key=int.bit_count)
-# Bytes drawn at a time: with their slots they fit a level-2 cache, and several threads seldom wait for the interpreter.
+# Bytes drawn at a time: with their slots they fit in a level-2 cache, and threads rarely wait for the interpreter.
 PART = 1 << 17
 
 
@@ -36,18 +36,18 @@ def bernoulli_bits(
     Parameters
     ----------
     probability
-        From 0 to 1, exact: a rational (Fraction or int) or an ExponentialQuotient such as 1/(e + 1). Public: tables are
-        kept for the probabilities used last.
+        From 0 to 1, exact: a rational (Fraction or int) or an ExponentialQuotient such as 1/(e + 1). Public: tables of
+        recent probabilities are cached.
     rows, columns
-        How many rows, and how many bits in each, ≥ 0.
+        Number of rows, and of bits in each, ≥ 0.
     source
         Where the random words come from.
 
     Returns
     -------
     ndarray of uint8, shape (rows, ⌈columns/8⌉)
-        Bit j of a row is bit j mod 8 of byte ⌊j/8⌋, counted from the lowest: the order that ``numpy.unpackbits`` calls
-        little. The bits after the last column are 0.
+        Bit j of a row is bit j mod 8 of byte ⌊j/8⌋, counted from the lowest: ``bitorder="little"`` of
+        ``numpy.unpackbits``. The bits after the last column are 0.
 
     Raises
     ------
@@ -56,9 +56,8 @@ def bernoulli_bits(
 
     Guarantees
     ----------
-    All bits are independent and each is 1 with the given probability, exactly. Sixteen random bits settle eight but for
-    a chance below 255/65536; how long that takes depends on the random words. No words are used for probabilities 0
-    and 1.
+    All bits are independent and each is 1 with the given probability, exactly. Sixteen random bits decide eight,
+    except with probability below 255/65,536; the time depends on the random words. Probabilities 0 and 1 use no words.
 
     Examples
     --------

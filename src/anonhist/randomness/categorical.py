@@ -1,4 +1,4 @@
-"""One of several categories, drawn with probability exactly proportional to given floats."""
+"""Draws among categories with probabilities exactly proportional to given floats."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ if TYPE_CHECKING:
     from anonhist.randomness.source import RandomSource
 
 UNIT_ROUNDOFF = 2.0**-53
-# Totals outside this range go the exact way at once: there, error bounds could underflow or sums overflow.
+# Totals outside this range use exact arithmetic at once, because error bounds could underflow or sums overflow.
 SMALLEST_TOTAL, LARGEST_TOTAL = 2.0**-900, 2.0**1000
-# Rows are handled in blocks of about this many weights, which stay in a level-2 cache.
+# Rows are processed in blocks of about this many weights, which stay in a level-2 cache.
 BLOCK = 1 << 16
 
 
 def categorical(weights: NDArray[np.float64], *, source: RandomSource) -> int:
-    """Draw an index: ``P(i) = weights[i] / Σ weights``, the floats taken as the exact binary numbers they are.
+    """Draw an index: ``P(i) = weights[i] / Σ weights``, with floats as the exact binary numbers they are.
 
     Parameters
     ----------
     weights : ndarray of float64, shape (k,)
         Finite, ≥ 0, not all zero, k ≥ 1.
     source
-        Where the random words come from; one word is enough but for a chance of about k²·2^−50.
+        Where the random words come from; one word suffices, except with probability about k²·2⁻⁵⁰.
 
     Returns
     -------
@@ -43,18 +43,18 @@ def categorical(weights: NDArray[np.float64], *, source: RandomSource) -> int:
     Raises
     ------
     UsageError
-        If the weights are not as said.
+        If the weights are invalid.
 
     Guarantees
     ----------
-    The distribution is exact. Cumulative sums in floats locate the draw only where a proved bound of their error leaves
-    no doubt; else whole numbers of any length decide, and further random bits where those drawn do not. That slower way
-    is taken with a probability of at most about k²·2^−50, and always if the sum of the weights is outside
-    2^−900..2^1000: scale weights that may be so. Apart from this the time depends on k and the random words alone.
+    The distribution is exact. Cumulative sums of floats decide the draw only where a proved error bound leaves no
+    doubt; otherwise whole numbers of any length decide, with more random bits if needed. This slower path is taken with
+    a probability of at most about k²·2⁻⁵⁰, and always if the sum of the weights is outside 2⁻⁹⁰⁰..2^1000: scale
+    weights that may be. Otherwise the time depends on k and the random words alone.
 
     Notes
     -----
-    With u = 2^−53 and exact sums C_i, S = C_k: each float sum is off by at most k·u·S(1 + k·u); the target
+    With u = 2⁻⁵³ and exact sums C_i, S = C_k: each float sum is off by at most k·u·S(1 + k·u); the target
     U·S, computed from one 64-bit word and the float total, by at most (k + 3)·u·S(1 + k·u). So a target farther
     than (4k + 16)·u times the float total from the boundaries beside it lies where it seems to lie.
 
@@ -86,7 +86,7 @@ def categorical_rows(weights: NDArray[np.float64], *, source: RandomSource) -> N
     weights : ndarray of float64, shape (m, k)
         Finite, ≥ 0, no row all zero, m ≥ 0, k ≥ 1.
     source
-        Where the random words come from; one word a row is enough but for a chance of about k²·2^−50.
+        Where the random words come from; one word per row suffices, except with probability about k²·2⁻⁵⁰.
 
     Returns
     -------
@@ -95,7 +95,7 @@ def categorical_rows(weights: NDArray[np.float64], *, source: RandomSource) -> N
     Raises
     ------
     UsageError
-        If the weights are not as said.
+        If the weights are invalid.
 
     Guarantees
     ----------
@@ -118,7 +118,7 @@ def categorical_rows(weights: NDArray[np.float64], *, source: RandomSource) -> N
 
 
 def categorical_pmf(weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return ``weights[i] / Σ weights`` for every i, shape (k,); relative error below 10^−12 for normal floats.
+    """Return ``weights[i] / Σ weights`` for every i, shape (k,); relative error below 10⁻¹² for normal floats.
 
     Examples
     --------
@@ -129,7 +129,7 @@ def categorical_pmf(weights: NDArray[np.float64]) -> NDArray[np.float64]:
     largest = checked.max()
     if not 0 < largest < math.inf:
         raise _bad_weights()
-    # Divided by a power of two, exactly, so that neither the sum overflows nor a small weight loses digits.
+    # Divided by a power of two, exactly, so that the sum does not overflow and small weights lose no digits.
     scaled = np.ldexp(checked, -int(np.frexp(largest)[1]))
     pmf: NDArray[np.float64] = scaled / math.fsum(scaled)
     return pmf
@@ -164,7 +164,7 @@ def _fill_block(
 
 
 def _exact(weights: NDArray[np.float64], word: int, *, source: RandomSource) -> int:
-    """Draw with whole numbers, the first 64 bits of U being ``word``."""
+    """Draw with whole numbers; ``word`` is the first 64 bits of U."""
     if not (np.isfinite(weights).all() and weights.any()):
         raise _bad_weights()
     mantissas, exponents = np.frexp(weights)
@@ -182,9 +182,8 @@ def _exact(weights: NDArray[np.float64], word: int, *, source: RandomSource) -> 
 def _check(weights: ArrayLike, *, dimensions: int) -> NDArray[np.float64]:
     checked = np.asarray(weights, dtype=np.float64)
     if checked.ndim != dimensions or not checked.shape[-1]:
-        message = f"`weights` must be an array with {dimensions} dimension(s), the last one not empty."
-        raise UsageError(message)
-    # NaN fails every comparison. Infinity passes; it makes a total infinite, which the exact way looks into.
+        raise UsageError(f"`weights` must be an array with {dimensions} dimension(s), the last one not empty.")
+    # NaN fails every comparison. Infinity passes, but makes the total infinite, and the exact path refuses it.
     if checked.size and not np.minimum.reduce(checked, axis=None) >= 0:
         raise _bad_weights()
     return checked

@@ -29,10 +29,10 @@ def discrete_laplace(gamma: Fraction, size: int, *, source: RandomSource) -> NDA
     Parameters
     ----------
     gamma
-        The rate γ, an exact rational (Fraction or int) of at least 2^−40, as large as you like; 1/γ is the scale.
-        Public: tables are kept for the rates used last.
+        The rate γ, an exact rational (Fraction or int) of at least 2⁻⁴⁰, of any size; 1/γ is the scale.
+        Public: tables of recent rates are cached.
     size
-        How many draws, ≥ 0.
+        Number of draws, ≥ 0.
     source
         Where the random words come from.
 
@@ -48,16 +48,16 @@ def discrete_laplace(gamma: Fraction, size: int, *, source: RandomSource) -> NDA
 
     Guarantees
     ----------
-    The distribution is exact: no float takes part and no value is cut off. Added to every coordinate of a vector of
-    whole numbers, the noise has privacy loss at most γ·‖x − y‖₁ between x and y. How long it takes depends on γ, the
-    size and the random words, never on what the noise is added to. A draw outside int64 would wrap around; at the
-    smallest γ its probability is about e^(−2^23).
+    The distribution is exact: no floats are used and no tail is cut off. Added to every coordinate of a vector of whole
+    numbers, the noise has a privacy loss of at most γ·‖x − y‖₁ between x and y. The time depends on γ, the size and the
+    random words, never on the numbers that get the noise. A draw outside int64 would wrap around; at the smallest γ its
+    probability is about e^(−2²³).
 
     Notes
     -----
-    With G geometric of rate γ, the draw is G with probability 1/(1 + p), else −1 − G, which in two's complement is G
-    with all its binary digits flipped. So the digits of G are drawn as in :func:`geometric`; only the table of the high
-    digits also holds the sign, and both tails of it are memoryless.
+    With G geometric with rate γ, the draw is G with probability 1/(1 + p), else −1 − G, which in two's complement is G
+    with all binary digits flipped. So the digits of G are drawn as in :func:`geometric`; only the table of the high
+    digits also holds the sign, and both of its tails are memoryless.
 
     Examples
     --------
@@ -73,7 +73,7 @@ def discrete_laplace(gamma: Fraction, size: int, *, source: RandomSource) -> NDA
 def discrete_laplace_pmf(gamma: Fraction, k: ArrayLike) -> NDArray[np.float64]:
     """Return ``(1 − p)/(1 + p)·p^|k| = tanh(γ/2)·e^(−γ|k|)`` for whole numbers k.
 
-    The relative error is below 10^−12 wherever the result is a normal float.
+    The relative error is below 10⁻¹² wherever the result is a normal float.
 
     Examples
     --------

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
 # A table with steps down to this rate leaves at most a thirtieth of its 65,536 slots undecided.
 ONE_TABLE_RATE = Fraction(1, 64)
-# Where more tables are needed anyway, the high part may be steeper and the low binary digits come 8 to a table.
+# If more tables are needed anyway, the high part may be steeper, and each table holds 8 low binary digits.
 HIGH_PART_RATE = Fraction(1, 16)
 DIGITS_PER_TABLE = 8
-# −ln of the probability that a table leaves to its tail: about 2^−20, and safely below the 2^−16 it must not exceed.
+# −ln of the probability that a table leaves to its tail: about 2⁻²⁰, and safely below the 2⁻¹⁶ it must not exceed.
 TAIL_LOG = 14
 
 
@@ -36,10 +36,10 @@ def geometric(gamma: Fraction, size: int, *, source: RandomSource) -> NDArray[np
     Parameters
     ----------
     gamma
-        The rate γ, an exact rational (Fraction or int) of at least 2^−40, as large as you like. Public: tables are
-        kept for the rates used last.
+        The rate γ, an exact rational (Fraction or int) of at least 2⁻⁴⁰, of any size. Public: tables of
+        recent rates are cached.
     size
-        How many draws, ≥ 0.
+        Number of draws, ≥ 0.
     source
         Where the random words come from.
 
@@ -55,13 +55,13 @@ def geometric(gamma: Fraction, size: int, *, source: RandomSource) -> NDArray[np
 
     Guarantees
     ----------
-    The distribution is exact: no float takes part and no value is cut off. How long it takes depends on γ, the size and
-    the random words. A draw of 2^63 or more would wrap around; at the smallest γ its probability is about e^(−2^23).
+    The distribution is exact: no floats are used and no tail is cut off. The time depends on γ, the size and the random
+    words. A draw of 2⁶³ or more would wrap around; at the smallest γ its probability is about e^(−2²³).
 
     Notes
     -----
     P(k) is a product over the binary digits of k, so the digits are independent, and so are groups of them. For a small
-    γ the lowest b digits come from one table per eight digits and the rest, geometric with rate γ·2^b, from another.
+    γ, the lowest b digits come from one table per eight digits, and the rest, geometric with rate γ·2^b, from another.
 
     Examples
     --------
@@ -76,7 +76,7 @@ def geometric(gamma: Fraction, size: int, *, source: RandomSource) -> NDArray[np
 def geometric_pmf(gamma: Fraction, k: ArrayLike) -> NDArray[np.float64]:
     """Return ``(1 − e^(−γ))·e^(−γk)`` for whole numbers k, and 0 for k < 0.
 
-    The relative error is below 10^−12 wherever the result is a normal float.
+    The relative error is below 10⁻¹² wherever the result is a normal float.
 
     Examples
     --------
@@ -88,7 +88,7 @@ def geometric_pmf(gamma: Fraction, k: ArrayLike) -> NDArray[np.float64]:
 
 
 def low_digit_count(gamma: Fraction) -> int:
-    """Return b, how many low binary digits are drawn apart from the rest: 0 unless γ is small."""
+    """Return b, the number of low binary digits drawn separately: 0 unless γ is small."""
     if gamma >= ONE_TABLE_RATE:
         return 0
     count = 1

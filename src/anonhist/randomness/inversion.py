@@ -1,9 +1,9 @@
-"""Inversion of a distribution function, exact: compare random bits with its binary expansion, refine on a tie.
+"""Exact inversion of a distribution function: compare random bits with its binary expansion, refine on a tie.
 
-A uniform number U in [0, 1) is drawn bit by bit, no further than needed. With thresholds 0 ≤ T_1 ≤ T_2 ≤ …, the draw is
+A uniform number U in [0, 1) is drawn bit by bit, as far as needed. With thresholds 0 ≤ T_1 ≤ T_2 ≤ …, the draw is
 the number of thresholds at or below U. The first 16 bits of U decide almost every draw with one table look-up: only the
-few of the 65,536 intervals that contain a threshold leave it open. For those 48 more bits are drawn, and if all 64 bits
-are those of a threshold, further words, compared with further digits of the threshold, without end.
+few of the 65,536 intervals that contain a threshold leave it open. Those draw 48 more bits, and if all 64 bits equal
+those of a threshold, more words, which are compared with more digits of the threshold, as many as needed.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ CHUNK = 1 << 15
 def resolve(prefix: int, *, bits: int, thresholds: Thresholds, source: RandomSource) -> int:
     """Return how many thresholds are at or below a uniform U whose first ``bits`` binary digits are ``prefix``.
 
-    While the digits of U are those of a threshold, 64 more are drawn; each round settles it but for a chance of 2^−64
-    per threshold still met. (A U that begins like a dyadic threshold is at or above it. One more digit 1 of U settles
-    that too, so such thresholds need no case of their own.)
+    While the digits of U equal those of a threshold, 64 more are drawn; each round decides, except with probability
+    2⁻⁶⁴ per threshold still equal. (A U that begins like a dyadic threshold is at or above it. The next digit 1 of U
+    decides that, so such thresholds need no special case.)
     """
     while True:
         floors = thresholds(bits)
@@ -56,7 +56,7 @@ def fresh_slots(count: int, *, source: RandomSource) -> NDArray[np.uint16]:
 
 
 def extend_slots(slots: NDArray[np.uint16], *, source: RandomSource) -> NDArray[np.uint64]:
-    """Return uniform 64-bit numbers that begin with the given 16 bits; one fresh word each, 48 bits of it used."""
+    """Return uniform 64-bit numbers that begin with the given 16 bits; each uses 48 bits of a fresh word."""
     fresh = source.words(slots.size) >> np.uint64(SLOT_BITS)
     return slots.astype(np.uint64) << np.uint64(64 - SLOT_BITS) | fresh
 
@@ -68,16 +68,16 @@ class InversionTable:
     Parameters
     ----------
     thresholds
-        ``T_1 < … < T_J``, the distribution function at the steps, as floors at any precision.
+        ``T_1 < … < T_J``, the values of the distribution function, as floors at any precision.
     values : ndarray of int64 or a smaller type, shape (J + 1,)
         ``values[j]`` is drawn when exactly j thresholds are at or below U.
     tail_step
-        0, or the step s > 0 of a memoryless tail: with all J thresholds at or below U, the draw is a new draw Z of the
-        same distribution moved outwards, Z + s if Z ≥ 0, else Z − s; ``values[J]`` is then not used. The tail must
-        weigh less than 2^−16, so that no slot is decided to be tail.
+        0, or the step s > 0 of a memoryless tail: if all J thresholds are at or below U, the draw is a new draw Z from
+        the same distribution, moved outwards: Z + s if Z ≥ 0, else Z − s; ``values[J]`` is then not used. The tail must
+        have probability below 2⁻¹⁶, so that no slot lies in the tail alone.
     undecided
-        What the look-up table holds where 16 bits leave the draw open. It may be one of the values, better a rare one:
-        more bits, drawn where they are not needed, do not change the draw.
+        The entry of the look-up table where 16 bits leave the draw open. It may be one of the values, preferably a rare
+        one: drawing more bits than necessary does not change the draw.
     """
 
     thresholds: Thresholds
@@ -118,14 +118,14 @@ class InversionTable:
             tail = np.flatnonzero(count == self._floors.size)
             if tail.size:
                 beyond = np.empty(tail.size, dtype=np.int64)
-                # One level deeper with probability below 2^-16 per draw: the depth needs no bound.
+                # Each level of recursion has probability below 2⁻¹⁶ per draw, so its depth needs no bound.
                 self.fill(beyond, source=source)
                 drawn[tail] = beyond + np.where(beyond >= 0, self.tail_step, -self.tail_step)
         return drawn
 
 
 def draw_xor(tables: Sequence[InversionTable], size: int, *, source: RandomSource) -> NDArray[np.int64]:
-    """Return ``size`` independent draws, each the exclusive or of one draw from every table."""
+    """Return ``size`` independent draws, each the exclusive or of one draw per table."""
     out = np.empty(size, dtype=np.int64)
     digits = np.empty(min(size, CHUNK), dtype=np.int64)
     for start in range(0, size, CHUNK):

@@ -1,17 +1,15 @@
-"""Negative binomial numbers of shape 1/h, drawn exactly: h of them add up to a geometric number."""
+"""Negative binomial numbers of shape 1/h, drawn exactly: the sum of h of them is geometric."""
 
 from __future__ import annotations
 
 import math
-import operator
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from anonhist.errors import UsageError
 from anonhist.numeric.exponential import float_rate
-from anonhist.randomness.arguments import LARGEST_BOUND, checked_rate, checked_size
+from anonhist.randomness.arguments import checked_bound, checked_rate, checked_size
 from anonhist.randomness.bernoulli import bernoulli
 from anonhist.randomness.geometric import geometric
 
@@ -20,9 +18,9 @@ if TYPE_CHECKING:
 
     from anonhist.randomness.source import RandomSource
 
-# So many are proposed at a time.
+# Number of proposals at a time.
 _CHUNK = 1 << 18
-# From here on an asymptotic series gives the ratio of gamma functions better than a product does.
+# From here on, an asymptotic series of the ratio of gamma functions is more accurate than a product.
 _MANY = 10_000
 
 
@@ -34,11 +32,11 @@ def negative_binomial(gamma: Fraction, parts: int, size: int, *, source: RandomS
     Parameters
     ----------
     gamma
-        The rate γ, an exact rational (Fraction or int) of at least 2^−40; time grows like 1/γ where γ is small.
+        The rate γ, an exact rational (Fraction or int) of at least 2⁻⁴⁰; for small γ the time grows like 1/γ.
     parts
-        h, a whole number from 1 to 2^63; the shape is 1/h. For 1 the distribution is the geometric one.
+        h, a whole number from 1 to 2⁶³; the shape is 1/h. For 1 the distribution is the geometric one.
     size
-        How many draws, ≥ 0.
+        Number of draws, ≥ 0.
     source
         Where the random words come from.
 
@@ -54,14 +52,15 @@ def negative_binomial(gamma: Fraction, parts: int, size: int, *, source: RandomS
 
     Guarantees
     ----------
-    The distribution is exact: no float takes part and no value is cut off. How long it takes depends on γ, h, the size
+    The distribution is exact: floats never decide a draw, and no tail is cut off. The time depends on γ, h, the size
     and the random words.
 
     Notes
     -----
-    A geometric number j is kept with probability ``Π_{i<j} (r + i)/(1 + i)``, a product of rational coins: i-th coin
-    ``(1 + h·i)/(h·(1 + i))``. All that are still open toss their i-th coin together. ``(1 − p)^(1 − r)`` of them are
-    kept, and a draw takes p/(1 − p) coins, about 1/γ. docs/proofs/sketches.md has the proof.
+    A geometric number j is kept with probability ``Π_{i<j} (r + i)/(1 + i)``, so it tosses coins with the
+    rational probabilities ``(1 + h·i)/(h·(1 + i))`` until one fails. All open proposals toss their i-th coin together.
+    A share ``(1 − p)^(1 − r)`` of them is kept, and a draw takes p/(1 − p) coins, about 1/γ. docs/proofs/sketches.md
+    has the proof.
 
     Examples
     --------
@@ -70,9 +69,9 @@ def negative_binomial(gamma: Fraction, parts: int, size: int, *, source: RandomS
     >>> draws.size, bool((draws >= 0).all())
     (1000, True)
     """
-    rate, count, total = checked_rate(gamma), _checked_parts(parts), checked_size(size)
+    rate, count, total = checked_rate(gamma), checked_bound(parts, name="parts"), checked_size(size)
     out = np.empty(total, dtype=np.int64)
-    # How many are proposed decides nothing: the draws are the first of a sequence that are kept.
+    # The number of proposals does not affect the draws: they are the first kept ones of a sequence.
     chance = (-math.expm1(-float_rate(rate))) ** (1 - 1 / count)
     filled = 0
     while filled < total:
@@ -94,7 +93,7 @@ def negative_binomial_pmf(gamma: Fraction, parts: int, k: ArrayLike) -> NDArray[
     from scipy.special import gamma as gamma_function
     from scipy.special import poch
 
-    rate, shape = float_rate(checked_rate(gamma)), 1 / _checked_parts(parts)
+    rate, shape = float_rate(checked_rate(gamma)), 1 / checked_bound(parts, name="parts")
     at = np.asarray(k)
     reached = np.maximum(at, 0)
     steps = np.arange(min(int(reached.max(initial=0)), _MANY))
@@ -118,14 +117,3 @@ def _accept(proposed: NDArray[np.int64], parts: int, *, source: RandomSource) ->
         open_ones = open_ones[coin]
         open_ones = open_ones[proposed[open_ones] > step]
     return proposed[wins]
-
-
-def _checked_parts(parts: object) -> int:
-    try:
-        whole = operator.index(parts)  # type: ignore[arg-type]  # refusing what has no __index__ is the purpose
-    except TypeError:
-        whole = 0
-    if isinstance(parts, bool) or not 1 <= whole <= LARGEST_BOUND:
-        message = f"parts must be a whole number from 1 to 2^63, not {parts!r:.80}."
-        raise UsageError(message)
-    return whole

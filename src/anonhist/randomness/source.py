@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 
 class RandomSource(Protocol):
-    """Whatever hands out independent uniform 64-bit words: the only thing a sampler asks for.
+    """A source of independent uniform 64-bit words: all that a sampler needs.
 
-    An implementation used for privacy must be cryptographically secure and must never hand out a word twice: not to two
-    threads that ask at once, and not in two processes after a fork.
+    An implementation used for privacy must be cryptographically secure and must never return the same word twice: not
+    to two concurrent threads, and not in two processes after a fork.
     """
 
     def words(self, count: int) -> NDArray[np.uint64]:
@@ -28,13 +28,13 @@ class RandomSource(Protocol):
 
 @dataclass(frozen=True)
 class SystemSource:
-    """The entropy of the operating system: what privacy noise is made from.
+    """The entropy of the operating system: the source of privacy noise.
 
     Guarantees
     ----------
-    Every word comes from ``os.urandom`` in the call that asks for it. Nothing is kept between calls, so there is
-    nothing that threads or a forked process could share, a snapshot could replay or a memory dump could show. A call
-    for one word costs about a microsecond, so a buffer would buy little.
+    Every word comes from ``os.urandom`` in the call that requests it. Nothing is kept between calls, so threads and
+    forked processes share nothing, and a snapshot or memory dump contains no unused words. A call for one word takes
+    about a microsecond, so a buffer would gain little.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Subsets of one size that are all equally likely, drawn exactly."""
+"""Uniformly random subsets of a given size, drawn exactly."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from anonhist.randomness.source import RandomSource
 
-# Subsets are handled in blocks of about this many members, which stay in a level-2 cache while they are sorted.
+# Subsets are processed in blocks of about this many members, which stay in a level-2 cache while they are sorted.
 BLOCK = 1 << 18
 
 
@@ -25,11 +25,11 @@ def random_subsets(population: int, chosen: int, size: int, *, source: RandomSou
     Parameters
     ----------
     population
-        A whole number from 0 to 2^63.
+        A whole number from 0 to 2⁶³.
     chosen
         A whole number from 0 to the population.
     size
-        How many subsets, ≥ 0.
+        Number of subsets, ≥ 0.
     source
         Where the random words come from.
 
@@ -45,9 +45,9 @@ def random_subsets(population: int, chosen: int, size: int, *, source: RandomSou
 
     Guarantees
     ----------
-    The distribution is exact: ``chosen`` members are drawn with replacement, and as many as were repeated are drawn
-    again, until all differ; no member is treated unlike another. Of more than half of the population the complement is
-    drawn so. How long it takes depends on the numbers given and on the random words.
+    The distribution is exact: ``chosen`` members are drawn with replacement, and repeated ones are drawn again until
+    all differ; all members are treated alike. For more than half of the population, the complement is drawn in this
+    way. The time depends on the arguments and the random words.
 
     Examples
     --------
@@ -60,8 +60,7 @@ def random_subsets(population: int, chosen: int, size: int, *, source: RandomSou
     """
     among, members = checked_size(population, name="population"), checked_size(chosen, name="chosen")
     if not members <= among <= LARGEST_BOUND:
-        message = f"`chosen` must be at most the population and that at most 2^63, not {members} of {among}."
-        raise UsageError(message)
+        raise UsageError(f"`chosen` must be at most the population and that at most 2^63, not {members} of {among}.")
     out = np.empty((checked_size(size), members), dtype=np.int64)
     fewer = min(members, among - members)
     rows = max(1, BLOCK // max(members, 1))

@@ -1,4 +1,4 @@
-"""Whole numbers that are all equally likely, drawn exactly."""
+"""Uniformly random whole numbers, drawn exactly."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from anonhist.randomness.source import RandomSource
 
-# Up to these bounds at most one slot of 16 in 65,536 or 2^32 values, or one word in eight, has to be drawn again.
+# Up to these bounds, at most one slot of 16 or 32 bits in sixteen, or one word in three, has to be drawn again.
 SLOTS = ((1 << 12, "<u2"), (1 << 28, "<u4"), (1 << 63, "<u8"))
 
 
@@ -24,9 +24,9 @@ def uniform_integers(bound: int, size: int, *, source: RandomSource) -> NDArray[
     Parameters
     ----------
     bound
-        A whole number from 1 to 2^63.
+        A whole number from 1 to 2⁶³.
     size
-        How many draws, ≥ 0.
+        Number of draws, ≥ 0.
     source
         Where the random words come from.
 
@@ -38,14 +38,14 @@ def uniform_integers(bound: int, size: int, *, source: RandomSource) -> NDArray[
     Raises
     ------
     UsageError
-        If the bound is not a whole number from 1 to 2^63, or the size is not a whole number ≥ 0.
+        If the bound is not a whole number from 1 to 2⁶³, or the size is not a whole number ≥ 0.
 
     Guarantees
     ----------
     The distribution is exact. A slot of b = 16, 32 or 64 random bits, X uniform below 2^b, is used if X <
-    bound·⌊2^b/bound⌋, and the draw is then X mod bound; else a fresh slot is drawn. That happens with probability below
-    1/16 for bounds up to 2^28, below bound/2^64 for larger ones, and never for powers of two. No words are used for the
-    bound 1.
+    bound·⌊2^b/bound⌋, and the draw is then X mod bound; else a fresh slot is drawn: with probability below
+    1/16 for bounds up to 2²⁸, below bound/2⁶⁴ for larger ones, and never for powers of two. The bound 1 uses no
+    words.
 
     Examples
     --------
@@ -61,7 +61,7 @@ def uniform_integers(bound: int, size: int, *, source: RandomSource) -> NDArray[
 
 
 def uniform_integers_pmf(bound: int, k: ArrayLike) -> NDArray[np.float64]:
-    """Return the probability of k: ``1/bound`` of 0, 1, …, bound − 1, and 0 of anything else.
+    """Return the probability of each k: ``1/bound`` for 0, 1, …, bound − 1, and 0 for anything else.
 
     Examples
     --------
@@ -86,7 +86,7 @@ def _fill(out: NDArray[np.signedinteger], bound: int, *, source: RandomSource) -
     per_word, bits = 8 // slot.itemsize, 8 * slot.itemsize
     words = source.words(-(-out.size // per_word))
     slots = words.astype("<u8", copy=False).view(slot)[: out.size]
-    # Division by one number is a multiplication in NumPy, which the remainder is not.
+    # NumPy turns division by a single number into multiplication, but not the remainder.
     quotients = slots // slot.type(bound)
     np.subtract(slots, quotients * slot.type(bound), out=out, casting="unsafe")
     whole = (1 << bits) // bound

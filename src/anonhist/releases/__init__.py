@@ -1,4 +1,4 @@
-"""Values that may be shared: releases, each with its uncertainty."""
+"""Releases: values that may be published, with their uncertainty."""
 
 from anonhist.releases.error import ReleaseError, simulate_error
 from anonhist.releases.evidence import Evidence, KPlusBand, PrevalenceBand, TellsMisfit, runs_with_misfit

@@ -1,8 +1,8 @@
-"""The error of a release, found by running its mechanism again on the released profile: post-processing.
+"""The error of a release, from running its mechanism again on the released profile: post-processing.
 
 When noise dominates, the released profile is larger than the data, and runs on it understate the errors of single
-numbers. So the mechanism is also run on the empty profile, and the larger error is taken. For the whole profile those
-runs overstate the error, so a compromise of both is taken.
+numbers. So the mechanism is also run on the empty profile, and the larger error is used. For the whole profile, runs on
+the empty profile overstate the error, so a compromise of both is used.
 """
 
 from __future__ import annotations
@@ -37,14 +37,16 @@ if TYPE_CHECKING:
     from anonhist.releases.protocols import Mechanism
     from anonhist.releases.runs import Run
 
-# Mean errors on all shapes of bench/intervals.py were between these parts of what runs say.
+    Ends = tuple[NDArray[np.float64], NDArray[np.float64]]
+
+# On all shapes of bench/intervals.py, mean errors were within these factors of the error of the runs.
 _LESS, _MORE = 1.25, 1.6
-# When noise dominates, they were between 0.9 and 1.75 times what runs on the release say, and at least half of
-# what runs on no data do: so the range, which begins at 0.8 of the value, begins at 0.88 of those or a half of these.
+# When noise dominates, they were between 0.9 and 1.75 times the error of runs on the release, and at least half that of
+# runs on no data. So the range, which begins at 0.8 times the value, begins at 0.88 of the former or half the latter.
 _ABOVE_RELEASE, _OF_NOTHING = 1.1, 0.5 * _LESS
-# Where runs are not trusted with intervals, small data were released with errors down to this part.
+# If runs are not trusted with intervals, errors of small data were smaller by up to this factor.
 _FAR_LESS = 2.0
-# So much of the bar is for runs on the released profile; the rest is for those on no data.
+# This share of the progress is for runs on the released profile, the rest for runs on no data.
 _ON_RELEASE = 0.6
 METHOD = "normal interval from re-simulating the mechanism on the released profile and on no data"
 BAND_METHOD = "interval from the noisy values that the release was read from"
@@ -61,44 +63,44 @@ class ReleaseError:
     """Expected errors of a released profile.
 
     With R the released profile and R*_b, b = 1..``simulations``, independent runs of the same mechanism on R, the
-    standard error of a statistic f is ``sqrt(mean_b (f(R*_b) − f(R))²)``: bias of the mechanism included. Where the
-    same on the empty profile, the error of noise alone, is larger, it is taken instead.
+    standard error of a statistic f is ``sqrt(mean_b (f(R*_b) − f(R))²)``, which includes the bias of the mechanism. If
+    the same error on the empty profile, that of noise alone, is larger, it is used instead.
 
-    Errors are kept at the *levels*: 1, and r and r + 1 for each released count r. At a level, its own row is used.
-    Between two levels the released φ_r and φ_{r+} do not change, and the larger error of the two rows is used: the
-    φ_{r+} of a run lies between its values at the two levels, so it is never farther off than at both of them, and
-    noise puts labels next to a released count rather than far from all. Above the last level, its row is used.
+    Errors are stored at the *levels*: 1, and r and r + 1 for each released count r. Between two levels the released φ_r
+    and φ_{r+} do not change, and the larger error of the two levels is used. The φ_{r+} of a run lies between its
+    values at the two levels, so its error is at most the larger of theirs; for φ_r, noise moves labels to counts near a
+    released one rather than far from all. Above the last level, the error of the last level is used.
 
     Attributes
     ----------
     sorted_l1
-        Expected sorted ℓ1 distance in items: mean over the simulations on R; where those on the empty profile err
-        more, noise dominates, and it is that mean, but at most 1.1 times the first, or at least ⅝ of its own. Its
-        ``standard_error`` is that of the mean. None where nothing was simulated.
+        Expected sorted ℓ1 distance in items: the mean over the runs on R. If the mean over the runs on the empty
+        profile is larger, noise dominates, and the value is that mean, but at most 1.1 times the first; it is always at
+        least ⅝ of the second. Its ``standard_error`` is that of the mean. None if nothing was simulated.
     simulations
-        Number of runs on either, from 2 to 1,000; 0 where no error was simulated. Then there are no levels, and no
-        intervals but those from noisy values. Intervals from fewer runs are wider, as Student's distribution says.
+        Number of runs on each, from 2 to 1,000; 0 if no error was simulated. Then there are no levels, and only noisy
+        values give intervals. Intervals from fewer runs are wider, by Student's t distribution.
     levels : ndarray of int64, shape (v,)
-        Counts at which errors are kept, ascending, ≥ 1.
+        Counts at which errors are stored, ascending, ≥ 1.
     prevalence_errors, k_plus_errors : ndarray of float64, shape (v,)
         Standard errors of φ_r and φ_{r+} at the levels, in labels, ≥ 0.
     zeros_error
-        Standard error of φ_0, the number of labels of count zero, where it is released; ≥ 0.
+        Standard error of φ_0, the number of labels of count zero, if it is released; ≥ 0.
     band
-        Intervals for φ_{k+} from the noisy values themselves, where the mechanism gives them: they stand in place of
-        those from standard errors.
+        Intervals for φ_{k+} from the noisy values, if the mechanism keeps them: they replace those from standard
+        errors.
     prevalence_band
-        Intervals for φ_r from the noisy values, in place of those from standard errors.
+        Intervals for φ_r from the noisy values, which replace those from standard errors.
     zeros_interval
-        An interval for φ_0 from the noisy values, where it is released and smoothed.
+        An interval for φ_0 from the noisy values, if it is released and smoothed.
     runs_fall_short
-        Why there are no intervals from runs, though there are runs: their errors are smaller than the release's. Empty
-        if they are not. It follows from the mechanism: see :func:`~anonhist.releases.protocols.runs_fall_short`.
+        Why runs give no intervals: their errors are smaller than that of the release. Empty if they are not. It depends
+        on the mechanism: see :func:`~anonhist.releases.protocols.runs_fall_short`.
 
     Raises
     ------
     DataError
-        If the table is not of this shape, or an error is negative or not finite.
+        If the table has another shape, or an error is negative or not finite.
 
     Examples
     --------
@@ -136,7 +138,7 @@ class ReleaseError:
 
     @classmethod
     def without_runs(cls, evidence: Evidence | None = None) -> ReleaseError:
-        """Return what is known without simulation: intervals from noisy values if they were kept, else nothing.
+        """Return the errors without simulation: intervals from noisy values if they were kept, otherwise none.
 
         Examples
         --------
@@ -144,20 +146,16 @@ class ReleaseError:
         10, no interval: no error was simulated (0 simulations)
         """
         nowhere, nothing = np.zeros(0, dtype=np.int64), np.zeros(0)
-        found = cls(None, 0, nowhere, nothing, nothing)
-        if evidence is None:
-            return found
-        return replace(found, band=evidence.band, prevalence_band=evidence.prevalences, zeros_interval=evidence.zeros)
+        return _with_bands(cls(None, 0, nowhere, nothing, nothing), evidence)
 
     @property
     def expected_range(self) -> tuple[float, float] | None:
-        """Range in which the sorted ℓ1 distance is expected, in items, whatever the shape of the data.
+        """Range in which the sorted ℓ1 distance is expected, in items, for data of any shape.
 
-        Runs on the released profile give the expected error for data of its shape; the error may be smaller or larger
-        for other data. From 0.8 to 1.6 times the value of :attr:`sorted_l1`, a factor of two, and wider only where so
-        few runs were made that its own interval reaches farther, or where runs fall short: then from 0.5 times.
-        Measured in docs/benchmarks.md; data whose large counts are all equal may be beyond. None where nothing was
-        simulated.
+        Runs on the released profile give the expected error for data of its shape; for other data the error may be
+        smaller or larger. The range is 0.8 to 1.6 times :attr:`sorted_l1`, a factor of two. It is wider if the interval
+        of that value is wider, because of few runs, and begins at 0.5 times the value if runs fall short. Measured in
+        docs/benchmarks.md; data whose large counts are all equal may be outside. None if nothing was simulated.
         """
         if self.sorted_l1 is None:
             return None
@@ -178,38 +176,20 @@ class ReleaseError:
 
     @property
     def why_unknown(self) -> str:
-        """Why runs give no interval: there are none, or they fall short; empty if they give one."""
+        """Why runs give no intervals: there are none, or they fall short; empty if they give intervals."""
         return self.runs_fall_short if self.simulations else _NOT_SIMULATED
 
     def prevalence(self, profile: Profile, count: int) -> Estimate:
         """Return φ_r of the released profile with its 95 % interval."""
-        value = profile.prevalence(count)
-        if not self.has_prevalence_intervals:
-            return _unknown(value, self.why_unknown)
-        (low,), (high,) = self.prevalence_interval(profile, np.array([count]))
-        ends = float(low), float(high)
-        if self.prevalence_band is not None:
-            return _smoothed_estimate(value, ends)
-        return Estimate(float(value), float(self._at(self.prevalence_errors, count)), ends, METHOD)
+        ends = self.prevalence_interval(profile, np.array([count]))
+        return self._estimate(profile.prevalence(count), count, ends, self.prevalence_errors, self.prevalence_band)
 
     def k_plus(self, profile: Profile, k: int) -> Estimate:
         """Return φ_{k+} of the released profile with its 95 % interval."""
-        value = profile.k_plus(k)
-        if not self.has_k_plus_intervals:
-            return _unknown(value, self.why_unknown)
-        (low,), (high,) = self.k_plus_interval(profile, np.array([k]))
-        ends = float(low), float(high)
-        if self.prevalence_band is not None:
-            return _smoothed_estimate(value, ends)
-        if self.why_unknown:
-            told = Statement(Holds.BOTH, self.why_unknown)
-            return Estimate(float(value), math.nan, ends, BAND_METHOD, statement=told)
-        method = METHOD if self.band is None else BAND_METHOD
-        return Estimate(float(value), float(self._at(self.k_plus_errors, k)), ends, method)
+        ends = self.k_plus_interval(profile, np.array([k]))
+        return self._estimate(profile.k_plus(k), k, ends, self.k_plus_errors, self.band)
 
-    def k_plus_interval(
-        self, profile: Profile, k: NDArray[np.int64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def k_plus_interval(self, profile: Profile, k: NDArray[np.int64]) -> Ends:
         """Return the ends of 95 % intervals for φ_{k+}: they contain the released value, and the band if there is one.
 
         Parameters
@@ -222,16 +202,14 @@ class ReleaseError:
         Returns
         -------
         low, high : ndarray of float64, shape (m,)
-            0 and infinity where nothing is known.
+            0 and infinity if nothing is known.
         """
         values = profile.cumulative_prevalence(k)
         if self.band is None:
             return self._interval(values, self.k_plus_errors, k)
         return _widen_to_hold(values, *self.band.at(k))
 
-    def prevalence_interval(
-        self, profile: Profile, r: NDArray[np.int64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def prevalence_interval(self, profile: Profile, r: NDArray[np.int64]) -> Ends:
         """Return the same for φ_r, r ≥ 1, shape (m,)."""
         values = prevalences_at(profile, r)
         if self.prevalence_band is None:
@@ -244,7 +222,7 @@ class ReleaseError:
         Raises
         ------
         DataError
-            If no error of such a number was kept, though errors were simulated.
+            If errors were simulated, but none for this number.
         """
         if self.zeros_interval is not None:
             return _smoothed_estimate(
@@ -257,9 +235,21 @@ class ReleaseError:
         low, high = whole_interval(zeros, widening_factor(self.simulations) * self.zeros_error)
         return Estimate(float(zeros), self.zeros_error, (float(low), float(high)), METHOD)
 
-    def _interval(
-        self, values: NDArray[np.int64], errors: NDArray[np.float64], level: NDArray[np.int64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _estimate(
+        self, value: int, level: int, found: Ends, errors: NDArray[np.float64], band: KPlusBand | PrevalenceBand | None
+    ) -> Estimate:
+        if self.why_unknown and band is None:
+            return _unknown(value, self.why_unknown)
+        ends = float(found[0][0]), float(found[1][0])
+        if self.prevalence_band is not None:
+            return _smoothed_estimate(value, ends)
+        if self.why_unknown:
+            told = Statement(Holds.BOTH, self.why_unknown)
+            return Estimate(float(value), math.nan, ends, BAND_METHOD, statement=told)
+        method = METHOD if band is None else BAND_METHOD
+        return Estimate(float(value), float(self._at(errors, level)), ends, method)
+
+    def _interval(self, values: NDArray[np.int64], errors: NDArray[np.float64], level: NDArray[np.int64]) -> Ends:
         if self.why_unknown:
             return np.zeros(values.shape), np.full(values.shape, np.inf)
         return whole_interval(values, widening_factor(self.simulations) * self._at(errors, level))
@@ -283,34 +273,34 @@ def simulate_error(
     drawn: Iterable[Run] | None = None,
     of_nothing: Iterable[Run] | None = None,
 ) -> ReleaseError:
-    """Run ``mechanism`` again on its own release and measure the errors.
+    """Run a mechanism again on its own release and measure the errors.
 
     Parameters
     ----------
     profile
         The released profile: public, so this costs no privacy.
     mechanism
-        What released it.
+        The mechanism that released it.
     zeros
-        The released number of labels of count zero, if there is one: public, too.
+        The released number of labels of count zero, if any; also public.
     evidence
-        What else the noisy values said, if the mechanism kept it.
+        What else the noisy values show, if the mechanism kept it.
     simulations
-        Number of runs, from 2 to 1,000; a Durfee size above 2^15 allows for fewer, but always for 32. 0 simulates
-        nothing, and None leaves it to :func:`~anonhist.releases.protocols.simulations_of`.
+        Number of runs, from 2 to 1,000; with a Durfee size above 2¹⁵ fewer, but always up to 32. 0 simulates nothing,
+        and None leaves it to :func:`~anonhist.releases.protocols.simulations_of`.
     rng
         Simulation randomness; nothing secret depends on it.
     progress
-        Called with the share done, in (0, 1], also within runs that take long.
+        Called with the share done, in (0, 1], also during long runs.
     drawn
-        Runs on the released profile with their misfits, as many as that, where they were drawn before.
+        The runs on the released profile, with their misfits, if they were drawn before.
     of_nothing
-        The same of runs on :func:`~anonhist.releases.runs.nothing_like` it.
+        The same for runs on the empty profile: see :func:`~anonhist.releases.runs.nothing_like`.
 
     Returns
     -------
     ReleaseError
-        Without intervals from runs, unless the mechanism states that these hold.
+        It has intervals from runs only if the mechanism states that they hold.
 
     Raises
     ------
@@ -334,7 +324,7 @@ def simulate_error(
         return ReleaseError.without_runs(evidence)
     levels = levels_of(profile)
     misfit = evidence.misfit if evidence is not None and isinstance(mechanism, TellsMisfit) else None
-    # Runs that are drawn now tell how far they are; of others, to measure them is all that is left to do.
+    # Runs that are drawn now report their progress; others only need to be measured.
     first, rest = part_of(progress, 0.0, _ON_RELEASE), part_of(progress, _ON_RELEASE, 1.0)
     if drawn is None:
         drawn = draw_runs(mechanism, profile, zeros, size=runs, rng=rng, with_misfit=misfit is not None, progress=first)
@@ -349,51 +339,54 @@ def simulate_error(
     roots = np.max([each.roots for each in found], axis=0)
     zeros_error = None if zeros is None else max(each.zeros for each in found)
     means = [float(np.mean(each.distances)) for each in found]
-    # Runs that all agree do not make the mean exact: one more of them may be off by an item.
+    # Runs that all agree do not make the mean exact: another run may differ by an item.
     spread = max(1 / runs, *(float(np.std(each.distances, ddof=1)) / runs**0.5 for each in found))
     expected = expected_distance(_compromise(*means), spread, runs)
     error = ReleaseError(
         expected, runs, levels, roots[0], roots[1], zeros_error, runs_fall_short=runs_fall_short(mechanism)
     )
-    if evidence is None:
+    error = _with_bands(error, evidence)
+    if evidence is None or evidence.prevalences is None:
         return error
-    found_error = replace(
-        error, band=evidence.band, prevalence_band=evidence.prevalences, zeros_interval=evidence.zeros
-    )
-    if evidence.prevalences is None:
-        return found_error
-    return _not_below_bands(found_error, profile, zeros, is_smooth=evidence.misfit is None)
+    return _not_below_bands(error, profile, zeros, is_smooth=evidence.misfit is None)
 
 
 def levels_of(profile: Profile) -> NDArray[np.int64]:
-    """Return the counts at which errors are kept: 1, and r and r + 1 for each released count r.
+    """Return the counts at which errors are stored: 1, and r and r + 1 for each released count r.
 
     Examples
     --------
     >>> levels_of(Profile.from_counts([5, 3])).tolist()
     [1, 3, 4, 5, 6]
     """
-    # The largest count there can be has no next one.
+    # The largest possible count has no next one.
     after = profile.counts[profile.counts < MAX_ITEMS] + 1
     levels = np.sort(np.concatenate((np.ones(1, dtype=np.int64), profile.counts, after)))
-    return np.asarray(levels[np.diff(levels, prepend=0) > 0])  # np.unique would load all of numpy.ma for it
+    return np.asarray(levels[np.diff(levels, prepend=0) > 0])  # np.unique would load all of numpy.ma
 
 
 def expected_distance(mean: float, spread: float, runs: int, *, method: str = METHOD) -> Estimate:
-    """Return a mean over some runs, 2 or more, with the interval that its standard error gives."""
+    """Return a mean over at least two runs with the interval from its standard error."""
     half = NORMAL_95 * widening_factor(runs - 1) * spread
     return Estimate(mean, spread, (max(0.0, mean - half), mean + half), method)
 
 
 def _compromise(on_release: float, on_nothing: float = 0.0) -> float:
-    """Return the expected distance of the whole profile, from what runs on both say."""
+    """Return the expected distance of the whole profile, from the means of both kinds of runs."""
     return max(on_release, min(on_nothing, _ABOVE_RELEASE * on_release), _OF_NOTHING * on_nothing)
 
 
-def _not_below_bands(error: ReleaseError, profile: Profile, zeros: int | None, *, is_smooth: bool) -> ReleaseError:
-    """Raise standard errors to those of normal intervals as wide as the bands: runs on what was released err less.
+def _with_bands(error: ReleaseError, evidence: Evidence | None) -> ReleaseError:
+    """Return errors with the intervals that follow from noisy values, where these were kept."""
+    if evidence is None:
+        return error
+    return replace(error, band=evidence.band, prevalence_band=evidence.prevalences, zeros_interval=evidence.zeros)
 
-    Those of φ_{k+} stay where the misfit has corrected them.
+
+def _not_below_bands(error: ReleaseError, profile: Profile, zeros: int | None, *, is_smooth: bool) -> ReleaseError:
+    """Raise standard errors to those of normal intervals as wide as the bands, since runs on a release err less.
+
+    Errors of φ_{k+} stay as they are if the misfit has corrected them.
     """
     bands = [
         (high - low) / (2 * NORMAL_95)
@@ -448,8 +441,8 @@ def _errors(
     if progress is not None:
         progress(1.0)
     runs = len(distances)
-    # Where the noisy values are farther from what was fitted to them than they are in runs on it, the data are of
-    # another kind, and the fit is off by that many items more.
+    # If the noisy values are farther from their fit than in runs on it, the data have another shape, and the error of
+    # the fit is larger by the difference.
     more = max(0.0, misfit - float(np.mean(misfits))) if misfit is not None and misfits else 0.0
     mean = float(np.mean(distances))
     factor = 1 + more / mean if mean else 1.0
@@ -474,10 +467,8 @@ def prevalences_at(profile: Profile, counts: NDArray[np.int64]) -> NDArray[np.in
     return np.asarray(np.where(is_count, np.append(profile.prevalences, 0)[at], 0), dtype=np.int64)
 
 
-def _widen_to_hold(
-    values: NDArray[np.int64], low: NDArray[np.int64], high: NDArray[np.int64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Widen intervals so that they hold what was released."""
+def _widen_to_hold(values: NDArray[np.int64], low: NDArray[np.int64], high: NDArray[np.int64]) -> Ends:
+    """Widen intervals to contain the released values."""
     return np.minimum(low, values).astype(np.float64), np.maximum(high, values).astype(np.float64)
 
 
@@ -488,8 +479,8 @@ def _unknown(value: int, reason: str) -> Estimate:
 
 
 def _smoothed_estimate(value: int, ends: tuple[float, float]) -> Estimate:
-    """Return a number of a smoothed release: runs understate its error, so its interval is read from the band.
+    """Return a number of a smoothed release, with the interval of the band, since runs understate its error.
 
-    Its standard error is that of a normal interval as wide.
+    Its standard error is that of a normal interval of the same width.
     """
     return Estimate(float(value), (ends[1] - ends[0]) / (2 * NORMAL_95), ends, BAND_METHOD)

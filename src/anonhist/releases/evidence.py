@@ -37,12 +37,12 @@ class _Band:
             raise DataError("Each step of a band must be an interval of whole numbers from 0 on.")
 
     def at(self, counts: ArrayLike) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return the ends of the intervals at these counts ≥ 1, each of their shape."""
+        """Return the ends of the intervals at these counts ≥ 1, each with their shape."""
         step = np.searchsorted(self.ends, np.asarray(counts))
         return np.append(self.lows, 0)[step], np.append(self.highs, 0)[step]
 
     def up_to(self, most: int) -> Self:
-        """Return the same band, given that no count is above ``most`` ≥ 1.
+        """Return the band, given that no count is above ``most`` ≥ 1.
 
         Examples
         --------
@@ -53,7 +53,7 @@ class _Band:
         return replace(self, ends=np.minimum(self.ends[:steps], most), lows=self.lows[:steps], highs=self.highs[:steps])
 
     def of_no_more(self, labels: int) -> Self:
-        """Return the same band, given an upper bound on the number of labels.
+        """Return the band, given an upper bound on the number of labels.
 
         Examples
         --------
@@ -66,7 +66,7 @@ class _Band:
 
 @frozen(eq=False)
 class KPlusBand(_Band):
-    """For every k, an interval that holds the true φ_{k+} with 95 % confidence, whatever the data are.
+    """For every k, an interval that contains the true φ_{k+} with 95 % confidence, for any data.
 
     Attributes
     ----------
@@ -74,12 +74,12 @@ class KPlusBand(_Band):
         Where the steps of the band end, ascending counts ≥ 1: step i is for ``ends_{i−1} < k ≤ ends_i``, ends_0 = 0.
         Beyond the last end no label occurs.
     lows, highs : ndarray of int64, shape (s,)
-        ``0 ≤ lows_i ≤ highs_i``, in labels; neither ever increases.
+        ``0 ≤ lows_i ≤ highs_i``, in labels; both are non-increasing.
 
     Raises
     ------
     DataError
-        If the steps are not of this kind.
+        If the arrays do not describe such steps.
 
     Examples
     --------
@@ -97,7 +97,7 @@ class KPlusBand(_Band):
 
 @frozen(eq=False)
 class PrevalenceBand(_Band):
-    """For every r, an interval that holds the true φ_r with 95 % confidence, whatever the data are.
+    """For every r, an interval that contains the true φ_r with 95 % confidence, for any data.
 
     Attributes
     ----------
@@ -110,7 +110,7 @@ class PrevalenceBand(_Band):
     Raises
     ------
     DataError
-        If the steps are not of this kind.
+        If the arrays do not describe such steps.
 
     Examples
     --------
@@ -129,15 +129,15 @@ class Evidence:
     band
         Intervals for the true φ_{k+}.
     misfit
-        Sorted ℓ1 distance, in items, of the released profile from the noisy values, which are fitted only so far that
-        they form a profile: ≥ 0. If it is larger than in runs of the mechanism on the released profile, the data do not
-        have the assumed shape, and the error of the release is larger than that of those runs. None if the mechanism
-        does not report it.
+        Sorted ℓ1 distance, in items, between the released profile and the noisy values, changed only as far as needed
+        to form a profile: ≥ 0. If it is larger than in runs of the mechanism on the released profile, the data do not
+        have the assumed shape, and the error of the release is larger than that of the runs. None if the mechanism does
+        not report it.
     prevalences
         Intervals for the true φ_r. Errors of single counts from runs are wrong if the data are less smooth than the
         release. None if runs are enough.
     zeros
-        Both ends of an interval for φ_0, where that is released and smoothed.
+        Both ends of an interval for φ_0, if that is released and smoothed.
     """
 
     band: KPlusBand
@@ -176,6 +176,5 @@ def runs_with_misfit(
     """
     if not isinstance(mechanism, TellsMisfit):
         name = getattr(mechanism, "name", mechanism)
-        message = f"The mechanism {name} does not report how far its noisy values are from its fit."
-        raise UsageError(message)
+        raise UsageError(f"The mechanism {name} does not report how far its noisy values are from its fit.")
     return mechanism.simulate_with_misfit(profile, size=size, rng=rng)

@@ -1,4 +1,4 @@
-"""The items that a bound per user left out: released noisy numbers, and estimates from them."""
+"""The items left out by a bound per user: released noisy numbers, and estimates from them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from anonhist.privacy import EpsilonLike, Guarantee
 
 METHOD = "exact quantiles of the discrete Laplace noise"
-# Names of the budget's steps, and of the profile's step if it has none of its own.
+# Names of the steps of the budget, and of the profile's step if the profile has only one.
 USERS_STEP, ITEMS_STEP, PROFILE_STEP = "users above the bound", "items above the bound", "the profile"
 _TAIL = 0.025
 _SHARE = Statement(Holds.BOTH, "the interval covers the noise on both numbers of users")
@@ -35,36 +35,36 @@ _noisy = partial(parse_whole_number, least=-MAX_ITEMS, most=MAX_ITEMS)
 class Excess:
     """What a bound of m items per user left out: how many users had more, and a lower bound on the items left out.
 
-    With c_u the number of items of user u before the bound, the released numbers are, each with discrete Laplace noise,
+    With c_u the number of items of user u before the bound, these numbers are released with discrete Laplace noise:
 
-    - V = how many users had ``1 ≤ c_u ≤ m``, noise of rate ``(ε₁ + ε₂)/d``;
-    - U = how many users had ``c_u > m``, noise of rate ``ε₁/d``;
-    - L = ``Σ_u min(max(c_u − m, 0), C)``, noise of rate ``ε₂/(d·C)``,
+    - V, the number of users with ``1 ≤ c_u ≤ m``: noise of rate ``(ε₁ + ε₂)/d``;
+    - U, the number of users with ``c_u > m``: noise of rate ``ε₁/d``;
+    - L = ``Σ_u min(max(c_u − m, 0), C)``: noise of rate ``ε₂/(d·C)``.
 
-    d = 1 if neighbors differ by a user added or removed, 2 if one is replaced by another.
+    d is 1 if neighbors differ by a user added or removed, 2 if one is replaced by another.
 
     Attributes
     ----------
     bound
         m, from 1 to 2^62.
     cap
-        C: how many items beyond m count of each user, from 1 to 2^62.
+        C, the largest number of items beyond m that count for each user, from 1 to 2^62.
     relation
-        Which data sets are neighbors.
+        The neighboring relation.
     users_epsilon, items_epsilon
-        ε₁ and ε₂, exact, > 0; ε₁ + ε₂ is spent in all.
+        ε₁ and ε₂, exact, > 0; they add up to the budget spent.
     noisy_within, noisy_above, noisy_items
-        V, U and L with their noise: whole numbers, which may be negative.
+        The noisy V, U and L: whole numbers, which may be negative.
 
     Raises
     ------
     UsageError
-        If a number is out of its range, or a budget so small that the noise cannot be drawn.
+        If a number is out of range, or a budget is too small for its noise to be drawn.
 
     Notes
     -----
     Proof: docs/proofs/excess.md. The distribution of the noise is known exactly, so intervals have their stated
-    coverage for all data. Because L is capped, there is no upper bound on the items left out in all.
+    coverage for all data. Because L is capped, there is no upper bound on the total number of items left out.
 
     Examples
     --------
@@ -99,7 +99,7 @@ class Excess:
 
     @property
     def share_of_users(self) -> Estimate:
-        """Share of the users with any item that had more than m, with a 95 % interval: both numbers are noisy."""
+        """Share of users with more than m items among all with any, with a 95 % interval: both numbers are noisy."""
         within, above = (
             (number, _reach(rate, _TAIL / 2))
             for number, rate in zip((self.noisy_within, self.noisy_above), self._rates, strict=False)
@@ -111,7 +111,7 @@ class Excess:
 
     @property
     def capped_items(self) -> Estimate:
-        """Number of items left out if at most C of each user count, with a 95 % interval."""
+        """Number of items left out, counting at most C for each user, with a 95 % interval."""
         return self._estimate(self.noisy_items, self._rates[2], "items")
 
     @property
@@ -125,22 +125,24 @@ class Excess:
     def at_least(self) -> int:
         """Lower bound on the items left out, with 95 % confidence; 0 if the noise is too large to tell.
 
-        Each user with more than m items lost at least one, so it is the larger of the lower ends of U and L, each of
-        which is too large with probability at most 2.5 %.
+        It is the larger of the lower ends of U and L, since each user with more than m items lost at least one. Each
+        end is too large with probability at most 2.5 %.
         """
         return int(max(self.users.interval[0], self.capped_items.interval[0]))
 
     def add_to(self, guarantee: Guarantee) -> Guarantee:
-        """Return the guarantee of a profile and these numbers together: budgets add up."""
+        """Return the guarantee of a profile together with these numbers: budgets add up."""
         steps = guarantee.spending or ((PROFILE_STEP, guarantee.epsilon),)
-        own = ((USERS_STEP, self.users_epsilon), (ITEMS_STEP, self.items_epsilon))
-        return replace(guarantee, epsilon=guarantee.epsilon + self.epsilon, spending=(*steps, *own))
+        return replace(guarantee, epsilon=guarantee.epsilon + self.epsilon, spending=(*steps, *self._steps))
 
     def is_of(self, guarantee: Guarantee) -> bool:
         """Return whether a guarantee states what these numbers spent, for which unit and relation."""
-        own = ((USERS_STEP, self.users_epsilon), (ITEMS_STEP, self.items_epsilon))
         fits = guarantee.unit.max_items is not None and guarantee.unit.max_items >= self.bound
-        return fits and guarantee.relation is self.relation and guarantee.spending[-2:] == own
+        return fits and guarantee.relation is self.relation and guarantee.spending[-2:] == self._steps
+
+    @property
+    def _steps(self) -> tuple[tuple[str, Fraction], ...]:
+        return (USERS_STEP, self.users_epsilon), (ITEMS_STEP, self.items_epsilon)
 
     @property
     def _rates(self) -> tuple[Fraction, Fraction, Fraction]:
@@ -155,7 +157,7 @@ class Excess:
 def noise_rates(
     users_epsilon: Fraction, items_epsilon: Fraction, cap: int, relation: NeighboringRelation
 ) -> tuple[Fraction, Fraction, Fraction]:
-    """Return the rates of the noise on V, U and L; docs/proofs/excess.md says why these are enough.
+    """Return the rates of the noise on V, U and L, which docs/proofs/excess.md proves to be enough.
 
     Raises
     ------

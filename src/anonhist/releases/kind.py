@@ -18,17 +18,17 @@ class Words:
     Attributes
     ----------
     label, labels
-        What occurs: one of them, several.
+        The singular and plural of what occurs.
     item, items
-        How a number of items is written, one and several; ``{}`` stands for the number.
+        How one item and several items are written; ``{}`` stands for the number.
     total
-        What all of them are, to say a share of it.
+        The name of all items, for shares of them.
     error
         How an ℓ1 error is written.
     count
-        How many of these a label has.
+        The name of the number of items of a label.
     exactly, at_least
-        How many labels a prevalence counts, and a k+ count; ``{}`` stands for the number.
+        What a prevalence and a k+ count; ``{}`` stands for the count.
     """
 
     label: str
@@ -74,17 +74,17 @@ OF_GRAPHS = Words(
 
 @dataclass(frozen=True)
 class ReleaseKind:
-    """A kind of release: one value, in the room of the mechanisms that make such releases.
+    """A kind of release: one value, defined beside the mechanisms that make such releases.
 
-    Higher rooms register what is theirs under its name: :mod:`anonhist.formats.kinds` how such releases are written and
-    read, :mod:`anonhist.report.kinds` how they are shown.
+    Other rooms register functions under its name: :mod:`anonhist.formats.kinds` how such releases are written and read,
+    :mod:`anonhist.report.kinds` how they are shown.
 
     Attributes
     ----------
     name
         The key of those registrations.
     words
-        Whom such releases can protect, by the kinds of units, and what things are called where those are protected.
+        The words for labels and items, by the kinds of units that such releases can protect.
 
     Examples
     --------
@@ -100,7 +100,7 @@ class ReleaseKind:
         return unit.kind in self.words
 
 
-# Of a profile of any data. One of degrees protects edges, or nodes whose degrees were bounded.
+# For a profile of any data; one of degrees protects edges, or nodes with bounded degrees.
 CENTRAL = ReleaseKind(
     "central", dict.fromkeys(("item", "user", "label"), OF_LABELS) | dict.fromkeys(("edge", "node"), OF_GRAPHS)
 )

@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from anonhist.releases.kind import ReleaseKind
 
 
-# A file of one kilobyte may describe a profile that fills any memory; larger ones are not simulated.
+# A small file may describe a profile that fills any memory, so larger ones are not simulated.
 MOST_ROWS = 2**20
-# A few runs on the largest profiles take minutes; the largest number of runs would take hours.
+# On the largest profiles a few runs take minutes, and the largest number of runs would take hours.
 _ROWS_OF_ALL_RUNS, _FEW_RUNS = 2**25, 32
-# By default: enough to know an error to 13 %, and the fewest, which know it to 25 %.
+# The default, which gives an error to 13 %, and the fewest, which give it to 25 %.
 USUAL_RUNS, LEAST_RUNS = 32, 8
-# Work done for all runs on a released profile together: about a second.
+# Work for all runs on a released profile together: about a second.
 _WORK_OF_ALL_RUNS = 2**23
 MOST_NUMBERS = 2**26
 _NOT_KNOWN = "no noisy values were kept, and simulated runs of this mechanism may have smaller errors than the release"
@@ -30,11 +30,11 @@ _NOT_KNOWN = "no noisy values were kept, and simulated runs of this mechanism ma
 
 @runtime_checkable
 class Mechanism(Protocol):
-    """What a release remembers of the mechanism that made it: a frozen, public, printable value."""
+    """What a release stores of the mechanism that made it: a frozen, public, printable value."""
 
     @property
     def kind(self) -> ReleaseKind:
-        """What kind of release it makes."""
+        """The kind of its releases."""
 
     @property
     def name(self) -> str:
@@ -42,7 +42,7 @@ class Mechanism(Protocol):
 
     @property
     def parameters(self) -> Mapping[str, str | int]:
-        """Its public parameters, enough to make it again: exact numbers are written as text ("1/2")."""
+        """Its public parameters, enough to make it again; exact numbers are text ("1/2")."""
 
     @property
     def guarantee(self) -> Guarantee:
@@ -60,7 +60,7 @@ class Mechanism(Protocol):
 
 @runtime_checkable
 class CountsZeros(Protocol):
-    """A mechanism that also releases how many labels have count zero, such as nodes without an edge."""
+    """A mechanism that also releases the number of labels of count zero, such as nodes without an edge."""
 
     def simulate_with_zeros(
         self, profile: Profile, zeros: int, *, size: int, rng: np.random.Generator
@@ -70,15 +70,15 @@ class CountsZeros(Protocol):
 
 @runtime_checkable
 class KnowsWork(Protocol):
-    """A mechanism whose runs may take long, and that can estimate their cost."""
+    """A mechanism with slow runs that can estimate their cost."""
 
     def simulation_work(self, profile: Profile) -> int:
-        """Return about how many numbers a run on a public profile computes, ≥ 0: the same on every machine."""
+        """Return about how many numbers a run on a public profile computes, ≥ 0; equal on all machines."""
 
 
 @runtime_checkable
 class BoundsDegrees(Protocol):
-    """A mechanism for which edges were left out first, until no degree exceeded a bound."""
+    """A mechanism for graphs from which edges were removed first, until no degree exceeded a bound."""
 
     @property
     def max_degree(self) -> int:
@@ -89,8 +89,8 @@ class BoundsDegrees(Protocol):
 class TrustsRuns(Protocol):
     """A mechanism that states whether its runs on a release have errors as large as the release.
 
-    Runs on a release understate errors if noise changed the shape of the data. So a mechanism without this property has
-    no intervals from runs; those from noisy values (:class:`~anonhist.releases.Evidence`) hold for all data.
+    Runs on a release understate errors if noise changed the shape of the data. So mechanisms without this property have
+    no intervals from runs. Intervals from noisy values (:class:`~anonhist.releases.Evidence`) hold for all data.
     """
 
     @property
@@ -113,40 +113,39 @@ def runs_fall_short(mechanism: Mechanism) -> str:
 
 
 def simulation_work(mechanism: Mechanism, profile: Profile) -> int:
-    """Return the work that a mechanism reports for a run, if any, plus four numbers for each released count."""
+    """Return the work that a mechanism reports for a run, if it does, plus four numbers for each released count."""
     own = mechanism.simulation_work(profile) if isinstance(mechanism, KnowsWork) else 0
     return own + 4 * len(profile)
 
 
 def check_diagram(profile: Profile) -> None:
-    """Refuse to simulate a public profile of Durfee size D > 2^20, which is written out to D.
+    """Refuse to simulate a public profile of Durfee size D > 2²⁰, since runs take memory in proportion to D.
 
-    All profiles with n up to 2^40 are below.
+    Profiles with n up to 2⁴⁰ are never refused.
 
     Raises
     ------
     DataError
-        If D is beyond.
+        If D is larger.
     """
     if profile.durfee_size > MOST_ROWS:
         raise DataError("Errors are not simulated for releases of Durfee size above 2^20; use the profile alone.")
 
 
 def simulations_of(profile: Profile, asked: int | None, *, work: int = 0) -> int:
-    """Return how often a public profile of Durfee size D is run again.
+    """Return the number of runs on a public profile of Durfee size D.
 
-    As asked, up to the larger of 32 and 2^25/D. If no number is asked for, 32 times, but where a run is so much work
-    that it would be more than 2^23 in all, 2^23 / ``work`` times and no less than 8. The same release is run equally
-    often on every machine.
+    It is the number asked for, up to the larger of 32 and 2²⁵/D. By default it is 32, or 2²³ / ``work`` if that is
+    less, but at least 8. It is the same for a release on all machines.
 
     Parameters
     ----------
     profile
         The released profile.
     asked
-        How many runs are asked for, 0 for none; None leaves it to the rule.
+        The number of runs asked for, 0 for none; None for the default.
     work
-        How many numbers a run computes: see :class:`KnowsWork`.
+        The number of numbers that a run computes: see :class:`KnowsWork`.
 
     Examples
     --------
@@ -164,7 +163,7 @@ def simulations_of(profile: Profile, asked: int | None, *, work: int = 0) -> int
 
 
 def check_numbers(numbers: int) -> None:
-    """Refuse to simulate more than 2^26 counters or counts, held one by one.
+    """Refuse to simulate more than 2²⁶ counters or counts that are stored one by one.
 
     Raises
     ------
@@ -180,7 +179,7 @@ def check_numbers(numbers: int) -> None:
 def runs_of(
     mechanism: Mechanism, profile: Profile, zeros: int | None, *, size: int, rng: np.random.Generator
 ) -> Sequence[tuple[Profile, int | None]]:
-    """Return runs on public data, each with its number of zeros where such a number is released.
+    """Return runs on public data, each with its number of zeros if that is released.
 
     Raises
     ------
@@ -190,6 +189,5 @@ def runs_of(
     if zeros is None:
         return [(run, None) for run in mechanism.simulate(profile, size=size, rng=rng)]
     if not isinstance(mechanism, CountsZeros):
-        message = f"The mechanism {mechanism.name} does not release the number of labels of count zero."
-        raise UsageError(message)
+        raise UsageError(f"The mechanism {mechanism.name} does not release the number of labels of count zero.")
     return mechanism.simulate_with_zeros(profile, zeros, size=size, rng=rng)

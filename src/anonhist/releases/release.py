@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 
     _Simulated = TypeVar("_Simulated")
 
-# Runs on a released profile are kept where they have no more distinct counts together; else they are drawn when needed.
+# Runs on a released profile are kept if they have at most this many distinct counts together, else drawn when needed.
 _MOST_KEPT = 2**23
-# So much of the bar is filled when runs on no data were drawn, and when all were.
+# The progress when runs on no data are drawn, and when all are.
 _ON_NOTHING, _DRAWN = 0.35, 0.9
 _SIMULATED = ("_simulated_runs", "_simulated_nothing")
 
@@ -42,7 +42,7 @@ _released_number = partial(parse_whole_number, least=0, most=MAX_ITEMS)
 
 
 def _as_runs_tell(known: ReleaseError | None, mechanism: Mechanism) -> ReleaseError | None:
-    """Return recorded errors; whether runs tell intervals follows from the mechanism, wherever they come from."""
+    """Return recorded errors; whether runs give intervals always follows from the mechanism."""
     if known is None or known.runs_fall_short == (short := runs_fall_short(mechanism)):
         return known
     return replace(known, runs_fall_short=short)
@@ -61,35 +61,35 @@ class Release(Shown, Tabular, Saved):
     mechanism
         The mechanism that made it, with its public parameters.
     reason
-        One sentence: what was picked and why, from public facts and budgeted readings alone.
+        One sentence on which mechanism was chosen and why, from public facts and budgeted steps alone.
     library_version
         Version of this package that made the release.
     simulations
-        Number of runs behind :attr:`error` and all estimates from the release, from 2 to 1,000. A Durfee size D above
-        2^15 allows for no more than 2^25/D, but always for 32. By default there are 32, or fewer where a run is much
-        work by what is public, but always 8. 0 simulates nothing: then there is no expected error, and only noisy
-        values give intervals. ``error.simulations`` says how many there were.
+        Number of runs behind :attr:`error` and all estimates from the release, from 2 to 1,000. For a Durfee size D
+        above 2¹⁵ it is limited to 2²⁵/D, but never below 32. The default is 32, or fewer, at least 8, if runs are
+        slow judging by public numbers. 0 simulates nothing: then there is no expected error, and only noisy values give
+        intervals. ``error.simulations`` is the number of runs made.
     recorded_error
-        The errors, where they were computed before.
+        The errors, if they were computed before.
     order_key
-        Of a release for users, the key of the random order in which items of each were kept, 32 hexadecimal digits, if
-        they were; ``read_profile(…, order_key=…)`` keeps the same ones again.
+        For users, the key of the random order in which the items of each were kept, if any: 32 hexadecimal digits.
+        ``read_profile(…, order_key=…)`` keeps the same items again.
     excess
-        Of a release for users, what the bound on their items left out, if a share of the budget was given for it.
+        For users, what the bound on their items left out, if a share of the budget was spent on it.
     items
-        n, where the mechanism released it in a step of its own: a whole number ≥ 0; see :attr:`n`.
+        n, if the mechanism released it in a separate step: a whole number ≥ 0; see :attr:`n`.
     zeros
-        How many labels have count zero, such as nodes without an edge, where that is released or follows from what is
-        public: a whole number ≥ 0. It is φ_0, as ``prevalence(0)`` gives it with its interval.
+        φ_0, the number of labels of count zero, such as nodes without an edge, if it is released or follows from public
+        numbers: a whole number ≥ 0. ``prevalence(0)`` gives it with its interval.
     evidence
-        What the noisy values say besides the profile, where the mechanism keeps it; :attr:`error` is made from it.
+        What the noisy values show besides the profile, if the mechanism keeps it; :attr:`error` uses it.
 
     Raises
     ------
     UsageError
-        If ``simulations`` is neither 0 nor a whole number from 2 to 1,000, ``items`` or ``zeros`` not one from 0 to
-        2^63 − 1, or ``order_key`` is none or not for users; if the profile holds what is private of its users, or the
-        guarantee does not say what ``excess`` spent.
+        If ``simulations`` is neither 0 nor a whole number from 2 to 1,000, ``items`` or ``zeros`` is not one from 0
+        to 2⁶³ − 1, or ``order_key`` is not a key or not for users; if the profile has private numbers of its users, or
+        the guarantee does not include what ``excess`` spent.
 
     Examples
     --------
@@ -157,38 +157,38 @@ class Release(Shown, Tabular, Saved):
 
     @property
     def n(self) -> int:
-        """The released number of items: :attr:`items` where there is such a number, else that of the profile."""
+        """The released number of items: :attr:`items` if there is one, otherwise that of the profile."""
         return self.profile.n if self.items is None else self.items
 
     @property
     def error(self) -> ReleaseError:
-        """Expected errors, by re-simulating the mechanism on the released profile; computed when first asked for."""
+        """Expected errors, from re-simulating the mechanism on the released profile; computed on first use."""
         return self._error(None)
 
     def with_error(self, *, progress: Callable[[float], None] | None = None) -> Release:
-        """Return the same release with :attr:`error` recorded; it is computed only if it never was.
+        """Return the release with :attr:`error` recorded; it is computed only once.
 
         Parameters
         ----------
         progress
-            Called now and then with the share done, in (0, 1].
+            Called from time to time with the share done, in (0, 1].
         """
         told = replace(self, recorded_error=self._error(progress))
-        # What was simulated for this object serves that one, too.
+        # The new release shares the simulations of this one.
         told.__dict__.update({name: self.__dict__[name] for name in _SIMULATED if name in self.__dict__})
         return told
 
     def resimulate(self) -> tuple[Profile, ...]:
         """Return runs of the mechanism on the released profile: the same that :attr:`error` rests on.
 
-        As many as :attr:`simulations`. Estimates from a release take its privacy noise from these. They are drawn once,
-        from a generator seeded with the release, so every call returns the same runs. Post-processing: they cost no
-        privacy.
+        There are :attr:`simulations` of them. Estimates from a release take its privacy noise from these runs. They are
+        drawn once, from a generator seeded with the release, so every call returns the same runs. This is
+        post-processing and costs no privacy.
         """
         return tuple(run.profile for run in self._runs(None))
 
     def resimulate_zeros(self) -> tuple[int | None, ...]:
-        """Return the number of zeros of each of those runs; None where no such number is released."""
+        """Return the number of zeros of each of those runs; None if no such number is released."""
         return tuple(run.zeros for run in self._runs(None))
 
     def resimulate_nothing(self) -> tuple[Profile, ...]:
@@ -225,7 +225,7 @@ class Release(Shown, Tabular, Saved):
         def simulate() -> ReleaseError:
             nothing = self._runs_on_nothing(part_of(progress, 0.0, _ON_NOTHING)) if self.profile.n else ()
             is_kept = self._num_runs * len(self.profile) <= _MOST_KEPT
-            # Where they are not kept they are measured as they are drawn.
+            # If they are not kept, they are measured as they are drawn.
             drawn = part_of(progress, _ON_NOTHING, _DRAWN if is_kept else 1.0)
             return simulate_error(
                 self.profile,
@@ -242,9 +242,9 @@ class Release(Shown, Tabular, Saved):
         return self._once("_simulated_error", simulate) if self.recorded_error is None else self.recorded_error
 
     def _once(self, name: str, simulate: Callable[[], _Simulated]) -> _Simulated:
-        """Return what was simulated first. Two simulations differ by chance, and all threads must see the same one.
+        """Return the first simulation. Simulations differ by chance, and all threads must see the same one.
 
-        Several threads may simulate at the same time; the first result stored is kept.
+        Several threads may simulate at the same time; the first stored result is kept.
         """
         found: _Simulated | None = self.__dict__.get(name)
         return self.__dict__.setdefault(name, simulate()) if found is None else found
@@ -253,7 +253,7 @@ class Release(Shown, Tabular, Saved):
     def mostly_noise(self) -> bool:
         """Whether at least a third of the items are expected to be wrong: the data may be much smaller than released.
 
-        False if no error was simulated, since it is unknown then.
+        False if no error was simulated, since it is then unknown.
         """
         expected = self.error.sorted_l1
         return expected is not None and 3 * expected.value >= self.profile.n
@@ -270,10 +270,10 @@ class Release(Shown, Tabular, Saved):
         return self.guarantee.unit.max_count
 
     def prevalence(self, count: int) -> Estimate:
-        """Return φ_r, how many labels have exactly this count, with a 95 % interval; φ_0 where zeros are released.
+        """Return φ_r, how many labels have exactly this count, with a 95 % interval; φ_0 if zeros are released.
 
-        Above :attr:`largest_count` nothing was released, and the interval is what follows from the rest. At the cap of
-        labels it is the number of labels with this count or a larger one.
+        Above :attr:`largest_count` nothing was released, and the interval follows from the other counts. At the cap for
+        labels, it is the number of labels with this count or a larger one.
         """
         if count == 0 and self.zeros is not None:
             return self._interval_source.of_zeros(self.zeros)
@@ -282,14 +282,14 @@ class Release(Shown, Tabular, Saved):
     def k_plus(self, k: int) -> Estimate:
         """Return φ_{k+}, how many labels occur at least ``k`` times, with a 95 % interval.
 
-        Above :attr:`largest_count` nothing was released, and the interval is what follows from the rest. With node
+        Above :attr:`largest_count` nothing was released, and the interval follows from the other counts. With node
         privacy it has only a lower end, since edges were left out; ``error.k_plus(profile, k)`` has both ends, for the
         remaining degrees.
         """
         return self._restrict(self._interval_source.k_plus(self.profile, k), k, or_more=True)
 
     def _restrict(self, found: Estimate, count: int, *, or_more: bool) -> Estimate:
-        """Restrict an estimate to what is known about data that were bounded before noise was added."""
+        """Restrict an estimate to what is known if data were bounded before noise was added."""
         unit, largest = self.guarantee.unit, self.largest_count
         if unit.max_items is not None:
             return replace(
@@ -298,7 +298,7 @@ class Release(Shown, Tabular, Saved):
         if largest is None or (unit.max_count is not None and count <= largest):
             return found
         if unit.max_count is not None:
-            # Those are among the labels at the cap.
+            # These labels are among those at the cap.
             capped, why = self.k_plus(largest), f"counts of {largest:,} or more were merged"
             holds = Holds.AT_MOST if capped.statement.holds is Holds.BOTH else Holds.NONE
             return replace(found, interval=(0.0, capped.interval[1]), statement=Statement(holds, why))
@@ -306,7 +306,7 @@ class Release(Shown, Tabular, Saved):
         if count > largest:
             return replace(found, interval=(0.0, math.inf), statement=Statement(Holds.NONE, why))
         if or_more and found.statement.holds is Holds.BOTH:
-            # No node has more edges left than it had: what holds of those from below, holds of all.
+            # A node has at most as many edges left as it had: a lower bound on remaining degrees holds for all degrees.
             return replace(found, interval=(low, math.inf), statement=Statement(Holds.AT_LEAST, why))
         return replace(found, assumes=f"no node has more than {largest:,} edges: edges beyond that were left out")
 

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
     from anonhist.releases.protocols import Mechanism
 
-# A mechanism prepares once per batch: large enough to share that, small enough to hold large profiles.
+# A mechanism prepares once per batch: batches are large enough to share that, and small enough for large profiles.
 _BATCH, _LARGE_BATCH, _LARGE = 32, 8, 2**12
-# So much of the time it takes to draw runs, the rest to do something with them.
+# The share of time for drawing runs; the rest is for using them.
 _DRAWING = 0.7
 
 
@@ -29,11 +29,11 @@ class Run(NamedTuple):
     Attributes
     ----------
     profile
-        What it published.
+        The profile it released.
     zeros
-        Its number of labels of count zero, where such a number is released.
+        Its number of labels of count zero, if that is released.
     misfit
-        Distance of its noisy values from what was published, if the mechanism reports it.
+        Distance of its noisy values from its profile, if the mechanism reports it.
     """
 
     profile: Profile
@@ -56,15 +56,15 @@ def draw_runs(
     Parameters
     ----------
     mechanism, profile, zeros
-        What is run, on what.
+        The mechanism, and the public data it runs on.
     size
-        How many, ≥ 0.
+        Number of runs, ≥ 0.
     rng
         Simulation randomness; nothing secret depends on it.
     with_misfit
         Whether each run reports its misfit; ignored if the mechanism cannot.
     progress
-        Called with the share done, in (0, 1], also within a batch.
+        Called with the share done, in (0, 1], also during a batch.
     """
     batch = _BATCH if profile.durfee_size < _LARGE else _LARGE_BATCH
     done = 0
@@ -74,7 +74,7 @@ def draw_runs(
         with tell_share(progress, done / size, drawn_share):
             if with_misfit and isinstance(mechanism, TellsMisfit):
                 told = mechanism.simulate_with_misfit(profile, size=count, rng=rng)
-                # Where zeros are released the set of labels is public: labels not in a run have count zero.
+                # If zeros are released, the set of labels is public: labels not in a run have count zero.
                 labels = None if zeros is None else zeros + profile.num_labels
                 drawn = [Run(run, None if labels is None else labels - run.num_labels, far) for run, far in told]
             else:
@@ -87,14 +87,14 @@ def draw_runs(
 
 
 def nothing_like(profile: Profile, zeros: int | None) -> tuple[Profile, int | None]:
-    """Return an empty profile: the same labels if these are known, none of which occurs."""
+    """Return an empty profile, and its number of zeros: all labels, if their set is known."""
     return Profile([], [], unit=profile.unit), None if zeros is None else zeros + profile.num_labels
 
 
 def generator_of(mechanism: Mechanism, profile: Profile, zeros: int | None) -> np.random.Generator:
     """Return a generator seeded with the release, so that simulations of a release are reproducible.
 
-    Post-processing of public values: no privacy depends on it.
+    This is post-processing of public values: privacy does not depend on it.
     """
     told = hashlib.sha256(repr((mechanism.name, sorted(mechanism.parameters.items()), zeros)).encode())
     for array in (profile.counts, profile.prevalences):
@@ -103,5 +103,5 @@ def generator_of(mechanism: Mechanism, profile: Profile, zeros: int | None) -> n
 
 
 def part_of(progress: Callable[[float], None] | None, first: float, last: float) -> Callable[[float], None] | None:
-    """Return a callback for a part of the work, from ``first`` to ``last`` of the whole."""
+    """Return a progress callback for a part of the work, from the share ``first`` to the share ``last``."""
     return None if progress is None else lambda share: progress(first + (last - first) * share)

@@ -13,10 +13,10 @@ NORMAL_95 = 1.959963984540054
 
 
 def whole_interval(values: ArrayLike, errors: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the ends of 95 % intervals for numbers of labels: ``value ± max(1, ⌈1.96·error⌉)``, cut below at 0.
+    """Return the ends of 95 % intervals for numbers of labels: ``value ± max(1, ⌈1.96·error⌉)``, clipped at 0.
 
-    The truth is a whole number, so a normal interval that contains no other has less than its stated coverage. And an
-    error that no run showed may still occur: after B runs without, its probability is up to 3/B (95 % confidence).
+    The truth is a whole number, so a normal interval that contains only one has less than its stated coverage. An error
+    that no run showed may still occur: after B runs without it, its probability is up to 3/B (95 % confidence).
 
     Parameters
     ----------
@@ -26,7 +26,7 @@ def whole_interval(values: ArrayLike, errors: ArrayLike) -> tuple[NDArray[np.flo
     Returns
     -------
     low, high : ndarray of float64
-        ``0 ≤ low ≤ value < high``, whole. Where floats skip whole numbers, from 2^53 on, at least the next floats.
+        ``0 ≤ low ≤ value < high``, whole; from 2⁵³ on, where floats skip whole numbers, at least the adjacent floats.
 
     Examples
     --------

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from anonhist.releases import Release
 
-# One hue, told apart by lightness: readable without colour vision and in print.
+# One hue, told apart by lightness: readable without color vision and in print.
 INK, BLUE, BAND, GRID = "#1f2933", "#0b6e99", "#9fcfe3", "#d9e2ec"
 # What may not be published.
 ALARM = "#b42318"
@@ -93,7 +93,7 @@ def say_empty(axes: Axes, text: str = "the released profile is empty") -> None:
     axes.text(0.5, 0.5, text, ha="center", va="center", transform=axes.transAxes, color=INK)
 
 
-def add_legend(axes: Axes) -> None:
+def add_legend(axes: Axes, *, handle_length: float = 1.4) -> None:
     """Name what is drawn, above the axes: no corner of them is free in every release."""
     axes.legend(
         loc="lower left",
@@ -104,8 +104,21 @@ def add_legend(axes: Axes) -> None:
         labelcolor=INK,
         fontsize=9.5,
         columnspacing=1.2,
-        handlelength=1.4,
+        handlelength=handle_length,
     )
+
+
+def mark_shares(axes: Axes) -> None:
+    """Mark shares from 0 to 1 in percent on the upright axis."""
+    axes.set_ylim(0, 1.02)
+    axes.set_yticks(np.linspace(0, 1, 6), [f"{mark} %" for mark in range(0, 101, 20)])
+
+
+def scale_across(axes: Axes, right: float) -> None:
+    """Make the level axis a log scale of counts from 1 to ``right``."""
+    axes.set_xscale("log")
+    scale_of_counts(axes.xaxis, right)
+    axes.set_xlim(0.8, right)
 
 
 def scale_of_counts(axis: Axis, largest: float) -> None:
@@ -134,13 +147,11 @@ def _log_log(axes: Axes, x: NDArray[Any], high: NDArray[np.float64]) -> None:
     if not x.size:
         say_empty(axes)
         return
-    axes.set_xscale("log")
     axes.set_yscale("log")
     right, top = max(2.5, float(_beyond(x)[0])), max(2.0, float(high.max()) * 1.6)
-    scale_of_counts(axes.xaxis, right)
+    scale_across(axes, right)
     scale_of_counts(axes.yaxis, top)
     floor = _floor(high)
     axes.set_yticks([floor, *axes.get_yticks()], ["0", *(label.get_text() for label in axes.get_yticklabels())])
     axes.set_ylim(0.9 * floor, top)
-    axes.set_xlim(0.8, right)
     add_legend(axes)

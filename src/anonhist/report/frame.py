@@ -18,8 +18,7 @@ _LONGEST_TITLE = 200
 def check_report_path(path: str | Path) -> None:
     """Refuse a report path that does not end in ``.html``."""
     if Path(path).suffix.lower() != ".html":
-        message = f"A report is an HTML page: end its path in .html, not {str(path)!r}."
-        raise UsageError(message)
+        raise UsageError(f"A report is an HTML page: end its path in .html, not {str(path)!r}.")
 
 
 @dataclass(frozen=True)
@@ -57,8 +56,7 @@ class Sheet:
         check_report_path(self.path)
         check_free(self.path, overwrite=self.overwrite)
         if self.title is not None and not (self.title.strip() and len(self.title) <= _LONGEST_TITLE):
-            message = f"`title` must have between 1 and {_LONGEST_TITLE} characters, one of them visible."
-            raise UsageError(message)
+            raise UsageError(f"`title` must have between 1 and {_LONGEST_TITLE} characters, one of them visible.")
 
     def write(self, main: str, *, headline: str, subtitle: str, banner: str = "", version: str | None = None) -> None:
         """Write the page, whole or not at all.

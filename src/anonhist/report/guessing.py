@@ -11,7 +11,7 @@ import numpy as np
 from anonhist.properties.guessing.covered import covered_share, round_grid
 from anonhist.properties.levels import widening_factor
 from anonhist.releases.whole_interval import NORMAL_95, whole_interval
-from anonhist.report.figures import BAND, BLUE, add_legend, canvas, say_empty, scale_of_counts
+from anonhist.report.figures import BAND, BLUE, add_legend, canvas, mark_shares, say_empty, scale_across
 from anonhist.report.hover import Hover
 from anonhist.report.wording import interval
 
@@ -186,11 +186,7 @@ def guessing_figure(release: Release, *, guessing: Guessing | None = None) -> Fi
         axes.fill_between(curve.labels, *curve.band, color=BAND, linewidth=0, label="95 % interval")
     mark = "-" if curve.labels.size > 1 else "o"
     axes.plot(curve.labels, curve.share, mark, color=BLUE, linewidth=1.6, label="released guessing curve")
-    axes.set_ylim(0, 1.02)
-    axes.set_yticks(np.linspace(0, 1, 6), [f"{mark} %" for mark in range(0, 101, 20)])
-    axes.set_xscale("log")
-    right = max(2.5, float(curve.labels[-1]) * 1.25)
-    scale_of_counts(axes.xaxis, right)
-    axes.set_xlim(0.8, right)
+    mark_shares(axes)
+    scale_across(axes, max(2.5, float(curve.labels[-1]) * 1.25))
     add_legend(axes)
     return figure

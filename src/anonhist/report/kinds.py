@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol
+
+from anonhist.catalogue import load
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -16,9 +17,9 @@ if TYPE_CHECKING:
 
 # Where the view of each kind is, by its name: loaded for those alone who look at such releases.
 VIEWS = {
-    "central": "anonhist.report.page",
-    "degrees": "anonhist.report.degree.page",
-    "sketch": "anonhist.report.sketch_page",
+    "central": ".report.page:VIEW",
+    "degrees": ".report.degree.page:VIEW",
+    "sketch": ".report.page:SKETCH_VIEW",
 }
 
 
@@ -55,5 +56,5 @@ def view_of(release: Release) -> ReleaseView:
     >>> view_of(release(Profile.from_counts([8, 8, 3]), epsilon=1)).figure.__name__
     'prevalences_figure'
     """
-    view: ReleaseView = import_module(VIEWS[release.mechanism.kind.name]).VIEW
+    view: ReleaseView = load(VIEWS[release.mechanism.kind.name])
     return view

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 # Below and above, a factor is not written as a plain decimal, whose digits nobody would count.
 _PLAIN = (1e-6, 12)
-_STAYS = "Whatever is done with the results, that stays true."
+_STAYS = "This stays true whatever is done with the results."
 
 
 def plain_promise(guarantee: Guarantee, *, result: str = "result") -> str:
@@ -33,7 +33,9 @@ def plain_promise(guarantee: Guarantee, *, result: str = "result") -> str:
     """
     unit, is_substitute = guarantee.unit, guarantee.relation is NeighboringRelation.SUBSTITUTE
     change = f"Replacing any {unit} by another" if is_substitute else f"Adding or removing any {unit}"
-    return f"{change} changes the probability of any {result} by {at_most(guarantee)}."
+    # A party that knows its own share of the noise is promised less, in a sentence of its own.
+    seen = "" if guarantee.party_epsilon is None else ", as outsiders see it,"
+    return f"{change} changes the probability of any {result}{seen} by {at_most(guarantee)}."
 
 
 def at_most(guarantee: Guarantee) -> str:
@@ -56,12 +58,13 @@ def factor(epsilon: Fraction) -> str:
     Examples
     --------
     >>> from fractions import Fraction
-    >>> [factor(Fraction(each)) for each in ("1e-9", "0.001", "0.5", "1", "10", "100")]
-    ['1 + 1.1e-9', '1.00101', '1.649', '2.72', '22,027', 'e^100']
+    >>> [factor(Fraction(each)) for each in ("1e-9", "0.001", "0.5", "1", "10", "100", "40/3")]
+    ['1 + 1.1e-9', '1.00101', '1.649', '2.72', '22,027', 'e^100', 'e^(40/3)']
     """
     least, most = _PLAIN
     if epsilon > most:
-        return f"e^{short_decimal(epsilon)}"
+        power = short_decimal(epsilon)
+        return f"e^({power})" if "/" in power else f"e^{power}"
     if epsilon < least:
         return f"1 + {round_up(epsilon + epsilon**2)}"
     exact = (Decimal(epsilon.numerator) / Decimal(epsilon.denominator)).exp()
@@ -78,7 +81,7 @@ def for_one_person(guarantee: Guarantee, *, stays: str = _STAYS) -> list[str]:
     >>> from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit
     >>> for_one_person(Guarantee(PrivacyUnit.item(), NeighboringRelation.ADD_OR_REMOVE, Fraction(1, 2)))
     ['This is strong protection. Someone who thinks it equally likely that a given item is in the data or not can become
-    at most 62.3 % sure of either. Whatever is done with the results, that stays true.']
+    at most 62.3 % sure of either. This stays true whatever is done with the results.']
     """
     kind = guarantee.unit.kind
     is_substitute = guarantee.relation is NeighboringRelation.SUBSTITUTE
@@ -89,7 +92,7 @@ def for_one_person(guarantee: Guarantee, *, stays: str = _STAYS) -> list[str]:
     if guarantee.party_epsilon is not None:
         inside = worth(guarantee.party_epsilon, doubt=doubt, has_delta=bool(guarantee.delta))
         said.append(
-            "Towards a party, which knows its own share of the noise, the factor is at most "
+            "Toward a party, which knows its own share of the noise, the factor is at most "
             f"{factor(guarantee.party_epsilon)}. {inside}"
         )
     return said

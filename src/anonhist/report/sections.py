@@ -9,15 +9,20 @@ from urllib.parse import quote
 from anonhist.formats.tables import csv_text
 from anonhist.privacy import warning
 from anonhist.report.promise import exclusions, for_one_person, plain_promise
+from anonhist.report.wording import interval, parameters_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from anonhist.outward import Tabular
     from anonhist.privacy import Guarantee
+    from anonhist.releases import Release
 
 # What a page says of the command that made it, where that draws noise.
 DRAWN_AGAIN = "The same command draws new noise, and spends the budget once more."
+# At which counts tables say how many labels have as many or more, and how many single counts they list.
+LEVELS = (1, 2, 3, 5, 10, 20, 50, 100, 1_000, 10_000, 100_000, 1_000_000)
+_ROWS = 12
 # Rows. What would be larger than the rest of the page stays in the files of those who made it.
 _MOST_DOWNLOADED = 5_000
 
@@ -40,6 +45,76 @@ def paragraphs(said: Iterable[str]) -> str:
 def folded(summary: str, inside: str) -> str:
     """Return HTML that is read by those who ask for it."""
     return f"<details><summary>{html(summary)}</summary>{inside}</details>" if inside else ""
+
+
+def table_of(heads: Sequence[str], rows: Iterable[Sequence[str]], *, write: Callable[[str], str] = html) -> str:
+    """Return a table of text, of which the first cell of each row says what the row is about."""
+    titles = "".join(f'<th scope="col">{write(head)}</th>' for head in heads)
+    first = f"<thead><tr>{titles}</tr></thead>" if heads else ""
+    body = "".join(
+        f'<tr><th scope="row">{write(name)}</th>{"".join(f"<td>{write(text)}</td>" for text in texts)}</tr>'
+        for name, *texts in rows
+    )
+    return f"<table>{first}<tbody>{body}</tbody></table>"
+
+
+def interval_rows(listed: Iterable[tuple[str, str, tuple[float, float]]], *, places: int = 0, unit: str = "") -> str:
+    """Write rows of a name, a number and the ends of its interval."""
+    return text_rows((name, value, interval(*ends, places=places) + unit) for name, value, ends in listed)
+
+
+def text_rows(listed: Iterable[tuple[str, str, str]]) -> str:
+    """Write rows of a name, a number and its interval, all plain text."""
+    # A narrow window may break an interval before its upper end, but no number.
+    return "".join(
+        f'<tr><th scope="row">{escape(name)}</th><td>{escape(value)}</td><td>{_breakable(ends)}</td></tr>'
+        for name, value, ends in listed
+    )
+
+
+def _breakable(ends: str) -> str:
+    low, to, high = escape(ends).partition(" to ")
+    return f"{low} <span>to {high}</span>" if to else low
+
+
+def notes_html(notes: Iterable[str]) -> str:
+    """Return what a reader must know before the numbers."""
+    return "".join(f"<p><b>Note.</b> {html(each)}</p>" for each in notes)
+
+
+def released_parts(release: Release, command: str | None, *, again: str, noun: str, file: str) -> dict[str, str]:
+    """Return the parts that the pages of all releases have, as HTML.
+
+    Parameters
+    ----------
+    command, again
+        The command that made the page, and what running it again does.
+    noun
+        What the released numbers belong to: counts or degrees.
+    file
+        What the file of the numbers is called.
+    """
+    profile, limit = release.profile, release.guarantee.unit.max_count
+    largest = int(profile.counts[-1]) if len(profile) else 1
+    most = largest if limit is None else limit
+    levels = sorted({level for level in (*LEVELS, most if limit else 1) if level <= most})
+    shown = profile.counts[:_ROWS].tolist()
+    return {
+        "warning": epsilon_warning(release.guarantee),
+        "mechanism": html(release.mechanism.name),
+        "reason": html(release.reason),
+        "parameters": folded("Its parameters", f"<p>{html(parameters_text(release))}</p>"),
+        "k_plus_rows": interval_rows(
+            (f"{k:,} or more", f"{profile.k_plus(k):,}", release.error.k_plus(profile, k).interval) for k in levels
+        ),
+        "prevalence_rows": interval_rows(
+            (f"{r:,} or more" if r == limit else f"{r:,}", f"{profile.prevalence(r):,}", release.prevalence(r).interval)
+            for r in shown
+        ),
+        "more": f"The first {_ROWS} of {len(profile):,} released {noun}." if len(profile) > _ROWS else "",
+        "download": download(release, rows=len(profile), name=file),
+        "reproduce": reproduce(command, again),
+    }
 
 
 def scrolled(table: str, *, label: str) -> str:

@@ -128,7 +128,7 @@ def write_sheet(
     if isinstance(shown, Release):
         view_of(shown).write(shown, sheet, not_private_truth)
     elif not_private_truth is not None:
-        raise UsageError("`not_private_truth` belongs to a release of degrees; leave it out.")
+        raise UsageError("`not_private_truth` applies only to releases of degrees; leave it out.")
     elif isinstance(shown, Curve):
         write_curve(shown, sheet)
     elif isinstance(shown, FrequencyEstimate):

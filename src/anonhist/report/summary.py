@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from anonhist.report.kinds import view_of
 from anonhist.report.remarks import remarks
-from anonhist.report.wording import expected_error, interval, promise_lines, share_of_items
+from anonhist.report.wording import expected_error, interval, many, promise_lines, share_of_items
 
 if TYPE_CHECKING:
     from anonhist.properties.estimate import Estimate
@@ -25,11 +25,11 @@ def facts(release: Release) -> list[tuple[str, str]]:
         f"about {words.error.format(expected_error(release.error))} expected{share_of_items(release)} (sorted ℓ1,"
         f" {runs} simulations)."
         if runs
-        else "not simulated (0 simulations), so there is no expected error, and no interval that rests on one."
+        else "not simulated (0 simulations), so there is no expected error and no interval based on one."
     )
     own = "" if release.items is None else f" Released on its own: {words.many_items(release.items)}."
     silent = "" if release.zeros is None else f", and {words.many_labels(release.zeros)} without any"
-    capped = "" if unit.max_count is None else f", each label counted at most {_many(unit.max_count, 'time')}"
+    capped = "" if unit.max_count is None else f", each label counted at most {many(unit.max_count, 'time')}"
     # Noise makes labels where there are few: the number is not said without what it is worth.
     # Of degrees that were bounded: that many of them, as in the table.
     reached = release.error.k_plus(profile, 1).interval
@@ -64,10 +64,6 @@ def rows(release: Release) -> list[tuple[str, Estimate]]:
         shown.insert(0, (words.exactly.format(0), release.prevalence(0)))
     if release.excess is not None:
         bound, cap = release.excess.bound, release.excess.cap
-        shown.append((f"users with more than {_many(bound, 'item')}", release.excess.users))
+        shown.append((f"users with more than {many(bound, 'item')}", release.excess.users))
         shown.append((f"items left out of them, up to {cap:,} each", release.excess.capped_items))
     return shown
-
-
-def _many(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"

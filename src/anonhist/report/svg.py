@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from anonhist.report.hover import Hover
 
-_COLOURS = {colour: f"var(--series-{place})" for place, colour in enumerate(SERIES)}
-_COLOURS |= {INK: "var(--ink)", BLUE: "var(--accent)", BAND: "var(--band)", GRID: "var(--line)", ALARM: "var(--alarm)"}
+_COLORS = {color: f"var(--series-{place})" for place, color in enumerate(SERIES)}
+_COLORS |= {INK: "var(--ink)", BLUE: "var(--accent)", BAND: "var(--band)", GRID: "var(--line)", ALARM: "var(--alarm)"}
 _NAMES = re.compile(r'(\bid="|href="#|url\(#)')
 # Matplotlib's settings are those of the whole process: of two threads that set and restore them, one would restore what
 # the other has set, for good.
@@ -29,7 +29,7 @@ _SETTINGS = Lock()
 def inline_svg(
     draw: Callable[[], Figure], *, name: str, description: str, keep_text: bool = False, hover: Hover | None = None
 ) -> str:
-    """Draw a figure as an ``<svg>`` element that takes its colours from the page.
+    """Draw a figure as an ``<svg>`` element that takes its colors from the page.
 
     Text is drawn as paths, so that it looks the same wherever the page is opened. The same figure gives the same
     bytes: no date, no random names, and no settings of the user.
@@ -66,8 +66,8 @@ def inline_svg(
     text = buffer.getvalue()
     text = re.sub(r"\s*(<metadata>.*?</metadata>|<!--.*?-->)", "", text[text.index("<svg") :], flags=re.DOTALL)
     text = _NAMES.sub(rf"\g<1>{name}-", text)
-    for colour, variable in _COLOURS.items():
-        text = text.replace(colour, variable)
+    for color, variable in _COLORS.items():
+        text = text.replace(color, variable)
     text = text.replace("<svg", f'<svg role="img" aria-label="{escape(description)}"', 1)
     strips = "" if hover is None else hover.strips(figure)
     return f"{text.rstrip().removesuffix('</svg>')}{strips}</svg>"

@@ -1,4 +1,4 @@
-"""What a page says in words and numbers; everything here is plain text, not yet HTML."""
+"""What is said in words and numbers on pages, terminals and in notebooks; all of it is plain text, not yet HTML."""
 
 from __future__ import annotations
 
@@ -7,17 +7,20 @@ from typing import TYPE_CHECKING
 
 from anonhist.privacy import certainty, strength, warning
 from anonhist.privacy.protection import NONE_ABOVE
+from anonhist.properties.estimate import format_number
+from anonhist.properties.statement import Holds
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from fractions import Fraction
 
     from anonhist.privacy import Guarantee
+    from anonhist.properties.estimate import Estimate
     from anonhist.releases import Release, ReleaseError
 
 
 # What :func:`promise_lines` calls its lines.
-PROMISE_NAMES = ("Promise", "Protection", "Towards a party", "Warning")
+PROMISE_NAMES = ("Promise", "Protection", "Toward a party", "Warning")
 
 
 def promise_lines(guarantee: Guarantee) -> list[tuple[str, str]]:
@@ -33,9 +36,15 @@ def promise_lines(guarantee: Guarantee) -> list[tuple[str, str]]:
     """
     lines = [("Promise", guarantee.sentence), ("Protection", protection_line(guarantee.epsilon))]
     if guarantee.party_epsilon is not None:
-        lines.append(("Towards a party", protection_line(guarantee.party_epsilon)))
+        lines.append(("Toward a party", protection_line(guarantee.party_epsilon)))
     said = warning(guarantee.epsilon)
     return [*lines, ("Warning", said)] if said else lines
+
+
+def promise_of(guarantee: Guarantee) -> tuple[list[str], list[tuple[str, str]]]:
+    """Return the promise in two parts: warnings, which must not be missed, and the other lines."""
+    lines = promise_lines(guarantee)
+    return [text for name, text in lines if name == "Warning"], [line for line in lines if line[0] != "Warning"]
 
 
 def protection_line(epsilon: Fraction) -> str:
@@ -92,7 +101,7 @@ def expected_error(error: ReleaseError) -> str:
 
 
 def interval(low: float, high: float, *, places: int = 0) -> str:
-    """Write an interval, its ends rounded outwards; without an upper end it says nothing.
+    """Write an interval, its ends rounded outward; without an upper end it says nothing.
 
     Examples
     --------
@@ -125,10 +134,10 @@ def bars_text(error: ReleaseError, *, none: str) -> str:
     --------
     >>> from anonhist.releases import ReleaseError
     >>> bars_text(ReleaseError.without_runs(), none="that number from none")
-    'Bars and bands would be 95 % intervals: there are none here.'
+    'There are no 95 % intervals here, so the plots have neither bars nor bands.'
     """
     if not (error.has_k_plus_intervals or error.has_prevalence_intervals):
-        return "Bars and bands would be 95 % intervals: there are none here."
+        return "There are no 95 % intervals here, so the plots have neither bars nor bands."
     return (
         "Bars and bands are 95 % intervals, each for its own place on the plot. Where one reaches 0, the release cannot"
         f" tell {none}."
@@ -166,11 +175,11 @@ def runs_text(release: Release, *, of: str = "profile") -> str:
     >>> from anonhist.profiles import Profile
     >>> made = PrevalenceMechanism(1, public_cap=9).release(Profile.from_counts([2, 1]))
     >>> runs_text(replace(made, simulations=0))
-    'No error was simulated (0 simulations): there is no expected error, and no interval that rests on one.'
+    'No errors were simulated (0 simulations), so there is no expected error and no interval based on one.'
     """
     runs = release.error.simulations
     if not runs:
-        return "No error was simulated (0 simulations): there is no expected error, and no interval that rests on one."
+        return "No errors were simulated (0 simulations), so there is no expected error and no interval based on one."
     return f"Errors come from {runs:,} new runs of the mechanism on the released {of}, which costs no privacy."
 
 
@@ -220,3 +229,30 @@ def interval_of_items(release: Release) -> tuple[float, float]:
     rate = float(guarantee.spending[0][1] / l1_sensitivity)
     reach = max(1, math.ceil(-math.log(0.025 * (1 + math.exp(-rate))) / rate) - 1)
     return max(0.0, float(release.n - reach)), float(release.n + reach)
+
+
+def method_text(title: str, estimate: Estimate) -> str:
+    """Return the method, after the number that was asked with."""
+    number = title.partition(", ")[2]
+    method = estimate.method.removesuffix(", from a release")
+    return f"{number}, {method}" if number else method
+
+
+def known_ends(estimate: Estimate, *, digits: int) -> str:
+    """Write the ends that hold."""
+    low, high = (format_number(end, digits=digits) for end in estimate.interval)
+    holds = estimate.statement.holds
+    if holds is Holds.BOTH:
+        return f"{low} to {high}"
+    return "none" if holds is Holds.NONE else f"{holds.value} {low if holds is Holds.AT_LEAST else high}"
+
+
+def many(number: int, noun: str) -> str:
+    """Write a number of things.
+
+    Examples
+    --------
+    >>> many(1, "item"), many(2000, "label")
+    ('1 item', '2,000 labels')
+    """
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

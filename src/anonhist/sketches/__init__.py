@@ -7,18 +7,15 @@
 (1000,)
 """
 
-from anonhist.sketches.decoding.decompounding import Decompounding
+from anonhist.sketches.decoding.decompounding import Decompounding, FourierDecompounding
 from anonhist.sketches.decoding.empirical_bayes import EmpiricalBayes
-from anonhist.sketches.decoding.fourier import FourierDecompounding
-from anonhist.sketches.decoding.isotonic import Isotonic
 from anonhist.sketches.decoding.maximum_likelihood import MaximumLikelihood
-from anonhist.sketches.decoding.three_tap import ThreeTap
+from anonhist.sketches.decoding.three_tap import Isotonic, ThreeTap
 from anonhist.sketches.decoding.wu_pagh import WuPagh
-from anonhist.sketches.domain_sketch import DomainSketch
-from anonhist.sketches.hashed_sketch import HashedSketch
+from anonhist.sketches.kinds import DomainSketch, HashedSketch
+from anonhist.sketches.noise import Adversary, NoiseShare
 from anonhist.sketches.promise import UsersIn
 from anonhist.sketches.recommendation import recommend_buckets
-from anonhist.sketches.shares import Adversary, NoiseShare
 from anonhist.sketches.sketch import Sketch
 
 __all__ = [

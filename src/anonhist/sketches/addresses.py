@@ -14,17 +14,16 @@ from anonhist.errors import DataError, UsageError
 from anonhist.frozen import Checked, Converted, completed, converted, frozen
 from anonhist.numeric.keyed_hash import keyed_hash
 from anonhist.numeric.read_only import read_only
-from anonhist.privacy import parse_epsilon, parse_whole_number
+from anonhist.privacy import EpsilonLike, parse_epsilon, parse_whole_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from numpy.typing import NDArray
 
-    from anonhist.privacy import EpsilonLike
 
 MOST_COUNTERS = 2**31
-# Samples of more labels cannot be simulated, and a list of so many is larger than memory.
+# Larger samples cannot be simulated, and a longer list does not fit in memory.
 MOST_LISTED = 10**9 - 1
 # Results are scaled by the inverse of the rate. With a smaller rate they would exceed 63 bits.
 LEAST_SHARE = Fraction(1, 2**32)
@@ -43,8 +42,7 @@ def _checked_key(key: bytes) -> bytes:
 def _checked_rate(share: EpsilonLike) -> Fraction:
     exact = parse_epsilon(share, name="sampling_rate")
     if exact > 1:
-        message = f"`sampling_rate` must be at most 1, not {exact!s:.80}."
-        raise UsageError(message)
+        raise UsageError(f"`sampling_rate` must be at most 1, not {exact!s:.80}.")
     if exact < LEAST_SHARE:
         raise UsageError("`sampling_rate` must be at least 2^-32 (about 2.4e-10); take a larger one.")
     return exact
@@ -64,12 +62,12 @@ class HashedAddresses:
     key
         One byte or more.
     sampling_rate
-        Which share of all labels is kept, from 2^−32 to 1.
+        Share of all labels that is kept, from 2^−32 to 1.
 
     Raises
     ------
     UsageError
-        If one of them is none of these.
+        If one of them is invalid.
 
     Examples
     --------
@@ -112,14 +110,14 @@ class DomainAddresses:
     key
         One byte or more: labels are found, and those of a sample chosen, by their hash under it.
     sampling_rate
-        Which share of the labels is kept, from 2^−32 to 1.
+        Share of the labels that is kept, from 2^−32 to 1.
 
     Raises
     ------
     UsageError
         If there are no labels, the key or the rate is invalid, or the domain is smaller than its sample.
     DataError
-        If a label is not a string, is there twice, or is not in the sample.
+        If a label is not a string, is repeated, or is not in the sample.
 
     Examples
     --------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence, Sized
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -11,8 +11,6 @@ import numpy as np
 from anonhist.errors import DataError, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from numpy.typing import ArrayLike, NDArray
 
 # So many labels are hashed and added at a time.

@@ -4,7 +4,7 @@ A decoder that assumes smooth counts has a bias that no simulation on its result
 estimates without assumptions. With ĝ the empirical characteristic
 function of B counters and κ̂ that of the noise, ``B·ĝ/κ̂`` is the transform of unbiased estimates of φ_r if each
 counter is one label's, and ``B·ln(ĝ/κ̂)`` that of nearly unbiased ones if labels share counters
-(:mod:`anonhist.sketches.decoding.compound`). If ĝ is mostly noise, the logarithm is replaced by its tangent at the
+(:mod:`anonhist.sketches.decoding.decompounding`). If ĝ is mostly noise, the logarithm is replaced by its tangent at the
 decoded distribution, a step that removes the decoder's bias up to its square.
 
 Such estimates have a large variance for single counts, and a small one for sums of neighboring counts. φ_{1+} ≥ φ_{2+}
@@ -28,11 +28,9 @@ from anonhist.releases import KPlusBand, PrevalenceBand
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from anonhist.sketches.counters import Counters
-    from anonhist.sketches.decoding.decoder import CounterSetting
-    from anonhist.sketches.prevalences import Prevalences
+    from anonhist.numeric.arrays import Bools, Floats, Ints
+    from anonhist.sketches.decoding.decoder import Counters, CounterSetting, Prevalences
 
-    _Numbers = NDArray[np.float64]
 
 # Normal quantiles: 1.25 % beyond an end whose window was chosen; 1.5 % beyond others, since variances are estimated.
 _CHOSEN, _ALONE = 2.2414027276049473, 2.1700903775845606
@@ -100,14 +98,14 @@ def counter_bands(
     return KPlusBand(*_steps(ends, low, high)), PrevalenceBand(*_steps(ends, least, np.minimum(most, high)))
 
 
-def _places(observed: Counters, setting: CounterSetting, last: int) -> NDArray[np.int64]:
+def _places(observed: Counters, setting: CounterSetting, last: int) -> Ints:
     """Return all counts up to ``last``, and of those beyond the ones after which bounds by value change."""
     far, reach = observed.values[observed.values > last - setting.noise.reach(_CARRIED)], setting.noise.reach(_BEYOND)
     beyond = np.sort(np.concatenate((far + reach, np.maximum(far - reach, last + 1))))
     return np.concatenate((np.arange(1, last + 1), beyond[np.diff(beyond, prepend=0) > 0]))
 
 
-def _by_sum(observed: Counters, setting: CounterSetting, counts: NDArray[np.int64], sampling: _Sampling) -> _Numbers:
+def _by_sum(observed: Counters, setting: CounterSetting, counts: Ints, sampling: _Sampling) -> Floats:
     """Return the largest number of labels with these counts or more, given the sum of all counters."""
     total = float(observed.values.astype(np.float64) @ observed.numbers)
     total = max(0.0, total + _CHOSEN * (observed.size * setting.noise.variance) ** 0.5)
@@ -121,13 +119,13 @@ class _Sampling:
     labels: float
     counted: float
 
-    def spread(self, mean: _Numbers, variance: _Numbers) -> _Numbers:
+    def spread(self, mean: Floats, variance: Floats) -> Floats:
         """Return the standard deviation of estimates for all labels, of estimates for those that are counted."""
         number = np.clip(mean, 1, self.counted)
         drawn = self.labels * (self.labels - 1) * number * (1 - number / self.counted)
         return np.asarray(np.sqrt(self.labels**2 * variance + drawn))
 
-    def ends(self, mean: _Numbers, variance: _Numbers) -> tuple[_Numbers, _Numbers]:
+    def ends(self, mean: Floats, variance: Floats) -> tuple[Floats, Floats]:
         """Return bounds for all labels; no more than there are in a listed domain."""
         half, most = _CHOSEN * self.spread(mean, variance), self.labels * self.counted
         return np.minimum(self.labels * mean - half, most), np.minimum(self.labels * mean + half, most)
@@ -163,7 +161,7 @@ class _Grid:
 
     last: int
     counted: NDArray[np.complex128]
-    decoded: _Numbers
+    decoded: Floats
     ratio: NDArray[np.complex128]
     unbiased: NDArray[np.complex128]
     beyond: int
@@ -220,7 +218,7 @@ class _Grid:
             last, counted, pilot, ratio, unbiased, beyond, setting.is_hashed, noise, parts, distribution.reach(_CARRIED)
         )
 
-    def at_least(self, sampling: _Sampling) -> tuple[_Numbers, _Numbers]:
+    def at_least(self, sampling: _Sampling) -> tuple[Floats, Floats]:
         """Return bounds of φ_{k+} for k = 1..last."""
         size, last = self.decoded.size, self.last
         # Places before 1 up to the widest window: there all labels are, and counters that have none.
@@ -257,7 +255,7 @@ class _Grid:
             low[at[better]] = found_low[used][better]
             box *= 2
 
-    def exactly(self, sampling: _Sampling, low: _Numbers, high: _Numbers) -> tuple[_Numbers, _Numbers]:
+    def exactly(self, sampling: _Sampling, low: Floats, high: Floats) -> tuple[Floats, Floats]:
         """Return bounds of φ_r for r = 1..last: those of its own estimate, or the differences of bounds of φ_{k+}.
 
         The narrower one is used; the width does not depend on the position of the interval.
@@ -273,7 +271,7 @@ class _Grid:
         is_direct = 2 * half < most - least
         return np.where(is_direct, middle - half, least), np.where(is_direct, middle + half, most)
 
-    def _mean_at_least(self, numbers: _Numbers, weights: _Numbers, starts: NDArray[np.int64]) -> _Numbers:
+    def _mean_at_least(self, numbers: Floats, weights: Floats, starts: Ints) -> Floats:
         """Return ``Σ_i w_i·φ_{(s+i)+}`` for each start s."""
         size = self.decoded.size
         # From the last place down; what is before zero stands at the end.
@@ -282,7 +280,7 @@ class _Grid:
         sums = np.cumsum(numbers[order % size])[::-1]
         return np.convolve(sums, weights[::-1])[weights.size - 1 :][: starts.size]
 
-    def _variance(self, ramp: _Numbers, starts: NDArray[np.int64], *, single: bool = False) -> _Numbers:
+    def _variance(self, ramp: Floats, starts: Ints, *, single: bool = False) -> Floats:
         """Return the variance of the estimate of ``Σ_x φ_x·a(x − s)`` for each start s.
 
         a is a ramp that goes on with 1 after its end or, for a single count, with 0.
@@ -309,16 +307,14 @@ class _Grid:
         between = self._correlate(self.counted, np.where(near, more, odd**2), starts)
         return np.maximum(squares, 0.0) + (more if single else np.clip(between, 0.0, more))
 
-    def _correlate(self, transform: NDArray[np.complex128], response: _Numbers, starts: NDArray[np.int64]) -> _Numbers:
+    def _correlate(self, transform: NDArray[np.complex128], response: Floats, starts: Ints) -> Floats:
         """Return ``Σ_y n_y·f(y − s)`` for each start s, f centered in the middle of its array."""
         size = self.decoded.size
         found = np.fft.irfft(transform * np.conj(np.fft.rfft(np.fft.ifftshift(response))), size)
         return found[starts % size]
 
 
-def _by_value(
-    observed: Counters, setting: CounterSetting, counts: NDArray[np.int64], sampling: _Sampling
-) -> tuple[_Numbers, _Numbers]:
+def _by_value(observed: Counters, setting: CounterSetting, counts: Ints, sampling: _Sampling) -> tuple[Floats, Floats]:
     """Return bounds of φ_{k+} for these k, all at once, from the few counters that are so large."""
     reach = setting.noise.reach(_BEYOND)
     above = np.append(np.cumsum(observed.numbers[::-1])[::-1], 0).astype(np.float64)
@@ -334,19 +330,17 @@ def _by_value(
     return sampling.ends(sure, 0 * sure)[0], sampling.ends(most, 0 * most)[1]
 
 
-def _widen(marked: NDArray[np.bool_], reach: int) -> NDArray[np.bool_]:
+def _widen(marked: Bools, reach: int) -> Bools:
     """Extend marks by this distance on both sides."""
     sums = np.cumsum(np.pad(marked, (reach + 1, reach)))
     return np.asarray(sums[2 * reach + 1 :] > sums[: -2 * reach - 1])
 
 
-def _pad(numbers: _Numbers, size: int) -> _Numbers:
+def _pad(numbers: Floats, size: int) -> Floats:
     return np.append(numbers, np.zeros(size - numbers.size))
 
 
-def _steps(
-    ends: NDArray[np.int64], lows: _Numbers, highs: _Numbers
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+def _steps(ends: Ints, lows: Floats, highs: Floats) -> tuple[Ints, Ints, Ints]:
     """Shrink intervals to the whole numbers in them, and merge neighbors if that hardly widens them."""
     high = np.clip(np.floor(highs + _TOLERANCE), 0, 2.0**62).astype(np.int64)
     low = np.minimum(np.clip(np.ceil(lows - _TOLERANCE), 0, 2.0**62).astype(np.int64), high)

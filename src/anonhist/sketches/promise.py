@@ -2,25 +2,33 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from dataclasses import dataclass
+from decimal import ROUND_CEILING, Context, Decimal
 from enum import Enum
 from fractions import Fraction
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from anonhist.errors import DataError, UsageError
-from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit, parse_epsilon
+from anonhist.mechanisms.basis.setting import NOISE_IS_EXACT, check_relation
+from anonhist.numeric.exponential import float_rate
+from anonhist.privacy import EpsilonLike, Guarantee, NeighboringRelation, PrivacyUnit, parse_epsilon
 from anonhist.randomness.arguments import SMALLEST_GAMMA
 from anonhist.sketches.noise import NoiseComponent
-from anonhist.sketches.party_loss import party_loss
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from anonhist.privacy import EpsilonLike
-
-ARITHMETIC = "noise is exact and added to whole numbers, so floating point costs nothing"
+# Beyond this rate the simple bound is exact to seven digits.
+_SIMPLE_FROM = 8
+# The trapezoidal rule: its errors, and those of cutting it off, are below 10^-15 (docs/proofs/sketches.md, section 5).
+_STEP, _REACH = 0.125, 40.0
+_MARGIN = 1e-9
+_DIGITS = 4
 
 
 class UsersIn(Enum):
@@ -41,8 +49,7 @@ class UsersIn(Enum):
 def checked_unit(unit: object) -> PrivacyUnit:
     """Refuse a unit that a sketch cannot protect."""
     if not isinstance(unit, PrivacyUnit):
-        message = f"`unit` must be a PrivacyUnit, such as PrivacyUnit.user(max_items=5), not {unit!r:.80}."
-        raise UsageError(message)
+        raise UsageError(f"`unit` must be a PrivacyUnit, such as PrivacyUnit.user(max_items=5), not {unit!r:.80}.")
     if unit.max_count is not None:
         raise UsageError("A sketch protects items or users; it cannot cap counts, which protecting labels would need.")
     if unit.needs_bounded_degrees:
@@ -54,24 +61,16 @@ def checked_unit(unit: object) -> PrivacyUnit:
     return unit
 
 
-def checked_relation(relation: object) -> NeighboringRelation:
-    """Refuse an invalid relation."""
-    if not isinstance(relation, NeighboringRelation):
-        message = f"`relation` must be a NeighboringRelation, such as ADD_OR_REMOVE, not {relation!r:.80}."
-        raise UsageError(message)
-    return relation
-
-
 def checked_setting(
-    unit: object, relation: object, users_in: object
+    unit: object, relation: NeighboringRelation, users_in: object
 ) -> tuple[PrivacyUnit, NeighboringRelation, UsersIn]:
     """Return whom a sketch is to protect, or refuse what it cannot."""
     protected = checked_unit(unit)
     if not isinstance(users_in, UsersIn):
         raise UsageError("`users_in` must be UsersIn.EVERY_SKETCH or UsersIn.ONE_SKETCH.")
     if users_in is UsersIn.ONE_SKETCH and protected.max_items is None:
-        raise UsageError("`users_in` belongs to a sketch that protects users.")
-    return protected, checked_relation(relation), users_in
+        raise UsageError("`users_in` applies only to sketches that protect users.")
+    return protected, check_relation(relation), users_in
 
 
 def rate_of(epsilon: EpsilonLike, unit: PrivacyUnit, relation: NeighboringRelation) -> Fraction:
@@ -133,11 +132,10 @@ class SharedNoise:
 
     def __post_init__(self) -> None:
         if self.merged < self.participants:
-            message = (
+            raise UsageError(
                 f"This sketch is not private: it holds {self.merged:,} of at least {self.participants:,} shares of its "
                 "noise; add up those of the other parties first, under secure aggregation."
             )
-            raise UsageError(message)
 
     @property
     def party_gamma(self) -> Fraction:
@@ -205,7 +203,7 @@ def promise_of(
         relation,
         epsilon,
         Fraction(0),
-        ARITHMETIC,
+        NOISE_IS_EXACT,
         spending,
         conditions,
         party_epsilon if party_epsilon > epsilon else None,
@@ -238,3 +236,47 @@ def _conditions_of_shares(shared: Sequence[SharedNoise]) -> tuple[str, ...]:
 def _sessions(noise: Iterable[NoiseComponent]) -> list[tuple[str, list[NoiseComponent]]]:
     shares = sorted((part for part in noise if part.shape < 1), key=lambda part: part.session)
     return [(session, list(group)) for session, group in groupby(shares, key=lambda part: part.session)]
+
+
+def party_loss(gamma: Fraction, *, remaining: int, of: int) -> Fraction:
+    """Return the cost of a step of one counter if some shares of its noise are missing, rounded up.
+
+    Shares have the shape 1/``of``, and ``remaining`` of them are left. With s = ``remaining``/``of``, p = e^(−γ) and
+    Z the difference of two negative binomial numbers of shape s::
+
+        max over k of |ln P(Z = k)/P(Z = k + 1)| = ln P(Z = 0)/P(Z = 1)  for s < 1,  γ for s ≥ 1,
+
+    by docs/proofs/sketches.md, section 5. For s < 1 it is more than γ, and less than γ + ln(1/s).
+
+    Parameters
+    ----------
+    gamma
+        The rate γ of the whole noise, > 0.
+    remaining, of
+        How many shares are left, at least 1, and how many make the whole.
+
+    Returns
+    -------
+    Fraction
+        γ where nothing is missing; else four digits that are not below the exact value.
+
+    Examples
+    --------
+    >>> [float(party_loss(Fraction(rate), remaining=1, of=2)) for rate in ("0.01", "0.1", "1")]
+    [0.3555, 0.606, 1.676]
+    """
+    if remaining >= of:
+        return gamma
+    shape = remaining / of
+    if gamma > _SIMPLE_FROM:
+        return gamma + _round_up(math.log1p((of - remaining) / remaining))
+    w = np.arange(math.log(math.tanh(float_rate(gamma) / 2)) - _REACH, _REACH, _STEP)
+    # P(Z = k) is the mean of (1 − p)^2s·|1 − p·e^(it)|^(−2s)·cos(kt); tan(t/2) = e^w, and δ = tanh(γ/2).
+    x, delta = np.exp(2 * w), math.tanh(float_rate(gamma) / 2)
+    weights = (delta**2 + x) ** -shape * (1 + x) ** (shape - 1) * np.exp(w)
+    # 1 − P(Z = 1)/P(Z = 0), in which nothing cancels: the mean of 1 − cos t = 2x/(1 + x).
+    return _round_up(-math.log1p(-float(np.sum(weights * (2 * x / (1 + x))) / np.sum(weights))))
+
+
+def _round_up(loss: float) -> Fraction:
+    return Fraction(Context(prec=_DIGITS, rounding=ROUND_CEILING).create_decimal(Decimal(loss * (1 + _MARGIN))))

@@ -9,25 +9,25 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from anonhist.errors import UsageError
+from anonhist.mechanisms.basis.setting import check_relation
 from anonhist.numeric.pulse import tell_share
-from anonhist.privacy import NeighboringRelation, PrivacyUnit, parse_whole_number
+from anonhist.outward import Tabular
+from anonhist.privacy import EpsilonLike, NeighboringRelation, PrivacyUnit, parse_whole_number
 from anonhist.sketches.addresses import MOST_COUNTERS
-from anonhist.sketches.counters import Counters
-from anonhist.sketches.decoding.decoder import CounterSetting
+from anonhist.sketches.decoding.decoder import Counters, CounterSetting
 from anonhist.sketches.decoding.decompounding import Decompounding
 from anonhist.sketches.noise import NoiseDistribution
-from anonhist.sketches.promise import checked_relation, checked_unit, rate_of
+from anonhist.sketches.promise import checked_unit, rate_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from anonhist.privacy import EpsilonLike
 
-# Labels a bucket, and the error above the least at which fewer buckets are taken.
+# Labels per bucket, and how far above the lowest error fewer buckets are preferred.
 LOADS = (Fraction(4), Fraction(2), Fraction(1), Fraction(1, 2), Fraction(1, 3), Fraction(1, 4), Fraction(1, 8))
 TOLERANCE = 1.25
 BYTES = 8
-# So many labels are simulated so often; errors of more are smaller by the root of how many times as many they are.
+# Labels and runs of a simulation; with f times as many labels, errors are smaller by a factor of √f.
 _LABELS, _RUNS = 20_000, 8
 _LARGEST = 10_000
 
@@ -41,7 +41,7 @@ class BucketRow:
     buckets
         B.
     load
-        Labels a bucket, on average.
+        Labels per bucket, on average.
     size
         Bytes of the counters, 8·B.
     labels_error
@@ -61,19 +61,20 @@ class BucketRow:
 
 
 @dataclass(frozen=True)
-class BucketRecommendation:
+class BucketRecommendation(Tabular):
     """Numbers of buckets with their expected errors, fewest first, and which to take.
 
     Attributes
     ----------
     rows
-        One for each number of buckets.
+        One per number of buckets.
     best
         The number of buckets to take.
     reason
         Why, in a sentence.
     """
 
+    known_as = "buckets"
     rows: tuple[BucketRow, ...]
     best: int
     reason: str
@@ -88,7 +89,7 @@ def recommend_buckets(
     max_bytes: int | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> BucketRecommendation:
-    """Recommend the number of buckets of a hashed sketch for so many distinct labels.
+    """Recommend the number of buckets of a hashed sketch for an expected number of distinct labels.
 
     With too few buckets, many labels share one and are hard to separate; with too many, most buckets contain only
     noise. The range between is wide. Sketches of labels with prevalences ``φ_r ∝ r^(−2)`` are simulated and read back.
@@ -126,7 +127,7 @@ def recommend_buckets(
     expected = parse_whole_number(labels, name="labels", most=MOST_COUNTERS)
     most = None if max_bytes is None else parse_whole_number(max_bytes, name="max_bytes")
     protected = checked_unit(PrivacyUnit.item() if unit is None else unit)
-    distribution = NoiseDistribution.of([(rate_of(epsilon, protected, checked_relation(relation)), Fraction(1))])
+    distribution = NoiseDistribution.of([(rate_of(epsilon, protected, check_relation(relation)), Fraction(1))])
     loads = [load for load in LOADS if most is None or BYTES * _buckets(expected, load) <= most]
     if not loads:
         message = f"For so many labels a sketch takes at least {BYTES * _buckets(expected, LOADS[0]):,} bytes."

@@ -11,27 +11,29 @@ import numpy as np
 from anonhist.errors import DataError, UsageError
 from anonhist.numeric.keyed_hash import hash_buffer, keyed_hash
 from anonhist.outward import Saved, Shown
-from anonhist.privacy import PrivacyUnit, parse_simulations, parse_whole_number, short_decimal
-from anonhist.randomness import SystemSource, discrete_laplace
-from anonhist.sketches.addresses import known_places
+from anonhist.privacy import (
+    EpsilonLike,
+    Guarantee,
+    NeighboringRelation,
+    PrivacyUnit,
+    parse_simulations,
+    parse_whole_number,
+    short_decimal,
+)
+from anonhist.randomness import RandomSource, SystemSource, discrete_laplace
+from anonhist.sketches.addresses import DomainAddresses, HashedAddresses, known_places
+from anonhist.sketches.changes import check_mergeable, fold, in_turn, unfold
 from anonhist.sketches.chunks import CHUNK, LARGEST_COUNTER, label_chunks, total_of, whole_counts
-from anonhist.sketches.folding import fold, unfold
-from anonhist.sketches.merging import check_mergeable
-from anonhist.sketches.noise import NoiseComponent, NoiseDistribution
-from anonhist.sketches.promise import UsersIn, checked_parts, checked_setting, promise, rate_of, shared_noise
-from anonhist.sketches.turns import in_turn
+from anonhist.sketches.noise import NoiseComponent, NoiseDistribution, NoiseShare
+from anonhist.sketches.promise import UsersIn, checked_parts, checked_setting, promise, rate_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from numpy.typing import ArrayLike, NDArray
 
-    from anonhist.privacy import EpsilonLike, Guarantee, NeighboringRelation
-    from anonhist.randomness import RandomSource
     from anonhist.releases import Release
-    from anonhist.sketches.addresses import DomainAddresses, HashedAddresses
     from anonhist.sketches.decoding.decoder import Decoder, DecoderName
-    from anonhist.sketches.shares import NoiseShare
 
 
 class Sketch(Shown, Saved):
@@ -54,7 +56,7 @@ class Sketch(Shown, Saved):
     relation : NeighboringRelation
         Between which data sets.
     noise : tuple of NoiseComponent
-        What the noise consists of, sorted: one part for each sketch that was merged, each with a public identity.
+        The parts of the noise, sorted: one part for each sketch that was merged, each with a public identity.
     counters : ndarray of int64, shape (addresses.size,)
         The noisy counts, from −2^62 to 2^62.
     clipped : int or None
@@ -141,8 +143,8 @@ class Sketch(Shown, Saved):
         UsageError
             If a sketch cannot have the unit, the relation or users_in.
         DataError
-            If the parts do not belong together: noise of no part or twice the same, shares of one session that differ,
-            counters of another type or number or beyond ±2^62 or, where they are clipped, beyond their range.
+            If the parts do not belong together: no noise or the same noise twice, shares of one session that differ, or
+            counters of the wrong type, number or range (±2^62, or the clipped range).
 
         Examples
         --------
@@ -214,11 +216,7 @@ class Sketch(Shown, Saved):
         return promise(self.unit, self.relation, self.noise, self.users_in)
 
     def update(
-        self,
-        labels: Iterable[str],
-        counts: Iterable[int] | ArrayLike | None = None,
-        *,
-        ignore_unknown: bool = False,
+        self, labels: Iterable[str], counts: Iterable[int] | ArrayLike | None = None, *, ignore_unknown: bool = False
     ) -> None:
         """Count labels from a stream of any length, in constant memory.
 
@@ -228,7 +226,7 @@ class Sketch(Shown, Saved):
             Strings, one for each item: a list, a NumPy array of strings, a generator. Of a mapping from labels to
             counts, such as a ``Counter``, give both: ``update(found, found.values())``.
         counts
-            How many items each stands for, whole numbers ≥ 1, as many as there are labels; 1 each by default.
+            Number of items per label, whole numbers ≥ 1; 1 each by default.
         ignore_unknown
             Whether labels outside a listed domain are skipped; otherwise they are refused.
 
@@ -237,8 +235,8 @@ class Sketch(Shown, Saved):
         UsageError
             If labels are a single string or a mapping without counts, or the sketch is clipped.
         DataError
-            If a label is not a string or not in the domain, a count is not such a number, there are not as many of
-            them, or a counter could pass 2^62.
+            If a label is not a string or not in the domain, a count is not a whole number ≥ 1, the numbers of labels
+            and counts differ, or a counter could pass 2^62.
 
         Notes
         -----
@@ -305,7 +303,7 @@ class Sketch(Shown, Saved):
         Parameters
         ----------
         addresses
-            Integers below the number of counters, shape (m,); those below zero are left out.
+            Integers below the number of counters, shape (m,); negative ones are left out.
         counts
             How much to add, whole numbers ≥ 1, shape (m,); 1 each by default.
 
@@ -314,8 +312,8 @@ class Sketch(Shown, Saved):
         UsageError
             If the sketch is clipped, or an address beyond the last.
         DataError
-            If a count is not such a number, or a counter could pass 2^62: the largest that is added to, and all that is
-            added, together exceed it.
+            If a count is not a whole number ≥ 1, or a counter could pass 2^62: if the largest of these counters plus
+            the sum of all counts exceeds it.
         """
         self._check_unclipped("updated")
         numbers = None if counts is None else whole_counts(counts)
@@ -340,8 +338,8 @@ class Sketch(Shown, Saved):
     def merge(self, other: Sketch) -> None:
         """Add another sketch of other items: its counts, and its noise.
 
-        The order of merging does not matter, bit for bit. The variance of the noise adds up, and errors of what is read
-        back grow faster still, so merge few sketches, or add shares of noise (:class:`NoiseShare`).
+        The order of merging does not matter, bit for bit. The variances of the noise add up, and the errors of decoded
+        profiles grow even faster, so merge few sketches, or add shares of noise (:class:`NoiseShare`).
 
         Parameters
         ----------
@@ -352,8 +350,8 @@ class Sketch(Shown, Saved):
         Raises
         ------
         UsageError
-            If it is not such a sketch, either is clipped, or they have noise in common: then one is a copy of the other
-            or already contains it.
+            If the sketches do not match, either is clipped, or they have noise in common: then one is a copy of the
+            other or already contains it.
         DataError
             If a counter would pass 2^62.
 
@@ -389,17 +387,17 @@ class Sketch(Shown, Saved):
     def clip(self, largest: int) -> None:
         """Move all counters into [0, largest], to store them in fewer bits; they must be unfolded before anything else.
 
-        Post-processing: the guarantee stays. Only for one sketch that is not merged and has the whole of its noise.
+        Post-processing: the guarantee stays. Only for a sketch that is not merged and has all of its noise.
 
         Parameters
         ----------
         largest
-            n, from 1 to 2^62, a public number that no true count exceeds; the counters of larger ones would be cut.
+            n, from 1 to 2^62, a public number that no true count exceeds; larger counts would be cut.
 
         Raises
         ------
         UsageError
-            If the sketch is clipped, merged or has a share of noise, or n is not such a number.
+            If the sketch is clipped, merged or has a share of noise, or n is out of range.
 
         Examples
         --------
@@ -452,17 +450,11 @@ class Sketch(Shown, Saved):
         UsageError
             If the sketch is clipped, shares of its noise are missing, or no decoder has that name.
         """
-        from anonhist.sketches.reconstruction import reconstruct
+        from anonhist.sketches.sketch_mechanism import reconstruct
 
         runs = None if simulations is None else parse_simulations(simulations)
         self._check_unclipped("read")
-        with self.turn:
-            # Shares of noise that do not yet add up promise nothing: asking for the guarantee refuses them.
-            counters, noise, guarantee = self.counters, self.noise_distribution, self.guarantee
-            shared = shared_noise(self.noise)
-        return reconstruct(
-            counters, self.addresses, noise, guarantee=guarantee, shared=shared, decoder=decoder, simulations=runs
-        )
+        return reconstruct(self, decoder, runs)
 
     def __eq__(self, other: object) -> bool:
         """Whether all parts are equal."""
@@ -485,15 +477,14 @@ class Sketch(Shown, Saved):
         return partial(Sketch.from_parts, self.addresses, **{name: getattr(self, name) for name in fields}), ()
 
     def __copy__(self, _memo: object = None) -> NoReturn:
-        """Refuse: two sketches with one noise, of different data, would show what the difference is."""
+        """Refuse: two sketches of different data with the same noise would reveal the difference."""
         raise UsageError("A sketch cannot be copied: both would have the same noise; start a new one, and merge them.")
 
     __deepcopy__ = __copy__
 
     def _check_unclipped(self, what: str) -> None:
         if self.clipped is not None:
-            message = f"A clipped sketch cannot be {what} before it is unfolded."
-            raise UsageError(message)
+            raise UsageError(f"A clipped sketch cannot be {what} before it is unfolded.")
 
     def _check_foldable(self) -> None:
         if len(self.noise) > 1 or self.noise[0].shape < 1:

@@ -12,7 +12,7 @@ from anonhist.graphs.graph import Degrees
 from anonhist.mechanisms import MECHANISM_NAMES, FrobeniusMechanism, IsotonicMechanism
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile, sorted_l1
-from anonhist.testing.sources import SeededSource
+from anonhist_testing.sources import SeededSource
 
 NODES = list("abcde")
 RING = as_graph([(str(node), str((node + 1) % 60)) for node in range(60)], nodes=map(str, range(64)))

@@ -8,7 +8,7 @@ import pytest
 from scipy.optimize import linprog
 
 from anonhist.errors import UsageError
-from anonhist.graphs.flow.edge_count_flow import edge_count_flow, edge_count_flow_distance
+from anonhist.graphs.flow.capped import edge_count_flow, edge_count_flow_distance
 from anonhist.graphs.graph import Graph
 from anonhist.graphs.policy import Direction, EdgePolicy
 

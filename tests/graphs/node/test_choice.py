@@ -10,7 +10,7 @@ import pytest
 from anonhist.errors import UsageError
 from anonhist.graphs.node.choice import CANDIDATES, DegreeChoice, _scores
 from anonhist.privacy import NeighboringRelation
-from anonhist.testing.sources import SeededSource
+from anonhist_testing.sources import SeededSource
 
 ADDED, REPLACED = NeighboringRelation.ADD_OR_REMOVE, NeighboringRelation.SUBSTITUTE
 

@@ -8,7 +8,7 @@ import pytest
 from numpy.typing import NDArray
 
 from anonhist.errors import DataError
-from anonhist.graphs.node.edge_order import ORDER_KEY, stable_order
+from anonhist.graphs.node.projection import ORDER_KEY, stable_order
 from anonhist.graphs.policy import Direction
 from anonhist.numeric import hash_buffer, keyed_hash
 

@@ -33,7 +33,7 @@ from anonhist.graphs.node import survival_degrees as survival_module
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile, sorted_l1
 from anonhist.randomness import discrete_laplace_pmf
-from anonhist.testing.sources import SeededSource
+from anonhist_testing.sources import SeededSource
 
 ADDED, REPLACED = NeighboringRelation.ADD_OR_REMOVE, NeighboringRelation.SUBSTITUTE
 UNDIRECTED, IN = Direction.UNDIRECTED, Direction.IN

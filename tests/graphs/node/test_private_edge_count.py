@@ -9,7 +9,7 @@ from anonhist.errors import UsageError
 from anonhist.graphs import Direction, EdgePolicy, as_graph, private_edge_count
 from anonhist.privacy import NeighboringRelation
 from anonhist.randomness import discrete_laplace_variance
-from anonhist.testing.sources import SeededSource
+from anonhist_testing.sources import SeededSource
 
 ARCS = [(node, (node * node + 1) % 50) for node in range(50) if (node * node + 1) % 50 != node]
 

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from anonhist.errors import UsageError
 from anonhist.graphs.graph import Graph
-from anonhist.graphs.node.edge_order import stable_order
-from anonhist.graphs.node.projection import kept_edges, project, project_each
+from anonhist.graphs.node.projection import kept_edges, project, project_each, stable_order
 from anonhist.graphs.policy import Direction, EdgePolicy
 
 MODULE = importlib.import_module("anonhist.graphs.node.projection")

@@ -8,11 +8,11 @@ from numpy.typing import NDArray
 
 from anonhist.graphs import CumulativeDegrees, HistogramDegrees, SurvivalDegrees
 from anonhist.graphs.node.node_mechanism import NoisyBins
-from anonhist.graphs.node.sums_band import TAIL, evidence_of, single_bounds
+from anonhist.graphs.node.noisy_sums import TAIL, evidence_of, single_bounds
 from anonhist.mechanisms.basis.falling_band import falling_bounds
 from anonhist.mechanisms.basis.noise import simulated_noise
 from anonhist.mechanisms.basis.noise_quantile import noise_quantile
-from anonhist.testing.cases import each_of
+from anonhist_testing.cases import each_of
 
 Bins = NDArray[np.int64]
 

@@ -4,17 +4,13 @@ import numpy as np
 import pytest
 
 from anonhist.errors import AnonhistError, DataError, UsageError
-from anonhist.local.decoding import (
-    ConstrainedLeastSquares,
-    Decoder,
-    ExpectationMaximization,
-    MaximumLikelihood,
-    Normalized,
-    Projected,
-    Unbiased,
-)
-from anonhist.testing.cases import each_of
-from anonhist.testing.channels import MatrixChannel, bit_channel, draw_counts, hashed_channel, k_ary_matrix, zipf
+from anonhist.local.decoding.decoder import Decoder
+from anonhist.local.decoding.expectation_maximization import ExpectationMaximization
+from anonhist.local.decoding.formulas import Normalized, Projected, Unbiased
+from anonhist.local.decoding.least_squares import ConstrainedLeastSquares
+from anonhist.local.decoding.likelihood import MaximumLikelihood
+from anonhist_testing.cases import each_of
+from anonhist_testing.channels import MatrixChannel, bit_channel, draw_counts, hashed_channel, k_ary_matrix, zipf
 
 FITTING: list[Decoder] = [
     MaximumLikelihood(),
@@ -56,7 +52,7 @@ def test_what_nobody_listed_is_found_as_other(decoder: Decoder) -> None:
     truth = zipf(200)
     counts = draw_counts(everything.forward(truth), 4_000_000)
     # The hashes of an item not on the list are like any: on average over them every symbol is as likely.
-    other = everything.base + everything.gain / 32
+    other = np.full(everything.cells, everything.base + everything.gain / 32)
     listed = [everything.forward(row) for row in np.eye(200)[:20]]
     decoded = decoder.decode(np.zeros(20), MatrixChannel(np.column_stack([*listed, other])), counts, other=True)
     assert decoded.frequencies.shape == (21,)

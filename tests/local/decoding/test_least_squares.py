@@ -4,8 +4,11 @@ import numpy as np
 import pytest
 from scipy.optimize import nnls
 
-from anonhist.local.decoding import AffineChannel, ConstrainedLeastSquares, MaximumLikelihood, Projected
-from anonhist.testing.channels import (
+from anonhist.local.decoding.channel import SupportChannel
+from anonhist.local.decoding.formulas import Projected
+from anonhist.local.decoding.least_squares import ConstrainedLeastSquares
+from anonhist.local.decoding.likelihood import MaximumLikelihood
+from anonhist_testing.channels import (
     MatrixChannel,
     as_matrix,
     bit_channel,
@@ -23,7 +26,7 @@ CASES = {
 USERS = 100_000
 
 
-def by_nnls(channel: AffineChannel, counts: np.ndarray, ridge: float = 0.0) -> np.ndarray:
+def by_nnls(channel: SupportChannel, counts: np.ndarray, ridge: float = 0.0) -> np.ndarray:
     """Non-negative least squares with a last, very heavy row that makes the sum 1."""
     matrix = as_matrix(channel).matrix
     uniform = np.full(channel.items, 1 / channel.items)

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from anonhist.local.decoding import AffineChannel, ExpectationMaximization, MaximumLikelihood
-from anonhist.local.decoding.likelihood import Surprise
-from anonhist.testing.cases import each_of
-from anonhist.testing.channels import (
+from anonhist.local.decoding.expectation_maximization import ExpectationMaximization
+from anonhist.local.decoding.likelihood import MaximumLikelihood, Surprise
+from anonhist_testing.cases import each_of
+from anonhist_testing.channels import (
     MatrixChannel,
     Vector,
     as_matrix,
@@ -194,7 +194,7 @@ def test_steps_are_those_of_em_at_least() -> None:
 
 
 def test_stopping_early_is_nearer_where_noise_is_large() -> None:
-    channel: AffineChannel = hashed_channel(256, 64, 16, 1.0)
+    channel = hashed_channel(256, 64, 16, 1.0)
     truth = zipf(256)
     counts = draw_counts(channel.forward(truth), 1_000_000)
     most, early = (

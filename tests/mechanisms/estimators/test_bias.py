@@ -10,15 +10,15 @@ import anonhist as ah
 from anonhist.mechanisms.estimators.bias import largest_bias, new_labels, surprise
 from anonhist.profiles import Profile
 from anonhist.properties.assemblage import Assemblage
-from anonhist.properties.entropy.jackknife import jackknife_statistic
-from anonhist.properties.entropy.polynomial import polynomial_statistic
+from anonhist.properties.entropy.jackknife import Jackknife
+from anonhist.properties.entropy.polynomial import Polynomial
 from anonhist.properties.linear import LinearStatistic
 from anonhist.properties.sampling import SampleDistribution
 from anonhist.properties.statement import Holds
-from anonhist.properties.support_coverage.good_toulmin import good_toulmin
+from anonhist.properties.support_coverage.good_toulmin import GoodToulmin
 from anonhist.randomness import RandomSource
-from anonhist.testing.cases import each_of
-from anonhist.testing.sources import SeededSource
+from anonhist_testing.cases import each_of
+from anonhist_testing.sources import SeededSource
 
 ITEMS, LABELS = 1000, 200
 SEEN = LinearStatistic(lambda counts: (counts > 0) * 1.0, head=1)
@@ -29,10 +29,10 @@ POPULATIONS = {
     "half missing": np.repeat([1.0, 1e-9], 100),
 }
 STATISTICS: dict[str, tuple[LinearStatistic, Callable[[np.ndarray], np.ndarray]]] = {
-    "jackknife": (jackknife_statistic(ITEMS), surprise(ITEMS)),
-    "polynomial": (polynomial_statistic(ITEMS, alphabet_size=LABELS), surprise(ITEMS)),
+    "jackknife": (Jackknife().statistic(ITEMS), surprise(ITEMS)),
+    "polynomial": (Polynomial(alphabet_size=LABELS).statistic(ITEMS), surprise(ITEMS)),
     "observed": (SEEN, new_labels(math.inf)),
-    "good-toulmin": (good_toulmin(n=ITEMS, draws=1800), new_labels(1.8)),
+    "good-toulmin": (GoodToulmin(1800).statistic(ITEMS), new_labels(1.8)),
 }
 
 

@@ -19,8 +19,8 @@ from anonhist.mechanisms.estimators import (
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile
 from anonhist.randomness.arguments import SMALLEST_GAMMA
-from anonhist.testing.cases import each_of
-from anonhist.testing.estimators import MECHANISMS
+from anonhist_testing.cases import each_of
+from anonhist_testing.estimators import MECHANISMS
 
 ADD, SUBSTITUTE = NeighboringRelation.ADD_OR_REMOVE, NeighboringRelation.SUBSTITUTE
 ITEM, FIFTY = PrivacyUnit.item(), PrivacyUnit.user(max_items=50)

@@ -24,7 +24,7 @@ from anonhist.mechanisms.estimators.whole_weights import WholeWeights
 from anonhist.profiles import Profile
 from anonhist.properties.linear import LinearStatistic
 from anonhist.properties.support_coverage import SUPPORT_COVERAGE_METHODS
-from anonhist.testing.cases import each_of
+from anonhist_testing.cases import each_of
 
 SIZES = [2**40, 2**44, 2**62 - 1]
 USER = 5

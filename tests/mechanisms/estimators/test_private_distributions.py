@@ -15,12 +15,12 @@ from anonhist.mechanisms.estimators import statistic_mechanism as mechanism_modu
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile
 from anonhist.randomness import discrete_laplace_pmf
-from anonhist.testing.audit import audit
-from anonhist.testing.cases import each_of
-from anonhist.testing.estimators import MECHANISMS
-from anonhist.testing.partitions import Partition, distance, larger_neighbors, partitions, partitions_up_to
-from anonhist.testing.sources import SeededSource
-from anonhist.testing.statistics import assert_pmf_differs, assert_pmf_equal
+from anonhist_testing.audit import audit
+from anonhist_testing.cases import each_of
+from anonhist_testing.estimators import MECHANISMS
+from anonhist_testing.partitions import Partition, distance, larger_neighbors, partitions, partitions_up_to
+from anonhist_testing.sources import SeededSource
+from anonhist_testing.statistics import assert_pmf_differs, assert_pmf_equal
 
 ADD, SUBSTITUTE = NeighboringRelation.ADD_OR_REMOVE, NeighboringRelation.SUBSTITUTE
 ITEM, TWO = PrivacyUnit.item(), PrivacyUnit.user(max_items=2)

@@ -25,10 +25,10 @@ from anonhist.mechanisms.estimators import (
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile
 from anonhist.properties.catalogue import PROPERTIES
-from anonhist.properties.entropy.polynomial import polynomial_statistic
-from anonhist.testing.cases import each_of
-from anonhist.testing.estimators import MECHANISMS
-from anonhist.testing.sources import SeededSource
+from anonhist.properties.entropy.polynomial import Polynomial
+from anonhist_testing.cases import each_of
+from anonhist_testing.estimators import MECHANISMS
+from anonhist_testing.sources import SeededSource
 
 ADD, SUBSTITUTE = NeighboringRelation.ADD_OR_REMOVE, NeighboringRelation.SUBSTITUTE
 ITEM = PrivacyUnit.item()
@@ -72,7 +72,7 @@ def test_methods_with_an_alphabet_are_their_statistics() -> None:
     assert covered.estimate(PROFILE).value == pytest.approx(recommended.value, rel=1e-6)
     parameters = PolynomialParameters(7, 20.0, 9)
     entropy = EntropyMechanism(CERTAIN, relation=SUBSTITUTE, alphabet_size=5000, polynomial=parameters)
-    statistic = polynomial_statistic(PROFILE.n, alphabet_size=5000, degree=7, interval=20.0, threshold=9)
+    statistic = Polynomial(alphabet_size=5000, degree=7, interval=20.0, threshold=9).statistic(PROFILE.n)
     assert entropy.estimate(PROFILE).value == pytest.approx(statistic.of(PROFILE), rel=1e-6)
 
 

@@ -12,10 +12,10 @@ from anonhist.mechanisms.estimators import (
     recommended_polynomial,
     recommended_smoothing,
 )
-from anonhist.mechanisms.estimators.recommendation import Reference, mean_error, populations
+from anonhist.mechanisms.estimators.recommendation import mean_error, populations
 from anonhist.privacy import NeighboringRelation
 from anonhist.profiles import Profile
-from anonhist.properties.entropy.plug_in import plug_in_statistic
+from anonhist.properties.entropy.plug_in import PlugIn
 from anonhist.properties.linear import LinearStatistic
 from anonhist.properties.sampling import SampleDistribution
 
@@ -25,7 +25,7 @@ SUBSTITUTE = NeighboringRelation.SUBSTITUTE
 @pytest.mark.slow
 def test_predicted_errors_are_those_of_samples() -> None:
     rng = np.random.default_rng(1)
-    items, statistic = 400, plug_in_statistic(400)
+    items, statistic = 400, PlugIn().statistic(400)
     for population in populations(300):
         p = np.repeat(population.probabilities, population.labels.astype(int))
         truth = -float(p @ np.log(p))
@@ -33,7 +33,7 @@ def test_predicted_errors_are_those_of_samples() -> None:
         assert population.coverage(700) == pytest.approx(float((1 - (1 - p) ** 700).sum()))
         drawn = [statistic.of(Profile.from_counts(rng.multinomial(items, p / p.sum()))) for _ in range(300)]
         found = float(np.mean((np.array(drawn) - truth) ** 2))
-        assert Reference(SampleDistribution(population, items), truth).squared_error(statistic) == pytest.approx(
+        assert mean_error(statistic, [(SampleDistribution(population, items), truth)], 0.0) ** 2 == pytest.approx(
             found, rel=0.1
         )
 
@@ -41,7 +41,7 @@ def test_predicted_errors_are_those_of_samples() -> None:
 def test_bias_spread_and_noise_all_count() -> None:
     (uniform, *_) = populations(100)
     distribution = SampleDistribution(uniform, 100)
-    reference = Reference(distribution, 100.0)
+    reference = (distribution, 100.0)
 
     def seen_statistic(weight: float) -> LinearStatistic:
         return LinearStatistic(lambda counts: weight * (counts > 0), head=1)
@@ -51,7 +51,7 @@ def test_bias_spread_and_noise_all_count() -> None:
         expected = math.sqrt((weight * mean - 100) ** 2 + weight**2 * variance + noise)
         assert mean_error(seen_statistic(weight), [reference], noise) == pytest.approx(expected)
     # Errors are averaged, not their squares.
-    both = [Reference(distribution, mean), Reference(distribution, 3 * mean)]
+    both = [(distribution, mean), (distribution, 3 * mean)]
     expected = (math.sqrt(variance) + math.sqrt(4 * mean**2 + variance)) / 2
     assert mean_error(seen_statistic(1.0), both, 0.0) == pytest.approx(expected)
 
@@ -64,7 +64,7 @@ def test_recommended_polynomials_promise_no_more_error_than_published_ones(items
 
     def error(parameters: PolynomialParameters) -> float:
         statistic = parameters.statistic(items, 1000)
-        references = [Reference(SampleDistribution(each, items), each.entropy) for each in populations(1000)]
+        references = [(SampleDistribution(each, items), each.entropy) for each in populations(1000)]
         return mean_error(statistic, references, mechanism.noise_variance(statistic, items))
 
     assert error(recommended_polynomial(mechanism, items)) <= error(public)

@@ -12,11 +12,11 @@ from anonhist.mechanisms.estimators import EntropyMechanism
 from anonhist.mechanisms.estimators.whole_weights import FINEST, WholeWeights
 from anonhist.privacy import NeighboringRelation
 from anonhist.profiles import Profile
-from anonhist.properties.entropy.plug_in import plug_in_statistic
+from anonhist.properties.entropy.plug_in import PlugIn
 from anonhist.properties.linear import LinearStatistic
-from anonhist.properties.support_coverage.smoothed_poisson import smoothed_poisson
-from anonhist.testing.cases import each_of
-from anonhist.testing.partitions import larger_neighbors, partitions, partitions_up_to
+from anonhist.properties.support_coverage.smoothed import SmoothedPoisson
+from anonhist_testing.cases import each_of
+from anonhist_testing.partitions import larger_neighbors, partitions, partitions_up_to
 
 
 def zigzag(items: int) -> LinearStatistic:
@@ -26,7 +26,7 @@ def zigzag(items: int) -> LinearStatistic:
 
 
 STATISTICS = {
-    "plug-in": plug_in_statistic,
+    "plug-in": PlugIn().statistic,
     "zigzag": zigzag,
     "singletons": lambda items: LinearStatistic(lambda counts: (counts == 1) / items, head=2),
     # All steps up or all down, but for counts beyond n, which weigh as much as n.
@@ -94,7 +94,7 @@ def test_whole_weights_are_the_weights(name: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("items", [5000, 10**6, 10**9])
 def test_sensitivities_follow_the_formula_where_not_every_count_is_a_knot(items: int) -> None:
-    weights = WholeWeights.of(plug_in_statistic(items), items)
+    weights = WholeWeights.of(PlugIn().statistic(items), items)
     assert weights.knots.size < items
     steps = [*range(200), *np.geomspace(200, items - 1, 300).astype(int).tolist(), items - 1, items + 5]
     found = [
@@ -123,7 +123,7 @@ def test_counts_beyond_the_public_number_are_steps_of_zero(steps: tuple[int, int
 
 def test_the_weights_at_knots_are_what_a_profile_is_given() -> None:
     items = 300
-    statistic = plug_in_statistic(items)
+    statistic = PlugIn().statistic(items)
     weights = WholeWeights.of(statistic, items)
     assert weights.knots.tolist() == list(range(301))
     for count in (1, 2, 299, 300):
@@ -155,7 +155,7 @@ def test_weights_that_never_change_are_put_on_a_grid_of_one() -> None:
 def test_sensitivity_is_less_than_published() -> None:
     # The published scale of the plug-in entropy takes twice the largest weight step: 2·ln(n)/n.
     for items in (100, 1000, 10**6):
-        weights = WholeWeights.of(plug_in_statistic(items), items)
+        weights = WholeWeights.of(PlugIn().statistic(items), items)
         assert weights.grid * weights.sensitivity_to_replacing <= Fraction(61, 100) * 2 * math.log(items) / items
 
 
@@ -163,7 +163,7 @@ def test_sensitivity_is_less_than_published() -> None:
 def test_rounding_is_little_beside_the_noise_for_millions_of_labels(name: str) -> None:
     # Every label is rounded alike: on a grid of a thousandth of the sensitivity they would add up to a thousand of it.
     items = 5_000_000
-    statistic = smoothed_poisson(n=items, draws=10 * items) if name == "smoothed" else STATISTICS[name](items)
+    statistic = SmoothedPoisson(10 * items).statistic(items) if name == "smoothed" else STATISTICS[name](items)
     weights = WholeWeights.of(statistic, items)
     profile = Profile.from_prevalences({1: 3_000_000, 2: 500_000, 7: 100_000, 300_000: 1})
     off = abs(weights.grid * (weights.value(profile) + weights.unseen_weight) - statistic.of(profile))

@@ -11,8 +11,9 @@ from skbio.diversity import alpha
 
 from anonhist.errors import UsageError
 from anonhist.profiles import Profile
-from anonhist.properties.diversity import distance_to_uniformity, min_entropy, uniformity_statistic
-from anonhist.testing.cases import each_of
+from anonhist.properties import distance_to_uniformity, min_entropy
+from anonhist.properties.diversity.uniformity import DistanceToUniformity
+from anonhist_testing.cases import each_of
 
 COUNTS = st.lists(st.integers(1, 30), min_size=1, max_size=12)
 
@@ -35,7 +36,7 @@ def test_distance_is_summed_over_all_labels(counts: list[int], more: int) -> Non
 
 def test_steps_of_the_distance_rise() -> None:
     for n, size in ((100, 7), (100, 1), (50, 200)):
-        statistic = uniformity_statistic(n, size)
+        statistic = DistanceToUniformity(size).statistic(n)
         steps = np.diff(statistic.weights(np.arange(n + 1)))
         assert bool(np.all(np.diff(steps) >= -1e-15))
         assert steps.max() - steps.min() <= 2 / n + 1e-15

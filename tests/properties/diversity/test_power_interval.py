@@ -4,8 +4,8 @@ import pytest
 from scipy.stats import binom
 
 from anonhist.profiles import Profile
-from anonhist.properties.diversity import hill_number, power_sum
-from anonhist.testing.cases import each_of
+from anonhist.properties import hill_number, power_sum
+from anonhist_testing.cases import each_of
 
 ITEMS = 1000
 

@@ -14,17 +14,17 @@ from skbio.diversity import alpha
 
 from anonhist.errors import UsageError
 from anonhist.profiles import Profile
-from anonhist.properties.diversity import (
+from anonhist.properties import (
     gini_simpson,
     hill_number,
     power_sum,
-    power_sum_statistic,
     renyi_entropy,
     simpson,
     tsallis_entropy,
 )
 from anonhist.properties.diversity.falling import falling_share, least_share, log_rise
-from anonhist.testing.cases import each_of
+from anonhist.properties.diversity.power_sum import PowerSum
+from anonhist_testing.cases import each_of
 
 COUNTS = st.lists(st.integers(1, 30), min_size=1, max_size=12)
 GIRDLED = Profile.from_prevalences({1: 12, 2: 4, 4: 1, 6: 2, 8: 1, 9: 1, 15: 2, 17: 1, 22: 1, 46: 1})
@@ -69,7 +69,7 @@ def test_power_sums_of_10_to_the_15_items_are_right_to_the_last_digits(order: in
     for count, prevalence in zip(HUGE.counts.tolist(), HUGE.prevalences.tolist(), strict=True):
         exact += prevalence * Fraction(math.perm(count, order), math.perm(HUGE.n, order))
     assert power_sum(HUGE, order=order).value == pytest.approx(float(exact), rel=1e-13)
-    assert power_sum_statistic(HUGE.n, order).of(HUGE) == pytest.approx(float(exact), rel=1e-13)
+    assert PowerSum(order).statistic(HUGE.n).of(HUGE) == pytest.approx(float(exact), rel=1e-13)
 
 
 @pytest.mark.slow
@@ -84,7 +84,7 @@ def test_mean_over_all_samples_is_the_power_sum_of_the_distribution(order: int) 
 
 def test_steps_of_the_weights_rise_from_the_head() -> None:
     for order in (2, 3, 7):
-        statistic = power_sum_statistic(500, order)
+        statistic = PowerSum(order).statistic(500)
         steps = np.diff(statistic.weights(np.arange(501)))
         assert bool(np.all(np.diff(steps[statistic.head :]) >= -1e-18))
         # The largest difference of two steps is just below a/n.
@@ -257,4 +257,4 @@ def test_other_impossible_things_are_refused() -> None:
         with pytest.raises(UsageError, match="order"):
             power_sum(GIRDLED, order=order)  # type: ignore[arg-type]  # refusing it is tested
     with pytest.raises(UsageError, match="n must be"):
-        power_sum_statistic(2, 3)
+        PowerSum(3).statistic(2)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from anonhist.profiles import Profile
-from anonhist.properties.diversity import (
+from anonhist.properties import (
     distance_to_uniformity,
     gini_simpson,
     hill_number,

@@ -7,9 +7,9 @@ import pytest
 from anonhist.errors import UsageError
 from anonhist.profiles import Profile
 from anonhist.properties.entropy import ENTROPY_METHODS, entropy
-from anonhist.properties.entropy.polynomial import polynomial_bias, polynomial_statistic
+from anonhist.properties.entropy.polynomial import Polynomial
 from anonhist.properties.statement import Holds
-from anonhist.testing.cases import each_of
+from anonhist_testing.cases import each_of
 
 PROFILE = Profile.from_prevalences({1: 40, 2: 20, 5: 9, 30: 2})
 
@@ -54,7 +54,7 @@ def test_the_polynomial_warns_where_its_alphabet_is_a_guess_or_too_large() -> No
     assert "bias, up to 4 % of ln k" in large
     # k·M/n·E_11, in units of ln k.
     share = 1000 * 3.5 / PROFILE.n * 0.00186983
-    assert polynomial_bias(PROFILE.n, alphabet_size=1000) / math.log(1000) == pytest.approx(share, rel=6e-6)
+    assert Polynomial(1000).bias(PROFILE.n) / math.log(1000) == pytest.approx(share, rel=6e-6)
     (hopeless,) = entropy(PROFILE, method="polynomial", alphabet_size=10**9).warnings
     assert "up to 100 % of ln k" in hopeless
     well = Profile.from_counts([100] * 71)
@@ -99,4 +99,4 @@ def test_refuses_methods_that_are_not_there() -> None:
 )
 def test_polynomial_refuses_impossible_numbers(name: str, value: object) -> None:
     with pytest.raises(UsageError, match=name):
-        polynomial_statistic(10, **{"alphabet_size": 100, name: value})  # type: ignore[arg-type]  # on purpose
+        Polynomial(**{"alphabet_size": 100, name: value}).statistic(10)  # type: ignore[arg-type]  # on purpose

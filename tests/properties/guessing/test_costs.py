@@ -15,11 +15,10 @@ from anonhist.errors import UsageError
 from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile
 from anonhist.properties.estimate import Estimate
-from anonhist.properties.guessing.guesswork import guesswork
+from anonhist.properties.guessing.share_cost import guesswork, work_factor
 from anonhist.properties.guessing.success import guessing_success
-from anonhist.properties.guessing.work_factor import work_factor
-from anonhist.testing.cases import each_of
-from anonhist.testing.known_runs import KnownRuns
+from anonhist_testing.cases import each_of
+from anonhist_testing.known_runs import KnownRuns
 
 COUNTS = st.lists(st.integers(1, 30), min_size=1, max_size=12)
 SHARES = st.sampled_from([0.01, 0.1, 0.25, 0.5, 0.9, 0.99, 1])

@@ -7,7 +7,7 @@ from scipy.stats import binom
 
 from anonhist.profiles import Profile
 from anonhist.properties.guessing.success import guessing_success
-from anonhist.testing.cases import each_of
+from anonhist_testing.cases import each_of
 
 ITEMS = 1000
 

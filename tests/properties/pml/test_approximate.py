@@ -14,11 +14,11 @@ from numpy.testing import assert_allclose
 
 from anonhist.errors import UsageError
 from anonhist.profiles import Profile
-from anonhist.properties.pml import PmlDistribution, approximate_pml, property_of
-from anonhist.properties.pml.approximate import _best_blocks, _Classes
+from anonhist.properties.pml.approximate import _best_blocks, _Classes, approximate_pml
+from anonhist.properties.pml.distribution import PmlDistribution, property_of
 from anonhist.properties.pml.factorials import factorial_rest, log_ways
-from anonhist.properties.pml.unseen_labels import maximise_unseen
-from anonhist.testing.cases import each_of
+from anonhist.properties.pml.unseen_labels import maximize_unseen
+from anonhist_testing.cases import each_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -167,7 +167,7 @@ def test_the_number_of_labels_not_seen_is_the_most_likely(scale: int) -> None:
     generator = np.random.default_rng(scale)
     labels = generator.integers(2, scale, size=40)
     items = labels + np.ceil(labels * generator.choice([1e-14, 1e-6, 0.01, 0.3, 2.0, 12.0], size=40)).astype(np.int64)
-    found = maximise_unseen(labels, items)
+    found = maximize_unseen(labels, items)
     expected = [first_not_rising(*pair) for pair in zip(labels.tolist(), items.tolist(), strict=True)]
     assert max(expected) > 0
     if scale <= 10**6:
@@ -181,7 +181,7 @@ def test_the_likelihood_of_labels_not_seen_rises_and_falls_once() -> None:
         u = np.arange(1500.0)
         likelihood = np.array([math.lgamma(v + labels + 1) - math.lgamma(v + 1) for v in u])
         likelihood -= (labels + extra) * np.log(u + labels)
-        at = int(maximise_unseen(np.array([labels]), np.array([labels + extra]))[0])
+        at = int(maximize_unseen(np.array([labels]), np.array([labels + extra]))[0])
         assert bool(np.all(np.diff(likelihood[: at + 1]) > 0))
         assert bool(np.all(np.diff(likelihood[at:]) < 1e-12))
 

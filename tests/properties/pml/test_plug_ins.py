@@ -13,16 +13,10 @@ from anonhist.profiles import Profile
 from anonhist.properties.apply import apply
 from anonhist.properties.entropy.plug_in import PlugIn
 from anonhist.properties.intervals import NormalInterval
-from anonhist.properties.pml import (
-    PmlDistanceToUniformity,
-    PmlDistribution,
-    PmlEntropy,
-    PmlSupportSize,
-    approximate_pml,
-    plug_in,
-    property_of,
-)
+from anonhist.properties.pml.approximate import approximate_pml
 from anonhist.properties.pml.bootstrap import bootstrap_error, draw_profile
+from anonhist.properties.pml.distribution import PmlDistribution, property_of
+from anonhist.properties.pml.plug_ins import PmlDistanceToUniformity, PmlEntropy, PmlSupportSize, plug_in
 from anonhist.properties.support_size.interval import SupportSizeInterval
 
 if TYPE_CHECKING:

@@ -14,9 +14,9 @@ from skbio.diversity.alpha import esty_ci, goods_coverage
 from anonhist.errors import UsageError
 from anonhist.profiles import Profile
 from anonhist.properties.sample_coverage import SAMPLE_COVERAGE_METHODS, sample_coverage
-from anonhist.properties.sample_coverage.good_turing import good_turing_statistic
+from anonhist.properties.sample_coverage.good_turing import GoodTuring
 from anonhist.properties.statement import Holds
-from anonhist.testing.cases import each_of
+from anonhist_testing.cases import each_of
 
 COUNTS = st.lists(st.one_of(st.integers(1, 3), st.integers(1, 40)), min_size=1, max_size=60)
 MANY = 10**15
@@ -41,7 +41,7 @@ def test_good_turing_and_its_interval_are_those_of_scikit_bio(counts: list[int])
 @given(COUNTS)
 def test_good_turing_is_linear(counts: list[int]) -> None:
     profile = Profile.from_counts(counts)
-    assert good_turing_statistic(profile.n).of(profile) == pytest.approx(sample_coverage(profile).value, abs=1e-12)
+    assert GoodTuring().statistic(profile.n).of(profile) == pytest.approx(sample_coverage(profile).value, abs=1e-12)
 
 
 @each_of(

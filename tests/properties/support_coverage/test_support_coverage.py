@@ -18,14 +18,9 @@ from anonhist.properties.support_coverage import SUPPORT_COVERAGE_METHODS, suppo
 from anonhist.properties.support_coverage.good_toulmin import GoodToulmin
 from anonhist.properties.support_coverage.interval import rarefaction_variance
 from anonhist.properties.support_coverage.rarefaction import Rarefaction
-from anonhist.properties.support_coverage.smoothed_binomial import (
-    SmoothedBinomialA,
-    SmoothedBinomialB,
-    smoothed_binomial_a,
-)
-from anonhist.properties.support_coverage.smoothed_poisson import SmoothedPoisson, smoothed_poisson
-from anonhist.testing.cases import each_of
-from anonhist.testing.known_runs import KnownRuns
+from anonhist.properties.support_coverage.smoothed import SmoothedBinomialA, SmoothedBinomialB, SmoothedPoisson
+from anonhist_testing.cases import each_of
+from anonhist_testing.known_runs import KnownRuns
 
 SERIES = SUPPORT_COVERAGE_METHODS[1:]
 ESTIMATORS = {each.name: each for each in (GoodToulmin, SmoothedPoisson, SmoothedBinomialA, SmoothedBinomialB)}
@@ -198,10 +193,10 @@ def test_refuses_unknown_methods_and_parameters() -> None:
         support_coverage([3, 1], draws=5)  # type: ignore[arg-type]  # refusing it is tested
     for rate in (0.0, -1.0, math.nan, 1001.0, True):
         with pytest.raises(UsageError, match="rate"):
-            smoothed_poisson(n=4, draws=10, rate=rate)
+            SmoothedPoisson(10, rate).statistic(4)
     for trials in (0, 4097, 1.5):
         with pytest.raises(UsageError, match="trials"):
-            smoothed_binomial_a(n=4, draws=10, trials=trials)  # type: ignore[arg-type]  # refusing it is tested
+            SmoothedBinomialA(10, trials).statistic(4)  # type: ignore[arg-type]  # refusing it is tested
 
 
 def test_of_a_release_privacy_noise_is_a_part_of_the_error() -> None:

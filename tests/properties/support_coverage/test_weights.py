@@ -2,7 +2,6 @@
 
 import math
 from collections import Counter
-from collections.abc import Callable
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from itertools import combinations_with_replacement
@@ -14,13 +13,13 @@ from scipy import stats
 from anonhist.profiles import Profile
 from anonhist.properties.linear import LinearStatistic
 from anonhist.properties.support_coverage import support_coverage
-from anonhist.properties.support_coverage.good_toulmin import good_toulmin
-from anonhist.properties.support_coverage.rarefaction import rarefaction
-from anonhist.properties.support_coverage.smoothed_binomial import smoothed_binomial_a, smoothed_binomial_b
-from anonhist.properties.support_coverage.smoothed_poisson import smoothed_poisson
-from anonhist.testing.cases import each_of
+from anonhist.properties.support_coverage.good_toulmin import GoodToulmin
+from anonhist.properties.support_coverage.rarefaction import Rarefaction
+from anonhist.properties.support_coverage.series import SeriesEstimator
+from anonhist.properties.support_coverage.smoothed import SmoothedBinomialA, SmoothedBinomialB, SmoothedPoisson
+from anonhist_testing.cases import each_of
 
-SERIES = (good_toulmin, smoothed_poisson, smoothed_binomial_a, smoothed_binomial_b)
+SERIES = (GoodToulmin, SmoothedPoisson, SmoothedBinomialA, SmoothedBinomialB)
 SMOOTHED = SERIES[1:]
 
 
@@ -34,7 +33,7 @@ def test_rarefaction_is_exact_for_every_count_and_every_number_of_draws(n: int) 
     for draws in sorted({1, min(2, n), n // 3 + 1, n // 2 + 1, max(n - 66, 1), max(n - 1, 1), n}):
         ways = math.comb(n, draws)
         exact = [float(1 - Fraction(math.comb(n - r, draws), ways)) for r in counts.tolist()]
-        assert rarefaction(n=n, draws=draws).weights(counts).tolist() == pytest.approx(exact, rel=1e-13)
+        assert Rarefaction(draws).statistic(n).weights(counts).tolist() == pytest.approx(exact, rel=1e-13)
 
 
 def miss_chance(n: int, count: int, draws: int) -> Decimal:
@@ -62,15 +61,15 @@ def test_rarefaction_keeps_its_digits_for_large_numbers(n: int) -> None:
             for count in sizes:
                 if count + draws <= n:
                     exact = float(1 - miss_chance(n, count, draws))
-                    assert weight_of(rarefaction(n=n, draws=draws), count) == pytest.approx(exact, rel=1e-11)
+                    assert weight_of(Rarefaction(draws).statistic(n), count) == pytest.approx(exact, rel=1e-11)
 
 
 def test_rarefaction_of_one_draw_and_of_all() -> None:
     counts = np.array([0, 1, 5, 10**14, 10**15])
-    assert rarefaction(n=10**15, draws=1).weights(counts) == pytest.approx(counts / 10**15, rel=1e-15)
-    assert rarefaction(n=10**15, draws=10**15).weights(counts).tolist() == [0, 1, 1, 1, 1]
+    assert Rarefaction(1).statistic(10**15).weights(counts) == pytest.approx(counts / 10**15, rel=1e-15)
+    assert Rarefaction(10**15).statistic(10**15).weights(counts).tolist() == [0, 1, 1, 1, 1]
     # Weights are asked for beyond n where sampling errors are computed.
-    assert weight_of(rarefaction(n=10, draws=3), 12) == 1.0
+    assert weight_of(Rarefaction(3).statistic(10), 12) == 1.0
 
 
 @each_of("beyond", [0.01, 0.3, 1.0, 1.5, 2.0, 7.0])
@@ -81,18 +80,18 @@ def test_series_weights_are_their_definitions(beyond: float) -> None:
     rate = math.log(n * (inside + 1) ** 2 / (inside - 1)) / (2 * beyond)
     fold = n * inside**2 / (inside - 1)
     counts = np.arange(30)
-    distributions: dict[Callable[..., LinearStatistic], object] = {
-        smoothed_poisson: stats.poisson(rate),
-        smoothed_binomial_a: stats.binom(math.ceil(0.5 * math.log2(fold)), 1 / (1 + beyond)),
-        smoothed_binomial_b: stats.binom(math.ceil(0.5 * math.log(fold, 3)), 2 / (2 + beyond)),
+    distributions: dict[type[SeriesEstimator], object] = {
+        SmoothedPoisson: stats.poisson(rate),
+        SmoothedBinomialA: stats.binom(math.ceil(0.5 * math.log2(fold)), 1 / (1 + beyond)),
+        SmoothedBinomialB: stats.binom(math.ceil(0.5 * math.log(fold, 3)), 2 / (2 + beyond)),
     }
-    for statistic, distribution in distributions.items():
+    for estimator, distribution in distributions.items():
         expected = 1 - (-beyond) ** counts * distribution.sf(counts - 1)
-        assert statistic(n=n, draws=draws).weights(counts) == pytest.approx(expected, rel=1e-10, abs=1e-12)
+        assert estimator(draws).statistic(n).weights(counts) == pytest.approx(expected, rel=1e-10, abs=1e-12)
     # Up to t = 1 the terms of labels that are sure to be seen fade out.
     kept = stats.poisson(48).sf(counts - 1) if beyond <= 1 else 1.0
     expected = 1 - (-beyond) ** counts * kept
-    assert good_toulmin(n=n, draws=draws).weights(counts) == pytest.approx(expected, rel=1e-10, abs=1e-12)
+    assert GoodToulmin(draws).statistic(n).weights(counts) == pytest.approx(expected, rel=1e-10, abs=1e-12)
 
 
 def test_labels_that_are_sure_to_be_seen_add_no_noise_to_good_toulmin() -> None:
@@ -105,10 +104,10 @@ def test_labels_that_are_sure_to_be_seen_add_no_noise_to_good_toulmin() -> None:
 
 def test_chosen_parameters_are_used() -> None:
     counts = np.arange(12)
-    poisson = smoothed_poisson(n=100, draws=300, rate=4.5).weights(counts)
+    poisson = SmoothedPoisson(300, 4.5).statistic(100).weights(counts)
     assert poisson == pytest.approx(1 - (-2.0) ** counts * stats.poisson(4.5).sf(counts - 1), rel=1e-10)
-    for statistic, probability in ((smoothed_binomial_a, 1 / 3), (smoothed_binomial_b, 1 / 2)):
-        chosen = statistic(n=100, draws=300, trials=7).weights(counts)
+    for estimator, probability in ((SmoothedBinomialA, 1 / 3), (SmoothedBinomialB, 1 / 2)):
+        chosen = estimator(300, 7).statistic(100).weights(counts)
         assert chosen == pytest.approx(1 - (-2.0) ** counts * stats.binom(7, probability).sf(counts - 1), rel=1e-10)
 
 
@@ -116,15 +115,15 @@ def test_chosen_parameters_are_used() -> None:
 @pytest.mark.parametrize("mean", [0.01, 1.0, 30.0])
 def test_good_toulmin_is_unbiased_for_poisson_counts(mean: float, beyond: float) -> None:
     counts = np.arange(200)
-    statistic = good_toulmin(n=1000, draws=1000 + round(1000 * beyond))
+    statistic = GoodToulmin(1000 + round(1000 * beyond)).statistic(1000)
     expected = float(stats.poisson(mean).pmf(counts) @ statistic.weights(counts))
     assert expected == pytest.approx(-math.expm1(-mean * (1 + beyond)), rel=1e-10)
 
 
-@each_of("statistic", SERIES)
+@each_of("estimator", SERIES)
 @each_of(("n", "draws"), [(1, 2), (3, 4), (100, 101), (100, 200), (10**4, 10**5), (10**15, 2**64)])
-def test_from_head_on_weights_are_one(statistic: Callable[..., LinearStatistic], n: int, draws: int) -> None:
-    linear = statistic(n=n, draws=draws)
+def test_from_head_on_weights_are_one(estimator: type[SeriesEstimator], n: int, draws: int) -> None:
+    linear = estimator(draws).statistic(n)
     assert linear.head <= 4097
     later = linear.head + np.arange(3)
     assert linear.weights(later).tolist() == [1, 1, 1]
@@ -145,7 +144,7 @@ def sensitivity(linear: LinearStatistic, n: int) -> float:
 
 @each_of(("beyond", "expected"), [(0.1, 1.21), (0.25, 1.5625), (0.5, 2.25), (0.75, 3.0625), (0.9, 3.61), (1, 4)])
 def test_replacing_one_item_moves_good_toulmin_by_the_square_of_one_plus_t(beyond: float, expected: float) -> None:
-    statistic = good_toulmin(n=400, draws=400 + round(400 * beyond))
+    statistic = GoodToulmin(400 + round(400 * beyond)).statistic(400)
     assert sensitivity(statistic, 400) == pytest.approx(expected)
 
 
@@ -166,13 +165,13 @@ def largest_change(linear: LinearStatistic, n: int) -> float:
 
 @pytest.mark.parametrize("draws", [1, 2, 4])
 def test_sensitivity_of_rarefaction_is_that_of_all_samples(draws: int) -> None:
-    linear = rarefaction(n=4, draws=draws)
+    linear = Rarefaction(draws).statistic(4)
     assert largest_change(linear, 4) == pytest.approx(sensitivity(linear, 4))
     # One draw gives one label, whatever the data; of more, an item moves the share that is drawn.
     assert sensitivity(linear, 4) == pytest.approx(draws / 4 if draws > 1 else 0)
 
 
-@pytest.mark.parametrize("statistic", SERIES)
-def test_sensitivity_of_series_is_that_of_all_samples(statistic: Callable[..., LinearStatistic]) -> None:
-    linear = statistic(n=4, draws=9)
+@pytest.mark.parametrize("estimator", SERIES)
+def test_sensitivity_of_series_is_that_of_all_samples(estimator: type[SeriesEstimator]) -> None:
+    linear = estimator(9).statistic(4)
     assert largest_change(linear, 4) == pytest.approx(sensitivity(linear, 4))

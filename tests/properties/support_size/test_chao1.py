@@ -12,8 +12,8 @@ from anonhist.profiles import Profile
 from anonhist.properties.support_size import support_size
 from anonhist.properties.support_size.chao1 import Chao1
 from anonhist.properties.support_size.chao1_inext import Chao1Inext
-from anonhist.testing.cases import each_of
-from anonhist.testing.published import chao1_interval
+from anonhist_testing.cases import each_of
+from anonhist_testing.published import chao1_interval
 
 COUNTS = st.lists(st.one_of(st.integers(1, 3), st.integers(1, 40)), min_size=1, max_size=60)
 # scikit-bio takes 1.96 for the quantile.

@@ -10,7 +10,7 @@ from anonhist.errors import UsageError
 from anonhist.profiles import Profile
 from anonhist.properties.support_size import support_size
 from anonhist.properties.support_size.chebyshev import Chebyshev
-from anonhist.testing.cases import each_of
+from anonhist_testing.cases import each_of
 
 
 def exact_weights(n: int, k: int, degree: int, interval: float) -> list[Fraction]:

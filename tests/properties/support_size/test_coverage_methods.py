@@ -14,7 +14,7 @@ from anonhist.properties.support_size import support_size
 from anonhist.properties.support_size.ace import Ace
 from anonhist.properties.support_size.chao1 import Chao1
 from anonhist.properties.support_size.chao_lee import ChaoLee
-from anonhist.testing.cases import each_of
+from anonhist_testing.cases import each_of
 
 COUNTS = st.lists(st.one_of(st.integers(1, 4), st.integers(1, 30)), min_size=1, max_size=60)
 

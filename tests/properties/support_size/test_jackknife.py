@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from anonhist.profiles import Profile
 from anonhist.properties.support_size import support_size
-from anonhist.properties.support_size.jackknife_1 import Jackknife1, jackknife_1_statistic
-from anonhist.properties.support_size.jackknife_2 import Jackknife2, jackknife_2_statistic
+from anonhist.properties.support_size.jackknife import Jackknife1, Jackknife2
 
 COUNTS = st.lists(st.integers(1, 4), min_size=1, max_size=8)
 
@@ -37,7 +36,7 @@ def test_second_order_is_what_leaving_two_items_out_says(counts: list[int]) -> N
     n, s = sum(counts), len(counts)
     expected = (n**2 * s - 2 * (n - 1) ** 2 * labels_without(counts, 1) + (n - 2) ** 2 * labels_without(counts, 2)) / 2
     profile = Profile.from_counts(counts)
-    assert jackknife_2_statistic(n).of(profile) == pytest.approx(expected)
+    assert Jackknife2().statistic(n).of(profile) == pytest.approx(expected)
     assert Jackknife2().point(profile).value == pytest.approx(max(expected, s))
 
 
@@ -48,7 +47,7 @@ def test_second_order_says_when_it_falls_below_the_labels_seen() -> None:
     assert not any("is below" in warning for warning in Jackknife2().point(Profile.from_counts([9, 1])).warnings)
 
 
-@pytest.mark.parametrize("statistic", [jackknife_1_statistic(1000), jackknife_2_statistic(1000)])
+@pytest.mark.parametrize("statistic", [Jackknife1().statistic(1000), Jackknife2().statistic(1000)])
 def test_steps_are_monotone_from_the_head_on(statistic: object) -> None:
     head, weights = statistic.head, statistic.weights  # type: ignore[attr-defined]
     steps = np.diff(weights(np.arange(head, head + 50)))

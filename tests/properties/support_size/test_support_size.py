@@ -23,11 +23,10 @@ from anonhist.properties.support_size.ace import Ace
 from anonhist.properties.support_size.chao_lee import ChaoLee
 from anonhist.properties.support_size.chebyshev import Chebyshev
 from anonhist.properties.support_size.interval import log_normal_ends, most_unseen
-from anonhist.properties.support_size.jackknife_1 import Jackknife1
-from anonhist.properties.support_size.jackknife_2 import Jackknife2
+from anonhist.properties.support_size.jackknife import Jackknife1, Jackknife2
 from anonhist.properties.support_size.observed import Observed
 from anonhist.properties.support_size.support_size import support_size_estimator
-from anonhist.testing.cases import each_of
+from anonhist_testing.cases import each_of
 
 # Profile maximum likelihood is slow, and has tests of its own.
 CLOSED = tuple(method for method in SUPPORT_SIZE_METHODS if method != "pml")

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from anonhist.sketches.decoding.cells import HEAD, MOST_CELLS, between_cells, count_edges, value_edges
-from anonhist.testing.cases import each_of
+from anonhist.sketches.decoding.window import HEAD, MOST_CELLS, between_cells, count_edges, value_edges
+from anonhist_testing.cases import each_of
 
 
 def _edges(rng: np.random.Generator, first: int, last: int) -> NDArray[np.int64]:

@@ -8,7 +8,7 @@ import pytest
 from numpy.typing import NDArray
 
 from anonhist.errors import UsageError
-from anonhist.sketches.decoding.circulant import (
+from anonhist.sketches.decoding.wu_pagh import (
     Circulant,
     fast_length,
     reaches_of,
@@ -16,8 +16,8 @@ from anonhist.sketches.decoding.circulant import (
     truncated_reach,
 )
 from anonhist.sketches.noise import NoiseDistribution
-from anonhist.testing.cases import each_of
-from anonhist.testing.sketches import truncated_noise
+from anonhist_testing.cases import each_of
+from anonhist_testing.sketches import truncated_noise
 
 ONE = Fraction(1)
 RATES = [Fraction(1, 50), Fraction(3, 10), ONE, Fraction(3), Fraction(20)]

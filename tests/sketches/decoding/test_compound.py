@@ -5,11 +5,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from anonhist.sketches.counters import Counters
-from anonhist.sketches.decoding.compound import Compound, _quick_length
+from anonhist.sketches.decoding.decoder import Counters
+from anonhist.sketches.decoding.decompounding import Compound, _quick_length
 from anonhist.sketches.decoding.window import STRAY, Window
 from anonhist.sketches.noise import NoiseDistribution
-from anonhist.testing.cases import each_of
+from anonhist_testing.cases import each_of
 
 DISTRIBUTIONS = [
     NoiseDistribution.of([(Fraction(1), Fraction(1))]),

@@ -7,14 +7,12 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from anonhist.errors import UsageError
-from anonhist.sketches.counters import Counters
-from anonhist.sketches.decoding.decoder import CounterSetting, Decoder
+from anonhist.sketches.decoding.decoder import Counters, CounterSetting, Decoder, Prevalences
 from anonhist.sketches.decoding.empirical_bayes import EmpiricalBayes
 from anonhist.sketches.decoding.three_tap import ThreeTap
 from anonhist.sketches.noise import NoiseDistribution
-from anonhist.sketches.prevalences import Prevalences
-from anonhist.testing.cases import each_of
-from anonhist.testing.strategies import repeatable
+from anonhist_testing.cases import each_of
+from anonhist_testing.strategies import repeatable
 
 
 def _distribution(*epsilons: str) -> NoiseDistribution:

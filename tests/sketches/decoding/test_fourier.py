@@ -3,9 +3,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from anonhist.sketches.counters import Counters
-from anonhist.sketches.decoding.decoder import CounterSetting
-from anonhist.sketches.decoding.fourier import FourierDecompounding
+from anonhist.sketches.decoding.decoder import Counters, CounterSetting
+from anonhist.sketches.decoding.decompounding import FourierDecompounding
 from anonhist.sketches.noise import NoiseDistribution
 
 # More of it beside the slower decoder, in test_decompounding.py.

@@ -8,12 +8,10 @@ import pytest
 from numpy.typing import NDArray
 from scipy.optimize import isotonic_regression
 
-from anonhist.sketches.counters import Counters
-from anonhist.sketches.decoding.decoder import CounterSetting
-from anonhist.sketches.decoding.isotonic import Isotonic
-from anonhist.sketches.decoding.three_tap import at_least_zero, without_noise
+from anonhist.sketches.decoding.decoder import Counters, CounterSetting
+from anonhist.sketches.decoding.three_tap import Isotonic, at_least_zero, without_noise
 from anonhist.sketches.noise import NoiseDistribution
-from anonhist.testing.cases import each_of
+from anonhist_testing.cases import each_of
 
 ONE = Fraction(1)
 

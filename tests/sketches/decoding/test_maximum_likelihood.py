@@ -7,15 +7,12 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from anonhist.errors import UsageError
-from anonhist.sketches.counters import Counters
-from anonhist.sketches.decoding.cells import between_cells
-from anonhist.sketches.decoding.decoder import CounterSetting
+from anonhist.sketches.decoding.decoder import Counters, CounterSetting, Prevalences
 from anonhist.sketches.decoding.maximum_likelihood import _GAP, MaximumLikelihood, _along, _most_likely
-from anonhist.sketches.decoding.window import STRAY, Window
+from anonhist.sketches.decoding.window import STRAY, Window, between_cells
 from anonhist.sketches.noise import NoiseDistribution
-from anonhist.sketches.prevalences import Prevalences
-from anonhist.testing.cases import each_of
-from anonhist.testing.strategies import repeatable
+from anonhist_testing.cases import each_of
+from anonhist_testing.strategies import repeatable
 
 
 def _distribution(*epsilons: str) -> NoiseDistribution:

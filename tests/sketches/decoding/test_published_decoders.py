@@ -7,15 +7,12 @@ import numpy as np
 import pytest
 
 from anonhist.errors import UsageError
-from anonhist.sketches.counters import Counters
-from anonhist.sketches.decoding.decoder import CounterSetting, Decoder
-from anonhist.sketches.decoding.isotonic import Isotonic
+from anonhist.sketches.decoding.decoder import Counters, CounterSetting, Decoder, Prevalences
 from anonhist.sketches.decoding.names import DECODERS, decoder_from
-from anonhist.sketches.decoding.three_tap import ThreeTap
+from anonhist.sketches.decoding.three_tap import Isotonic, ThreeTap
 from anonhist.sketches.decoding.wu_pagh import WuPagh
 from anonhist.sketches.noise import NoiseDistribution
-from anonhist.sketches.prevalences import Prevalences
-from anonhist.testing.cases import each_of
+from anonhist_testing.cases import each_of
 
 PUBLISHED: list[Decoder] = [ThreeTap(), Isotonic(), WuPagh(1), WuPagh(2), WuPagh("inf")]
 EPSILONS = ["0.001", "0.1", "1", "5", "20"]

@@ -10,8 +10,8 @@ from anonhist.errors import UsageError
 from anonhist.sketches.decoding.decoder import CounterSetting
 from anonhist.sketches.decoding.rounding import found_labels, round_to_profile
 from anonhist.sketches.noise import NoiseDistribution
-from anonhist.testing.cases import each_of
-from anonhist.testing.strategies import repeatable
+from anonhist_testing.cases import each_of
+from anonhist_testing.strategies import repeatable
 
 
 def round_as_published(shares: NDArray[np.float64]) -> NDArray[np.float64]:

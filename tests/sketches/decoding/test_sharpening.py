@@ -7,8 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from anonhist.sketches.counters import Counters
-from anonhist.sketches.decoding.decoder import CounterSetting, SmoothDecoder
+from anonhist.sketches.decoding.decoder import Counters, CounterSetting, SmoothDecoder
 from anonhist.sketches.decoding.decompounding import Decompounding
 from anonhist.sketches.decoding.empirical_bayes import EmpiricalBayes, _Counters
 from anonhist.sketches.decoding.sharpening import sharpen

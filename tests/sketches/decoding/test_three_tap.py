@@ -8,12 +8,12 @@ import pytest
 from numpy.typing import NDArray
 
 from anonhist.errors import UsageError
-from anonhist.sketches.counters import Counters
 from anonhist.sketches.decoding import three_tap
-from anonhist.sketches.decoding.circulant import Circulant
+from anonhist.sketches.decoding.decoder import Counters
 from anonhist.sketches.decoding.three_tap import at_least_zero, without_noise
+from anonhist.sketches.decoding.wu_pagh import Circulant
 from anonhist.sketches.noise import NoiseDistribution
-from anonhist.testing.cases import each_of
+from anonhist_testing.cases import each_of
 
 
 def distribution_of(*parts: tuple[float, float]) -> NoiseDistribution:

@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anonhist.errors import UsageError
-from anonhist.sketches.counters import Counters
+from anonhist.sketches.decoding.decoder import Counters
 from anonhist.sketches.decoding.window import Window
 from anonhist.sketches.noise import NoiseDistribution
-from anonhist.testing.cases import each_of
-from anonhist.testing.strategies import repeatable
+from anonhist_testing.cases import each_of
+from anonhist_testing.strategies import repeatable
 
 DISTRIBUTIONS = [
     NoiseDistribution.of([(Fraction(epsilon), Fraction(1))]) for epsilon in ("0.001", "0.03", "0.3", "1", "3", "20")

@@ -7,15 +7,13 @@ import numpy as np
 import pytest
 
 from anonhist.errors import UsageError
-from anonhist.sketches.counters import Counters
 from anonhist.sketches.decoding import wu_pagh
-from anonhist.sketches.decoding.circulant import truncated_reach
-from anonhist.sketches.decoding.decoder import CounterSetting
+from anonhist.sketches.decoding.decoder import Counters, CounterSetting
 from anonhist.sketches.decoding.rounding import round_to_profile
-from anonhist.sketches.decoding.wu_pagh import WuPagh
+from anonhist.sketches.decoding.wu_pagh import WuPagh, truncated_reach
 from anonhist.sketches.noise import NoiseDistribution
-from anonhist.testing.cases import each_of
-from anonhist.testing.sketches import truncated_noise
+from anonhist_testing.cases import each_of
+from anonhist_testing.sketches import truncated_noise
 
 ONE = Fraction(1)
 SETTING = CounterSetting(NoiseDistribution(((ONE, ONE),)), is_hashed=False)

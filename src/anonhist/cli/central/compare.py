@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
 from anonhist.catalogue.mechanisms import MECHANISMS, PUBLIC_NUMBERS
-from anonhist.cli.arguments import privacy_unit
-from anonhist.cli.central.mechanisms import own_options
-from anonhist.cli.options import force_option, mechanism_options, promise_options, reading_options, report_options
+from anonhist.cli.options import epsilon_option, mechanism_options, output_options, protection_options, reading_options
 from anonhist.cli.output import say_line
-from anonhist.cli.reading import READING, Reading, profile_of_source, released_source, tell_operator
+from anonhist.cli.reading import READING, profile_of_source, reading_bars, released_source
 from anonhist.cli.sections import SectionedCommand
-from anonhist.cli.targets import STDOUT, check_report, check_target
+from anonhist.cli.spelling import as_typed
+from anonhist.cli.tables import console_on
 from anonhist.errors import UsageError
-from anonhist.privacy import NeighboringRelation
+from anonhist.privacy import short_decimal
 
 if TYPE_CHECKING:
-    from anonhist.cli.targets import AskedPage
-    from anonhist.privacy import PrivacyUnit
-    from anonhist.profiles import Profile
-    from anonhist.report.frame import Sheet
+    from rich.console import Console
+
+    from anonhist.cli.arguments import Protection
+    from anonhist.cli.destinations import Outputs
+    from anonhist.mechanisms import Comparison, Metric
 
 # Of the rest mechanisms take part with their defaults.
 COMPARED = (*PUBLIC_NUMBERS, "shares")
@@ -41,14 +42,11 @@ anonhist compare data/pw_phpbb.csv --epsilon 0.1,1 -o table.csv --report compare
 
 @click.command(cls=SectionedCommand, sections=_SECTIONS, epilog=_EXAMPLES)
 @click.argument("source")
-@click.option(
-    "--epsilon",
-    required=True,
-    metavar="E,E,…",
-    help="Privacy budget of a release, or a list of budgets such as 0.1,0.5,1,2,4.",
+@epsilon_option(
+    "Privacy budget of a release, or a list of budgets such as 0.1,0.5,1,2,4.", required=True, metavar="E,E,…"
 )
 @reading_options
-@promise_options
+@protection_options()
 @click.option(
     "--mechanism",
     metavar="A,B,…",
@@ -63,102 +61,115 @@ anonhist compare data/pw_phpbb.csv --epsilon 0.1,1 -o table.csv --report compare
     metavar="R",
     help="Number of releases per mechanism and epsilon, at least 2.",
 )
-@click.option(
-    "-o",
-    "--output",
-    metavar="FILE.csv",
-    help="File for one row per mechanism, epsilon and metric, or - for CSV on standard output (the default in a pipe).",
+@output_options(
+    click.option(
+        "-o",
+        "--output",
+        metavar="FILE.csv",
+        help="File for one row per mechanism, epsilon and metric, or - for CSV on standard output (the default in a "
+        "pipe).",
+    ),
+    page="Also write an HTML page that plots errors against epsilon.",
+    also_printed=" and the warning that comparing is not private",
 )
-@report_options("Also write an HTML page that plots errors against epsilon.")
-@force_option
-@click.option("--quiet", is_flag=True, help="Print only errors and the warning that comparing is not private.")
 def compare(
     *,
     source: str,
-    reading: Reading,
+    reading: dict[str, Any],
     epsilon: str,
-    unit: str | None,
-    max_per_user: int | None,
-    max_count: int | None,
-    relation: str,
+    protection: Protection,
     mechanism: str | None,
-    own: dict[str, str | None],
+    own: dict[str, Any],
     repeats: int,
-    output: str | None,
-    report: AskedPage | None,
-    force: bool,
-    quiet: bool,
+    outputs: Outputs,
 ) -> None:
     """Compare the errors of mechanisms on public data.
 
-    Comparing is not private: every number it shows depends on the exact data. Use public data, or a released .json or
-    .parquet file.
+    Comparing on private data is not private: every number reveals something about the data, and so does a choice based
+    on it. Compare on public data or on an earlier release, a .json or .parquet file.
 
     Each mechanism makes several releases of SOURCE, and each release is compared with the true profile. SOURCE is read
     as in 'anonhist release'. Public numbers that you do not give are taken from the data.
     """
     if repeats < 2:
-        message = f"--repeats must be at least 2, not {repeats}."
-        raise UsageError(message)
-    options = own_options(own)
-    protected = privacy_unit(unit, max_per_user=max_per_user, max_count=max_count)
-    target = output if output is not None else (None if sys.stdout.isatty() else STDOUT)
-    sheet = _check_outputs(source, target, report, force=force)
+        raise UsageError(f"--repeats must be at least 2, not {repeats}.")
+    destination = outputs.for_table(source, what="A comparison is")
 
-    from anonhist.cli.central.compare_display import show_comparison
-    from anonhist.cli.progress import progress_bars
     from anonhist.mechanisms import compare
-    from anonhist.mechanisms.comparison.compare import check_comparison
-    from anonhist.mechanisms.comparison.entrants import check_public_numbers
+    from anonhist.mechanisms.comparison.compare import check_comparison, check_public_numbers
     from anonhist.mechanisms.comparison.rows import NOT_PRIVATE
 
     budgets, names, _ = check_comparison(
         epsilons=_parts(epsilon), mechanisms=None if mechanism is None else _parts(mechanism), repeats=repeats
     )
-    check_public_numbers({name: number for name, number in options.items() if name in PUBLIC_NUMBERS}, names)
+    check_public_numbers({name: number for name, number in own.items() if name in PUBLIC_NUMBERS}, names)
     say_line(f"Warning: {NOT_PRIVATE}", sys.stderr, bold=True, fg="red")
-    remarks: list[str] = []
-    with progress_bars("Comparing", shown=not quiet) as bars:
-        released = _profile_of_release(source, protected)
-        profile = released
-        if profile is None:
-            notify = None if quiet else remarks.append
-            profile = profile_of_source(
-                source, reading, max_per_user=max_per_user, unit=protected, notify=notify, progress=bars.reading
-            )
+    released = released_source(source)
+    with reading_bars("Comparing", quiet=outputs.quiet, is_private=released is None) as bars:
+        if released is None:
+            profile = profile_of_source(source, reading, protection, bars)
+        else:
+            # The file is public, so any unit may be compared for.
+            profile = released.profile.with_unit(protection.unit or released.profile.unit)
         comparison = compare(
             profile,
             epsilons=budgets,
             mechanisms=names,
             repeats=repeats,
-            relation=NeighboringRelation(relation),
+            relation=protection.relation,
             progress=bars.working,
-            **options,
+            **own,
         )
-    tell_operator(remarks, quiet=quiet or released is not None)
-    show_comparison(comparison, target, sheet, force=force, quiet=quiet)
-
-
-def _profile_of_release(source: str, unit: PrivacyUnit | None) -> Profile | None:
-    """Return the profile of a released file, for any unit, or None where the source is none."""
-    release = released_source(source)
-    if release is None:
-        return None
-    return release.profile if unit is None else release.profile.with_unit(unit)
+    say = partial(_say, comparison)
+    destination.write(comparison, say, log=say)
 
 
 def _parts(text: str) -> list[str]:
     return [part.strip() for part in text.split(",")]
 
 
-def _check_outputs(source: str, target: str | None, report: AskedPage | None, *, force: bool) -> Sheet | None:
-    """Refuse outputs that could not be written before any data are read."""
-    if target not in (None, STDOUT):
-        if not target.lower().endswith(".csv"):
-            message = (
-                f"A comparison is written as CSV: give a path ending in .csv, not {target!r}. For an HTML page, use "
-                "--report."
-            )
-            raise UsageError(message)
-        check_target(source, target, force=force)
-    return check_report(source, report, force=force)
+def _say(comparison: Comparison, stream: TextIO) -> None:
+    """Say what was compared, in tables too where standard output is not for the CSV."""
+    from anonhist.mechanisms import METRICS
+    from anonhist.report.comparison.wording import HOW_TO_READ, advice, basis, notes
+
+    console, has_tables = console_on(stream, widest=100), stream is sys.stdout
+    for sentence in (advice(comparison), basis(comparison), *map(as_typed, notes(comparison))):
+        # Beside CSV a sentence is a line, as with other commands.
+        console.print(sentence, markup=False, soft_wrap=not has_tables and not stream.isatty())
+    if has_tables:
+        for metric in METRICS:
+            _table(comparison, metric, console)
+        console.print()
+        console.print(HOW_TO_READ, style="dim")
+
+
+def _table(comparison: Comparison, metric: Metric, console: Console) -> None:
+    """Print one metric, a row per mechanism; as many budgets side by side as there is room for."""
+    from rich.table import Table
+    from rich.text import Text
+
+    from anonhist.report.comparison.wording import MARK, cell, units
+
+    names, epsilons = comparison.mechanisms, comparison.epsilons
+    texts = {(name, epsilon): cell(comparison, name, epsilon, metric.name) for name in names for epsilon in epsilons}
+    # Marks stand beside the numbers, which stay in line.
+    texts = {place: text if text.endswith(MARK) else text + " " * len(MARK) for place, text in texts.items()}
+    heads = {epsilon: f"ε = {short_decimal(epsilon)}" + " " * len(MARK) for epsilon in epsilons}
+    width = max(map(len, [*texts.values(), *heads.values()]))
+    most = max(1, (console.width - max(map(len, names))) // (width + 2))
+    side_by_side = -(-len(epsilons) // -(-len(epsilons) // most))
+    console.print()
+    console.print(Text(f"{metric.title}, in {units()[metric.name]}", style="bold"))
+    for start in range(0, len(epsilons), side_by_side):
+        table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
+        table.add_column("mechanism", no_wrap=True, min_width=max(map(len, names)))
+        shown = epsilons[start : start + side_by_side]
+        for epsilon in shown:
+            table.add_column(heads[epsilon], justify="right", no_wrap=True, min_width=width)
+        for name in names:
+            cells = [texts[name, epsilon] for epsilon in shown]
+            table.add_row(name, *(Text(text, style="bold green" if text.endswith(MARK) else "") for text in cells))
+        if start:
+            console.print()
+        console.print(table)

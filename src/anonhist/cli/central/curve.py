@@ -4,31 +4,26 @@ from __future__ import annotations
 
 import sys
 from decimal import Decimal, InvalidOperation
+from functools import partial
 from inspect import signature
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
 from anonhist.catalogue import load
-from anonhist.cli.arguments import privacy_unit, whole_number
-from anonhist.cli.options import (
-    csv_output_option,
-    force_option,
-    level_option,
-    max_per_user_option,
-    reading_options,
-    report_options,
-)
+from anonhist.cli.decorators import WholeNumber
+from anonhist.cli.options import level_option, output_options, reading_options, users_option
 from anonhist.cli.output import say_line
-from anonhist.cli.reading import READING, Reading, profile_of_source, released_source, tell_operator
+from anonhist.cli.reading import READING, profile_of_source, reading_bars, released_source
 from anonhist.cli.sections import SectionedCommand
-from anonhist.cli.targets import check_report, csv_target
+from anonhist.cli.tables import console_on, table_of
 from anonhist.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from anonhist.cli.targets import AskedPage
+    from anonhist.cli.arguments import Protection
+    from anonhist.cli.destinations import Outputs
     from anonhist.profiles import Profile
     from anonhist.properties.curve import Curve
     from anonhist.releases import Release
@@ -69,9 +64,15 @@ def _has_no_epsilon(_: click.Context, __: click.Parameter, value: str | None) ->
 @click.command(cls=SectionedCommand, sections=_SECTIONS, epilog=_EXAMPLES)
 @click.argument("kind", metavar="KIND", type=click.Choice(tuple(_CURVES)))
 @click.argument("source")
-@click.option("--draws", metavar="M", help="For rarefaction: largest number of draws.  [default: twice the items]")
+@click.option(
+    "--draws",
+    type=WholeNumber(),
+    metavar="M",
+    help="For rarefaction: largest number of draws.  [default: twice the items]",
+)
 @click.option(
     "--points",
+    type=WholeNumber(_MOST),
     metavar="P",
     help="For rarefaction and guessing: number of points on the curve.  [default: 100]",
 )
@@ -82,34 +83,32 @@ def _has_no_epsilon(_: click.Context, __: click.Parameter, value: str | None) ->
 )
 @click.option(
     "--bootstraps",
+    type=WholeNumber(_MOST),
     metavar="B",
-    default="50",
+    default=50,
     show_default=True,
     help="Number of bootstrap samples for the band, at least 3.",
 )
 @level_option("Confidence level of the band at each point.")
 @reading_options
-@max_per_user_option
+@users_option
 @click.option("--epsilon", hidden=True, expose_value=False, callback=_has_no_epsilon)
-@csv_output_option
-@report_options("Also write an HTML page with the curve and how to read it.")
-@force_option
-@click.option("--quiet", is_flag=True, help="Print only errors and the warning that a curve is not private.")
+@output_options(
+    page="Also write an HTML page with the curve and how to read it.",
+    also_printed=" and the warning that a curve is not private",
+)
 def curve(
     *,
     kind: str,
     source: str,
-    draws: str | None,
-    points: str | None,
+    draws: int | None,
+    points: int | None,
     order: str | None,
-    bootstraps: str,
+    bootstraps: int,
     level: float,
-    reading: Reading,
-    max_per_user: int | None,
-    output: str | None,
-    report: AskedPage | None,
-    force: bool,
-    quiet: bool,
+    reading: dict[str, Any],
+    protection: Protection,
+    outputs: Outputs,
 ) -> None:
     """Estimate a curve, such as rarefaction, with a band.
 
@@ -123,58 +122,36 @@ def curve(
     SOURCE is read as in 'anonhist release'. From a released .json or .parquet file, the curve is private and costs no
     further privacy. From any other source, the curve is computed from the exact data and is not private.
     """  # noqa: D301  # click wants the sign itself before lines that it is to leave alone
-    options: dict[str, Any] = {"points": _POINTS} if "points" in _taken(kind) else {}
-    options |= _options(kind, draws=draws, points=points, orders=order)
-    options |= {"bootstraps": _number(bootstraps, "--bootstraps"), "level": level}
-    unit = privacy_unit(None, max_per_user=max_per_user, max_count=None)
-    target = csv_target(source, output, what="A curve is", force=force)
-    sheet = check_report(source, report, force=force)
+    options = _options(kind, draws=draws, points=points, orders=order) | {"bootstraps": bootstraps, "level": level}
+    destination = outputs.for_table(source, what="A curve is")
 
-    from anonhist.cli.central.curve_display import write_curve
-    from anonhist.cli.progress import progress_bars
     from anonhist.numeric.pulse import tell_share
     from anonhist.profiles import Profile
-    from anonhist.report.curve.wording import NOT_PRIVATE
+    from anonhist.report.curve import wording
 
     # Of no data a curve costs nothing, and it refuses what any curve would.
     _curve(kind, Profile([], []), options)
-    remarks: list[str] = []
-    with progress_bars("Drawing samples", shown=not quiet) as bars:
-        data: Profile | Release | None = released_source(source)
-        is_private = data is None
+    data: Profile | Release | None = released_source(source)
+    with reading_bars("Drawing samples", quiet=outputs.quiet, is_private=data is None) as bars:
         if data is None:
-            notify = None if quiet else remarks.append
-            data = profile_of_source(
-                source, reading, max_per_user=max_per_user, unit=unit, notify=notify, progress=bars.reading
-            )
-            say_line(f"Warning: {NOT_PRIVATE}", sys.stderr, bold=True, fg="red")
+            data = profile_of_source(source, reading, protection, bars)
+            say_line(f"Warning: {wording.NOT_PRIVATE}", sys.stderr, bold=True, fg="red")
         with tell_share(bars.working, 0.0, 1.0):
             curve = _curve(kind, data, options)
-    tell_operator(remarks, quiet=quiet or not is_private)
-    write_curve(curve, target, sheet, force=force, quiet=quiet)
+    destination.write(curve, partial(_say, curve))
 
 
-def _options(kind: str, **given: str | None) -> dict[str, Any]:
-    """Read the options of one kind of curve, and refuse those of the others."""
-    options: dict[str, Any] = {}
-    for name, text in given.items():
-        if text is None:
+def _options(kind: str, **given: Any) -> dict[str, Any]:
+    """Return the options of one kind of curve, and refuse those of the others."""
+    options: dict[str, Any] = {"points": _POINTS} if "points" in _taken(kind) else {}
+    for name, value in given.items():
+        if value is None:
             continue
         if name not in _taken(kind):
             owners = " and ".join(owner for owner in _CURVES if name in _taken(owner))
-            message = f"{_TYPED[name]} belongs to {owners}, not to {kind}; leave it out."
-            raise UsageError(message)
-        readers = {"draws": lambda text: whole_number(text, name="--draws"), "orders": _orders}
-        options[name] = readers[name](text) if name in readers else _number(text, _TYPED[name])
+            raise UsageError(f"{_TYPED[name]} applies to {owners}, not to {kind}; leave it out.")
+        options[name] = _orders(value) if name == "orders" else value
     return options
-
-
-def _number(text: str, name: str) -> int:
-    number = whole_number(text, name=name)
-    if number is None or number > _MOST:
-        message = f"{name} must be at most {_MOST:,}, not {text}."
-        raise UsageError(message)
-    return number
 
 
 def _orders(text: str) -> tuple[float, ...]:
@@ -201,11 +178,9 @@ def _orders(text: str) -> tuple[float, ...]:
         return tuple(map(float, numbers))
     first, last, step = numbers
     if step <= 0 or last < first:
-        message = f"--order FIRST:LAST:STEP must ascend, as in 0:3:0.1, not {text!r:.80}."
-        raise UsageError(message)
+        raise UsageError(f"--order FIRST:LAST:STEP must ascend, as in 0:3:0.1, not {text!r:.80}.")
     if last - first >= _MOST * step:
-        message = f"--order must be at most {_MOST:,}: take a larger step."
-        raise UsageError(message)
+        raise UsageError(f"--order must be at most {_MOST:,}: take a larger step.")
     return tuple(float(first + step * times) for times in range(int((last - first) / step) + 1))
 
 
@@ -217,3 +192,26 @@ def _taken(kind: str) -> Iterable[str]:
 def _curve(kind: str, data: Profile | Release, options: dict[str, Any]) -> Curve:
     curve: Curve = load(_CURVES[kind])(data, **options)
     return curve
+
+
+def _say(curve: Curve, stream: TextIO) -> None:
+    """Tell a person: some of the points where the stream does not hold them all, and what they rest on."""
+    from rich.text import Text
+
+    from anonhist.report.curve import wording
+
+    console, view, kinds = console_on(stream, widest=110), wording.view_of(curve), wording.shown_kinds(curve)
+    console.print(Text(view.subtitle, style="bold"))
+    if stream is sys.stdout:
+        heads = (view.x_label, view.value_label, wording.band_name(curve), *(["kind"] if kinds else []))
+        rows = []
+        for at in wording.shown_points(curve):
+            cells = (wording.x_text(curve, at), wording.value_text(curve, at), wording.interval_text(curve, at))
+            rows.append([*map(Text, (*cells, *kinds[at : at + 1]))])
+        console.print()
+        console.print(table_of(heads, rows, console, texts=[3] if kinds else []))
+        console.print()
+    for warning in wording.notes(curve):
+        console.print(Text(f"Warning: {warning}"), style="red")
+    for name, sentence in wording.facts(curve):
+        console.print(Text(f"{name}: {sentence}"), style="dim")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TextIO
+import sys
+from functools import partial
+from typing import TYPE_CHECKING, Any, TextIO
 
 from anonhist.cli.central.plot import terminal_plot
-from anonhist.cli.output import say_line
+from anonhist.cli.output import say_line, tell_of_epsilon
 from anonhist.cli.tables import console_on, table_of
 from anonhist.report.summary import facts, rows
 from anonhist.report.wording import interval
@@ -13,7 +15,24 @@ from anonhist.report.wording import interval
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from anonhist.cli.destinations import Destination
     from anonhist.releases import Release
+
+
+def write_release(released: Release, destination: Destination, *, not_private_truth: Any = None) -> None:
+    """Write a release, and tell a person of it."""
+    destination.write(
+        released, partial(show_summary, released), log=partial(_log, released), not_private_truth=not_private_truth
+    )
+
+
+def _log(released: Release, stream: TextIO) -> None:
+    """Say on standard error what nothing else tells of: a large epsilon, and what a bound left out; both are public."""
+    tell_of_epsilon(released.guarantee)
+    if released.excess is not None:
+        from anonhist.report.remarks import describe_excess
+
+        say_line(f"Bound: {describe_excess(released.excess)}", stream)
 
 
 def say(release: Release, stream: TextIO) -> None:
@@ -23,8 +42,8 @@ def say(release: Release, stream: TextIO) -> None:
 
 
 def show_summary(release: Release, stream: TextIO) -> None:
-    """Print the same, and on a terminal a table and a small plot of the released prevalences."""
-    if not stream.isatty():
+    """Print the same, and on a terminal that holds nothing else a table and a small plot of the prevalences."""
+    if stream is sys.stderr or not stream.isatty():
         say(release, stream)
         return
     from rich.table import Table

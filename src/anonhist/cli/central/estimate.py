@@ -4,25 +4,27 @@ from __future__ import annotations
 
 import math
 import sys
+from functools import partial
 from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from anonhist.catalogue.properties import OPTIONS, PROPERTIES
-from anonhist.cli.arguments import privacy_unit, whole_number
-from anonhist.cli.decorators import catalogue_options, option_word
-from anonhist.cli.options import csv_output_option, force_option, level_option, promise_options, reading_options
+from anonhist.cli.arguments import command_to_publish, whole_number
+from anonhist.cli.decorators import WholeNumber, catalogue_options, given_options, option_word
+from anonhist.cli.options import epsilon_option, level_option, output_options, protection_options, reading_options
 from anonhist.cli.output import say_line
-from anonhist.cli.reading import READING, Reading, profile_of_source, released_source, tell_operator
+from anonhist.cli.reading import READING, profile_of_source, reading_bars, released_source
 from anonhist.cli.sections import SectionedCommand
-from anonhist.cli.targets import csv_target
 from anonhist.errors import UsageError, spell_out
-from anonhist.privacy import NeighboringRelation, PrivacyUnit
+from anonhist.privacy import PrivacyUnit
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from anonhist.cli.arguments import Protection
+    from anonhist.cli.destinations import Outputs
     from anonhist.profiles import Profile
     from anonhist.properties.estimate import Estimate, Estimates
     from anonhist.releases import Release
@@ -43,17 +45,16 @@ _BOUNDED = (
 _FROM_RELEASE = "make a release with 'anonhist release' and estimate from its file at no further cost"
 # Ratios: one item may change them by more than any number that does not grow with the data.
 _UNBOUNDED = ("chao-shen", "pml", "chao1", "chao1-inext", "ace", "chao-lee")
+# What is read, and whom and what a release protects; what is asked. The public number of items is for estimates alone,
+# and so are the methods.
+_PROTECTED = ("unit", "max_per_user", "max_count", "relation")
+_RELEASED = (*READING, "epsilon", *_PROTECTED)
+_ASKED = (*(name for name in OPTIONS if name != "method"), "level")
+_OF_PRIVATE = ("unit", "relation", "public_items")
 _SECTIONS = {
     "Estimate": (*OPTIONS, "level"),
     "Input": READING,
-    "Privacy, for a private estimate": (
-        "epsilon",
-        "unit",
-        "max_per_user",
-        "max_count",
-        "relation",
-        "public_items",
-    ),
+    "Privacy, for a private estimate": ("epsilon", *_PROTECTED, "public_items"),
     "Output": ("output", "force", "quiet"),
 }
 _EXAMPLES = """
@@ -85,80 +86,86 @@ further privacy.
 @click.argument("source")
 @catalogue_options(OPTIONS)
 @level_option("Confidence level of the interval.")
-@click.option(
-    "--epsilon",
-    metavar="E",
-    help="Privacy budget of a private estimate. Without it, the estimate is not private.",
-)
+@epsilon_option("Privacy budget of a private estimate. Without it, the estimate is not private.")
 @reading_options
-@promise_options
-@click.option(
-    "--public-items",
-    metavar="N",
-    help="Number of items, if it is public.",
-)
-@csv_output_option
-@force_option
-@click.option("--quiet", is_flag=True, help="Print only errors and the warning that estimates are not private.")
+@protection_options()
+@click.option("--public-items", type=WholeNumber(), metavar="N", help="Number of items, if it is public.")
+@output_options(also_printed=" and the warning that estimates are not private")
 def estimate(
     *,
     property_: str,
     source: str,
     own: dict[str, Any],
     level: float,
-    reading: Reading,
+    reading: dict[str, Any],
     epsilon: str | None,
-    unit: str | None,
-    max_per_user: int | None,
-    max_count: int | None,
-    relation: str,
-    public_items: str | None,
-    output: str | None,
-    force: bool,
-    quiet: bool,
+    protection: Protection,
+    public_items: int | None,
+    outputs: Outputs,
 ) -> None:
     """Check everything that can be checked, then read, estimate, print and write; the help is above."""
-    protected = privacy_unit(unit, max_per_user=max_per_user, max_count=max_count)
     options = _own_options(own)
+    context = click.get_current_context()
     if epsilon is None:
-        _check_not_private(unit, relation, public_items)
+        for option in given_options(context, _OF_PRIVATE):
+            raise UsageError(f"{option} applies only to private estimates: add --epsilon, or leave it out.")
         ask = _question(property_, options, level)
     else:
-        promise = {"epsilon": epsilon, "relation": NeighboringRelation(relation)}
+        promise = {"epsilon": epsilon, "relation": protection.relation}
         if public_items is not None:
-            promise["public_items"] = whole_number(public_items, name="--public-items")
+            promise["public_items"] = public_items
         ask = _private_question(property_, options, level, promise)
-    target = csv_target(source, output, what="Estimates are", force=force)
+    destination = outputs.for_table(source, what="Estimates are")
 
-    from anonhist.cli.central.estimate_display import write_estimates
-    from anonhist.cli.progress import progress_bars
+    from anonhist.cli.central.estimate_display import log, say
     from anonhist.profiles import Profile
 
     # Of no data nothing can be told, but what is impossible is refused, before any are read.
-    ask(Profile([], [], unit=protected or PrivacyUnit.item()), None)
+    ask(Profile([], [], unit=protection.unit or PrivacyUnit.item()), None)
     data: Profile | Release | None = released_source(source)
     if data is not None and epsilon is not None:
         raise UsageError("The source is a release, and estimates from it are already private: leave --epsilon out.")
-    is_private = data is None
-    if is_private and epsilon is None:
+    if data is None and epsilon is None:
         say_line(f"Warning: {NOT_PRIVATE}", sys.stderr, bold=True, fg="red")
-    remarks: list[str] = []
-    with progress_bars("Estimating", shown=not quiet) as bars:
+    with reading_bars("Estimating", quiet=outputs.quiet, is_private=data is None) as bars:
         if data is None:
-            notify = None if quiet else remarks.append
-            data = profile_of_source(
-                source, reading, max_per_user=max_per_user, unit=protected, notify=notify, progress=bars.reading
-            )
+            data = profile_of_source(source, reading, protection, bars)
         found = ask(data, bars.working)
-    tell_operator(remarks, quiet=quiet or not is_private)
-    write_estimates(found, target, force=force, quiet=quiet)
-    if epsilon is not None and not quiet and max_per_user is not None:
-        say_line(_BOUNDED.format(bound=max_per_user), sys.stderr)
-    if epsilon is not None and not quiet and _sampling_is_most(found[0][1]):
-        from anonhist.cli.central.by_release import commands_by_release
-
-        release, estimate = commands_by_release(click.get_current_context())
+    destination.write(found, partial(say, found), log=partial(log, found))
+    if epsilon is None or outputs.quiet:
+        return
+    if protection.max_per_user is not None:
+        say_line(_BOUNDED.format(bound=protection.max_per_user), sys.stderr)
+    if _sampling_is_most(found[0][1]):
+        release, estimate = commands_by_release(context)
         say_line(_BY_RELEASE.format(release=release, estimate=estimate), sys.stderr)
+
+
+def commands_by_release(context: click.Context) -> tuple[str, str]:
+    """Return the two commands that are to be typed instead of that of a private estimate, but for secrets.
+
+    All that was said of the data and of whom to protect is kept: a release for items would promise users less.
+
+    Examples
+    --------
+    >>> typed = ["support-coverage", "log.csv", "--label", "word", "--epsilon", "1", "--draws", "9"]
+    >>> for command in commands_by_release(estimate.make_context("estimate", typed)):
+    ...     print(command)
+    anonhist release log.csv --epsilon 1 --label word -o release.json
+    anonhist estimate support-coverage release.json --draws 9
+    """
+    values = context.params
+    released = ("release", values["source"], *_as_typed(context, _RELEASED), "-o", "release.json")
+    asked = ("estimate", values["property_"], "release.json", *_as_typed(context, _ASKED))
+    return command_to_publish(released), command_to_publish(asked)
+
+
+def _as_typed(context: click.Context, names: tuple[str, ...]) -> list[str]:
+    """Return those options that were given, with their values."""
+    words: list[str] = []
+    for option, param in given_options(context, names).items():
+        words += [option] if param.is_flag else [option, str(context.params[str(param.name)])]
+    return words
 
 
 def _sampling_is_most(estimate: Estimate) -> bool:
@@ -179,8 +186,7 @@ def _question(name: str, options: dict[str, Any], level: float) -> Question:
     if name == EVERYTHING:
         foreign = sorted(options.keys() - signature(estimate_all).parameters)
         if foreign:
-            message = f"`{foreign[0]}` does not apply to 'all'; leave it out."
-            raise UsageError(message)
+            raise UsageError(f"`{foreign[0]}` does not apply to 'all'; leave it out.")
         return lambda data, progress: estimate_all(data, level=level, progress=progress, **options)
     KNOWN[name].check(name, options)
 
@@ -197,11 +203,9 @@ def _private_question(name: str, options: dict[str, Any], level: float, promise:
     from anonhist.properties.estimate import Estimates
 
     if name == EVERYTHING:
-        message = f"Private estimates of all properties would divide the budget: {_FROM_RELEASE}."
-        raise UsageError(message)
+        raise UsageError(f"Private estimates of all properties would divide the budget: {_FROM_RELEASE}.")
     if name not in PRIVATE_PROPERTIES:
-        message = f"There is no private estimator of {name}: {_FROM_RELEASE}."
-        raise UsageError(message)
+        raise UsageError(f"There is no private estimator of {name}: {_FROM_RELEASE}.")
     known, method = PRIVATE_PROPERTIES[name], options.get("method")
     if method in _UNBOUNDED and method not in known.methods:
         message = f"The method {method} has unbounded sensitivity, so noise cannot make it private: {_FROM_RELEASE}."
@@ -230,16 +234,5 @@ def _base(text: str) -> float:
     except ValueError:
         base = math.nan
     if not 1 < base < math.inf:
-        message = f"--base must be a number above 1, such as 2 for bits, or e, not {text!r}."
-        raise UsageError(message)
+        raise UsageError(f"--base must be a number above 1, such as 2 for bits, or e, not {text!r}.")
     return base
-
-
-def _check_not_private(unit: str | None, relation: str, public_items: str | None) -> None:
-    """Refuse options that only a private estimate has."""
-    given = {"--unit": unit is not None, "--relation": relation != "add-or-remove"}
-    given["--public-items"] = public_items is not None
-    for option, is_given in given.items():
-        if is_given:
-            message = f"{option} applies only to private estimates: add --epsilon, or leave it out."
-            raise UsageError(message)

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 from itertools import groupby
 from typing import TYPE_CHECKING, TextIO
 
-import click
-
-from anonhist.cli.output import say_line
+from anonhist.cli.output import say_line, tell_of_epsilon
 from anonhist.cli.tables import console_on, print_hanging
-from anonhist.cli.targets import STDOUT
 from anonhist.properties.estimate import Estimate, Estimates, format_number
 from anonhist.properties.statement import Holds
-from anonhist.report.estimate_wording import ends_text, method_text
+from anonhist.report.wording import known_ends, method_text, promise_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,37 +23,19 @@ _WIDE, _WIDEST = 100, 120
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
-def write_estimates(found: Estimates, target: str | None, *, force: bool, quiet: bool) -> None:
-    """Print and write; a pipe, whose reader may go at any time, comes last."""
-    if target == STDOUT:
-        from anonhist.cli.output import print_whole, tell_of_epsilon
-        from anonhist.formats.tables import csv_text
-
-        if sys.stderr.isatty() and not quiet:
-            _say(found, sys.stderr)
-        elif not quiet and found[0][1].guarantee is not None:
-            tell_of_epsilon(found[0][1].guarantee)
-        print_whole(csv_text(found))
-        return
-    if target is not None:
-        from anonhist.formats.atomic import write_whole
-        from anonhist.formats.tables import csv_text
-
-        write_whole(target, csv_text(found).encode(), overwrite=force)
-    if not quiet:
-        _say(found, sys.stdout)
-        if target is not None:
-            click.echo(f"Wrote {target}.")
+def log(found: Estimates, _: TextIO) -> None:
+    """Say what must not be missed where nobody watches: an epsilon that protects nobody."""
+    if found[0][1].guarantee is not None:
+        tell_of_epsilon(found[0][1].guarantee)
 
 
-def _say(found: Estimates, stream: TextIO) -> None:
+def say(found: Estimates, stream: TextIO) -> None:
     """Tell a person: one estimate in lines, several in a table."""
     if len(found) == 1:
         for line in _lines(*found[0]):
             say_line(line, stream)
         return
-    console = console_on(stream, widest=_WIDEST)
-    _print_all(found, console)
+    _print_all(found, console_on(stream, widest=_WIDEST))
 
 
 def _lines(name: str, estimate: Estimate) -> Iterator[str]:
@@ -70,8 +48,6 @@ def _lines(name: str, estimate: Estimate) -> Iterator[str]:
         parts = ", ".join(f"{cause} {format_number(error, digits=3)}" for cause, error in estimate.parts)
         yield f"Standard errors, without bias: {parts}." if estimate.statement.reason else f"Standard errors: {parts}."
     if estimate.guarantee is not None:
-        from anonhist.report.wording import promise_lines
-
         yield from (f"{title}: {sentence}" for title, sentence in promise_lines(estimate.guarantee))
     for warning in estimate.warnings:
         yield f"Warning: {warning}"
@@ -85,11 +61,11 @@ def _number(name: str, estimate: Estimate, unit: str) -> Iterator[str]:
         error = "" if reason else f" ± {format_number(estimate.standard_error, digits=3)}"
         yield f"{name}: {value}{error}{unit}"
         why = f"; {reason}" if reason else ""
-        yield f"{share} interval: {ends_text(estimate, digits=6)}{unit}{why}"
+        yield f"{share} interval: {known_ends(estimate, digits=6)}{unit}{why}"
     elif holds is Holds.NONE:
         yield f"{name}: {value}{unit}, without an interval: {reason}"
     else:
-        yield f"{name}: {ends_text(estimate, digits=6)}{unit} ({share} confidence); {reason}"
+        yield f"{name}: {known_ends(estimate, digits=6)}{unit} ({share} confidence); {reason}"
         yield f"Estimate: {value}{unit}"
 
 
@@ -113,12 +89,10 @@ def _print_all(found: Estimates, console: Console) -> None:
     for guarantee in dict.fromkeys(estimate.guarantee for _, estimate in found):
         if guarantee is None:
             continue
-        from anonhist.report.wording import promise_lines
-
         for name, sentence in promise_lines(guarantee):
             console.print(Text(f"{name}: {sentence}", style="red" if name == "Warning" else ""))
         if any(estimate.statement.holds is not Holds.NONE for _, estimate in found):
-            console.print("Intervals hold sampling and privacy noise, joined in squares; the CSV has both.")
+            console.print("Intervals cover sampling error and privacy noise, added in quadrature; the CSV lists both.")
 
 
 def _table(found: Estimates, warnings: list[str], reasons: list[str], *, assumptions: bool) -> Table:
@@ -144,7 +118,7 @@ def _table(found: Estimates, warnings: list[str], reasons: list[str], *, assumpt
             news = "" if estimate.assumes == said else estimate.assumes
             reason = estimate.statement.reason
             why = f" [{_LETTERS[reasons.index(reason)]}]" if reason else ""
-            ends = Text(f"{ends_text(estimate, digits=5)}{why}")
+            ends = Text(f"{known_ends(estimate, digits=5)}{why}")
             row = (label, format_number(estimate.value, digits=5), ends, Text(news))
             table.add_row(*(row if assumptions else row[:3]))
             said = estimate.assumes

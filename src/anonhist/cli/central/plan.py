@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
-from anonhist.cli.arguments import privacy_unit, whole_number
-from anonhist.cli.options import csv_output_option, force_option, planned_unit_options
+from anonhist.cli.decorators import WholeNumber, as_one
+from anonhist.cli.destinations import Outputs
+from anonhist.cli.options import csv_output_option, epsilon_option, force_option, protection_options
 from anonhist.cli.sections import SectionedCommand
 from anonhist.cli.tables import console_on, csv_of, table_of
+from anonhist.cli.targets import STDOUT
 from anonhist.errors import UsageError
-from anonhist.privacy import NeighboringRelation, PrivacyUnit, parse_epsilon, short_decimal
+from anonhist.privacy import PrivacyUnit, parse_epsilon, short_decimal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from anonhist.cli.arguments import Protection
     from anonhist.mechanisms import PlanRow
     from anonhist.mechanisms.planning import Shape
 
@@ -34,13 +36,13 @@ anonhist plan --like release.json --items 1e6 --epsilon 1
 
 
 @click.command(cls=SectionedCommand, sections=_SECTIONS, epilog=_EXAMPLES)
-@click.option("--items", metavar="N", help="Number of items to plan for, such as 1e9; required without --like.")
 @click.option(
-    "--epsilon",
-    required=True,
-    metavar="E,E,…",
-    help="Privacy budget, or a list of budgets to compare, such as 0.1,1,2.",
+    "--items",
+    type=WholeNumber(),
+    metavar="N",
+    help="Number of items to plan for, such as 1e9; required without --like.",
 )
+@epsilon_option("Privacy budget, or a list of budgets to compare, such as 0.1,1,2.", required=True, metavar="E,E,…")
 @click.option(
     "--shape",
     type=click.Choice(("zipf", "worst")),
@@ -50,21 +52,18 @@ anonhist plan --like release.json --items 1e6 --epsilon 1
 @click.option(
     "--like", metavar="RELEASE", help="Use the size and shape of this released .json or .parquet file instead."
 )
-@planned_unit_options
-@csv_output_option
-@force_option
+@protection_options(
+    "What to protect. By default, users if --max-per-user is given, otherwise the unit of --like, otherwise items."
+)
+@as_one("outputs", csv_output_option, force_option, made=Outputs.of)
 def plan(
     *,
-    items: str | None,
+    items: int | None,
     epsilon: str,
     shape: Shape | None,
     like: str | None,
-    unit: str | None,
-    max_per_user: int | None,
-    max_count: int | None,
-    relation: str,
-    output: str | None,
-    force: bool,
+    protection: Protection,
+    outputs: Outputs,
 ) -> None:
     """Predict the error of a release, without reading any data.
 
@@ -74,61 +73,31 @@ def plan(
     epsilons = [part.strip() for part in epsilon.split(",")]
     for part in epsilons:
         parse_epsilon(part)
-    number = whole_number(items, name="--items")
-    if like is None and number is None:
+    if like is None and items is None:
         raise UsageError("Give the number of items to plan for (--items 1e9), or a released file (--like).")
     if like is not None and shape is not None:
         raise UsageError("--like and --shape both set the shape: use one of the two.")
-    protected = privacy_unit(unit, max_per_user=max_per_user, max_count=max_count)
-    if output not in (None, "-"):
-        from anonhist.formats.atomic import check_free
+    destination = outputs.for_table(STDOUT, what="A plan is")
 
-        if not output.lower().endswith(".csv"):
-            message = f"A plan is written as CSV: give a path ending in .csv, not {output!r}."
-            raise UsageError(message)
-        check_free(output, overwrite=force)
-
-    rows = _plan_rows(epsilons, number, shape or "zipf", like, protected, NeighboringRelation(relation))
-    if output not in (None, "-"):
-        from anonhist.formats.atomic import write_whole
-
-        write_whole(output, _csv(rows).encode(), overwrite=force)
-        click.echo(f"Wrote {output}.")
-    elif output == "-" or not sys.stdout.isatty():
-        from anonhist.cli.output import print_whole
-
-        print_whole(_csv(rows))
-    else:
-        _table(rows)
-
-
-def _plan_rows(
-    epsilons: Sequence[str],
-    items: int | None,
-    shape: Shape,
-    like: str | None,
-    unit: PrivacyUnit | None,
-    relation: NeighboringRelation,
-) -> list[PlanRow]:
     from anonhist.cli.progress import progress_bar
     from anonhist.mechanisms import plan
     from anonhist.numeric.pulse import tell_share
 
-    model: dict[str, Any] = {"items": items, "shape": shape}
-    protected = unit or PrivacyUnit.item()
+    model: dict[str, Any] = {"items": items, "shape": shape or "zipf"}
+    unit = protection.unit or PrivacyUnit.item()
     if like is not None:
         from anonhist.formats.reading import read_release
 
         profile = read_release(like).profile
-        protected = unit or profile.unit
+        unit = protection.unit or profile.unit
         # The file is public, so any unit may be planned for, less than its own too.
-        model["shape"] = profile.with_unit(protected)
+        model["shape"] = profile.with_unit(unit)
     rows: list[PlanRow] = []
     with progress_bar("Simulating") as bar:
         for done, each in enumerate(epsilons):
             with tell_share(bar, done / len(epsilons), (done + 1) / len(epsilons)):
-                rows.extend(plan(epsilons=[each], **model, unit=protected, relation=relation))
-    return rows
+                rows.extend(plan(epsilons=[each], **model, unit=unit, relation=protection.relation))
+    destination.write(_csv(rows), lambda stream: None if destination.target else _say(rows, stream))
 
 
 def _csv(rows: Sequence[PlanRow]) -> str:
@@ -139,12 +108,12 @@ def _csv(rows: Sequence[PlanRow]) -> str:
     return csv_of(HEADER, lines)
 
 
-def _table(rows: Sequence[PlanRow]) -> None:
+def _say(rows: Sequence[PlanRow], stream: TextIO) -> None:
     from rich.text import Text
 
     from anonhist.report.wording import percent, with_error
 
-    console = console_on(sys.stdout, widest=100)
+    console = console_on(stream, widest=100)
     cells = [
         (
             row.mechanism,

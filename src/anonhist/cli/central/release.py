@@ -3,37 +3,35 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from anonhist.catalogue.mechanisms import MECHANISMS, OPTIONS
-from anonhist.cli.arguments import privacy_unit, whole_number
-from anonhist.cli.central.excess import EXCESS, excess_options, excess_share_options
-from anonhist.cli.central.mechanisms import own_options
+from anonhist.cli.decorators import WholeNumber
 from anonhist.cli.options import (
-    force_option,
+    epsilon_option,
     mechanism_options,
-    promise_options,
-    quiet_option,
+    protection_options,
     reading_options,
     release_output_options,
     simulations_option,
 )
 from anonhist.cli.output import say_line
-from anonhist.cli.reading import READING, Reading, profile_of_source, tell_operator
+from anonhist.cli.reading import READING, profile_of_source, reading_bars
 from anonhist.cli.sections import SectionedCommand
 from anonhist.cli.targets import STDOUT
 from anonhist.errors import UsageError
-from anonhist.privacy import NeighboringRelation, PrivacyUnit
+from anonhist.privacy import PrivacyUnit
 
 if TYPE_CHECKING:
-    from anonhist.cli.targets import AskedPage
+    from anonhist.cli.arguments import Protection
+    from anonhist.cli.destinations import Outputs
     from anonhist.mechanisms.releasing import MechanismName
 
 _SECTIONS = {
     "Input": READING,
-    "Privacy": ("epsilon", "unit", "max_per_user", *EXCESS, "max_count", "relation"),
+    "Privacy": ("epsilon", "unit", "max_per_user", "excess_share", "excess_cap", "max_count", "relation"),
     "Mechanism": ("mechanism", *OPTIONS, "expected_items", "simulations"),
     "Output": ("output", "report", "title", "force", "quiet"),
 }
@@ -52,15 +50,22 @@ _LABELS_ARE_USERS = (
 
 @click.command(cls=SectionedCommand, sections=_SECTIONS, epilog=_EXAMPLES)
 @click.argument("source")
-@click.option(
-    "--epsilon",
-    required=True,
-    metavar="E",
-    help="Total privacy budget, such as 1 or 0.5: smaller is more private and less accurate. No default.",
-)
+@epsilon_option(required=True)
 @reading_options
-@promise_options
-@excess_share_options
+@protection_options()
+@click.option(
+    "--excess-share",
+    metavar="S",
+    help="With --max-per-user: share of epsilon, such as 0.05, spent on estimating what that bound leaves out.  "
+    "[default: none]",
+)
+@click.option(
+    "--excess-cap",
+    type=WholeNumber(),
+    metavar="C",
+    help="With --excess-share: at most C items beyond the bound count per user; a larger C needs more noise.  "
+    "[default: 10 times the bound]",
+)
 @click.option(
     "--mechanism",
     default="auto",
@@ -72,32 +77,25 @@ _LABELS_ARE_USERS = (
 @mechanism_options(OPTIONS)
 @click.option(
     "--expected-items",
+    type=WholeNumber(),
     metavar="N",
     help="Approximate number of items, such as 1e9, if it is public; helps auto choose for huge data.",
 )
 @simulations_option
-@release_output_options
-@force_option
-@quiet_option
+@release_output_options()
 def release(
     *,
     source: str,
-    reading: Reading,
+    reading: dict[str, Any],
     epsilon: str,
-    unit: str | None,
-    max_per_user: int | None,
-    max_count: int | None,
-    relation: str,
+    protection: Protection,
     excess_share: str | None,
-    excess_cap: str | None,
+    excess_cap: int | None,
     mechanism: MechanismName,
-    own: dict[str, str | None],
-    expected_items: str | None,
+    own: dict[str, Any],
+    expected_items: int | None,
     simulations: int | None,
-    output: str | None,
-    report: AskedPage | None,
-    force: bool,
-    quiet: bool,
+    outputs: Outputs,
 ) -> None:
     """Release a private profile of events or counts.
 
@@ -109,46 +107,35 @@ def release(
 
     Without -o, the release is written to release.json in the working directory, or as CSV to standard output in a pipe.
     """
-    expected = whole_number(expected_items, name="--expected-items")
-    options = own_options(own)
-    protected = privacy_unit(unit, max_per_user=max_per_user, max_count=max_count)
-
-    from anonhist.cli.central.outputs import DEFAULT_OUTPUT, check_outputs, write_outputs
-    from anonhist.cli.progress import progress_bars
+    from anonhist.cli.central.display import write_release
+    from anonhist.mechanisms.excess import parse_excess_share
     from anonhist.mechanisms.releasing import prepare
 
+    if protection.max_per_user is None and parse_excess_share(excess_share):
+        raise UsageError("--excess-share estimates what a bound on users' items leaves out: add --max-per-user.")
     prepared = prepare(
         epsilon=epsilon,
-        unit=protected,
-        relation=NeighboringRelation(relation),
+        unit=protection.unit,
+        relation=protection.relation,
         mechanism=mechanism,
-        expected_items=expected,
-        options=options,
+        expected_items=expected_items,
+        options=own,
         simulations=simulations,
         read_for=PrivacyUnit.item(),
-        **excess_options(excess_share, excess_cap, max_per_user),
+        excess_share=excess_share,
+        excess_cap=excess_cap,
+        users_bound=protection.max_per_user,
     )
-    target = output if output is not None else (DEFAULT_OUTPUT if sys.stdout.isatty() else STDOUT)
-    sheet = check_outputs(source, target, report, force=force)
-    if prepared.excess and quiet and report is None and (target == STDOUT or target.lower().endswith(".csv")):
+    destination = outputs.for_release(source)
+    is_csv = destination.target == STDOUT or str(destination.target).lower().endswith(".csv")
+    if prepared.excess and outputs.quiet and outputs.page is None and is_csv:
         raise UsageError("CSV cannot hold the excess and --quiet hides it: write .json, .parquet or a report.")
+    if reading["user"] is not None and reading["user"] == reading["label"] and not outputs.quiet:
+        say_line(_LABELS_ARE_USERS.format(bound=protection.max_per_user), sys.stderr)
 
-    if reading.user is not None and reading.user == reading.label and not quiet:
-        say_line(_LABELS_ARE_USERS.format(bound=max_per_user), sys.stderr)
-
-    remarks: list[str] = []
-    with progress_bars("Estimating errors", shown=not quiet) as bars:
-        profile = profile_of_source(
-            source,
-            reading,
-            max_per_user=max_per_user,
-            unit=protected,
-            count_users=prepared.excess is not None,
-            notify=None if quiet else remarks.append,
-            progress=bars.reading,
-        )
+    with reading_bars("Estimating errors", quiet=outputs.quiet) as bars:
+        profile = profile_of_source(source, reading, protection, bars, count_users=prepared.excess is not None)
         released = prepared.release(profile)
         del profile
         released = released.with_error(progress=bars.working)
-    tell_operator(remarks, quiet=quiet)  # after the bars, which would be written over
-    write_outputs(released, target, sheet, force=force, quiet=quiet)
+    write_release(released, destination)

@@ -9,22 +9,27 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from anonhist.catalogue.mechanisms import MECHANISMS, PUBLIC_NUMBERS
-from anonhist.cli.arguments import whole_number
-from anonhist.cli.decorators import as_one
-from anonhist.cli.degrees.reading import degrees_of, read_graph, reading_options
-from anonhist.cli.options import force_option, relation_option, release_output_options, simulations_option
+from anonhist.cli.arguments import one_character, whole_number
+from anonhist.cli.decorators import WholeNumber, as_one
+from anonhist.cli.options import (
+    delimiter_option,
+    epsilon_option,
+    no_header_option,
+    relation_option,
+    release_output_options,
+    simulations_option,
+    table_option,
+)
 from anonhist.cli.output import say_line
-from anonhist.cli.reading import tell_operator
+from anonhist.cli.reading import reading_bars
 from anonhist.cli.sections import SectionedCommand
-from anonhist.cli.targets import STDOUT
 from anonhist.errors import UsageError
 from anonhist.privacy import NeighboringRelation, parse_epsilon
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from fractions import Fraction
 
-    from anonhist.cli.targets import AskedPage
+    from anonhist.cli.destinations import Outputs
     from anonhist.graphs import BoundedDegrees, EdgePrivacy, NodePrivacy
     from anonhist.mechanisms.releasing import MechanismName
 
@@ -52,11 +57,41 @@ def _exact(_: click.Context, __: click.Parameter, epsilon: str) -> Fraction:
     return parse_epsilon(epsilon)
 
 
+def _as_read(*, delimiter: str | None, no_header: bool, **columns: str | None) -> dict[str, Any]:
+    """Return how edges are read, as the functions call it."""
+    return {**columns, "delimiter": one_character(delimiter), "header": False if no_header else None}
+
+
+_reading_options = as_one(
+    "reading",
+    click.option(
+        "--source",
+        "origin",
+        metavar="COLUMN",
+        help="Column of the node at which an edge starts (undirected: of one end).",
+    ),
+    click.option(
+        "--target", metavar="COLUMN", help="Column of the node at which an edge ends (undirected: of the other end)."
+    ),
+    table_option,
+    delimiter_option,
+    no_header_option,
+    made=_as_read,
+)
+
+
+def _given(*, max_degree: str | None, **others: Any) -> dict[str, Any]:
+    """Return those options that were given."""
+    others["max_degree"] = max_degree if max_degree == "auto" else whole_number(max_degree, name="--max-degree")
+    return {name: value for name, value in others.items() if value is not None}
+
+
 # Each belongs to one unit.
 _own_options = as_one(
     "own",
     click.option(
         "--public-nodes",
+        type=WholeNumber(),
         metavar="N",
         help="Number of nodes, including isolated ones, if it is public; then isolated nodes are released too.",
     ),
@@ -77,6 +112,7 @@ _own_options = as_one(
         help="How edges are dropped: projection drops whole edges; flow drops fractions of edges, keeps more and takes "
         "longer.  [default: projection]",
     ),
+    made=_given,
 )
 
 
@@ -89,7 +125,7 @@ _own_options = as_one(
     "only nodes with an edge count. With --unit node, whether a node is listed must not depend on other nodes; if "
     "the list is public, add --relation substitute.",
 )
-@reading_options
+@_reading_options
 @click.option(
     "--directed",
     type=click.Choice(("in", "out")),
@@ -116,13 +152,7 @@ _own_options = as_one(
     type=click.Choice(("edge", "node")),
     help="What to protect: each single edge, or each node with all its edges, which needs far more noise. No default.",
 )
-@click.option(
-    "--epsilon",
-    required=True,
-    metavar="E",
-    callback=_exact,
-    help="Total privacy budget, such as 1 or 0.5: smaller is more private and less accurate. No default.",
-)
+@epsilon_option(required=True, callback=_exact)
 @relation_option
 @click.option(
     "--mechanism",
@@ -133,15 +163,13 @@ _own_options = as_one(
     "(survival) or exactly (histogram) each degree, or to the list of degrees (partition).  [default: auto]",
 )
 @_own_options
-@release_output_options
+@release_output_options(also_printed=" and the warning that a page is not private")
 @click.option(
     "--not-private-truth",
     is_flag=True,
     help="NOT PRIVATE: also draw the true degrees. The page must then not be shared.",
 )
 @simulations_option
-@force_option
-@click.option("--quiet", is_flag=True, help="Print only errors and the warning that a page is not private.")
 def degrees(
     *,
     edges: str,
@@ -154,13 +182,10 @@ def degrees(
     epsilon: Fraction,
     relation: str,
     mechanism: MechanismName | None,
-    own: dict[str, str | None],
+    own: dict[str, Any],
     simulations: int | None,
-    output: str | None,
-    report: AskedPage | None,
+    outputs: Outputs,
     not_private_truth: bool,
-    force: bool,
-    quiet: bool,
 ) -> None:
     """Release the degrees of a graph: how many nodes have each.
 
@@ -170,14 +195,10 @@ def degrees(
 
     Without -o, the release is written to release.json in the working directory, or as CSV to standard output in a pipe.
     """
-    if not_private_truth and report is None:
+    if not_private_truth and outputs.page is None:
         raise UsageError("--not-private-truth requires --report FILE.html, the page it draws on.")
-    from anonhist.cli.central.outputs import DEFAULT_OUTPUT, check_outputs, write_outputs
-
-    target = output if output is not None else (DEFAULT_OUTPUT if sys.stdout.isatty() else STDOUT)
-    for source in (edges, nodes):
-        if source is not None:
-            sheet = check_outputs(source, target, report, force=force)
+    destination = outputs.for_release(edges, *([] if nodes is None else [nodes]))
+    from anonhist.cli.central.display import write_release
     from anonhist.graphs.policy import Direction, EdgePolicy
     from anonhist.graphs.release import prepare_degrees
 
@@ -191,7 +212,7 @@ def degrees(
         mechanism=way,
         simulations=simulations,
     )
-    if nodes is not None and unit == "edge" and own["public_nodes"] is None:
+    if nodes is not None and unit == "edge" and "public_nodes" not in own:
         raise UsageError(
             "With --unit edge, --nodes has an effect only if the number of nodes is public: add --public-nodes N, "
             "or leave --nodes out."
@@ -199,36 +220,32 @@ def degrees(
     if not_private_truth:
         say_line(f"Warning: {NOT_PRIVATE}", sys.stderr, bold=True, fg="red")
 
-    from anonhist.cli.progress import progress_bars
+    from anonhist.graphs.graph import Graph
+    from anonhist.ingest.edges import read_degrees, read_edges
 
-    remarks: list[str] = []
-    with progress_bars("Estimating errors", shown=not quiet) as bars:
-        graph = read_graph(unit, edges, nodes, policy, reading, remarks=None if quiet else remarks, bars=bars)
+    # For edge privacy no more is read than how many nodes have which degree.
+    read = read_degrees if unit == "edge" else read_edges
+    with reading_bars("Estimating errors", quiet=outputs.quiet) as bars:
+        graph = read(edges, nodes=nodes, policy=policy, notify=bars.notify, progress=bars.reading, **reading)
         released = prepared.release(graph)
-        truth = degrees_of(graph).profile if not_private_truth else None
-        del graph
+        true_degrees = graph.degree_profile() if isinstance(graph, Graph) else graph
+        truth = true_degrees.profile if not_private_truth else None
+        del graph, true_degrees
         released = released.with_error(progress=bars.working)
-    tell_operator(remarks, quiet=quiet)  # after the bars, which would be written over
-    write_outputs(released, target, sheet, force=force, quiet=quiet, not_private_truth=truth)
+    write_release(released, destination, not_private_truth=truth)
 
 
 def _asked(
-    unit: str, relation: NeighboringRelation, mechanism: MechanismName, own: Mapping[str, str | None]
+    unit: str, relation: NeighboringRelation, mechanism: MechanismName, given: dict[str, Any]
 ) -> tuple[EdgePrivacy | NodePrivacy, MechanismName | BoundedDegrees]:
     """Return what to promise and how to keep it, or refuse options that belong to the other unit."""
     from anonhist.graphs.edge.privacy import EdgePrivacy
-    from anonhist.graphs.node.bounded_degrees import BoundedDegrees, parse_method
-    from anonhist.graphs.node.privacy import NodePrivacy
+    from anonhist.graphs.node.privacy import BoundedDegrees, NodePrivacy, parse_method
 
-    given: dict[str, Any] = {name: value for name, value in own.items() if value is not None}
     owner, other = (EdgePrivacy, "node") if unit == "edge" else (BoundedDegrees, "edge")
     for name in given:
         if name not in signature(owner).parameters:
-            message = f"`{name}` requires `unit={other!r}`; leave it out."
-            raise UsageError(message)
-    for name in ("public_nodes", "max_degree"):
-        if name in given and given[name] != "auto":
-            given[name] = whole_number(given[name], name=f"`{name}`")
+            raise UsageError(f"`{name}` applies only to `unit={other!r}`; leave it out.")
     if "choice_share" in given and isinstance(given.get("max_degree"), int):
         raise UsageError("--choice-share requires --max-degree auto: a given largest degree costs no privacy.")
     if unit == "edge":

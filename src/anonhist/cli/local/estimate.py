@@ -1,4 +1,4 @@
-"""``anonhist local estimate``: a tally in, shares with their uncertainty out."""
+"""``anonhist local estimate``: from a tally to shares with their uncertainty."""
 
 from __future__ import annotations
 

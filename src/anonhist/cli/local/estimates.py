@@ -1,4 +1,4 @@
-"""What ``anonhist local estimate`` and ``rappor`` share: how counts are decoded, and where shares go."""
+"""The options and outputs that ``anonhist local estimate`` and ``rappor`` share."""
 
 from __future__ import annotations
 
@@ -13,8 +13,6 @@ from anonhist.cli.tables import console_on, table_of
 from anonhist.cli.targets import STDOUT, check_report, check_target
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from anonhist.cli.targets import AskedPage
     from anonhist.local.surveys.estimate import FrequencyEstimate
     from anonhist.privacy import Guarantee
@@ -62,14 +60,14 @@ output_options = all_options(
 def check_outputs(
     inputs: tuple[str, ...], target: str | None, report: AskedPage | None, *, force: bool
 ) -> Sheet | None:
-    """Return the page to write; refuse outputs that could not be written before anything is read."""
+    """Return the page to write; refuse outputs that cannot be written before reading anything."""
     if target not in (None, STDOUT):
         from anonhist.formats.writing import check_ending
 
         check_ending(target, endings=(".csv", ".json"), what="An estimate is")
         for source in inputs:
             check_target(source, target, force=force)
-    # Of the files that are read, the second holds what was counted.
+    # The second input has the counts, which the page is about.
     sheets = [check_report(source, report, force=force) for source in inputs]
     return sheets[1]
 
@@ -84,7 +82,7 @@ def write_estimate(
     force: bool,
     quiet: bool,
 ) -> None:
-    """Print and write; a pipe, whose reader may go at any time, comes last."""
+    """Print and write; standard output comes last, because the reader of a pipe may close it at any time."""
     if target not in (None, STDOUT):
         from anonhist.formats.writing import write
 
@@ -107,26 +105,18 @@ def write_estimate(
 
 
 def _say(estimate: FrequencyEstimate, central: Guarantee | None, stream: TextIO, *, shown: int) -> None:
-    """Tell a person: the most frequent values, and what they rest on."""
+    """Print the most frequent values, and the facts behind them."""
     from rich.text import Text
 
-    from anonhist.report.local.wording import facts, headline
+    from anonhist.report.local.wording import HEADS, facts, headline, most_frequent, row_texts
 
     console = console_on(stream, widest=_WIDEST)
     console.print(Text(headline(estimate), style="bold"))
     if shown:
         console.print()
-        _table(estimate, console, shown)
+        # As Text, because labels may contain markup.
+        rows = [[*map(Text, row_texts(estimate, place))] for place in most_frequent(estimate, shown)]
+        console.print(table_of(HEADS, rows, console, texts=[0]))
         console.print()
     for name, sentence in facts(estimate, central):
         console.print(Text(f"{name}: {sentence}"), style="dim")
-
-
-def _table(estimate: FrequencyEstimate, console: Console, shown: int) -> None:
-    from rich.text import Text
-
-    from anonhist.report.local.wording import HEADS, most_frequent, row_texts
-
-    # As text: a label may look like mark-up.
-    rows = [[*map(Text, row_texts(estimate, place))] for place in most_frequent(estimate, shown)]
-    console.print(table_of(HEADS, rows, console, texts=[0]))

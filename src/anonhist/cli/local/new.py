@@ -1,4 +1,4 @@
-"""``anonhist local new``: options in, a survey out."""
+"""``anonhist local new``: from options to a survey."""
 
 from __future__ import annotations
 
@@ -102,8 +102,7 @@ def new(
             raise UsageError("Give the privacy budget of a report, such as --epsilon 1; there is no default.")
         given["epsilon"] = epsilon
     elif epsilon is not None:
-        message = f"The epsilon of {mechanism} follows from its parameters; leave --epsilon out."
-        raise UsageError(message)
+        raise UsageError(f"The epsilon of {mechanism} follows from its parameters; leave --epsilon out.")
     listed = _alphabet(mechanism, known, alphabet, alphabet_size, other)
     if listed is not None:
         given["alphabet"] = listed
@@ -111,8 +110,7 @@ def new(
         survey = survey_class(mechanism)(title=title, **given)
     except TypeError:
         needed = ", ".join(option_word(name) for name in needed_names(mechanism) if name not in given)
-        message = f"{mechanism} also requires {needed}."
-        raise UsageError(message) from None
+        raise UsageError(f"{mechanism} also requires {needed}.") from None
     if target == STDOUT:
         print_whole(survey_text(survey))
         return
@@ -122,7 +120,7 @@ def new(
 
 
 def _say(survey: Survey, target: str) -> None:
-    """Tell a person what was made, and what to think of before it is used."""
+    """Print the guarantee of the survey, cautions, and the size of a report."""
     from anonhist.report.wording import promise_lines
 
     for name, sentence in promise_lines(survey.guarantee):
@@ -144,8 +142,7 @@ def _parameters(mechanism: str, known: tuple[str, ...], texts: dict[str, str | N
     wrong = sorted(set(given) - set(known))
     if wrong:
         takes = ", ".join(map(option_word, known)) or "nothing"
-        message = f"{mechanism} does not take {option_word(wrong[0])}; it takes {takes}."
-        raise UsageError(message)
+        raise UsageError(f"{mechanism} does not take {option_word(wrong[0])}; it takes {takes}.")
     return given
 
 
@@ -160,8 +157,7 @@ def _alphabet(mechanism: str, known: tuple[str, ...], file: str | None, size: st
     if file is None and size is None:
         return None
     if "alphabet" not in known:
-        message = f"{mechanism} accepts any text: leave --alphabet and --alphabet-size out."
-        raise UsageError(message)
+        raise UsageError(f"{mechanism} accepts any text: leave --alphabet and --alphabet-size out.")
     if file is None:
         return whole_number(size, name="--alphabet-size")
     return Alphabet(labels_in(file, what="the values there can be"), other=other)

@@ -98,7 +98,7 @@ def randomize(
         _file(target, force=force) as file,
     ):
         writer = reports_writer(ending, file)
-        # So that there is a header even where there is nobody.
+        # So that there is a header even without reports.
         writer.write(made_by.randomize([]))
         for batch in batches:
             users += len(batch)
@@ -112,9 +112,9 @@ def randomize(
 
 @contextmanager
 def _file(target: str, *, force: bool) -> Iterator[BinaryIO]:
-    """Give what to write to: a file that is there whole or not at all, or standard output."""
+    """Open the target: a file that appears only when it is complete, or standard output."""
     if target == STDOUT:
-        # A value that is refused at the end must not leave a part behind that looks like the whole.
+        # If a value is refused at the end, nothing may be left that looks complete.
         with TemporaryFile() as file:
             yield file
             file.seek(0)

@@ -1,4 +1,4 @@
-"""``anonhist local rappor``: what google/rappor collected in, shares with their uncertainty out."""
+"""``anonhist local rappor``: from files of google/rappor to shares with their uncertainty."""
 
 from __future__ import annotations
 

@@ -1,17 +1,17 @@
-"""``anonhist local recommend``: which mechanism to take."""
+"""``anonhist local recommend``: which mechanism to use."""
 
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from anonhist.cli.arguments import whole_number
 from anonhist.cli.options import csv_output_option, force_option, quiet_option
 from anonhist.cli.sections import SectionedCommand
-from anonhist.cli.tables import console_on, csv_of, table_of
-from anonhist.cli.targets import STDOUT, csv_target
+from anonhist.cli.tables import console_on, csv_of, table_of, write_csv
+from anonhist.cli.targets import csv_target
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,20 +48,8 @@ def recommend(
     target = csv_target("-", output, what="A recommendation is", force=force)
     from anonhist.local.recommendation import recommend
 
-    assert size is not None and people is not None  # noqa: S101, PT018  # their options are required
     found = recommend(alphabet_size=size, epsilon=epsilon, users=people, max_bytes=most)
-    if target not in (None, STDOUT):
-        from anonhist.formats.atomic import write_whole
-
-        write_whole(target, _csv(found.rows).encode(), overwrite=force)
-    if target == STDOUT:
-        from anonhist.cli.output import print_whole
-
-        print_whole(_csv(found.rows))
-    elif not quiet:
-        _say(found, sys.stdout)
-        if target is not None:
-            click.echo(f"Wrote {target}.")
+    write_csv(_csv(found.rows), target, lambda: _say(found), force=force, quiet=quiet)
 
 
 def _csv(recommended: Sequence[Any]) -> str:
@@ -72,10 +60,10 @@ def _csv(recommended: Sequence[Any]) -> str:
     return csv_of(HEADER, rows)
 
 
-def _say(found: Any, stream: TextIO) -> None:
+def _say(found: Any) -> None:
     from rich.text import Text
 
-    console = console_on(stream, widest=110)
+    console = console_on(sys.stdout, widest=110)
     console.print(Text(f"Use {found.best}.", style="bold"), Text(found.reason))
     console.print()
     rows = []

@@ -77,7 +77,7 @@ def tally(
                 made_by, reports, skip_bad=allowed, progress=bar, notify=None if quiet else told.append
             )
     for sentence in told:
-        # Reports are private by themselves, so this may go where a log is kept.
+        # Reports are private by themselves, so this may be logged.
         say_line(f"Note: {sentence}", sys.stderr)
     if target == STDOUT:
         print_whole(tally_text(total))

@@ -5,8 +5,11 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
+import click
+
 from anonhist.cli.output import say_line
 from anonhist.cli.spelling import as_typed
+from anonhist.cli.targets import check_target
 from anonhist.errors import UsageError
 from anonhist.privacy import short_decimal
 from anonhist.report.sketch_wording import labels_text
@@ -14,6 +17,7 @@ from anonhist.report.wording import promise_lines
 from anonhist.sketches.addresses import LISTED_KEY
 
 if TYPE_CHECKING:
+    from anonhist.cli.destinations import Outputs
     from anonhist.sketches.noise import NoiseComponent
     from anonhist.sketches.sketch import Sketch
 
@@ -24,6 +28,27 @@ def say(sketch: Sketch) -> None:
     """Print what it is and what it promises: one line each, all of it public."""
     for name, sentence in (("Sketch", labels_text(sketch)), *_promise(sketch), ("Key", _key(sketch))):
         say_line(f"{name}: {sentence}", sys.stdout)
+
+
+def check_sketch(outputs: Outputs, *sources: str) -> None:
+    """Refuse a file that a sketch could not be written to, before anything is read."""
+    from anonhist.formats.writing import check_ending
+
+    path = str(outputs.output)
+    check_ending(path, endings=(".sketch",), what="A sketch is")
+    for source in sources:
+        check_target(source, path, force=outputs.force)
+
+
+def write_sketch(sketch: Sketch, outputs: Outputs) -> None:
+    """Write a sketch to a file, and say what it is."""
+    from anonhist.formats.writing import write
+
+    path = str(outputs.output)
+    write(sketch, path, overwrite=outputs.force)
+    if not outputs.quiet:
+        say(sketch)
+        click.echo(f"Wrote {path}.")
 
 
 def say_noise(sketch: Sketch) -> None:
@@ -44,7 +69,7 @@ def _promise(sketch: Sketch) -> list[tuple[str, str]]:
 def _key(sketch: Sketch) -> str:
     key = sketch.addresses.key
     if key == LISTED_KEY:
-        return "the one that all sketches of known labels have by default."
+        return "the default of all sketches of known labels."
     try:
         told = key.decode()
     except UnicodeDecodeError:

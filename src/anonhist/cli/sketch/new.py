@@ -6,24 +6,24 @@ from typing import TYPE_CHECKING
 
 import click
 
-from anonhist.cli.arguments import privacy_unit, whole_number
-from anonhist.cli.options import RELATIONS, force_option, max_per_user_option, quiet_option
+from anonhist.cli.decorators import WholeNumber, given_options
+from anonhist.cli.options import epsilon_option, sketch_output_options, sketch_protection_options
 from anonhist.cli.sections import SectionedCommand
-from anonhist.cli.sketch.unit import unit_option
 from anonhist.cli.text_lines import labels_in
 from anonhist.errors import UsageError
 
 if TYPE_CHECKING:
+    from anonhist.cli.arguments import Protection
+    from anonhist.cli.destinations import Outputs
     from anonhist.sketches import Sketch
     from anonhist.sketches.addresses import DomainAddresses, HashedAddresses
-    from anonhist.sketches.shares import NoiseShare
+    from anonhist.sketches.noise import NoiseShare
 
+_PROTECTED = ("unit", "max_per_user", "users_in", "relation", "honest_parties", "session", "adversary")
+_SET_BY_LIKE = ("sampling_rate", "key", *_PROTECTED)
 _SECTIONS = {
     "Counters": ("buckets", "alphabet", "sampling_rate", "key", "like"),
-    "Privacy": (
-        *("epsilon", "unit", "max_per_user", "users_in", "relation"),
-        *("honest_parties", "session", "adversary"),
-    ),
+    "Privacy": ("epsilon", *_PROTECTED),
     "Output": ("output", "force", "quiet"),
 }
 _EXAMPLES = """
@@ -35,7 +35,10 @@ anonhist sketch new --alphabet words.txt --epsilon 0.5 --max-per-user 5 -o users
 
 @click.command(cls=SectionedCommand, sections=_SECTIONS, epilog=_EXAMPLES)
 @click.option(
-    "--buckets", metavar="B", help="For unknown labels: number of counters that labels are hashed into, such as 1e6."
+    "--buckets",
+    type=WholeNumber(),
+    metavar="B",
+    help="For unknown labels: number of counters that labels are hashed into, such as 1e6.",
 )
 @click.option("--alphabet", metavar="FILE", help="For known labels: file of all possible labels, one per line.")
 @click.option(
@@ -53,9 +56,8 @@ anonhist sketch new --alphabet words.txt --epsilon 0.5 --max-per-user 5 -o users
     metavar="TEXT",
     help="Public text from which the hashes are made, chosen before the data.  [default with --buckets: random]",
 )
-@click.option("--epsilon", metavar="E", help="Total privacy budget of the sketch, such as 1; no default.")
-@unit_option
-@max_per_user_option
+@epsilon_option("Total privacy budget of the sketch, such as 1; no default.")
+@sketch_protection_options
 @click.option(
     "--users-in",
     type=click.Choice(("every-sketch", "one-sketch")),
@@ -63,13 +65,8 @@ anonhist sketch new --alphabet words.txt --epsilon 0.5 --max-per-user 5 -o users
     "publicly is in only one of them.  [default: every-sketch]",
 )
 @click.option(
-    "--relation",
-    type=click.Choice(RELATIONS),
-    help="Difference between data sets that the sketch hides: one unit added or removed, or one unit replaced (twice "
-    "the noise).  [default: add-or-remove]",
-)
-@click.option(
     "--honest-parties",
+    type=WholeNumber(),
     metavar="H",
     help="Draw only one of H shares of the noise. The sum of the sketches is private if H parties besides the "
     "adversary do so; a single sketch is not private, and nobody may see it before the sketches are added under "
@@ -84,27 +81,21 @@ anonhist sketch new --alphabet words.txt --epsilon 0.5 --max-per-user 5 -o users
     help="With --honest-parties: whether to protect against the parties too, each of which knows its own share, or "
     "only against outsiders.  [default: party]",
 )
-@click.option("-o", "--output", required=True, metavar="FILE.sketch", help="File to write the sketch to.")
-@force_option
-@quiet_option
+@sketch_output_options
 def new(
     *,
-    buckets: str | None,
+    buckets: int | None,
     alphabet: str | None,
     like: str | None,
     sampling_rate: str | None,
     key: str | None,
     epsilon: str | None,
-    unit: str | None,
-    max_per_user: int | None,
+    protection: Protection,
     users_in: str | None,
-    relation: str | None,
-    honest_parties: str | None,
+    honest_parties: int | None,
     session: str | None,
     adversary: str | None,
-    output: str,
-    force: bool,
-    quiet: bool,
+    outputs: Outputs,
 ) -> None:
     """Make an empty sketch, with its noise already in it.
 
@@ -112,101 +103,74 @@ def new(
     """
     if sum(each is not None for each in (buckets, alphabet, like)) != 1:
         raise UsageError("Give one of --buckets B, --alphabet FILE and --like SKETCH.")
-    from anonhist.cli.targets import check_target
-    from anonhist.formats.writing import check_ending, write
-    from anonhist.privacy import NeighboringRelation
+    from anonhist.cli.sketch.display import check_sketch, write_sketch
     from anonhist.sketches import Sketch, UsersIn
 
-    check_ending(output, endings=(".sketch",), what="A sketch is")
-    for source in (alphabet, like):
-        if source is not None:
-            check_target(source, output, force=force)
+    check_sketch(outputs, *filter(None, (alphabet, like)))
     if like is not None:
-        taken = {
-            "--sampling-rate": sampling_rate,
-            "--key": key,
-            "--unit": unit,
-            "--max-per-user": max_per_user,
-            "--users-in": users_in,
-            "--relation": relation,
-            "--honest-parties": honest_parties,
-            "--session": session,
-            "--adversary": adversary,
-        }
-        made = _alike(like, epsilon, [option for option, given in taken.items() if given is not None])
+        for option in given_options(click.get_current_context(), _SET_BY_LIKE):
+            raise UsageError(f"--like already sets {option}; leave it out.")
+        made = _alike(like, epsilon)
     else:
         if epsilon is None:
             raise UsageError("Give the privacy budget of the sketch, such as --epsilon 1; there is no default.")
-        protected = privacy_unit(unit, max_per_user=max_per_user, max_count=None)
-        if users_in is not None and max_per_user is None:
+        if users_in is not None and protection.max_per_user is None:
             raise UsageError("--users-in requires --max-per-user M: it applies only to sketches that protect users.")
         share = _noise_share(honest_parties, session, adversary)
         made = Sketch(
             _addresses(buckets, alphabet, key, sampling_rate),
             epsilon=epsilon,
-            unit=protected,
-            relation=NeighboringRelation(relation or "add-or-remove"),
+            unit=protection.unit,
+            relation=protection.relation,
             users_in=UsersIn(users_in or "every-sketch"),
             noise_share=share,
             source=None,
         )
-    write(made, output, overwrite=force)
-    if not quiet:
-        from anonhist.cli.sketch.display import say
-
-        say(made)
-        click.echo(f"Wrote {output}.")
+    write_sketch(made, outputs)
 
 
-def _noise_share(honest_parties: str | None, session: str | None, adversary: str | None) -> NoiseShare | None:
+def _noise_share(honest: int | None, session: str | None, adversary: str | None) -> NoiseShare | None:
     """Return the share that the options describe, None for the whole noise."""
-    honest = whole_number(honest_parties, name="--honest-parties")
     if (honest is None) != (session is None):
         raise UsageError("--honest-parties H and --session NAME must be given together.")
     if honest is None or session is None:
         if adversary is not None:
             raise UsageError("--adversary requires --honest-parties.")
         return None
-    from anonhist.sketches.shares import Adversary, NoiseShare
+    from anonhist.sketches.noise import Adversary, NoiseShare
 
     return NoiseShare(honest=honest, session=session, adversary=Adversary(adversary or "party"))
 
 
 def _addresses(
-    buckets: str | None, alphabet: str | None, key: str | None, sampling_rate: str | None
+    buckets: int | None, alphabet: str | None, key: str | None, sampling_rate: str | None
 ) -> HashedAddresses | DomainAddresses:
     """Return which counter a label has, as the options say."""
     from anonhist.randomness import SystemSource
     from anonhist.sketches.addresses import LISTED_KEY, DomainAddresses, HashedAddresses
 
     share = 1 if sampling_rate is None else sampling_rate
-    size = whole_number(buckets, name="--buckets")
     given = None if key is None else key.encode()
     if alphabet is not None:
         listed = labels_in(alphabet, what="the labels there can be")
         return DomainAddresses.of(listed, key=LISTED_KEY if given is None else given, sampling_rate=share)
-    assert size is not None  # noqa: S101  # one of both was given
+    assert buckets is not None  # noqa: S101  # one of both was given
     # Nobody knows it before it is drawn, so no data can have been made for it.
-    return HashedAddresses(size, SystemSource().words(2).tobytes() if given is None else given, share)
+    return HashedAddresses(buckets, SystemSource().words(2).tobytes() if given is None else given, share)
 
 
-def _alike(path: str, epsilon: str | None, given: list[str]) -> Sketch:
+def _alike(path: str, epsilon: str | None) -> Sketch:
     """Return a sketch that can be merged with another one, its noise drawn anew."""
-    if given:
-        message = f"--like already sets {given[0]}; leave it out."
-        raise UsageError(message)
     from anonhist.formats.sketches import read_sketch
     from anonhist.sketches import Sketch
-    from anonhist.sketches.shares import Adversary, NoiseShare
+    from anonhist.sketches.noise import Adversary, NoiseShare
 
     model = read_sketch(path)
     kinds = {(part.gamma, part.shape, part.session, part.adversary.value) for part in model.noise}
     if epsilon is None and len({gamma for gamma, *_ in kinds}) > 1:
-        message = f"The parts of {path!r} differ in epsilon; choose one with --epsilon."
-        raise UsageError(message)
+        raise UsageError(f"The parts of {path!r} differ in epsilon; choose one with --epsilon.")
     if len({tuple(share) for _, *share in kinds}) > 1:
-        message = f"The parts of {path!r} have different shares of noise; make the sketch like one of them."
-        raise UsageError(message)
+        raise UsageError(f"The parts of {path!r} have different shares of noise; make the sketch like one of them.")
     gamma, shape, session, adversary = min(kinds)
     share = NoiseShare(honest=shape.denominator, session=session, adversary=Adversary(adversary)) if shape < 1 else None
     return Sketch(

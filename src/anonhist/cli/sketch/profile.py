@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING
 
 import click
 
 from anonhist.cli.decorators import NameIn
-from anonhist.cli.options import force_option, quiet_option, release_output_options, simulations_option
+from anonhist.cli.options import release_output_options, simulations_option
 from anonhist.cli.sections import SectionedCommand
-from anonhist.cli.targets import STDOUT
 from anonhist.privacy import parse_simulations
 
 if TYPE_CHECKING:
-    from anonhist.cli.targets import AskedPage
+    from anonhist.cli.destinations import Outputs
     from anonhist.sketches.decoding.decoder import DecoderName
 
 _SECTIONS = {
@@ -37,19 +35,8 @@ anonhist sketch profile week.sketch --decoder wu-pagh -o - | head
     "all.",
 )
 @simulations_option
-@release_output_options
-@force_option
-@quiet_option
-def profile(
-    *,
-    path: str,
-    decoder: DecoderName | None,
-    simulations: int | None,
-    output: str | None,
-    report: AskedPage | None,
-    force: bool,
-    quiet: bool,
-) -> None:
+@release_output_options()
+def profile(*, path: str, decoder: DecoderName | None, simulations: int | None, outputs: Outputs) -> None:
     """Release the profile of a sketch.
 
     Reading costs no further privacy, however often one state of the sketch is read. Read a sketch only when it is
@@ -59,17 +46,15 @@ def profile(
     """
     if simulations is not None:
         parse_simulations(simulations, name="--simulations")
-    from anonhist.cli.central.outputs import DEFAULT_OUTPUT, check_outputs, write_outputs
-
-    target = output if output is not None else (DEFAULT_OUTPUT if sys.stdout.isatty() else STDOUT)
-    sheet = check_outputs(path, target, report, force=force)
+    destination = outputs.for_release(path)
+    from anonhist.cli.central.display import write_release
     from anonhist.cli.progress import progress_bars
     from anonhist.formats.sketches import read_sketch
     from anonhist.numeric.pulse import tell_share
 
     sketch = read_sketch(path)
-    with progress_bars("Estimating errors", shown=not quiet, first="Reading the sketch") as bars:
+    with progress_bars("Estimating errors", shown=not outputs.quiet, first="Reading the sketch") as bars:
         with tell_share(bars.reading, 0.0, 1.0):
             released = sketch.reconstruct(decoder, simulations=simulations)
         released = released.with_error(progress=bars.working)
-    write_outputs(released, target, sheet, force=force, quiet=quiet)
+    write_release(released, destination)

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
-from anonhist.cli.arguments import privacy_unit, whole_number
-from anonhist.cli.options import csv_output_option, force_option, max_per_user_option, quiet_option, relation_option
+from anonhist.cli.decorators import WholeNumber
+from anonhist.cli.options import epsilon_option, output_options, sketch_protection_options
 from anonhist.cli.sections import SectionedCommand
-from anonhist.cli.sketch.unit import unit_option
 from anonhist.cli.tables import console_on, csv_of, table_of
-from anonhist.cli.targets import STDOUT, csv_target
-from anonhist.privacy import NeighboringRelation
+from anonhist.cli.targets import STDOUT
 
 if TYPE_CHECKING:
+    from anonhist.cli.arguments import Protection
+    from anonhist.cli.destinations import Outputs
     from anonhist.sketches.recommendation import BucketRecommendation
 
 HEADER = ("buckets", "load", "bytes", "labels_error", "prevalences_error", "prevalences_error_uncertainty")
@@ -28,64 +27,36 @@ anonhist sketch recommend --labels 1e7 --epsilon 0.5 --max-bytes 1e7
 @click.command(cls=SectionedCommand, sections={}, epilog=_EXAMPLES)
 @click.option(
     "--labels",
+    type=WholeNumber(),
     required=True,
     metavar="M",
     help="Expected number of distinct labels, such as 1e6: a guess made without the data.",
 )
+@epsilon_option("Total privacy budget of the sketch, such as 1; no default.", required=True)
+@sketch_protection_options
 @click.option(
-    "--epsilon", required=True, metavar="E", help="Total privacy budget of the sketch, such as 1; no default."
+    "--max-bytes", type=WholeNumber(), metavar="B", help="Largest size of the counters in bytes, such as 8e6."
 )
-@unit_option
-@max_per_user_option
-@relation_option
-@click.option("--max-bytes", metavar="B", help="Largest size of the counters in bytes, such as 8e6.")
-@csv_output_option
-@force_option
-@quiet_option
-def recommend(
-    *,
-    labels: str,
-    epsilon: str,
-    unit: str | None,
-    max_per_user: int | None,
-    relation: str,
-    max_bytes: str | None,
-    output: str | None,
-    force: bool,
-    quiet: bool,
-) -> None:
+@output_options()
+def recommend(*, labels: int, epsilon: str, protection: Protection, max_bytes: int | None, outputs: Outputs) -> None:
     """Recommend a number of buckets for unknown labels.
 
     The recommendation rests on simulated errors. The simulated prevalences fall as 1/count².
     """
-    number = whole_number(labels, name="--labels") or 0
-    most = whole_number(max_bytes, name="--max-bytes")
-    protected = privacy_unit(unit, max_per_user=max_per_user, max_count=None)
-    target = csv_target("-", output, what="A recommendation is", force=force)
+    destination = outputs.for_table(STDOUT, what="A recommendation is")
     from anonhist.cli.progress import progress_bars
     from anonhist.sketches.recommendation import recommend_buckets
 
-    with progress_bars("Simulating", shown=not quiet) as bars:
+    with progress_bars("Simulating", shown=not outputs.quiet) as bars:
         found = recommend_buckets(
-            labels=number,
+            labels=labels,
             epsilon=epsilon,
-            unit=protected,
-            relation=NeighboringRelation(relation),
-            max_bytes=most,
+            unit=protection.unit,
+            relation=protection.relation,
+            max_bytes=max_bytes,
             progress=bars.working,
         )
-    if target not in (None, STDOUT):
-        from anonhist.formats.atomic import write_whole
-
-        write_whole(target, _csv(found).encode(), overwrite=force)
-    if target == STDOUT:
-        from anonhist.cli.output import print_whole
-
-        print_whole(_csv(found))
-    elif not quiet:
-        _say(found, sys.stdout)
-        if target is not None:
-            click.echo(f"Wrote {target}.")
+    destination.write(_csv(found), lambda stream: None if destination.target == STDOUT else _say(found, stream))
 
 
 def _csv(found: BucketRecommendation) -> str:

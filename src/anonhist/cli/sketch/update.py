@@ -48,8 +48,8 @@ anonhist sketch update users.sketch log.parquet --label query --user account
     "format_",
     type=click.Choice(get_args(Format)),
     help="What a row is: an event, a label and nothing else, or a label with its count. By default the header decides "
-    "(label,count is known), and JSON lines are events. Of standard input say this (labels: one a line), or --label "
-    "for CSV.",
+    "(label,count is known), and JSON lines are events. For standard input, give this (labels: one per line), or "
+    "--label for CSV.",
 )
 @delimiter_option
 @no_header_option
@@ -70,9 +70,8 @@ def update(
 ) -> None:
     """Add data to a sketch, all at once or not at all.
 
-    The sketch changes all at once or not at all. SOURCE is a file (.csv, .tsv, .jsonl or .parquet; .gz and .zst too), a
-    pattern, a database, or - for standard input: with --format labels a stream of any length, or CSV of which the
-    --label is named.
+    SOURCE is a file (.csv, .tsv, .jsonl or .parquet; .gz and .zst too), a pattern, a database, or - for standard input:
+    a stream of any length (--format labels), or CSV (--label COLUMN).
 
     Updates of one file wait for each other. With --user, all rows of a user must be in one call. Anyone who sees the
     sketch, or a profile made from it, both before and after an update can learn what was counted in between.

@@ -10,35 +10,30 @@ from anonhist.errors import DataError
 from anonhist.graphs.flow.ratios import Ratios
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from anonhist.numeric.arrays import Ints
 
 # Two such products are added in 64 bits.
 _LARGEST_PRODUCT = 2**62
 
 
 def certified_sums(
-    left: NDArray[np.int64],
-    right: NDArray[np.int64],
-    shares: Ratios,
-    prices: tuple[Ratios, Ratios],
-    *,
-    bound: int,
+    left: Ints, right: Ints, shares: Ratios, prices: tuple[Ratios, Ratios], *, bound: int
 ) -> tuple[Ratios, Ratios]:
-    """Return how much each node gives or gets, if prices prove that the shares are the best.
+    """Return how much each node gives or gets, if prices prove that the shares are optimal.
 
-    The best shares minimize ``Σ_u (D − a_u)² + Σ_v (D − b_v)²`` over ``0 ≤ x ≤ 1``, ``a_u ≤ D``, ``b_v ≤ D``, where a_u
-    is the sum of x over the arcs from u, b_v over those to v, and D the bound. By the conditions of Karush, Kuhn and
-    Tucker they are those for which all nodes have a price, −(D − a_u) where a_u < D and at least 0 where a_u = D, so
-    that x = 1 where the prices of both ends add up to less than 0, and x = 0 where to more.
+    The optimal shares minimize ``Σ_u (D − a_u)² + Σ_v (D − b_v)²`` over ``0 ≤ x ≤ 1``, ``a_u ≤ D``, ``b_v ≤ D``, where
+    a_u is the sum of x over the arcs from u, b_v over those to v, and D the bound. By the Karush–Kuhn–Tucker
+    conditions, shares are optimal if all nodes have a price, −(D − a_u) if a_u < D and at least 0 if a_u = D, so that x
+    = 1 where the prices of both ends add up to less than 0, and x = 0 where they add up to more.
 
     Parameters
     ----------
     left, right : ndarray of int64, shape (arcs,)
         Where arcs begin and end.
     shares : Ratios, shape (arcs,)
-        x. Those that are not whole must have one denominator at each node.
+        x. At each node, all fractional shares must have the same denominator.
     prices : pair of Ratios, shapes (lefts,) and (rights,)
-        For the nodes whose sum is D.
+        Of the nodes whose sum is D.
     bound
         D, from 1 to 2^31 − 1.
 
@@ -50,9 +45,9 @@ def certified_sums(
     Raises
     ------
     ArithmeticError
-        If a condition fails. All are compared in whole numbers.
+        If a condition fails. All comparisons are exact, in whole numbers.
     DataError
-        If these would not fit into 64 bits: if D times a denominator squared is 2^62 or more.
+        If these numbers would not fit into 64 bits: if D times a squared denominator is 2^62 or more.
 
     Examples
     --------
@@ -77,7 +72,7 @@ def certified_sums(
     return sums
 
 
-def _sums(ends: NDArray[np.int64], shares: Ratios, nodes: int) -> Ratios:
+def _sums(ends: Ints, shares: Ratios, nodes: int) -> Ratios:
     """Add the shares of each node up."""
     denominators = np.ones(nodes, dtype=np.int64)
     np.maximum.at(denominators, ends, shares.denominators)
@@ -89,7 +84,7 @@ def _sums(ends: NDArray[np.int64], shares: Ratios, nodes: int) -> Ratios:
 
 
 def _prices(sums: Ratios, given: Ratios, bound: int) -> Ratios:
-    """Return the price of each node: what is missing from its sum, as a loss, or what it was given."""
+    """Return the price of each node: minus what its sum lacks, or the given price if it lacks nothing."""
     missing = bound * sums.denominators - sums.numerators
     is_met = missing == 0
     is_price = (given.numerators >= 0) & (given.numerators <= bound * given.denominators)

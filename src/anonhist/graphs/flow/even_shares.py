@@ -1,4 +1,4 @@
-"""Give supplies to neighbors so that what room is left is as even as possible, exactly."""
+"""Distribute supplies to neighbors so that the remaining room is as even as possible, exactly."""
 
 from __future__ import annotations
 
@@ -10,31 +10,29 @@ from anonhist.graphs.flow.ratios import Ratios
 from anonhist.graphs.flow.transport import largest_transport
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from anonhist.numeric.arrays import Ints
 
 
-def even_shares(
-    left: NDArray[np.int64], right: NDArray[np.int64], supplies: NDArray[np.int64], rooms: NDArray[np.int64]
-) -> tuple[Ratios, Ratios]:
-    """Share all supplies out and leave rooms ``t_v`` whose squares have the least sum.
+def even_shares(left: Ints, right: Ints, supplies: Ints, rooms: Ints) -> tuple[Ratios, Ratios]:
+    """Distribute all supplies and leave rooms ``t_v`` with the least sum of squares.
 
     Minimizes ``Σ_v t_v²``, ``t_v = rooms[v] − Σ x_a`` over the arcs a to v, where ``0 ≤ x_a ≤ 1`` and the arcs from u
-    carry ``supplies[u]`` together. Supplies must fit: that there are such x is for the caller to know.
+    carry ``supplies[u]`` together. The caller must make sure that the supplies fit, that is, that such x exist.
 
     Parameters
     ----------
     left, right : ndarray of int64, shape (arcs,)
         Where each arc begins and ends; no two are the same.
     supplies : ndarray of int64, shape (lefts,)
-        At least 0. Those without arcs do not count.
+        At least 0. Nodes without arcs are ignored.
     rooms : ndarray of int64, shape (rights,)
 
     Returns
     -------
     shares : Ratios, shape (arcs,)
-        x of each arc. The least sum has only one t, but it may have several x.
+        x of each arc. The optimal t is unique; x may not be.
     prices : Ratios, shape (lefts,)
-        p of each left node: x_a = 1 where the room left exceeds p, and 0 where it is below p.
+        p of each left node: x_a = 1 if the remaining room exceeds p, and 0 if it is below p.
 
     Raises
     ------
@@ -45,11 +43,11 @@ def even_shares(
 
     Notes
     -----
-    Divide and conquer [1]_. A connected part whose rooms could all be left equal would be left with t = (Σ rooms −
-    Σ supplies)/(number of right nodes). A largest flow, all capacities multiplied by the denominator of t, says
-    whether that is possible. If not, the cut that certifies the flow separates the right nodes that are left less room
-    than t from the others, and the arcs that pass the cut are full or empty: they are taken out, and what is left
-    falls apart. All parts are tried at once, in one network. Each round takes out an arc of each part at least.
+    Divide and conquer [1]_. If all rooms of a connected part could end up equal, each would be t = (Σ rooms −
+    Σ supplies)/(number of right nodes). A maximum flow, with all capacities multiplied by the denominator of t, tests
+    whether that is possible. If not, the cut that certifies the flow separates the right nodes with less room than t
+    from the others, and the arcs across the cut are full or empty: they are removed, and the part splits. All parts
+    are tried at once, in one network. Each round removes at least one arc of each part that is not even.
 
     References
     ----------
@@ -76,7 +74,7 @@ def even_shares(
         scale, scale_of_right = level.denominators[part_of_left], level.denominators[part_of_right]
         above = rooms[rights] * scale_of_right - level.numerators[part_of_right]
         tried = largest_transport(begins, ends, scale[begins], supplies[lefts] * scale, np.maximum(above, 0))
-        # What has less room than t from the start gets nothing, and is left less than t.
+        # Nodes with less room than t from the start get nothing, and stay below t.
         is_less_left, is_less_right = tried.source_side[0], tried.source_side[1] | (above < 0)
         is_uneven = np.zeros(level.numerators.size, dtype=np.bool_)
         is_uneven[part_of_left[is_less_left]] = True
@@ -96,9 +94,7 @@ def even_shares(
     return shares, prices
 
 
-def _parts(
-    begins: NDArray[np.int64], ends: NDArray[np.int64], lefts: int, rights: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _parts(begins: Ints, ends: Ints, lefts: int, rights: int) -> tuple[Ints, Ints]:
     """Return the number of the connected part of each left and of each right node."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components
@@ -109,13 +105,8 @@ def _parts(
     return parts[:lefts], parts[lefts:]
 
 
-def _levels(
-    part_of_left: NDArray[np.int64],
-    part_of_right: NDArray[np.int64],
-    supplies: NDArray[np.int64],
-    rooms: NDArray[np.int64],
-) -> Ratios:
-    """Return the room that right nodes of each part are left with on average, in lowest terms."""
+def _levels(part_of_left: Ints, part_of_right: Ints, supplies: Ints, rooms: Ints) -> Ratios:
+    """Return the average room that the right nodes of each part have left, in lowest terms."""
     sharing = np.bincount(part_of_right)
     total = np.zeros(sharing.size, dtype=np.int64)
     np.add.at(total, part_of_right, rooms)

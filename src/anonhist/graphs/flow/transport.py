@@ -1,4 +1,4 @@
-"""The largest flow from supplies on the left to demands on the right, certified by a cut that is not larger."""
+"""A maximum flow from supplies on the left to demands on the right, certified by a cut of the same capacity."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from anonhist.errors import DataError
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from anonhist.numeric.arrays import Bools, Ints
 
 # SciPy's flows are 32-bit numbers.
 MAX_CAPACITY = 2**31 - 1
@@ -18,31 +18,25 @@ MAX_CAPACITY = 2**31 - 1
 
 @dataclass(frozen=True, eq=False)
 class Transport:
-    """A largest flow through a bipartite network, and where it could not be larger.
+    """A maximum flow through a bipartite network, and the sides of its minimum cuts.
 
     Attributes
     ----------
     flows : ndarray of int64, shape (arcs,)
         The flow through each arc, from 0 to its capacity.
     source_side : tuple of two ndarrays of bool, shapes (lefts,) and (rights,)
-        Which nodes can be reached from a left node with some supply left, along arcs that are not full and against
-        arcs that are not empty. The same for every largest flow.
+        Nodes that can be reached from a left node with remaining supply, along arcs that are not full and against arcs
+        that are not empty. The same for every maximum flow.
     sink_side : tuple of two ndarrays of bool, shapes (lefts,) and (rights,)
-        From which nodes a right node whose demand is not met can be reached likewise.
+        Nodes from which a right node with unmet demand can be reached in the same way.
     """
 
-    flows: NDArray[np.int64]
-    source_side: tuple[NDArray[np.bool_], NDArray[np.bool_]]
-    sink_side: tuple[NDArray[np.bool_], NDArray[np.bool_]]
+    flows: Ints
+    source_side: tuple[Bools, Bools]
+    sink_side: tuple[Bools, Bools]
 
 
-def largest_transport(
-    left: NDArray[np.int64],
-    right: NDArray[np.int64],
-    capacities: NDArray[np.int64],
-    supplies: NDArray[np.int64],
-    demands: NDArray[np.int64],
-) -> Transport:
+def largest_transport(left: Ints, right: Ints, capacities: Ints, supplies: Ints, demands: Ints) -> Transport:
     """Move as much as possible from left to right.
 
     Maximizes ``Σ f_a`` over ``0 ≤ f_a ≤ capacities[a]``, at most ``supplies[u]`` through all arcs from u together, and
@@ -51,11 +45,11 @@ def largest_transport(
     Parameters
     ----------
     left, right : ndarray of int64, shape (arcs,)
-        Where each arc begins and where it ends; no two arcs are the same.
+        Where each arc begins and ends; no two arcs are the same.
     capacities : ndarray of int64, shape (arcs,)
     supplies : ndarray of int64, shape (lefts,)
     demands : ndarray of int64, shape (rights,)
-        From 0 to 2^31 − 1, all three.
+        All three are from 0 to 2^31 − 1.
 
     Returns
     -------
@@ -66,7 +60,7 @@ def largest_transport(
     DataError
         If one of them is 2^31 or more.
     ArithmeticError
-        If SciPy's flow breaks a limit, or a cut does not show that it is largest. That is checked in 64-bit whole
+        If SciPy's flow breaks a limit, or no cut proves that it is a maximum flow. That is checked in 64-bit whole
         numbers.
 
     Notes
@@ -100,10 +94,8 @@ def largest_transport(
     )
 
 
-def _largest_flow(
-    begins: NDArray[np.int64], ends: NDArray[np.int64], limits: NDArray[np.int64], *, size: int
-) -> NDArray[np.int64]:
-    """Return a flow from the last node but one to the last."""
+def _largest_flow(begins: Ints, ends: Ints, limits: Ints, *, size: int) -> Ints:
+    """Return a flow from the second-to-last node to the last."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import maximum_flow
 
@@ -119,7 +111,7 @@ def _largest_flow(
     return flows
 
 
-def _reachable(begins: NDArray[np.int64], ends: NDArray[np.int64], start: int, *, size: int) -> NDArray[np.bool_]:
+def _reachable(begins: Ints, ends: Ints, start: int, *, size: int) -> Bools:
     """Say which nodes can be reached from one, along arcs."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import breadth_first_order
@@ -130,15 +122,8 @@ def _reachable(begins: NDArray[np.int64], ends: NDArray[np.int64], start: int, *
     return reached
 
 
-def _certify(
-    begins: NDArray[np.int64],
-    ends: NDArray[np.int64],
-    limits: NDArray[np.int64],
-    flows: NDArray[np.int64],
-    *,
-    is_before_cut: NDArray[np.bool_],
-) -> None:
-    """Refuse flows that are not allowed, or less than what can pass from one side of the cut to the other."""
+def _certify(begins: Ints, ends: Ints, limits: Ints, flows: Ints, *, is_before_cut: Bools) -> None:
+    """Refuse flows that break a limit, or carry less than the capacity of the cut."""
     arrived = np.zeros(is_before_cut.size, dtype=np.int64)
     np.add.at(arrived, ends, flows)
     np.subtract.at(arrived, begins, flows)

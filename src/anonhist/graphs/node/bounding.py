@@ -1,4 +1,4 @@
-"""How degrees are bounded, so that one node with any number of edges changes them by a public number."""
+"""Ways to bound degrees, so that one node with any number of edges changes them by at most a public number."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from anonhist.errors import UsageError
-from anonhist.graphs.flow.degree_flow import degree_flow, degree_flow_distance
-from anonhist.graphs.flow.randomised_rounding import randomised_rounding, rounded_epsilon
+from anonhist.graphs.flow.capped import degree_flow, degree_flow_distance
+from anonhist.graphs.flow.randomized_rounding import randomized_rounding, rounded_epsilon
 from anonhist.graphs.node import sensitivity
 from anonhist.graphs.node.projection import project
 
@@ -34,15 +34,15 @@ class Bounding(Protocol):
         """Return how far one node moves the sorted list of degrees in ℓ1, and so the numbers φ_{r+}, r = 1..θ."""
 
     def sums_distance(self, max_degree: int, direction: Direction) -> int:
-        """Return how far one node moves the numbers of nodes of degree ≤ i, i = 0..θ, nodes being listed."""
+        """Return how far one node moves the numbers of nodes of degree ≤ i, i = 0..θ, if nodes are listed."""
 
     def rate(self, epsilon: Fraction, distance: int) -> Fraction:
-        """Return γ, such that noise of rate γ per unit of either distance makes a release ``epsilon``-private."""
+        """Return the rate γ per unit of either distance at which noise makes a release ``epsilon``-private."""
 
 
 @dataclass(frozen=True)
 class Projection:
-    """Leave out edges, one after the other, from graphs of any size: :func:`~anonhist.graphs.node.projection.project`.
+    """Leave out edges one by one, in graphs of any size: :func:`~anonhist.graphs.node.projection.project`.
 
     Examples
     --------
@@ -73,10 +73,10 @@ class Projection:
 
 @dataclass(frozen=True)
 class Flow:
-    """Keep as much of every edge as the bound allows: see :func:`~anonhist.graphs.flow.degree_flow.degree_flow`.
+    """Keep as much of every edge as the bound allows: see :func:`~anonhist.graphs.flow.capped.degree_flow`.
 
-    No choice of edges that keeps to the bound keeps more. It solves a flow problem exactly, which takes a graph of some
-    10^5 edges seconds; the degrees are fractions, which are rounded at random, and noise has the rate
+    No choice of edges within the bound keeps more. It solves a flow problem exactly, which takes seconds for a graph of
+    about 10⁵ edges. The degrees are fractions, which are rounded at random, and noise has the rate
     ``γ = ln(1 + ε/Δ) ≈ ε/Δ − (ε/Δ)²/2`` (docs/proofs/graphs.md).
 
     Examples
@@ -90,10 +90,10 @@ class Flow:
 
     def degrees(self, graph: Graph, max_degree: int, source: RandomSource) -> NDArray[np.int64]:
         """Return the degrees of the flow, rounded at random."""
-        return randomised_rounding(degree_flow(graph, max_degree), source=source)
+        return randomized_rounding(degree_flow(graph, max_degree), source=source)
 
     def list_distance(self, max_degree: int, direction: Direction) -> int:
-        """Return 2θ, or 3θ with directions: see :func:`~anonhist.graphs.flow.degree_flow.degree_flow_distance`."""
+        """Return 2θ, or 3θ with directions: see :func:`~anonhist.graphs.flow.capped.degree_flow_distance`."""
         return degree_flow_distance(direction, max_degree)
 
     def sums_distance(self, max_degree: int, direction: Direction) -> int:
@@ -114,7 +114,7 @@ def named_bounding(name: object) -> Bounding:
     Raises
     ------
     UsageError
-        If there is none of this name.
+        If the name is unknown.
 
     Examples
     --------
@@ -122,6 +122,5 @@ def named_bounding(name: object) -> Bounding:
     Flow()
     """
     if not isinstance(name, str) or name not in BOUNDINGS:
-        message = f"Degrees are bounded by {' or '.join(BOUNDINGS)}, not {name!r:.80}."
-        raise UsageError(message)
+        raise UsageError(f"Degrees are bounded by {' or '.join(BOUNDINGS)}, not {name!r:.80}.")
     return BOUNDINGS[name]

@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from itertools import pairwise
-from typing import TYPE_CHECKING, Self, SupportsIndex
+from typing import Self, SupportsIndex
 
 from anonhist.errors import UsageError
 from anonhist.frozen import Converted, converted, frozen
-from anonhist.graphs.parameters import text_of
-from anonhist.privacy import parse_epsilon, parse_whole_number, short_decimal
-from anonhist.randomness import SystemSource, bernoulli_exp, uniform_integers
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from anonhist.privacy import EpsilonLike, NeighboringRelation
-    from anonhist.randomness import RandomSource
+from anonhist.graphs.kind import text_of
+from anonhist.privacy import EpsilonLike, NeighboringRelation, parse_epsilon, parse_whole_number, short_decimal
+from anonhist.randomness import RandomSource, SystemSource, bernoulli_exp, uniform_integers
 
 CHOICE_PARAMETERS = {"choice_epsilon", "choice_candidates"}
 CANDIDATES = tuple(2**power for power in range(13))
 MOST_CANDIDATES = 64
-# How much the choice favors small candidates: wrong choices of large ones have the largest errors (measured). At 64, in
-# units of what one node changes, divided by ε; elsewhere as the root of the candidate.
+# How much the choice favors small candidates, because wrongly chosen large ones have the largest errors (measured): at
+# 64, in units of the sensitivity divided by ε; elsewhere in proportion to the square root of the candidate.
 _CAUTION, _CAUTION_AT = 2, 64
 
 
@@ -33,7 +27,7 @@ def parse_candidates(given: Iterable[SupportsIndex]) -> tuple[int, ...]:
     Raises
     ------
     UsageError
-        If they are not ascending whole numbers from 1 to 2^20, at most 64 of them.
+        If they are not 1 to 64 ascending whole numbers from 1 to 2^20.
 
     Examples
     --------
@@ -41,24 +35,22 @@ def parse_candidates(given: Iterable[SupportsIndex]) -> tuple[int, ...]:
     (1, 8, 64)
     """
     if not isinstance(given, Iterable):
-        message = f"`candidates` must be a list of whole numbers, such as (8, 64), not {given!r:.80}."
-        raise UsageError(message)
+        raise UsageError(f"`candidates` must be a list of whole numbers, such as (8, 64), not {given!r:.80}.")
     listed = tuple(parse_whole_number(each, name="a candidate", most=2**20) for each in given)
     if not 1 <= len(listed) <= MOST_CANDIDATES or any(second <= first for first, second in pairwise(listed)):
-        message = f"The candidates must be ascending whole numbers, from 1 to {MOST_CANDIDATES} of them."
-        raise UsageError(message)
+        raise UsageError(f"The candidates must be ascending whole numbers, from 1 to {MOST_CANDIDATES} of them.")
     return listed
 
 
 @frozen
 class DegreeChoice:
-    """A private choice of θ, the bound on degrees, by the errors from edges left out and from noise.
+    """A private choice of θ, the bound on degrees, that weighs edges left out against noise.
 
-    A candidate's loss is ``q_θ = noise_θ − kept_θ + 2Δ_θ (θ/64)^½ / ε``: noise_θ the error predicted from public
-    numbers, kept_θ the degree sum that is kept, ``Δ_θ = 2θ``, and the last term by which the choice is on the safe
-    side. One node more keeps from 0 to Δ_θ ends more, so ``s_θ = max_j (q_θ − q_j) / max(Δ_θ, Δ_j)`` changes by at most
-    1: large candidates, which one node changes most, do not blur small ones. The least is 0, that of the least loss.
-    Each candidate is taken into a draw with probability ``exp(−ε s_θ / 2)``, and one of those drawn evenly.
+    A candidate's loss is ``q_θ = noise_θ − kept_θ + 2Δ_θ (θ/64)^½ / ε``: noise_θ is the error predicted from public
+    numbers, kept_θ the degree sum that is kept, ``Δ_θ = 2θ``, and the last term a safety margin. One extra node raises
+    kept_θ by 0 to Δ_θ, so ``s_θ = max_j (q_θ − q_j) / max(Δ_θ, Δ_j)`` changes by at most 1: the high sensitivity of
+    large candidates does not blur small ones. The lowest score is 0, that of the lowest loss. Each candidate enters a
+    draw with probability ``exp(−ε s_θ / 2)``, and one of these is drawn uniformly.
 
     Parameters
     ----------
@@ -72,9 +64,7 @@ class DegreeChoice:
     UsageError
         If they are invalid.
 
-    Guarantees
-    ----------
-    Pure ``epsilon``-differential privacy. Scores are exact and coins are thrown exactly, so floating point costs
+    Guarantees ---------- Pure ``epsilon``-differential privacy. Scores and coins are exact, so floating point costs
     nothing. Proof: docs/proofs/graphs.md.
 
     References
@@ -101,14 +91,11 @@ class DegreeChoice:
     @property
     def parameters(self) -> Mapping[str, str]:
         """Public parameters, as text."""
-        return {
-            "choice_epsilon": short_decimal(self.epsilon),
-            "choice_candidates": ",".join(map(str, self.candidates)),
-        }
+        return {"choice_epsilon": short_decimal(self.epsilon), "choice_candidates": ",".join(map(str, self.candidates))}
 
     @classmethod
     def from_parameters(cls, parameters: Mapping[str, object]) -> Self | None:
-        """Make a choice again from the :attr:`parameters` of a mechanism; None where θ was given.
+        """Make a choice again from the :attr:`parameters` of a mechanism; None if θ was given.
 
         Raises
         ------
@@ -119,8 +106,7 @@ class DegreeChoice:
         if not given:
             return None
         if given != CHOICE_PARAMETERS:
-            message = f"{' and '.join(sorted(CHOICE_PARAMETERS))} belong together."
-            raise UsageError(message)
+            raise UsageError(f"{' and '.join(sorted(CHOICE_PARAMETERS))} belong together.")
         listed = text_of(parameters, "choice_candidates").split(",")
         # Ten digits are more than any candidate has.
         if not all(each.isascii() and each.isdigit() and len(each) <= 10 for each in listed):
@@ -152,7 +138,7 @@ class DegreeChoice:
         losses = [Fraction(noise[bound]) - kept[bound] + self._caution(bound) for bound in self.candidates]
         scores = _scores(losses, self.candidates)
         rate = self.epsilon / (2 * relation.distance)
-        # The score of the least loss is 0: it is in.
+        # The score of the lowest loss is 0, so at least one is drawn.
         drawn = [
             bound
             for bound, score in zip(self.candidates, scores, strict=True)

@@ -1,4 +1,4 @@
-"""Node privacy, nodes listed: how many nodes have at most each degree, under noise, and how many there are."""
+"""Node privacy with listed nodes: noisy numbers of nodes of at most each degree, and of all nodes."""
 
 from __future__ import annotations
 
@@ -8,23 +8,28 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from anonhist.frozen import frozen
-from anonhist.graphs.node.node_mechanism import NoisyBins
-from anonhist.graphs.node.smooth_sums import WORK_OF_FIT, cells_from_below, smooth_sums
-from anonhist.graphs.node.sums_band import SINGLE_TAIL, TAIL, evidence_of, single_bounds
+from anonhist.graphs.node.node_mechanism import NoisyBins, Run
+from anonhist.graphs.node.noisy_sums import (
+    SINGLE_TAIL,
+    TAIL,
+    WORK_OF_FIT,
+    cells_from_below,
+    evidence_of,
+    single_bounds,
+    smooth_sums,
+)
 from anonhist.mechanisms.basis.falling_band import falling_bounds
-from anonhist.mechanisms.basis.noise import add_noise
+from anonhist.mechanisms.basis.noise import Noise, add_noise
 from anonhist.mechanisms.basis.noise_quantile import noise_quantile
 from anonhist.mechanisms.basis.published import profile_of_fit
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from anonhist.graphs.node.node_mechanism import Run
-    from anonhist.mechanisms.basis.noise import Noise
     from anonhist.profiles import Profile
     from anonhist.releases import Evidence
 
-# An error in the number of nodes is one in every φ_{r+}, an error in another sum in one alone: its share is larger.
+# An error in the number of nodes affects every φ_{r+}, an error in another sum only one: so its share is larger.
 NODES_SHARE = Fraction(3, 20)
 
 
@@ -33,12 +38,12 @@ class CumulativeDegrees(NoisyBins):
     """Release the number n of nodes, and how many nodes have a degree of at most i, for i = 0..θ − 1.
 
     ``ñ = n + G`` with a share of the budget (3/20), and ``c̃_i = #{v: deg(v) ≤ i} + G`` with the rest, all G
-    independent, ``P(G = j) ∝ e^(−γ|j|)``. One node more, of degree k after the projection, adds one to n and to θ − k
-    of the sums, and moves at most k others by one degree: n changes by 1, the sums c_0..c_{θ−1} by θ together (2θ for
-    in- or out-degrees). So γ is the share's budget for n, and that of the rest divided by θ for the sums. What is
-    published is ``φ_{r+} = ñ − c_{r−1}``, c the sums as :func:`~anonhist.graphs.node.smooth_sums.smooth_sums` reads
-    them, from 0 to ñ, and ñ less all of these: the nodes without an edge. Intervals are from the noisy numbers
-    themselves (:func:`~anonhist.mechanisms.basis.falling_band.falling_bounds`).
+    independent, ``P(G = j) ∝ e^(−γ|j|)``. One extra node, of degree k after the projection, adds 1 to n and to θ − k of
+    the sums, and moves at most k others by one degree: n changes by 1, the sums c_0..c_{θ−1} by θ in total (2θ for in-
+    or out-degrees). So γ is the first share of the budget for n, and the rest divided by θ for the sums. Published are
+    ``φ_{r+} = ñ − c_{r−1}``, where c are the sums that :func:`~anonhist.graphs.node.noisy_sums.smooth_sums` estimates,
+    from 0 to ñ, and the rest of ñ: the nodes without an edge. Intervals come from the noisy numbers themselves
+    (:func:`~anonhist.mechanisms.basis.falling_band.falling_bounds`).
 
     Parameters
     ----------
@@ -53,7 +58,7 @@ class CumulativeDegrees(NoisyBins):
     References
     ----------
     .. [1] W.-Y. Day, N. Li, M. Lyu, "Publishing graph degree distribution with node differential privacy", SIGMOD
-       2016: the cumulative histogram; here n is apart, and the sums are read as a smooth distribution.
+       2016: the cumulative histogram; here n is separate, and the sums are fitted by a smooth distribution.
 
     Examples
     --------
@@ -92,7 +97,7 @@ class CumulativeDegrees(NoisyBins):
     def rates(self) -> tuple[Fraction, Fraction]:
         """γ of the number of nodes, and of the sums."""
         (_, nodes), (_, degrees) = self.steps
-        # Without the last sum, which is n itself.
+        # The last sum is left out: it is n.
         distance = self.bounding.sums_distance(self.max_degree, self.direction) - 1
         return nodes / self.relation.distance, self._rate(degrees, distance)
 
@@ -118,7 +123,8 @@ class CumulativeDegrees(NoisyBins):
         guess = run[0].cumulative_prevalence(np.arange(1, self.max_degree + 1)).astype(np.float64) - max(0.0, nodes)
 
         def bounds(tail: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-            # Sums only rise, so their negatives only fall. A fifth of what may be wrong is for the number of nodes.
+            # Sums never fall, so their negatives never rise. A fifth of the error probability is for the number of
+            # nodes.
             low, high = falling_bounds(seen, guess, sums_rate, tail=tail * 4 / 5)
             reach = noise_quantile(rate, 1, tail / 5)
             return low + nodes - reach, high + nodes + reach

@@ -1,4 +1,4 @@
-"""Node privacy: how many nodes have each degree, under noise."""
+"""Node privacy: noisy numbers of nodes of each degree."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import numpy as np
 from anonhist.errors import UsageError
 from anonhist.frozen import frozen
 from anonhist.graphs.node.bounding import Projection
-from anonhist.graphs.node.node_mechanism import NoisyBins
+from anonhist.graphs.node.node_mechanism import NoisyBins, Run
+from anonhist.graphs.node.noisy_sums import TAIL, evidence_of
 from anonhist.graphs.node.sensitivity import histogram
-from anonhist.graphs.node.sums_band import TAIL, evidence_of
 from anonhist.mechanisms.basis.falling_band import reaches
-from anonhist.mechanisms.basis.noise import add_noise
+from anonhist.mechanisms.basis.noise import Noise, add_noise
 from anonhist.mechanisms.basis.noise_quantile import noise_quantile
 from anonhist.profiles import Profile
 
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from anonhist.graphs.node.node_mechanism import Run
-    from anonhist.mechanisms.basis.noise import Noise
     from anonhist.releases import Evidence
 
 # As a file records it.
@@ -35,19 +33,19 @@ _LISTED = {True: "listed", False: "not listed"}
 class HistogramDegrees(NoisyBins):
     """Release how many nodes have each degree, 1..θ, and 0 where nodes are listed.
 
-    ``φ̃_r = max(0, φ_r + G)``, independent G with ``P(G = j) ∝ e^(−γ|j|)``. One node more, of degree k after the
-    projection, is one more in its bin, and moves at most k others from one bin to the next: together the bins change
-    by 2θ + 1 at most (4θ + 1 for in- or out-degrees), and γ is the budget divided by that.
+    ``φ̃_r = max(0, φ_r + G)``, independent G with ``P(G = j) ∝ e^(−γ|j|)``. One extra node, of degree k after the
+    projection, adds 1 to its bin and moves at most k others from one bin to the next: in total the bins change by at
+    most 2θ + 1 (4θ + 1 for in- or out-degrees), and γ is the budget divided by that.
 
-    It is the usual method and serves for comparison: errors of the bins add up when nodes of at least a degree are
-    counted.
+    It is the usual method, and is here for comparison: the errors of bins add up in numbers of nodes of at least some
+    degree.
 
     Parameters
     ----------
     epsilon, relation, max_degree, direction, choice, bounding
         See :class:`~anonhist.graphs.node.node_mechanism.NodeMechanism`.
     nodes_listed
-        Whether nodes without an edge are counted, which a graph without a list of its nodes does not allow.
+        Whether nodes without an edge are counted; that needs a graph that lists its nodes.
 
     Guarantees
     ----------
@@ -80,8 +78,7 @@ class HistogramDegrees(NoisyBins):
         listed = {told: is_listed for is_listed, told in _LISTED.items()}
         nodes = parameters["nodes"]
         if not isinstance(nodes, str) or nodes not in listed:
-            message = f"nodes must be {' or '.join(listed)}."
-            raise UsageError(message)
+            raise UsageError(f"nodes must be {' or '.join(listed)}.")
         return {"nodes_listed": listed[nodes]}
 
     @property
@@ -105,7 +102,7 @@ class HistogramDegrees(NoisyBins):
     def _publish(self, noisy: NDArray[np.int64]) -> tuple[Profile, int | None]:
         seen = np.maximum(noisy, 0)
         present = np.flatnonzero(seen[1:]) + 1
-        # Many nodes of large degrees may be made up by noise: no more than can be counted.
+        # Noise may produce many nodes of large degrees: no more than can be counted.
         labels = np.minimum(seen[present], (2**62 // max(1, present.size)) // np.maximum(present, 1))
         kept = labels > 0
         return Profile(present[kept], labels[kept]), int(seen[0]) if self.nodes_listed else None
@@ -118,7 +115,7 @@ class HistogramDegrees(NoisyBins):
         zeros = (float(noisy[0]) - alone, float(noisy[0]) + alone) if self.nodes_listed else None
         reaching = np.cumsum(degrees[::-1])[::-1]
         reach = reaches(rate, degrees.size)[::-1]
-        # Intervals hold for each k; the widest of all beyond, or before, makes them fall.
+        # Intervals hold for each k; running extremes make their ends non-increasing.
         high = np.maximum.accumulate((reaching + reach)[::-1])[::-1]
         low = np.minimum(np.minimum.accumulate(reaching - reach), high)
         return evidence_of((low, high), (degrees - alone, degrees + alone), zeros=zeros)

@@ -12,12 +12,11 @@ import numpy as np
 
 from anonhist.errors import UsageError
 from anonhist.frozen import Converted, converted, derived, frozen
-from anonhist.graphs.kind import DEGREES
+from anonhist.graphs.kind import DEGREES, member_of, text_of
 from anonhist.graphs.node.bounding import Bounding, Flow, Projection, named_bounding
 from anonhist.graphs.node.choice import CHOICE_PARAMETERS, DegreeChoice
-from anonhist.graphs.parameters import member_of, text_of
-from anonhist.graphs.policy import Direction, EdgePolicy
-from anonhist.mechanisms.basis.noise import exact_noise, simulated_noise
+from anonhist.graphs.policy import Direction, EdgePolicy, check_direction
+from anonhist.mechanisms.basis.noise import Noise, exact_noise, simulated_noise
 from anonhist.mechanisms.basis.setting import Setting, make_release, without_sizes
 from anonhist.numeric.pulse import pulsing
 from anonhist.privacy import (
@@ -28,7 +27,7 @@ from anonhist.privacy import (
     parse_whole_number,
     short_decimal,
 )
-from anonhist.randomness import SystemSource
+from anonhist.randomness import RandomSource, SystemSource
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -36,9 +35,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from anonhist.graphs.graph import Graph
-    from anonhist.mechanisms.basis.noise import Noise
     from anonhist.profiles import Profile
-    from anonhist.randomness import RandomSource
     from anonhist.releases import Evidence, Release
     from anonhist.releases.kind import ReleaseKind
 
@@ -78,7 +75,7 @@ class NodeMechanism(Setting, ABC):
     relation
         Neighbors differ by a node, with any edges, that is added or removed, or whose edges are replaced by others.
     max_degree
-        θ, from 1 to 2^20: public, or chosen as ``choice`` says.
+        θ, from 1 to 2^20: public, or chosen by ``choice``.
     direction
         Which degrees are counted.
     choice
@@ -119,9 +116,7 @@ class NodeMechanism(Setting, ABC):
     bounding: Bounding = Projection()  # a frozen value
 
     def __post_init__(self) -> None:
-        if not isinstance(self.direction, Direction):
-            message = f"`direction` must be one of Direction.UNDIRECTED, IN and OUT, not {self.direction!r:.80}."
-            raise UsageError(message)
+        check_direction(self.direction)
         if not isinstance(self.bounding, Projection | Flow) or not isinstance(self.choice, DegreeChoice | None):
             raise UsageError("`bounding` must be Projection() or Flow(), and `choice` a DegreeChoice or None.")
         super().__post_init__()
@@ -129,11 +124,10 @@ class NodeMechanism(Setting, ABC):
         if self.choice is not None and self.max_degree not in self.choice.candidates:
             raise UsageError("The largest degree must be one of the candidates.")
         if self.epsilon / distance < SMALLEST_RATE:
-            message = (
+            raise UsageError(
                 f"`epsilon` = {short_decimal(self.epsilon)} is too small for degrees up to {self.max_degree:,}; give "
                 "more, or a smaller `max_degree`."
             )
-            raise UsageError(message)
 
     @property
     def name(self) -> str:
@@ -193,8 +187,7 @@ class NodeMechanism(Setting, ABC):
         """
         names = {*_PARAMETERS, *cls.own_parameters, *(parameters.keys() & CHOICE_PARAMETERS)}
         if parameters.keys() != names:
-            message = f"they must be {', '.join(sorted(names))}."
-            raise UsageError(message)
+            raise UsageError(f"they must be {', '.join(sorted(names))}.")
         max_degree: Any = parameters["max_degree"]
         return cls(
             parse_epsilon(text_of(parameters, "epsilon")),
@@ -221,7 +214,7 @@ class NodeMechanism(Setting, ABC):
         """Whether the number of nodes without an edge is released."""
 
     def release(self, graph: Graph, *, source: RandomSource | None = None, reason: str | None = None) -> Release:
-        """Spend the budget once on a private graph; that of a choice of θ must have been spent before.
+        """Spend the budget once on a private graph; the budget of a choice of θ must already be spent.
 
         Parameters
         ----------
@@ -235,8 +228,8 @@ class NodeMechanism(Setting, ABC):
         Raises
         ------
         UsageError
-            If the graph counts other degrees, self-loops or duplicates, or nodes without edges are to be released of a
-            graph that does not list its nodes.
+            If the graph counts other degrees, self-loops or duplicates, or does not list its nodes although the number
+            of nodes without edges would be released.
         DataError
             If there is not enough memory.
         """
@@ -263,7 +256,7 @@ class NodeMechanism(Setting, ABC):
     def simulate_with_zeros(
         self, profile: Profile, zeros: int, *, size: int, rng: np.random.Generator
     ) -> Sequence[tuple[Profile, int]]:
-        """Return the same with numbers of nodes of degree 0, of which there are ``zeros`` in the public data."""
+        """Return the same with numbers of nodes of degree 0; the public data have ``zeros`` of them."""
         bins = np.zeros(self.max_degree + 1, dtype=np.int64)
         np.add.at(bins, np.minimum(profile.counts, self.max_degree), profile.prevalences)
         bins[0] = zeros
@@ -271,14 +264,14 @@ class NodeMechanism(Setting, ABC):
 
     @abstractmethod
     def _release_bins(self, bins: NDArray[np.int64], source: RandomSource) -> tuple[Run, Evidence | None]:
-        """Release how many nodes have each degree 0..θ; bin 0 may be looked at where nodes are listed.
+        """Release how many nodes have each degree 0..θ; bin 0 may be used only if nodes are listed.
 
         Also return evidence from noisy values that are not published.
         """
 
     @abstractmethod
     def _simulate_bins(self, bins: NDArray[np.int64], size: int, rng: np.random.Generator) -> Sequence[Run]:
-        """Do the same on public numbers, some times over."""
+        """Do the same on public numbers, ``size`` times."""
 
 
 @frozen
@@ -306,4 +299,4 @@ class NoisyBins(NodeMechanism, ABC):
 
     @abstractmethod
     def _evidence(self, noisy: NDArray[np.int64], run: Run) -> Evidence:
-        """Return where the true numbers are, by those numbers alone; what is published decides where to look."""
+        """Return intervals for the true numbers, from those numbers alone; what is published guides the search."""

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from anonhist.frozen import frozen
-from anonhist.graphs.node.node_mechanism import NodeMechanism
-from anonhist.mechanisms import choose
+from anonhist.graphs.node.node_mechanism import NodeMechanism, Run
+from anonhist.mechanisms import CentralMechanism, choose
 from anonhist.mechanisms.basis.setting import cap_counts
 from anonhist.mechanisms.exponential.calibration import band_delta
 from anonhist.profiles import Profile
-from anonhist.releases import runs_with_misfit
+from anonhist.releases import Evidence, runs_with_misfit
 from anonhist.releases.protocols import runs_fall_short
 
 if TYPE_CHECKING:
@@ -23,30 +23,27 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from anonhist.graphs.node.node_mechanism import Run
-    from anonhist.mechanisms import CentralMechanism
     from anonhist.randomness import RandomSource
-    from anonhist.releases import Evidence
 
 
 @frozen
 class PartitionDegrees(NodeMechanism):
     """Release the list of bounded degrees by a mechanism for profiles, the one that ``auto`` picks for its budget.
 
-    One node more, of degree k, is a number k more in the list, and moves at most k others by one: the sorted list
-    changes by 2θ at most in ℓ1 (3θ − 2 for in- or out-degrees, if that is more). The mechanism for profiles is told
-    that neighbors differ in so many cells.
+    One extra node, of degree k, adds the number k to the list and moves at most k others by one: the sorted list
+    changes by at most 2θ in ℓ1 (3θ − 2 for in- or out-degrees, if that is more). That is the sensitivity given to the
+    mechanism for profiles.
 
     Parameters
     ----------
     epsilon, relation, max_degree, direction, choice, bounding
         See :class:`~anonhist.graphs.node.node_mechanism.NodeMechanism`. With
-        :class:`~anonhist.graphs.node.bounding.Flow` this is the algorithm of Blocki's Theorem 1, at 2θ where it has 3θ.
+        :class:`~anonhist.graphs.node.bounding.Flow` this is the algorithm of Blocki's Theorem 1, with 2θ instead of 3θ.
 
     Guarantees
     ----------
     ``(epsilon, δ)``-differential privacy for one node with all its edges, δ that of the mechanism for profiles: zero
-    below a budget of 1.1 per cell. Proof: docs/proofs/graphs.md.
+    if ε/Δ is below 1.1. Proof: docs/proofs/graphs.md.
 
     References
     ----------
@@ -83,7 +80,7 @@ class PartitionDegrees(NodeMechanism):
 
     @property
     def predicted_error(self) -> float:
-        """``38 γ^−0.9``, γ the budget per cell: for graphs of a degree sum of some 10^5."""
+        """``38 γ^−0.9``, γ = ε/Δ: for graphs with a degree sum of about 10⁵."""
         return float(38 / float(self.central.epsilon_per_cell) ** 0.9)
 
     @property

@@ -1,18 +1,175 @@
-"""Node privacy: the guarantee."""
+"""Node privacy: the guarantee, and how degrees are bounded and released."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import partial
+from typing import TYPE_CHECKING, Literal, SupportsIndex, get_args
 
-from anonhist.graphs.node.bounded_degrees import BoundedDegrees, parse_method
-from anonhist.mechanisms.basis.setting import check_relation
-from anonhist.privacy import NeighboringRelation
+from anonhist.errors import UsageError
+from anonhist.frozen import Converted, converted, frozen
+from anonhist.graphs.graph import Degrees, Graph
+from anonhist.graphs.node.bounding import named_bounding
+from anonhist.graphs.node.choice import CANDIDATES, DegreeChoice, parse_candidates
+from anonhist.graphs.node.cumulative_degrees import CumulativeDegrees
+from anonhist.graphs.node.histogram_degrees import HistogramDegrees
+from anonhist.graphs.node.node_mechanism import NEEDS_NODES, NodeMechanism
+from anonhist.graphs.node.partition_degrees import PartitionDegrees
+from anonhist.graphs.node.projection import project_each
+from anonhist.graphs.node.survival_degrees import SurvivalDegrees
+from anonhist.mechanisms.basis.setting import check_relation, without_sizes
+from anonhist.privacy import EpsilonLike, NeighboringRelation, parse_epsilon, parse_whole_number, short_decimal
 
 if TYPE_CHECKING:
-    from anonhist.graphs.node.prepared import PreparedNodes
-    from anonhist.graphs.policy import EdgePolicy
-    from anonhist.privacy import EpsilonLike
+    from collections.abc import Callable, Iterable, Mapping
+
+    from anonhist.graphs.policy import Direction, EdgePolicy
+    from anonhist.randomness import RandomSource
+    from anonhist.releases import Release
+
+MethodName = Literal["auto", "cumulative", "survival", "histogram", "partition"]
+METHODS: tuple[MethodName, ...] = get_args(MethodName)
+BoundingName = Literal["projection", "flow"]
+# Share of the budget for a choice of the largest degree.
+CHOICE_SHARE = Fraction(1, 4)
+
+
+def parse_method(given: object, *, name: str) -> MethodName:
+    """Return the name of a method; refuse anything else. ``name`` is the parameter it was given as."""
+    for method in METHODS:
+        if given == method:
+            return method
+    raise UsageError(f"`{name}` must be one of {', '.join(METHODS)}, not {given!r:.80}.")
+
+
+def _max_degree(given: SupportsIndex | Literal["auto"]) -> int | Literal["auto"]:
+    if isinstance(given, str):
+        if given != "auto":
+            raise UsageError(f"`max_degree` must be a whole number or 'auto', not {given!r:.80}.")
+        return given
+    return parse_whole_number(given, name="max_degree", most=2**20)
+
+
+def _choice_share(given: EpsilonLike) -> Fraction:
+    share = parse_epsilon(given, name="choice_share")
+    if share >= 1:
+        raise UsageError("`choice_share` must be below 1: the rest of the budget releases the degrees.")
+    return share
+
+
+@frozen
+class BoundedDegrees:
+    """How to release degrees with node privacy: bound them first, then add noise to them.
+
+    Parameters
+    ----------
+    max_degree
+        θ: edges are left out until no node has more than θ. A public number from 1 to 2^20, or ``"auto"``: chosen from
+        ``candidates`` by :class:`~anonhist.graphs.node.choice.DegreeChoice`, with a share of the budget.
+    method
+        How noise is added: ``"cumulative"`` (nodes must be listed), ``"survival"``, ``"histogram"``, ``"partition"``,
+        or ``"auto"``: the one with the lowest error predicted for this θ and ε.
+    bounding
+        How edges are left out: ``"projection"``, for graphs of any size, or ``"flow"``, which keeps more of them and
+        takes longer.
+    choice_share
+        Share of ε that a choice of θ spends, between 0 and 1; 1/4 by default.
+    candidates
+        The candidates for θ, ascending; by default the powers of two up to 4,096.
+
+    Raises
+    ------
+    UsageError
+        If one of them is impossible.
+
+    Examples
+    --------
+    >>> BoundedDegrees(max_degree=64).method
+    'auto'
+    """
+
+    max_degree: Converted[SupportsIndex | Literal["auto"], int | Literal["auto"]] = converted(
+        _max_degree, default="auto"
+    )
+    method: MethodName = "auto"
+    bounding: BoundingName = "projection"
+    choice_share: Converted[EpsilonLike, Fraction] = converted(_choice_share, default=CHOICE_SHARE)
+    candidates: Converted[Iterable[SupportsIndex], tuple[int, ...]] = converted(parse_candidates, default=CANDIDATES)
+
+    def __post_init__(self) -> None:
+        parse_method(self.method, name="method")
+        named_bounding(self.bounding)
+
+    def prepare(
+        self, policy: EdgePolicy, epsilon: EpsilonLike, relation: NeighboringRelation, *, nodes_listed: bool
+    ) -> PreparedNodes:
+        """Make the mechanism for each θ that may be chosen, or for the given θ.
+
+        Raises
+        ------
+        UsageError
+            If graphs of this policy cannot be released with these options.
+        """
+        if not policy.is_simple:
+            raise UsageError(
+                "Node privacy needs graphs without self-loops, in which equal edges count once: read the edges "
+                "with `self_loops='drop'` and `duplicates='merge'`."
+            )
+        if self.method == "cumulative" and not nodes_listed:
+            raise UsageError(NEEDS_NODES)
+        budget, direction = parse_epsilon(epsilon), policy.direction
+        why = "which has the lowest predicted error" if self.method == "auto" else "as requested"
+        if isinstance(self.max_degree, int):
+            best = self._best(budget, self.max_degree, direction, relation, nodes_listed)
+            return PreparedNodes({self.max_degree: best}, None, nodes_listed, why)
+        spent = budget * self.choice_share
+        ready: dict[int, NodeMechanism] = {}
+        refusals: list[UsageError] = []
+        for bound in self.candidates:
+            # A small budget may rule some out: that is as public as the budget.
+            try:
+                ready[bound] = self._best(budget - spent, bound, direction, relation, nodes_listed)
+            except UsageError as error:
+                refusals.append(error)
+        if not ready:
+            raise refusals[0]
+        return PreparedNodes(ready, DegreeChoice(spent, tuple(ready)), nodes_listed, why)
+
+    def _best(
+        self,
+        epsilon: Fraction,
+        max_degree: int,
+        direction: Direction,
+        relation: NeighboringRelation,
+        nodes_listed: bool,  # noqa: FBT001  # a fact about the source
+    ) -> NodeMechanism:
+        """Return the mechanism requested, or the one with the lowest predicted error: from public facts alone.
+
+        Raises
+        ------
+        UsageError
+            If ε is too small for so large a degree.
+        """
+        mechanisms: dict[str, Callable[..., NodeMechanism]] = {
+            "survival": SurvivalDegrees,
+            "cumulative": CumulativeDegrees,
+            "partition": PartitionDegrees,
+            "histogram": partial(HistogramDegrees, nodes_listed=nodes_listed),
+        }
+        if not nodes_listed:
+            del mechanisms["cumulative"]
+        bounding = named_bounding(self.bounding)
+        made: list[NodeMechanism] = []
+        refusals: list[UsageError] = []
+        for make in mechanisms.values() if self.method == "auto" else [mechanisms[self.method]]:
+            try:
+                made.append(make(epsilon, relation, max_degree=max_degree, direction=direction, bounding=bounding))
+            except UsageError as error:
+                refusals.append(error)
+        if not made:
+            raise refusals[0]
+        return min(made, key=lambda mechanism: mechanism.predicted_error)
 
 
 @dataclass(frozen=True)
@@ -28,7 +185,7 @@ class NodePrivacy:
     Raises
     ------
     UsageError
-        If it is no relation.
+        If it is not a relation.
 
     Examples
     --------
@@ -48,3 +205,55 @@ class NodePrivacy:
         if not isinstance(mechanism, BoundedDegrees):
             mechanism = BoundedDegrees(method=parse_method(mechanism, name="mechanism"))
         return mechanism.prepare(policy, epsilon, self.relation, nodes_listed=nodes_listed)
+
+
+@dataclass(frozen=True)
+class PreparedNodes:
+    """A release with node privacy, prepared without its graph.
+
+    Attributes
+    ----------
+    mechanisms
+        For each possible θ, the mechanism that releases degrees up to θ.
+    choice
+        How θ is chosen; None if it is given.
+    nodes_listed
+        Whether the graph lists its nodes.
+    why
+        Why these mechanisms: the end of the release's reason.
+    """
+
+    mechanisms: Mapping[int, NodeMechanism]
+    choice: DegreeChoice | None
+    nodes_listed: bool
+    why: str
+
+    def release(self, graph: Graph | Degrees, *, source: RandomSource | None = None) -> Release:
+        """Choose θ if it was not given, then release the degrees.
+
+        Raises
+        ------
+        UsageError
+            If this was prepared for other graphs, before any noise is drawn.
+        """
+        if not isinstance(graph, Graph):
+            raise UsageError("Node privacy needs the edges, not only the degrees: read them with read_edges (a Graph).")
+        mechanism, *_ = self.mechanisms.values()
+        if (graph.policy, graph.nodes_listed) != (mechanism.policy, self.nodes_listed):
+            raise UsageError("The graph was read with different settings from those the release was prepared for.")
+        if self.choice is not None:
+            with without_sizes():
+                projected = project_each(graph, self.choice.candidates)
+                kept = {bound: int(degrees.sum()) for bound, degrees in projected.items()}
+            noise = {bound: each.predicted_error for bound, each in self.mechanisms.items()}
+            chosen = self.choice.draw(kept, noise, mechanism.relation, source=source)
+            mechanism = replace(self.mechanisms[chosen], choice=self.choice)
+        return mechanism.release(graph, source=source, reason=self._reason(mechanism))
+
+    def _reason(self, mechanism: NodeMechanism) -> str:
+        edges = "1 edge" if mechanism.max_degree == 1 else f"{mechanism.max_degree:,} edges"
+        picked = f", chosen privately with ε = {short_decimal(mechanism.choice.epsilon)}" if mechanism.choice else ""
+        return (
+            f"Each node keeps at most {edges}{picked}. Errors and intervals cover noise, not edges left out. Mechanism "
+            f"{mechanism.method}, {self.why}."
+        )

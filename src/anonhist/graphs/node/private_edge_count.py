@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from anonhist.errors import UsageError
-from anonhist.graphs.flow.edge_count_flow import edge_count_flow, edge_count_flow_distance
+from anonhist.graphs.flow.capped import edge_count_flow, edge_count_flow_distance
 from anonhist.graphs.graph import Graph
 from anonhist.graphs.node.node_mechanism import NAMES_STAY, SMALLEST_RATE
 from anonhist.mechanisms.basis.noise import add_noise, exact_noise
-from anonhist.mechanisms.basis.setting import NOISE_IS_EXACT, without_sizes
+from anonhist.mechanisms.basis.setting import NOISE_IS_EXACT, check_relation, without_sizes
 from anonhist.privacy import EpsilonLike, Guarantee, NeighboringRelation, PrivacyUnit, parse_epsilon
 from anonhist.properties.estimate import Estimate
-from anonhist.randomness import discrete_laplace_variance
-
-if TYPE_CHECKING:
-    from anonhist.randomness import RandomSource
+from anonhist.randomness import RandomSource, discrete_laplace_variance
 
 _ASSUMES = "No node has more than max_degree edges; of nodes with more, only max_degree are counted."
 
@@ -34,8 +30,8 @@ def private_edge_count(
     """Release the number of edges with node privacy, counting only edges within a bound on degrees.
 
     ``F_D + G/2`` (without directions; with directions ``F_D + G``), F_D the
-    :func:`~anonhist.graphs.flow.edge_count_flow.edge_count_flow` for D = ``max_degree``, and G with
-    ``P(G = j) ∝ e^(−ε|j|/2D)``, drawn exactly and added in whole numbers: 2F_D is one, which one node changes by 2D.
+    :func:`~anonhist.graphs.flow.capped.edge_count_flow` for D = ``max_degree``, and G with ``P(G = j) ∝ e^(−ε|j|/2D)``,
+    drawn exactly and added in whole numbers: 2F_D is a whole number, and one node changes it by at most 2D.
 
     Parameters
     ----------
@@ -53,8 +49,8 @@ def private_edge_count(
     Returns
     -------
     Estimate
-        In edges, ≥ 0. The interval covers the noise: if degrees exceed D, it is one for F_D, which is less than the
-        number of edges.
+        In edges, ≥ 0. The interval covers the noise: if degrees exceed D, it is an interval for F_D, which is less than
+        the number of edges.
 
     Raises
     ------
@@ -78,9 +74,7 @@ def private_edge_count(
     """
     if not isinstance(graph, Graph):
         raise UsageError("Node privacy needs the edges: read them with read_edges (a Graph).")
-    if not isinstance(relation, NeighboringRelation):
-        message = f"`relation` must be a NeighboringRelation, such as SUBSTITUTE, not {relation!r:.80}."
-        raise UsageError(message)
+    check_relation(relation)
     budget, direction = parse_epsilon(epsilon), graph.policy.direction
     halves = 1 if direction.is_directed else 2
     distance = halves * edge_count_flow_distance(direction, max_degree)
@@ -91,7 +85,7 @@ def private_edge_count(
     with without_sizes():
         counted = np.array([int(halves * edge_count_flow(graph, max_degree))], dtype=np.int64)
     value = max(0.0, int(add_noise(counted, exact_noise(source)(rate, 1))[0]) / halves)
-    # Farther than B with a chance of 2p^(B + 1)/(1 + p).
+    # The noise exceeds B with probability 2p^(B + 1)/(1 + p).
     reach = max(1, math.ceil(-math.log(0.025 * (1 + math.exp(-float(rate)))) / float(rate)) - 1) / halves
     return Estimate(
         value,

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from anonhist.errors import UsageError
-from anonhist.graphs.node.edge_order import stable_order
-from anonhist.graphs.policy import Direction
+from anonhist.errors import DataError
+from anonhist.graphs.policy import Direction, check_simple
+from anonhist.numeric.keyed_hash import hash_words
 from anonhist.privacy import parse_whole_number
 
 if TYPE_CHECKING:
@@ -17,22 +17,28 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from anonhist.graphs.graph import Graph
+    from anonhist.numeric.arrays import Bools, Ints
 
-# Of so many edges at least, and of a quarter as many as there are nodes, is a part of the scan: then what is done once
-# for each part and node costs no more than what is done for each edge.
+# A part of the scan has at least this many edges, and a quarter as many as there are nodes: then the work per part and
+# node costs no more than the work per edge.
 _PART = 1 << 16
 _NODES_PER_EDGE = 4
-# The last round must have decided one in so many of the edges left, and left so many; else they are scanned one by one.
+# Rounds go on while a round decides at least this share of the remaining edges, and at least this many remain.
 _SHARE = 32
 _FEW = 256
+# Public, and never changed: with another, the same graph has another order.
+ORDER_KEY = b"anonhist edge order 1"
+# 2^64 divided by the golden ratio, to the next odd number.
+_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
+_HALF = np.uint64(32)
 
 
 def project(graph: Graph, max_degree: int) -> NDArray[np.int64]:
     """Return the degrees of all nodes after the projection to a largest degree.
 
     Edges are added one by one, in an order that does not change when a node comes or goes, and an edge is left out if
-    one of its nodes has ``max_degree`` edges by then. Where arcs are counted, (u, v) is left out if u has so many arcs
-    that lead away, or v so many that lead to it. If no degree is larger from the start, nothing is left out.
+    one of its nodes already has ``max_degree`` edges. If arcs are counted, (u, v) is left out if ``max_degree`` arcs
+    already leave u or enter v. If no degree exceeds the cap, nothing is left out.
 
     Parameters
     ----------
@@ -45,7 +51,7 @@ def project(graph: Graph, max_degree: int) -> NDArray[np.int64]:
     -------
     ndarray of int64, shape (num_nodes,)
         From 0 to θ: degrees, or the in- or out-degrees that the graph's policy asks for. Private:
-        :mod:`anonhist.graphs.node.sensitivity` says how far one node moves what is counted of them.
+        :mod:`anonhist.graphs.node.sensitivity` says how far one node moves their statistics.
 
     Raises
     ------
@@ -73,7 +79,7 @@ def project(graph: Graph, max_degree: int) -> NDArray[np.int64]:
     return degrees
 
 
-def project_each(graph: Graph, caps: Iterable[int]) -> dict[int, NDArray[np.int64]]:
+def project_each(graph: Graph, caps: Iterable[int]) -> dict[int, Ints]:
     """Return what :func:`project` does for each of several caps, in their order; edges are put in order once.
 
     Parameters
@@ -102,11 +108,7 @@ def project_each(graph: Graph, caps: Iterable[int]) -> dict[int, NDArray[np.int6
     >>> {cap: int(degrees.sum()) // 2 for cap, degrees in project_each(star, [1, 2, 4, 8]).items()}
     {1: 1, 2: 2, 4: 4, 8: 5}
     """
-    if not graph.policy.is_simple:
-        raise UsageError(
-            "Degrees can be bounded only if self-loops are left out and equal edges count once: read the edges with "
-            "`self_loops='drop'` and `duplicates='merge'`."
-        )
+    check_simple(graph.policy)
     parsed = [parse_whole_number(cap, name="max_degree") for cap in caps]
     direction, size = graph.policy.direction, graph.num_nodes
     order = stable_order(graph.sources, graph.targets, graph.identities, is_directed=direction.is_directed)
@@ -120,14 +122,8 @@ def project_each(graph: Graph, caps: Iterable[int]) -> dict[int, NDArray[np.int6
 
 
 def kept_edges(
-    sources: NDArray[np.int64],
-    targets: NDArray[np.int64],
-    order: NDArray[np.int64],
-    *,
-    num_nodes: int,
-    max_degree: int,
-    is_directed: bool,
-) -> NDArray[np.bool_]:
+    sources: Ints, targets: Ints, order: Ints, *, num_nodes: int, max_degree: int, is_directed: bool
+) -> Bools:
     """Scan edges in an order and keep each whose two nodes have room for it.
 
     Parameters
@@ -135,24 +131,22 @@ def kept_edges(
     sources, targets
         Indices of nodes from 0 to num_nodes − 1, shape (m,). No edge without direction joins a node to itself.
     order
-        A permutation of the m edges: which is looked at first, which second, and so on.
+        A permutation of the m edges: the order of the scan.
     num_nodes, max_degree
         n ≥ 0 and the cap θ ≥ 1.
     is_directed
-        Whether an edge needs room among the arcs that leave its source and among those that enter its target, and not
-        among all edges of either.
+        Whether an edge needs room among the arcs that leave its source and those that enter its target, instead of
+        among all edges of both.
 
     Returns
     -------
     ndarray of bool, shape (m,)
         Which edges are kept, in the order of ``sources``.
 
-    Notes
-    -----
-    The result is that of looking at one edge after the other, but many are decided at once, part after part of the
-    scan. Ends that have room for all their edges, or for all in the part, leave none out. At the others, the undecided
-    edges are ranked in the order of the scan; an edge is kept if its rank is below the room that is left, at both its
-    ends, and left out if there is no room left at one. Rounds of this go on until all are decided.
+    Notes ----- The result is that of scanning one edge after the other, but many are decided at once, part by part.
+    Ends that have room for all their edges, or for all in the part, leave none out. At the others, the undecided edges
+    are ranked in the order of the scan; an edge is kept if its rank is below the room that is left, at both its ends,
+    and left out if there is no room left at one. Rounds of this go on until all are decided.
 
     *Why this is the scan.* Call an undecided edge e within reach at an end if its rank r there is below the room R
     left. Then the scan does not leave it out for want of room there: at most the kept edges and the r undecided before
@@ -185,14 +179,7 @@ def kept_edges(
     return kept
 
 
-def _ends_in_order(
-    sources: NDArray[np.int64],
-    targets: NDArray[np.int64],
-    order: NDArray[np.int64],
-    *,
-    num_nodes: int,
-    is_directed: bool,
-) -> NDArray[np.int64]:
+def _ends_in_order(sources: Ints, targets: Ints, order: Ints, *, num_nodes: int, is_directed: bool) -> Ints:
     """Return where edges end, shape (2, m): an arc leaves the first copy of its source, enters its target's second."""
     ends = np.empty((2, order.size), dtype=np.int64)
     ends[0], ends[1] = sources[order], targets[order]
@@ -200,10 +187,10 @@ def _ends_in_order(
     return ends
 
 
-def _scan(ends: NDArray[np.int64], full: NDArray[np.int64], max_degree: int) -> NDArray[np.bool_]:
+def _scan(ends: Ints, full: Ints, max_degree: int) -> Bools:
     """Return which edges are kept, of edges in the order of the scan; ``full`` has each end's degree before it."""
     is_over = full > max_degree
-    kept: NDArray[np.bool_] = ~(is_over[ends[0]] | is_over[ends[1]])
+    kept: Bools = ~(is_over[ends[0]] | is_over[ends[1]])
     scanned = np.flatnonzero(~kept)
     room = np.where(is_over, max_degree, full)
     length = max(_PART, full.size // _NODES_PER_EDGE)
@@ -214,17 +201,17 @@ def _scan(ends: NDArray[np.int64], full: NDArray[np.int64], max_degree: int) -> 
     return kept
 
 
-def _keep(ends: NDArray[np.int64], room: NDArray[np.int64]) -> NDArray[np.bool_]:
+def _keep(ends: Ints, room: Ints) -> Bools:
     """Return which edges of a part of the scan are kept, and take them from the room left at their ends."""
     is_short = np.bincount(ends.ravel(), minlength=room.size) > room
-    kept: NDArray[np.bool_] = ~(is_short[ends[0]] | is_short[ends[1]])
+    kept: Bools = ~(is_short[ends[0]] | is_short[ends[1]])
     disputed = np.flatnonzero(~kept)
     room -= np.bincount(ends[:, kept].ravel(), minlength=room.size)
     kept[disputed] = _settle(ends[:, disputed], is_short, room)
     return kept
 
 
-def _settle(ends: NDArray[np.int64], is_short: NDArray[np.bool_], room: NDArray[np.int64]) -> NDArray[np.bool_]:
+def _settle(ends: Ints, is_short: Bools, room: Ints) -> Bools:
     """Return which of the edges that end in a short node, one without room for all, are kept; take them from room."""
     num_edges = ends.shape[1]
     shift = num_edges.bit_length()
@@ -251,7 +238,7 @@ def _settle(ends: NDArray[np.int64], is_short: NDArray[np.bool_], room: NDArray[
     return kept
 
 
-def _ranks(node: NDArray[np.int64]) -> NDArray[np.int64]:
+def _ranks(node: Ints) -> Ints:
     """Return how many entries of the same value come before each, of ascending values."""
     places = np.arange(node.size)
     begins = np.zeros(node.size, dtype=np.int64)
@@ -259,8 +246,8 @@ def _ranks(node: NDArray[np.int64]) -> NDArray[np.int64]:
     return places - np.maximum.accumulate(begins)
 
 
-def _one_by_one(ends: NDArray[np.int64], room: NDArray[np.int64]) -> list[bool]:
-    """Return which edges are kept, where too few can be decided at once to gain by it; take them from room."""
+def _one_by_one(ends: Ints, room: Ints) -> list[bool]:
+    """Return which edges are kept, scanned one by one; take them from the room."""
     nodes, places = np.unique(ends, return_inverse=True)
     left = room[nodes].tolist()
     sources, targets = places.reshape(ends.shape)
@@ -272,3 +259,74 @@ def _one_by_one(ends: NDArray[np.int64], room: NDArray[np.int64]) -> list[bool]:
         kept.append(has_room)
     room[nodes] = left
     return kept
+
+
+def stable_order(sources: Ints, targets: Ints, identities: NDArray[np.uint64], *, is_directed: bool) -> Ints:
+    """Return edges in the order in which they are scanned: that of a hash of their two nodes.
+
+    The key of an edge is the first four bytes of :func:`~anonhist.numeric.hash_words` of C·a + b mod 2^64, under a
+    fixed public key. Here a and b are the identities of the edge's source and target, the smaller first where edges
+    have no direction, and C = 0x9E3779B97F4A7C15. Edges with equal keys are in ascending order of (source, target).
+
+    Parameters
+    ----------
+    sources, targets
+        Indices of nodes, shape (m,), in ascending order of (source, target), as :class:`Graph` has them; m < 2^32.
+    identities
+        One number for each node, shape (n,); nodes have different numbers, except by accident.
+    is_directed
+        Whether (u, v) and (v, u) are two arcs. If not, sources ≤ targets.
+
+    Returns
+    -------
+    ndarray of int64, shape (m,)
+        A permutation: the edges in their order.
+
+    Raises
+    ------
+    DataError
+        If the edges are not ascending, or 2^32 or more.
+
+    Notes
+    -----
+    *Why the order is stable.* Keys decide which of two edges comes first; if they are equal, the indices of their ends
+    do. A key depends only on the identities of the edge's two nodes: not on other edges, nor on the number of nodes or
+    edges. Indices are ranks of names: they change when a node is added or removed, but the order of two other nodes
+    does not. So any two edges that two graphs have in common come in the same order in both. Nothing here rests on
+    chance; the quality of the hash only affects how evenly edges are lost.
+
+    Examples
+    --------
+    >>> identities = np.array([7, 8, 9], dtype=np.uint64)
+    >>> sources, targets = np.array([0, 0, 1]), np.array([1, 2, 2])
+    >>> stable_order(sources, targets, identities, is_directed=False).tolist()
+    [0, 2, 1]
+
+    Without the first node, the edge between the others keeps its key.
+
+    >>> stable_order(np.array([0]), np.array([1]), identities[1:], is_directed=False).tolist()
+    [0]
+    """
+    if sources.size >= 1 << 32:
+        raise DataError("Only graphs with fewer than 2^32 edges can be projected: take a sample of the nodes.")
+    rises = sources[1:] > sources[:-1]
+    if not bool((rises | ((sources[1:] == sources[:-1]) & (targets[1:] >= targets[:-1]))).all()):
+        raise DataError("Edges must be in ascending order of source and target.")
+    # The key in the upper half of a word, the position in the lower: sorting words is faster than sorting indices.
+    words = hash_words(_pair_words(sources, targets, identities, is_directed=is_directed), key=ORDER_KEY)[:, 0] << _HALF
+    words |= np.arange(words.size, dtype=np.uint64)
+    words.sort()
+    words &= np.uint64(0xFFFFFFFF)
+    return words.view(np.int64)
+
+
+def _pair_words(
+    sources: Ints, targets: Ints, identities: NDArray[np.uint64], *, is_directed: bool
+) -> NDArray[np.uint64]:
+    """Return C·a + b mod 2^64: for random identities, two pairs have the same word with probability 2^−64."""
+    first, second = identities[sources], identities[targets]
+    if not is_directed:
+        first, second = np.minimum(first, second), np.maximum(first, second)
+    first *= _MULTIPLIER
+    first += second
+    return first

@@ -1,4 +1,4 @@
-"""Node privacy, any graph: how many nodes have at least each degree, under noise."""
+"""Node privacy for any graph: noisy numbers of nodes of at least each degree."""
 
 from __future__ import annotations
 
@@ -7,11 +7,18 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from anonhist.frozen import frozen
-from anonhist.graphs.node.node_mechanism import NoisyBins
-from anonhist.graphs.node.smooth_sums import WORK_OF_FIT, cells_from_above, smooth_sums
-from anonhist.graphs.node.sums_band import SINGLE_TAIL, TAIL, evidence_of, single_bounds
+from anonhist.graphs.node.node_mechanism import NoisyBins, Run
+from anonhist.graphs.node.noisy_sums import (
+    SINGLE_TAIL,
+    TAIL,
+    WORK_OF_FIT,
+    cells_from_above,
+    evidence_of,
+    single_bounds,
+    smooth_sums,
+)
 from anonhist.mechanisms.basis.falling_band import falling_bounds
-from anonhist.mechanisms.basis.noise import add_noise
+from anonhist.mechanisms.basis.noise import Noise, add_noise
 from anonhist.mechanisms.basis.published import profile_of_fit
 
 if TYPE_CHECKING:
@@ -19,8 +26,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from anonhist.graphs.node.node_mechanism import Run
-    from anonhist.mechanisms.basis.noise import Noise
     from anonhist.profiles import Profile
     from anonhist.releases import Evidence
 
@@ -29,11 +34,11 @@ if TYPE_CHECKING:
 class SurvivalDegrees(NoisyBins):
     """Release how many nodes have a degree of at least r, for r = 1..θ.
 
-    ``φ̃_{r+} = φ_{r+} + G``, independent G with ``P(G = j) ∝ e^(−γ|j|)``. One node more, of degree k after the
-    projection, adds one to k of the numbers and moves at most k others by one degree: together they change by 2θ at
-    most (3θ − 2 for in- or out-degrees, if that is more), and γ is the budget divided by that. Nodes without an edge
-    are never counted, so nodes need not be listed. What is published are the numbers as
-    :func:`~anonhist.graphs.node.smooth_sums.smooth_sums` reads them, and intervals from the noisy numbers themselves
+    ``φ̃_{r+} = φ_{r+} + G``, independent G with ``P(G = j) ∝ e^(−γ|j|)``. One extra node, of degree k after the
+    projection, adds 1 to k of the numbers and moves at most k others by one degree: in total they change by at most 2θ
+    (3θ − 2 for in- or out-degrees, if that is more), and γ is the budget divided by that. Nodes without an edge are
+    never counted, so nodes need not be listed. Published are the numbers that
+    :func:`~anonhist.graphs.node.noisy_sums.smooth_sums` estimates, and intervals from the noisy numbers themselves
     (:func:`~anonhist.mechanisms.basis.falling_band.falling_bounds`).
 
     Parameters

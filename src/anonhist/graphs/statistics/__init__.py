@@ -5,10 +5,16 @@ Loaded when asked for: a release needs none of them.
 
 from anonhist.graphs.statistics.ccdf import degree_ccdf
 from anonhist.graphs.statistics.degree_data import DegreeData, released_policy
-from anonhist.graphs.statistics.gini import gini
-from anonhist.graphs.statistics.k_stars import k_stars
 from anonhist.graphs.statistics.power_law_tail import PowerLawTail, power_law_tail
-from anonhist.graphs.statistics.sizes import isolated_nodes, mean_degree, nodes_with_edges, num_edges, num_nodes
+from anonhist.graphs.statistics.single_numbers import (
+    gini,
+    isolated_nodes,
+    k_stars,
+    mean_degree,
+    nodes_with_edges,
+    num_edges,
+    num_nodes,
+)
 from anonhist.graphs.statistics.summary import DegreeStatistics, degree_statistics
 
 __all__ = [

@@ -16,7 +16,7 @@ from anonhist.profiles import Profile
 from anonhist.properties.estimate import Estimate
 from anonhist.properties.levels import widening_factor
 from anonhist.properties.statement import PLUS_MINUS, Holds, Statement
-from anonhist.releases import Release
+from anonhist.releases import Release, ReleaseError
 from anonhist.releases.whole_interval import NORMAL_95
 
 if TYPE_CHECKING:
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from anonhist.privacy import Guarantee
-    from anonhist.releases import ReleaseError
 
 _MOSTLY_NOISE = "The release is mostly noise: the graph may be much smaller, and this number very wrong."
 _EMPTY = "No node has an edge, so nothing can be estimated: the interval covers every possible value."

@@ -6,20 +6,26 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from anonhist.graphs.statistics.degree_data import DegreeData, DegreeSource
-from anonhist.graphs.statistics.gini import gini
-from anonhist.graphs.statistics.k_stars import k_stars
-from anonhist.graphs.statistics.power_law_tail import power_law_tail
-from anonhist.graphs.statistics.sizes import isolated_nodes, mean_degree, nodes_with_edges, num_edges, num_nodes
+from anonhist.graphs.statistics.power_law_tail import PowerLawTail, power_law_tail
+from anonhist.graphs.statistics.single_numbers import (
+    gini,
+    isolated_nodes,
+    k_stars,
+    mean_degree,
+    nodes_with_edges,
+    num_edges,
+    num_nodes,
+)
+from anonhist.outward import Tabular
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from anonhist.graphs.statistics.power_law_tail import PowerLawTail
     from anonhist.properties.estimate import Estimate
 
 
 @dataclass(frozen=True)
-class DegreeStatistics:
+class DegreeStatistics(Tabular):
     """Statistics of the degrees of a graph, each with its interval.
 
     Attributes
@@ -38,6 +44,7 @@ class DegreeStatistics:
         A power law in the tail.
     """
 
+    known_as = "degree statistics"
     nodes_with_edges: Estimate
     edges: Estimate
     mean_degree: Estimate

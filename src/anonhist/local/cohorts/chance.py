@@ -1,4 +1,4 @@
-"""Raw estimates of labels with cohorts, and the probability of estimates as large if nobody has the label."""
+"""Raw estimates of labels with cohorts, and the probability of such an estimate if nobody has the label."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from anonhist.local.cohorts.counts import CohortCounts
 
-# Sums over cohorts are taken on so many steps.
+# Number of steps for the distribution of sums over cohorts.
 _STEPS = 1 << 17
 # Rounding can change a tail of such sums by this much.
 _ROUNDING = 1e-13
@@ -25,9 +25,9 @@ TINY = 1e-300
 
 @dataclass(frozen=True, eq=False)
 class LabelEstimates:
-    """Raw estimates, their errors, and what those would be if nobody had the label.
+    """Raw estimates, their errors, and their errors if nobody had the label.
 
-    ``unexplained`` is the contribution of each cell to the sum behind an estimate, less the part that the estimates
+    ``unexplained`` is the contribution of each cell to the sum behind an estimate, minus the part that the estimates
     explain. ``scores`` is the distance of that sum from its mean, in standard deviations of sums over random places,
     and ``unit`` is the value of one such standard deviation in an estimate.
     """
@@ -42,7 +42,7 @@ class LabelEstimates:
     def p_values(self, counts: CohortCounts) -> NDArray[np.float64]:
         """Return the larger of two tails: the normal one, and that of a label whose places are drawn at random.
 
-        The second one allows for unlisted labels that fall on some places in large numbers.
+        The second one accounts for frequent unlisted labels at some places.
         """
         from scipy.special import ndtr
 
@@ -50,8 +50,10 @@ class LabelEstimates:
         return np.asarray(np.maximum(normal, random_sums(self.unexplained, counts).tail(self.scores)))
 
 
-def people_as_they_are(variances: NDArray[np.float64], share: NDArray[np.float64], users: int) -> NDArray[np.float64]:
-    """Return standard errors without what drawing the people adds to variances, ``f(1 − f)/n``."""
+def without_sampling_error(
+    variances: NDArray[np.float64], share: NDArray[np.float64], users: int
+) -> NDArray[np.float64]:
+    """Return standard errors for the people who reported, without the variance of sampling them, ``f(1 − f)/n``."""
     return np.sqrt(np.maximum(variances - share * (1 - share) / users, _LEAST_SHARE * variances))
 
 
@@ -66,13 +68,13 @@ def random_moments(table: NDArray[np.float64], counts: CohortCounts) -> tuple[fl
 class RandomSums:
     """The distribution of the sum of the cells of a label whose places are drawn at random.
 
-    It is the convolution of the distributions of the C·h cells, on 2^17 steps. A value between two steps is split
+    It is the convolution of the distributions of the C·h cells, on 2¹⁷ steps. A value between two steps is split
     between them so that the mean is preserved, which can only make tails longer.
 
     Attributes
     ----------
     tails
-        The probability of so many steps or more above the least sum.
+        The probability of a sum at least this many steps above the least one.
     start
         The least sum, in standard deviations above the mean.
     step

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from anonhist.local.decoding.channel import BitChannel, SupportChannel
 from anonhist.numeric.read_only import read_only
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from anonhist.local.decoding import Channel
+    from anonhist.local.decoding.channel import Channel
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +46,7 @@ class Supports:
 
     @cached_property
     def distinct(self) -> NDArray[np.int32]:
-        """The places, each at most once in a cohort: repeats are marked by k, which is no place."""
+        """The places, each at most once in a cohort: repeats are marked by k, which is not a place."""
         if self.hashes == 1:
             return self.places
         out = self.places.copy()
@@ -78,7 +79,7 @@ class Supports:
         return out
 
     def gather_each(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return what :meth:`gather` adds up, cohort by cohort, shape (m, C)."""
+        """Return the sums of :meth:`gather` for each cohort by itself, shape (m, C)."""
         padded = np.pad(weights, ((0, 0), (0, 1)))
         out = np.zeros((self.values, self.cohorts))
         for function, places in enumerate(self.distinct):
@@ -135,6 +136,11 @@ class CohortCounts(ABC):
     others: NDArray[np.float64] | None
     collision: float
 
+    @staticmethod
+    @abstractmethod
+    def split(table: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return ``counts`` and ``users`` from the cells of a tally, one row for each cohort."""
+
     @property
     def total(self) -> int:
         """How many reports, n."""
@@ -172,13 +178,28 @@ class CohortCounts(ABC):
     def channel(self) -> tuple[Channel, NDArray[np.int64]]:
         """Return the distribution of the cells, with others if there may be any, and the count of each."""
 
-    def _of_supports(self) -> SupportedCells:
-        return SupportedCells(self.supports, self.weights, self.other_probability, self.gap, self.others)
+    def _cell_channel(self) -> SupportChannel:
+        """Return ``w_c·(q + (p − q)·[cell supports x])`` for every cell (c, j), row after row."""
+        supports, weights = self.supports, np.repeat(self.weights.ravel(), self.supports.buckets)
+        return SupportChannel(
+            supports.values,
+            weights.size,
+            weights * self.other_probability,
+            weights * self.gap,
+            spread=lambda shares: supports.spread(shares).ravel(),
+            gather=lambda cells: supports.gather(cells.reshape(supports.cohorts, -1)),
+            others=None if self.others is None else self.others.ravel(),
+        )
 
 
 @dataclass(frozen=True, eq=False)
 class SymbolCounts(CohortCounts):
     """Counts of reports that are one place each."""
+
+    @staticmethod
+    def split(table: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the table and the sums of its rows."""
+        return table, table.sum(axis=1)
 
     @property
     def free(self) -> int:
@@ -191,12 +212,17 @@ class SymbolCounts(CohortCounts):
 
     def channel(self) -> tuple[Channel, NDArray[np.int64]]:
         """Return the distribution of the pairs (cohort, place)."""
-        return self._of_supports(), self.counts.ravel()
+        return self._cell_channel(), self.counts.ravel()
 
 
 @dataclass(frozen=True, eq=False)
 class BitCounts(CohortCounts):
     """Counts of reports that have one bit for each place."""
+
+    @staticmethod
+    def split(table: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the table without its first column, which counts the reports, and that column."""
+        return table[:, 1:], table[:, 0]
 
     @property
     def free(self) -> int:
@@ -211,74 +237,6 @@ class BitCounts(CohortCounts):
     def channel(self) -> tuple[Channel, NDArray[np.int64]]:
         """Return the distribution of the triples (cohort, place, bit), the ones before the zeros."""
         zeros = self.users[:, np.newaxis] - self.counts
-        return Bits(self._of_supports()), np.concatenate((self.counts.ravel(), zeros.ravel()))
-
-
-@dataclass(frozen=True, eq=False)
-class SupportedCells:
-    """``w_c·(q + (p − q)·[cell supports x])`` for every cell (c, j), row after row.
-
-    ``others`` is the probability that other labels (one more item) support each cell; None if there are none.
-    """
-
-    supports: Supports
-    weights: NDArray[np.float64]
-    other_probability: float
-    gap: float
-    others: NDArray[np.float64] | None
-
-    @property
-    def items(self) -> int:
-        """How many shares there are to decode."""
-        return self.supports.values + (self.others is not None)
-
-    @property
-    def cells(self) -> int:
-        """C·k."""
-        return self.supports.cohorts * self.supports.buckets
-
-    def forward(self, frequencies: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the expected content of every cell, shape (C·k,)."""
-        supported = self.supports.spread(frequencies[: self.supports.values])
-        if self.others is not None:
-            supported = supported + self.others * frequencies[-1]
-        ones: NDArray[np.float64] = self.weights * (self.other_probability * frequencies.sum() + self.gap * supported)
-        return ones.ravel()
-
-    def adjoint(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the expected weight for every item."""
-        weighted = weights.reshape(self.supports.cohorts, -1) * self.weights
-        own = self.other_probability * float(weighted.sum()) + self.gap * self.supports.gather(weighted)
-        if self.others is None:
-            return own
-        return np.append(own, float((weighted * (self.other_probability + self.gap * self.others)).sum()))
-
-
-@dataclass(frozen=True, eq=False)
-class Bits:
-    """Every bit as a separate observation: the ones of all cells, then the zeros, each divided by k."""
-
-    ones: SupportedCells
-
-    @property
-    def items(self) -> int:
-        """How many shares there are to decode."""
-        return self.ones.items
-
-    @property
-    def cells(self) -> int:
-        """2·C·k."""
-        return 2 * self.ones.cells
-
-    def forward(self, frequencies: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the probability of every cell."""
-        ones = self.ones.forward(frequencies)
-        both = np.repeat(self.ones.weights * frequencies.sum(), self.ones.supports.buckets)
-        return np.concatenate((ones, both - ones)) / self.ones.supports.buckets
-
-    def adjoint(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the expected weight for every item."""
-        ones, zeros = weights.reshape(2, self.ones.supports.cohorts, -1)
-        rest = float((zeros * self.ones.weights).sum())
-        out: NDArray[np.float64] = (rest + self.ones.adjoint((ones - zeros).ravel())) / self.ones.supports.buckets
-        return out
+        buckets = self.supports.buckets
+        channel = BitChannel(self._cell_channel(), buckets, np.repeat(self.weights.ravel(), buckets))
+        return channel, np.concatenate((self.counts.ravel(), zeros.ravel()))

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from anonhist.local.cohorts.chance import TINY, LabelEstimates, people_as_they_are, random_moments
+from anonhist.local.cohorts.chance import TINY, LabelEstimates, random_moments, without_sampling_error
 from anonhist.local.cohorts.counts import Supports
 from anonhist.local.cohorts.fit import fitted_estimates
 from anonhist.local.cohorts.limits import CohortLimits, FoundLimits
-from anonhist.local.decoding import p_values
+from anonhist.local.decoding.significance import p_values
 from anonhist.local.surveys.estimate import Raw
 from anonhist.local.surveys.limits import SupportLimits
 from anonhist.numeric import TwoBinomials
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 # Least squares need the square of it in memory and the cube in time.
 _MOST_FITTED = 1500
-# Labels count as found at a level where chance finds one among all in one of twenty surveys.
+# Labels count as found at the level at which one of twenty surveys finds a label by chance.
 _FOUND = 0.05
 _ROUNDS = 8
 
@@ -41,7 +41,7 @@ def raw_estimates(counts: CohortCounts) -> Raw:
             counts.true_probability,
             counts.other_probability,
         )
-        if true < false:  # who has the label supports it less often than others: count those who do not support it
+        if true < false:  # people with the label support it less often than others: count those who do not
             supporting, true, false = counts.total - supporting, 1 - true, 1 - false
         exact = p_values(supporting, users=counts.total, probability=false)
         distribution = TwoBinomials(counts.total, true, false, 1 - true, 1 - false)
@@ -120,7 +120,7 @@ def plain_estimates(
     mean, deviation = random_moments(cells, counts)
     scores = (supports.total(cells) - mean) / max(deviation, TINY)
     unit = deviation / supports.hashes / (1 - kappa)
-    errors = people_as_they_are(total, shares, users)
+    errors = without_sampling_error(total, shares, users)
     return LabelEstimates(raw, errors, np.full(raw.size, np.sqrt(null)), cells, scores, unit)
 
 
@@ -133,7 +133,7 @@ def _collision_variance(kappa: float, hashes: int, buckets: int) -> float:
 
 
 def _own_variance(counts: CohortCounts, share: float) -> float:
-    """Return the variance of the mean over a label's cells where it has this share, people drawn at random."""
+    """Return the variance of the mean over the cells of a label with this share, people drawn at random."""
     supported = share + (1 - share) * counts.collision
     ones = counts.other_probability + counts.gap * supported
     people = supported * (1 - supported)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from anonhist.local.cohorts.chance import TINY, LabelEstimates, people_as_they_are, random_moments
+from anonhist.local.cohorts.chance import TINY, LabelEstimates, random_moments, without_sampling_error
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 # Share of the largest eigenvalue below which the fit follows rounding errors.
 _SMALLEST_EIGENVALUE = 1e-9
-# Fewer cells than that do not determine the error of the labels.
+# Fewer degrees of freedom do not determine the errors.
 _FEWEST_FREE = 20
 # The largest leverage: a cell with more nearly determines its own prediction, which makes it useless.
 _MOST_LEVERAGE = 0.95
@@ -30,7 +30,7 @@ def fitted_estimates(counts: CohortCounts) -> LabelEstimates | None:
     supports = counts.supports
     free = counts.free - supports.values
     if free < max(_FEWEST_FREE, supports.values / 4):
-        return None  # nothing would be left to see from how much the labels do not explain
+        return None  # too few degrees of freedom to estimate the errors
     others = np.zeros(counts.counts.shape) if counts.others is None else counts.others
     matrix, chances = supports.matrix(), others.ravel()
     weights = np.repeat(counts.weights.ravel(), supports.buckets)
@@ -57,7 +57,7 @@ def fitted_estimates(counts: CohortCounts) -> LabelEstimates | None:
     variances = np.einsum("ij,ij->i", inverse @ middle, inverse)
     if supports.hashes > 1:
         variances += share * _together(counts, inverse, others)
-    errors = people_as_they_are(np.maximum(variances, 0), share, counts.total)
+    errors = without_sampling_error(np.maximum(variances, 0), share, counts.total)
     null = np.sqrt(np.maximum(variances, TINY))
     left /= 1 - np.minimum(_leverages(counts, inverse, chances, weights), _MOST_LEVERAGE)
     cells = (weights * left).reshape(supports.cohorts, -1)

@@ -1,13 +1,13 @@
-"""Where a label falls among few buckets, in each cohort: by hashing any text, or by permuting a known alphabet.
+"""The bucket of a label in each cohort: by hashing any text, or by permuting a known alphabet.
 
-All parties compute the same result: the key and the numbers below are public. This file is the exact specification;
-that of the keyed hash and of multiply-shift is in docs/hashing.md.
+All parties compute the same result: the key and the numbers below are public. This file is the exact specification,
+together with that of the keyed hash and of multiply-shift in docs/hashing.md.
 """
 
 from __future__ import annotations
 
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, Protocol, SupportsIndex
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 MOST_COHORTS = MOST_BUCKETS = 1 << 16
 MOST_HASHES = 64
-# 16-bit words of a label's hash: among a million labels, two agree in all words in one of 10^8 surveys.
+# 16-bit words of a label's hash: among a million labels, two agree in all words in one of 10⁸ surveys.
 _WORDS = 4
 # Permutations and tables of counts with more numbers than this do not fit in memory.
 MOST_PLACES = 1 << 27
@@ -35,42 +35,13 @@ _CHUNK = 1 << 20
 DEFAULT_KEY = "anonhist"
 
 
-class Cohorts(Protocol):
-    """C cohorts of h functions each, from labels to places 0 to k − 1; function i of cohort c has number c·h + i."""
-
-    @property
-    def cohorts(self) -> int:
-        """How many cohorts, C."""
-
-    @property
-    def hashes(self) -> int:
-        """How many functions a cohort has, h."""
-
-    @property
-    def buckets(self) -> int:
-        """How many places there are, k."""
-
-    @property
-    def shares(self) -> NDArray[np.float64]:
-        """Probability of each place for a label under a random key, shape (k,)."""
-
-    def codes(self, values: Any) -> NDArray[Any]:
-        """Return the internal form of each value, one row each."""
-
-    def all_places(self, codes: NDArray[Any]) -> NDArray[np.int32]:
-        """Return the places of each label under every function, shape (C·h, m)."""
-
-    def own_places(self, codes: NDArray[Any], cohorts: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the places of each label under the functions of one cohort each, shape (n, h)."""
-
-
 def check_key(key: str) -> str:
     """Return a key of hash functions, or refuse one that cannot be shared as text.
 
     Raises
     ------
     UsageError
-        If it is empty, no text, or not plain text on one line.
+        If it is empty or not plain text on one line.
     """
     if not isinstance(key, str) or not key or not key.isprintable():
         raise UsageError(
@@ -79,7 +50,7 @@ def check_key(key: str) -> str:
     return key
 
 
-def _whole_hashes(functions: HashedCohorts | PermutedCohorts, given: SupportsIndex) -> int:
+def _whole_hashes(functions: Cohorts, given: SupportsIndex) -> int:
     return parse_whole_number(given, name="hashes", most=min(MOST_HASHES, functions.buckets))
 
 
@@ -104,13 +75,13 @@ class HashedCohorts:
     Raises
     ------
     UsageError
-        If a number is out of range or the key is not such a text.
+        If a number is out of range or the key is not plain text on one line.
 
     Examples
     --------
     >>> functions = HashedCohorts(buckets=256, cohorts=2, key="example")
-    >>> functions.places(["apple", "pear", "apple"]).shape
-    (2, 3, 1)
+    >>> functions.all_places(functions.codes(["apple", "pear", "apple"])).shape
+    (2, 3)
     """
 
     buckets: Converted[SupportsIndex, int] = converted(
@@ -126,7 +97,7 @@ class HashedCohorts:
 
     @property
     def shares(self) -> NDArray[np.float64]:
-        """Probability of each bucket for a label under a random key: its width divided by 2^16, shape (k,)."""
+        """Probability of each bucket for a label under a random key: its width divided by 2¹⁶, shape (k,)."""
         return bucket_widths(self.buckets) / (1 << 16)
 
     def codes(self, values: Any) -> NDArray[np.uint16]:
@@ -141,10 +112,6 @@ class HashedCohorts:
             raise DataError("Values must be a list of texts, one for each person.")
         labels = values if isinstance(values, np.ndarray) and values.dtype.kind == "U" else list(values)
         return label_words(keyed_hash(labels, key=self.key.encode()), _WORDS)
-
-    def places(self, labels: Any) -> NDArray[np.int64]:
-        """Return the bucket of every label under every function of every cohort, shape (C, m, h)."""
-        return _reshape(self.all_places(self.codes(labels)), self.hashes)
 
     def all_places(self, codes: NDArray[np.uint16]) -> NDArray[np.int32]:
         """Return the buckets of words, shape (C·h, m)."""
@@ -187,13 +154,13 @@ class PermutedCohorts:
     Raises
     ------
     UsageError
-        If a number is out of range, the key is empty, or the permutations would have more than 2^27 entries in all.
+        If a number is out of range, the key is empty, or the permutations would have more than 2²⁷ entries in all.
 
     Examples
     --------
     >>> from anonhist.local.surveys.alphabet import Alphabet
     >>> functions = PermutedCohorts(alphabet=Alphabet(4), cohorts=1, key="example")
-    >>> sorted(functions.places([0, 1, 2, 3]).ravel().tolist())
+    >>> sorted(functions.all_places(functions.codes([0, 1, 2, 3]))[0].tolist())
     [0, 1, 2, 3]
     """
 
@@ -220,10 +187,6 @@ class PermutedCohorts:
         """Return the number of each value in the alphabet."""
         return self.alphabet.codes(values)
 
-    def places(self, labels: Any) -> NDArray[np.int64]:
-        """Return the place of every label under every permutation of every cohort, shape (C, m, h)."""
-        return _reshape(self.all_places(self.codes(labels)), self.hashes)
-
     def all_places(self, codes: NDArray[np.int64]) -> NDArray[np.int32]:
         """Return the places of labels by number, shape (C·h, m)."""
         return np.take(self._permutations, codes, axis=1)
@@ -244,5 +207,5 @@ class PermutedCohorts:
         return read_only(out)
 
 
-def _reshape(places: NDArray[np.int32], hashes: int) -> NDArray[np.int64]:
-    return places.reshape(-1, hashes, places.shape[1]).swapaxes(1, 2).astype(np.int64)
+# C cohorts of h functions each, from labels to places 0 to k − 1; function i of cohort c has number c·h + i.
+Cohorts = HashedCohorts | PermutedCohorts

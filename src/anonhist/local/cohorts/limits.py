@@ -30,7 +30,7 @@ class CohortLimits:
     estimates
         Of the labels.
     counts
-        What they were made from.
+        The counts from which they were computed.
     """
 
     estimates: LabelEstimates

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from anonhist.errors import UsageError
-
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from collections.abc import Callable
 
-# Largest deviation from 1 of the sum of a column.
-_ROUNDING = 1e-9
+    from numpy.typing import NDArray
 
 
 class Channel(Protocol):
@@ -39,61 +36,88 @@ class Channel(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class AffineChannel:
-    """``Q f = base·Σf + gain·(support f)``: every cell has a base rate, and a higher one for the items it supports.
+class SupportChannel:
+    """``Q(cell | x) = base + gain·[cell supports x]``.
 
-    With hashes into g symbols in each of C cohorts, ``support`` has a one where an item's hash in a cohort is the
-    cell's symbol, ``base = q/C`` and ``gain = (p − q)/C``: a row of C ones for each item is all that is stored.
-
-    Parameters
+    Attributes
     ----------
-    support
-        Shape (cells, items), entries between 0 and 1: a SciPy sparse array, or anything with ``shape``, ``@`` and
-        ``.T @``.
+    values
+        How many values there are, m.
+    cells
+        How many cells.
     base, gain
-        Shape (cells,); base and base + gain at least 0. For the cell "bit j is 0" the gain is below 0.
-
-    Raises
-    ------
-    UsageError
-        If shapes do not agree, a probability is below 0, or a column does not add up to 1.
-
-    Examples
-    --------
-    >>> from scipy.sparse import eye_array
-    >>> channel = AffineChannel(eye_array(2), np.array([0.25, 0.25]), np.array([0.5, 0.5]))
-    >>> channel.forward(np.array([1.0, 0.0])).tolist()
-    [0.75, 0.25]
+        Probability of a cell that does not support the value, and how much more likely one is that does; numbers or
+        shape (cells,).
+    spread
+        From shares of the values, shape (m,), to the share of values that each cell supports, shape (cells,).
+    gather
+        From weights of the cells, shape (cells,), to their sum over the cells that support each value, shape (m,).
+    others
+        The share of all other values that a cell supports on average, a number or shape (cells,); None if there are no
+        others. They form one more item, the last.
     """
 
-    support: Any
-    base: NDArray[np.float64]
-    gain: NDArray[np.float64]
-
-    def __post_init__(self) -> None:
-        shape = self.support.shape
-        if len(shape) != 2 or 0 in shape or self.base.shape != shape[:1] or self.gain.shape != shape[:1]:
-            raise UsageError(
-                "The support of a channel needs one row for each entry of base and gain, and at least one column."
-            )
-        least = np.minimum(self.base, self.base + self.gain).min()
-        if not (least >= -_ROUNDING and np.abs(self.adjoint(np.ones(shape[0])) - 1.0).max() <= _ROUNDING):
-            raise UsageError("A channel needs probabilities of at least 0 that add up to 1 for each item.")
+    values: int
+    cells: int
+    base: float | NDArray[np.float64]
+    gain: float | NDArray[np.float64]
+    spread: Callable[[NDArray[np.float64]], NDArray[np.float64]]
+    gather: Callable[[NDArray[np.float64]], NDArray[np.float64]]
+    others: float | NDArray[np.float64] | None = None
 
     @property
     def items(self) -> int:
-        """How many items there are."""
-        return int(self.support.shape[1])
+        """How many shares there are to decode: the values, and the others if there are any."""
+        return self.values + (self.others is not None)
+
+    def forward(self, frequencies: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the probability of every cell, shape (cells,)."""
+        supported = self.spread(frequencies[: self.values])
+        if self.others is not None:
+            supported = supported + self.others * frequencies[-1]
+        return self.base * float(frequencies.sum()) + self.gain * supported
+
+    def adjoint(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the expected weight of the cell reported by a person with each value, shape (items,)."""
+        floor, gains = float((self.base * weights).sum()), self.gain * weights
+        own = floor + self.gather(gains)
+        return own if self.others is None else np.append(own, floor + float((self.others * gains).sum()))
+
+
+@dataclass(frozen=True, eq=False)
+class BitChannel:
+    """Reports of several bits, each a separate observation: the ones of all cells, then their zeros.
+
+    Attributes
+    ----------
+    ones
+        Share of the reports that have each bit.
+    bits
+        How many bits a report has.
+    weights
+        Share of the reports that have the bit of each cell at all, a number or shape (cells of ``ones``,).
+    """
+
+    ones: SupportChannel
+    bits: int
+    weights: float | NDArray[np.float64] = 1.0
+
+    @property
+    def items(self) -> int:
+        """How many shares there are to decode."""
+        return self.ones.items
 
     @property
     def cells(self) -> int:
-        """How many cells are counted."""
-        return int(self.support.shape[0])
+        """Two cells for each bit."""
+        return 2 * self.ones.cells
 
     def forward(self, frequencies: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return ``Q f``."""
-        return np.asarray(self.base * float(frequencies.sum()) + self.gain * (self.support @ frequencies))
+        """Return the probability of every cell, shape (cells,)."""
+        ones = self.ones.forward(frequencies)
+        return np.concatenate((ones, self.weights * float(frequencies.sum()) - ones)) / self.bits
 
     def adjoint(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return ``Qᵀ w``."""
-        return np.asarray(float(self.base @ weights) + self.support.T @ (self.gain * weights))
+        """Return the expected weight of the cells filled by a person with each value, shape (items,)."""
+        ones, zeros = weights.reshape(2, -1)
+        return (float((self.weights * zeros).sum()) + self.ones.adjoint(ones - zeros)) / self.bits

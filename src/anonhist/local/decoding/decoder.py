@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -11,9 +12,14 @@ import numpy as np
 from anonhist.errors import DataError, UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import ArrayLike, NDArray
 
     from anonhist.local.decoding.channel import Channel
+
+    # The channel, the share of the observations in each cell, and their number.
+    Observed = Callable[[], tuple[Channel, NDArray[np.float64], float]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,9 +33,9 @@ class Decoded:
     iterations
         Steps taken; 0 if there is a formula.
     converged
-        Whether the stopping rule was met; if not, the note says what was reached.
+        Whether the stopping rule was met; if not, the note says how close the result is.
     note
-        A sentence for the reader, or nothing.
+        A sentence for the reader; may be empty.
     """
 
     frequencies: NDArray[np.float64]
@@ -52,7 +58,6 @@ class Decoder(ABC):
     name: ClassVar[str]
     fits_counts: ClassVar[bool] = False
 
-    @abstractmethod
     def decode(
         self,
         raw: NDArray[np.float64],
@@ -70,10 +75,10 @@ class Decoder(ABC):
         channel
             How items become cells; needed by the decoders that fit the counts.
         counts
-            How many observations fell into each cell, shape (cells,), at least 0; they need not be whole.
+            How many observations fell into each cell, shape (cells,), at least 0, not necessarily integers.
         other
             Whether there may be items that are not on the list: then the result and the channel have one
-            more entry, the last, which ``raw`` has not.
+            more entry, the last, which is not in ``raw``.
 
         Raises
         ------
@@ -82,6 +87,13 @@ class Decoder(ABC):
         DataError
             If there are no reports, or some that are impossible under the channel.
         """
+        values = checked_raw(raw)
+        observed = partial(checked_shares, channel, counts, items=values.size + other)
+        return self._decode(values, observed, other=other)
+
+    @abstractmethod
+    def _decode(self, raw: NDArray[np.float64], observed: Observed, *, other: bool) -> Decoded:
+        """Return the frequencies; ``observed`` checks the counts, see :func:`checked_shares`."""
 
 
 def checked_raw(raw: ArrayLike) -> NDArray[np.float64]:

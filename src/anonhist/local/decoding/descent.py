@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from anonhist.local.decoding.decoder import Decoded
 from anonhist.numeric.simplex import project_to_simplex
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ _NOTHING = 1e-30
 
 
 class Objective(Protocol):
-    """φ, a convex function of the expected shares ``c = Q f``; inf where it is not defined.
+    """φ, a convex function of the expected shares ``c = Q f``; infinite outside its domain.
 
     It gives differences instead of values: near the minimum, values differ by less than their rounding errors.
     """
@@ -64,11 +65,16 @@ class Minimum:
     gap: float
     iterations: int
 
+    def decoded(self, tolerance: float, doubt: str) -> Decoded:
+        """Return the frequencies, with the doubt as a note if the gap is above the tolerance."""
+        converged = self.gap <= tolerance
+        return Decoded(self.frequencies, self.iterations, converged, "" if converged else doubt)
+
 
 def minimize(objective: Objective, channel: Channel, *, tolerance: float, iterations: int) -> Minimum:
     """Return the distribution f with the least φ(Q f), by accelerated projected gradients from the uniform one.
 
-    Steps are projected onto the simplex and carry momentum, which is dropped when φ would rise: φ never does. The part
+    Steps are projected onto the simplex and have momentum, which is reset when φ would rise, so φ never rises. The part
     of Q that is equal for all items does not matter, because steps add up to 0; EM, which it slows down, needs a
     hundred times as many steps for small ε. As φ is convex, ``min φ ≥ φ(Qy) + min_x g_x − gᵀy`` with the gradient g at
     any y: each step certifies its distance from the minimum.

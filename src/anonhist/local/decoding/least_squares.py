@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from anonhist.errors import UsageError
-from anonhist.local.decoding.decoder import Decoded, Decoder, checked_raw, checked_shares
+from anonhist.local.decoding.decoder import Decoded, Decoder
 from anonhist.local.decoding.descent import ROUNDING, largest_curvature, minimize
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from anonhist.local.decoding.channel import Channel
+    from anonhist.local.decoding.decoder import Observed
 
 # Steps of the power iteration that finds the scale of the ridge.
 _ROUNDS = 100
@@ -25,7 +26,7 @@ _ROUNDS = 100
 class ConstrainedLeastSquares(Decoder):
     """``argmin_{f ≥ 0, Σf = 1} n/2·Σ_c (Qf − m)_c²/u_c``, m the shares observed, u those expected if f is uniform.
 
-    The weights are nearly those of Pearson's χ², so that the objective is measured in nats, as a likelihood is. For
+    The weights are nearly those of Pearson's χ², so that the objective is in nats, like a likelihood. For
     k-RR it is the projection of the raw estimates. It needs no inverse of Q and stays stable if least squares without
     constraints would be ill-conditioned.
 
@@ -33,10 +34,10 @@ class ConstrainedLeastSquares(Decoder):
     ----------
     ridge
         Strength of the shrinkage of the listed frequencies to their mean, at least 0, as a share of the largest
-        curvature of the objective: in directions with less curvature they mostly shrink. It does not vanish as n
-        grows.
+        curvature of the objective: in directions with less curvature than this, shrinkage dominates. It does not vanish
+        as n grows.
     tolerance
-        Stop when the objective is proved to be within so many nats of its minimum; half a nat is one standard
+        Stop when the objective is certified to be within this many nats of its minimum; half a nat is one standard
         error.
     iterations
         The largest number of steps.
@@ -48,8 +49,8 @@ class ConstrainedLeastSquares(Decoder):
 
     Examples
     --------
-    >>> from anonhist.local.decoding import AffineChannel
-    >>> channel = AffineChannel(np.eye(2), base=np.full(2, 0.25), gain=np.full(2, 0.5))
+    >>> from anonhist.local.decoding.channel import SupportChannel
+    >>> channel = SupportChannel(2, 2, base=0.25, gain=0.5, spread=np.asarray, gather=np.asarray)
     >>> ConstrainedLeastSquares().decode(np.array([0.7, 0.3]), channel, np.array([60.0, 40.0])).frequencies.round(3)
     array([0.7, 0.3])
     """
@@ -64,29 +65,21 @@ class ConstrainedLeastSquares(Decoder):
         if not (0.0 <= self.ridge < math.inf and 0.0 <= self.tolerance < math.inf and self.iterations >= 1):
             raise UsageError("Least squares need a ridge and a tolerance of at least 0 and at least one iteration.")
 
-    def decode(
-        self,
-        raw: NDArray[np.float64],
-        channel: Channel | None = None,
-        counts: NDArray[np.float64] | None = None,
-        *,
-        other: bool = False,
-    ) -> Decoded:
-        """Return the frequencies; see :meth:`Decoder.decode`."""
-        known, shares, total = checked_shares(channel, counts, items=checked_raw(raw).size + other)
-        uniform = known.forward(np.full(known.items, 1.0 / known.items))
-        weights = np.divide(1.0, uniform, out=np.zeros(known.cells), where=uniform > 0)
+    def _decode(self, raw: NDArray[np.float64], observed: Observed, *, other: bool) -> Decoded:
+        del raw
+        channel, shares, total = observed()
+        uniform = channel.forward(np.full(channel.items, 1.0 / channel.items))
+        weights = np.divide(1.0, uniform, out=np.zeros(channel.cells), where=uniform > 0)
         fit = Squares(shares, weights)
         if self.ridge > 0.0:
-            listed = known.items - other
-            pull = self.ridge * largest_curvature(fit, known, uniform, rounds=_ROUNDS)
+            listed = channel.items - other
+            pull = self.ridge * largest_curvature(fit, channel, uniform, rounds=_ROUNDS)
             fit = Squares(np.append(shares, np.zeros(listed)), np.append(weights, np.full(listed, pull)))
-            known = _WithDeviations(known, listed)
+            channel = _WithDeviations(channel, listed)
         tolerance = max(self.tolerance / total, ROUNDING)
-        least = minimize(fit, known, tolerance=tolerance, iterations=self.iterations)
-        converged = least.gap <= tolerance
-        note = "" if converged else f"The fit is only proved to be within {least.gap * total:.2g} nats of the best one."
-        return Decoded(least.frequencies, least.iterations, converged, note)
+        least = minimize(fit, channel, tolerance=tolerance, iterations=self.iterations)
+        doubt = f"The fit is only proved to be within {least.gap * total:.2g} nats of the best one."
+        return least.decoded(tolerance, doubt)
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from anonhist.errors import UsageError
-from anonhist.local.decoding.decoder import Decoded, Decoder, checked_raw, checked_shares
+from anonhist.local.decoding.decoder import Decoded, Decoder
 from anonhist.local.decoding.descent import ROUNDING, Minimum, minimize
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from anonhist.local.decoding.channel import Channel
+    from anonhist.local.decoding.decoder import Observed
 
 # Below this ratio, u − ln(1 + u) is computed from its series.
 _SMALL = 1e-4
@@ -30,8 +31,8 @@ class MaximumLikelihood(Decoder):
     Parameters
     ----------
     tolerance
-        Stop when the logarithm of the likelihood is proved to be within so many nats of its maximum; half a nat is one
-        standard error.
+        Stop when the log-likelihood is certified to be within this many nats of its maximum; half a nat is one standard
+        error.
     iterations
         The largest number of steps.
 
@@ -42,8 +43,8 @@ class MaximumLikelihood(Decoder):
 
     Examples
     --------
-    >>> from anonhist.local.decoding import AffineChannel
-    >>> channel = AffineChannel(np.eye(2), base=np.full(2, 0.25), gain=np.full(2, 0.5))
+    >>> from anonhist.local.decoding.channel import SupportChannel
+    >>> channel = SupportChannel(2, 2, base=0.25, gain=0.5, spread=np.asarray, gather=np.asarray)
     >>> MaximumLikelihood().decode(np.array([0.7, 0.3]), channel, np.array([60.0, 40.0])).frequencies.round(3)
     array([0.7, 0.3])
     """
@@ -57,24 +58,12 @@ class MaximumLikelihood(Decoder):
         if not (0.0 <= self.tolerance < math.inf and self.iterations >= 1):
             raise UsageError("Maximum likelihood needs a tolerance of at least 0 and at least one iteration.")
 
-    def decode(
-        self,
-        raw: NDArray[np.float64],
-        channel: Channel | None = None,
-        counts: NDArray[np.float64] | None = None,
-        *,
-        other: bool = False,
-    ) -> Decoded:
-        """Return the frequencies; see :meth:`Decoder.decode`."""
-        known, shares, total = checked_shares(channel, counts, items=checked_raw(raw).size + other)
-        most = self.maximum(known, shares, total)
-        converged = most.gap <= self._gap(total)
-        note = (
-            ""
-            if converged
-            else f"The likelihood is only proved to be within {most.gap * total:.2g} nats of the maximum."
-        )
-        return Decoded(most.frequencies, most.iterations, converged, note)
+    def _decode(self, raw: NDArray[np.float64], observed: Observed, *, other: bool) -> Decoded:
+        del raw, other
+        channel, shares, total = observed()
+        most = self.maximum(channel, shares, total)
+        doubt = f"The likelihood is only proved to be within {most.gap * total:.2g} nats of the maximum."
+        return most.decoded(self._gap(total), doubt)
 
     def maximum(self, channel: Channel, shares: NDArray[np.float64], total: float) -> Minimum:
         """Return the maximum for shares of ``total`` observations."""

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 from anonhist.errors import UsageError
 from anonhist.local.decoding.decoder import Decoder
 from anonhist.local.decoding.expectation_maximization import ExpectationMaximization
+from anonhist.local.decoding.formulas import Normalized, Projected, Unbiased
 from anonhist.local.decoding.least_squares import ConstrainedLeastSquares
 from anonhist.local.decoding.likelihood import MaximumLikelihood
-from anonhist.local.decoding.normalized import Normalized
-from anonhist.local.decoding.projected import Projected
 from anonhist.local.decoding.significance import BenjaminiHochberg, Bonferroni, Correction, Holm
-from anonhist.local.decoding.unbiased import Unbiased
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+Value = TypeVar("Value")
 DecoderName = Literal["projected", "normalized", "unbiased", "mle", "em", "least-squares"]
 CorrectionName = Literal["holm", "bonferroni", "benjamini-hochberg"]
+DecoderLike = DecoderName | Decoder
+CorrectionLike = CorrectionName | Correction
 DECODERS: dict[str, type[Decoder]] = {
     each.name: each
     for each in (Projected, Normalized, Unbiased, MaximumLikelihood, ExpectationMaximization, ConstrainedLeastSquares)
@@ -23,43 +27,39 @@ DECODERS: dict[str, type[Decoder]] = {
 CORRECTIONS: dict[str, type[Correction]] = {each.name: each for each in (Holm, Bonferroni, BenjaminiHochberg)}
 
 
-def as_decoder(decoder: DecoderName | Decoder) -> Decoder:
-    """Return a decoder as it is, or the one of that name with its default settings.
+def as_decoder(decoder: DecoderLike) -> Decoder:
+    """Return a decoder as it is, or the one with this name and its default settings.
 
     Raises
     ------
     UsageError
-        If there is none of that name.
+        If no decoder has this name.
 
     Examples
     --------
     >>> as_decoder("projected")
     Projected()
     """
-    if isinstance(decoder, Decoder):
-        return decoder
-    if decoder not in DECODERS:
-        message = f"There is no decoder {decoder!r:.80}; take one of {', '.join(DECODERS)}."
-        raise UsageError(message)
-    return DECODERS[decoder]()
+    return decoder if isinstance(decoder, Decoder) else _made(DECODERS, decoder, "decoder")
 
 
-def as_correction(correction: CorrectionName | Correction) -> Correction:
-    """Return a correction as it is, or the one of that name.
+def as_correction(correction: CorrectionLike) -> Correction:
+    """Return a correction as it is, or the one with this name.
 
     Raises
     ------
     UsageError
-        If there is none of that name.
+        If no correction has this name.
 
     Examples
     --------
     >>> as_correction("holm")
     Holm()
     """
-    if isinstance(correction, Correction):
-        return correction
-    if correction not in CORRECTIONS:
-        message = f"There is no correction {correction!r:.80}; take one of {', '.join(CORRECTIONS)}."
-        raise UsageError(message)
-    return CORRECTIONS[correction]()
+    return correction if isinstance(correction, Correction) else _made(CORRECTIONS, correction, "correction")
+
+
+def _made(named: Mapping[str, type[Value]], name: str, what: str) -> Value:
+    if name not in named:
+        raise UsageError(f"There is no {what} {name!r:.80}; take one of {', '.join(named)}.")
+    return named[name]()

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def p_values(supports: ArrayLike, users: int, probability: float) -> NDArray[np.float64]:
-    """Return the probability of so much support or more for an item that nobody has: ``P(Bin(n, q) ≥ c)``.
+    """Return the probability of at least this much support for an item that nobody has: ``P(Bin(n, q) ≥ c)``.
 
     ``= I_q(c, n − c + 1)``, the regularized incomplete beta function; 1 at c = 0. Support c of an item without users is
     binomial for any values of the others, because each of them supports it with probability q.
@@ -50,8 +50,7 @@ def p_values(supports: ArrayLike, users: int, probability: float) -> NDArray[np.
     if users < 0 or counts.ndim != 1 or bool(((counts < 0) | (counts > users)).any()):
         raise UsageError("Supports must be a one-dimensional list of whole numbers between 0 and the number of users.")
     if not 0.0 < probability < 1.0:
-        message = f"The probability of support must be between 0 and 1, both excluded, not {probability}."
-        raise UsageError(message)
+        raise UsageError(f"The probability of support must be between 0 and 1, both excluded, not {probability}.")
     tails = betainc(np.maximum(counts, 1).astype(np.float64), (users - counts).astype(np.float64) + 1.0, probability)
     return np.asarray(np.where(counts == 0, 1.0, tails), dtype=np.float64)
 
@@ -67,9 +66,25 @@ class Correction(ABC):
 
     name: ClassVar[str]
 
-    @abstractmethod
     def adjust(self, p_values: ArrayLike) -> NDArray[np.float64]:
-        """Return for each test the least level at which it is rejected, at most 1, shape (k,)."""
+        """Return for each test the least level at which it is rejected, at most 1, shape (k,); equal ones stay equal.
+
+        Raises
+        ------
+        UsageError
+            If the p-values are not a list of numbers from 0 to 1.
+        """
+        values = np.asarray(p_values, dtype=np.float64)
+        if values.ndim != 1 or not bool(((values >= 0) & (values <= 1)).all()):
+            raise UsageError("A correction needs a one-dimensional list of p-values from 0 to 1.")
+        order = np.argsort(values, kind="stable")
+        result = np.empty(values.size)
+        result[order] = np.minimum(self._adjust(values[order]), 1.0)
+        return result
+
+    @abstractmethod
+    def _adjust(self, ascending: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the levels of p-values in ascending order; those above 1 stand for 1."""
 
     def reject(self, p_values: ArrayLike, level: float) -> NDArray[np.bool_]:
         """Return which tests are rejected at the level, bool, shape (k,).
@@ -80,8 +95,7 @@ class Correction(ABC):
             If the level is not between 0 and 1, or the p-values are not a list of numbers from 0 to 1.
         """
         if not 0.0 < level < 1.0:
-            message = f"The level of a test must be between 0 and 1, both excluded, not {level}."
-            raise UsageError(message)
+            raise UsageError(f"The level of a test must be between 0 and 1, both excluded, not {level}.")
         return np.asarray(self.adjust(p_values) <= level)
 
 
@@ -97,10 +111,8 @@ class Bonferroni(Correction):
 
     name: ClassVar[str] = "bonferroni"
 
-    def adjust(self, p_values: ArrayLike) -> NDArray[np.float64]:
-        """Return ``min(k p, 1)``."""
-        values = _check(p_values)
-        return np.asarray(np.minimum(values * values.size, 1.0))
+    def _adjust(self, ascending: NDArray[np.float64]) -> NDArray[np.float64]:
+        return ascending * ascending.size
 
 
 @dataclass(frozen=True)
@@ -115,14 +127,8 @@ class Holm(Correction):
 
     name: ClassVar[str] = "holm"
 
-    def adjust(self, p_values: ArrayLike) -> NDArray[np.float64]:
-        """Return the adjusted p-values; equal ones stay equal."""
-        values = _check(p_values)
-        order = np.argsort(values, kind="stable")
-        factors = np.arange(values.size, 0, -1)
-        result = np.empty(values.size)
-        result[order] = np.minimum(np.maximum.accumulate(values[order] * factors), 1.0)
-        return result
+    def _adjust(self, ascending: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.maximum.accumulate(ascending * np.arange(ascending.size, 0, -1))
 
 
 @dataclass(frozen=True)
@@ -130,7 +136,7 @@ class BenjaminiHochberg(Correction):
     """``min_{j ≥ i} k p_(j)/j``: the false discovery rate is at most the level (Benjamini, Hochberg 1995).
 
     That holds for tests that are independent or positively dependent. The supports of the items of one survey are
-    weakly negatively dependent, for which no proof is known that covers all cases.
+    weakly negatively dependent; no proof is known for all such cases.
 
     Examples
     --------
@@ -140,18 +146,6 @@ class BenjaminiHochberg(Correction):
 
     name: ClassVar[str] = "benjamini-hochberg"
 
-    def adjust(self, p_values: ArrayLike) -> NDArray[np.float64]:
-        """Return the adjusted p-values; equal ones stay equal."""
-        values = _check(p_values)
-        order = np.argsort(values, kind="stable")
-        scaled = values[order] * (values.size / np.arange(1, values.size + 1))
-        result = np.empty(values.size)
-        result[order] = np.minimum(np.minimum.accumulate(scaled[::-1])[::-1], 1.0)
-        return result
-
-
-def _check(p_values: ArrayLike) -> NDArray[np.float64]:
-    values = np.asarray(p_values, dtype=np.float64)
-    if values.ndim != 1 or not bool(((values >= 0) & (values <= 1)).all()):
-        raise UsageError("A correction needs a one-dimensional list of p-values from 0 to 1.")
-    return values
+    def _adjust(self, ascending: NDArray[np.float64]) -> NDArray[np.float64]:
+        scaled = ascending * (ascending.size / np.arange(1, ascending.size + 1))
+        return np.minimum.accumulate(scaled[::-1])[::-1]

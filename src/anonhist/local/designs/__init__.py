@@ -1,1 +1,1 @@
-"""The mathematics of which values a report supports: blocks of points, packed bits, channels."""
+"""Which values a report supports: blocks of points, and packed bits."""

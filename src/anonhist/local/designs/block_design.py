@@ -3,62 +3,33 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from anonhist.errors import UsageError
-from anonhist.local.designs.channels import SupportChannel
+from anonhist.local.decoding.channel import SupportChannel
 from anonhist.local.designs.matrices import check_entries
 from anonhist.randomness import bernoulli, uniform_integers
 
 if TYPE_CHECKING:
-    from fractions import Fraction
-
     from numpy.typing import NDArray
 
     from anonhist.local.surveys.tally import Tally
     from anonhist.numeric import ExponentialQuotient
+    from anonhist.numeric.hadamard import HadamardMatrix
+    from anonhist.numeric.projective_space import ProjectiveSpace
     from anonhist.randomness import RandomSource
+
+    # The same number of points, ``support``, supports every item, and the same number, ``num_shared``, every two items.
+    Design = HadamardMatrix | ProjectiveSpace
 
 # Above, the transform of all cells does not fit in memory, nor does a list of pairs that takes minutes.
 MOST_CELLS, MOST_PAIRS = 1 << 27, 1 << 36
-# A transform of all cells costs about as much as comparing each with so many values.
+# A transform of all cells costs about as much as comparing each cell with this many values.
 _PAIRS_PER_CELL = 16
 _PIECE = 1 << 16
 _MOST_COUNTED_POINTS = 1 << 20
-
-
-class Design(Protocol):
-    """Items and points: the same number of points supports every item, and the same number every two items."""
-
-    @property
-    def points(self) -> int:
-        """How many points there are, b."""
-
-    @property
-    def items(self) -> int:
-        """How many items."""
-
-    @property
-    def support(self) -> int:
-        """How many points support an item, s."""
-
-    @property
-    def num_shared(self) -> Fraction | int:
-        """How many points support two different items, m."""
-
-    def supports(self, points: NDArray[np.int64], items: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Say whether the points support the items; the arrays are broadcast."""
-
-    def supporter(self, items: NDArray[np.int64], choices: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return one of the points that support each item, another one for each choice from 0 to ``support`` − 1."""
-
-    def sums(self, weights: NDArray[Any]) -> NDArray[Any]:
-        """Return the sum of the weights of the points that support each item, shape (…, items)."""
-
-    def spread(self, shares: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the sum of the shares of the items that each point supports, shape (…, points)."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +51,7 @@ class BlockDesign:
 
     @property
     def items(self) -> int:
-        """How many values there is room for."""
+        """The largest number of values."""
         return self.blocks * self.design.items
 
     def base(self, odds: ExponentialQuotient) -> ExponentialQuotient:
@@ -96,7 +67,7 @@ class BlockDesign:
         return tuple(tuple(high if entry else low for entry in row) for row in supports.tolist())
 
     def supports(self, cells: NDArray[np.int64], values: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Say whether the cells support the values; the arrays are broadcast."""
+        """Return whether the cells support the values; the arrays are broadcast."""
         block, point = np.divmod(cells, self.design.points)
         home, item = np.divmod(values, self.design.items)
         return np.asarray((block == home) & self.design.supports(point, item))
@@ -114,7 +85,7 @@ class BlockDesign:
     def support_bounds(self, items: int) -> tuple[int, int]:
         """Return the least and the largest number of the first items of a block that one of its points supports.
 
-        With more than 2^20 points these are the trivial bounds, none and all.
+        With more than 2²⁰ points, these are the trivial bounds 0 and ``items``.
         """
         if self.design.points > _MOST_COUNTED_POINTS:
             return 0, items
@@ -147,7 +118,7 @@ class BlockDesign:
         return out
 
     def is_listed(self, tally: Tally, values: NDArray[np.int64]) -> bool:
-        """Say whether it is quicker to compare each of the values with each report than to transform all cells."""
+        """Return whether it is faster to compare each of the values with each report than to transform all cells."""
         return values.size * tally.cells.size <= _PAIRS_PER_CELL * self.cells
 
     def block_counts(self, tally: Tally, values: NDArray[np.int64]) -> NDArray[np.int64]:

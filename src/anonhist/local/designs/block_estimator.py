@@ -65,17 +65,11 @@ class BlockEstimator:
     @cached_property
     def variances(self) -> tuple[float, float, float]:
         """Variance added by a person with the value, with another one of its block, or with one of another block."""
-        design, base = self.blocks.design, self._base
-        rest = (design.points - design.support) * base
-        shared = (self._gain * float(design.num_shared) + design.support) * base
-        elsewhere = (self._gain * float(design.support - design.num_shared) + design.points - design.support) * base
-        odds = self._gain + 1
-        own = self._moment(odds * base * design.support, rest) - (1 - self.offset) ** 2
-        return (
-            own,
-            self._moment(shared, elsewhere) - self.offset**2,
-            self._moment(design.support * base, rest) - (self.offset**2),
+        own, near, far = (
+            self.factor**2 * (supporting * (1 - self.ratio) ** 2 + beside * self.ratio**2)
+            for supporting, beside in self._chances
         )
+        return own - (1 - self.offset) ** 2, near - self.offset**2, far - self.offset**2
 
     @cached_property
     def average_neighbours(self) -> float:
@@ -88,12 +82,12 @@ class BlockEstimator:
     def null_probability(self) -> float:
         """An upper bound on the probability that a report in the block of a value that nobody has supports it.
 
-        It is s/b for people with values of other blocks and hardly less for those with others of this one.
+        It is s/b for people with values of other blocks, and slightly less for those with other values of this block.
         """
-        design = self.blocks.design
         if self.blocks.blocks == 1:
-            return (self._gain * float(design.num_shared) + design.support) * self._base
-        return design.support / design.points
+            _, (shared, _), _ = self._chances
+            return shared
+        return self.blocks.design.support / self.blocks.design.points
 
     def variance(
         self, frequency: float | NDArray[np.float64] = 0.0, neighbours: float | NDArray[np.float64] | None = None
@@ -120,22 +114,12 @@ class BlockEstimator:
         supports two values, its supports are two binomial numbers. Otherwise they are a sum of reports that support it
         and of others of its block.
         """
-        design, base, gain = self.blocks.design, self._base, self._gain
-        shared = (gain * float(design.num_shared) + design.support) * base
+        design, (own, near, far) = self.blocks.design, self._chances
         if self.blocks.blocks == 1 or not design.num_shared:
-            p, rest = (gain + 1) * design.support * base, 1 - (gain + 1) * design.support * base
-            return SupportLimits(supports, TwoBinomials(users, p, shared, rest, 1 - shared))
+            return SupportLimits(supports, TwoBinomials(users, own[0], near[0], 1 - own[0], 1 - near[0]))
         weights = Fraction(design.num_shared) / (design.support - Fraction(design.num_shared))
         up, down = weights.denominator, weights.numerator
-        outside = (design.points - design.support) * base
-        distribution = SignedSums(
-            users,
-            up,
-            down,
-            own=((gain + 1) * design.support * base, outside),
-            near=(shared, gain * float(design.support - design.num_shared) * base + outside),
-            far=(design.support * base, outside),
-        )
+        distribution = SignedSums(users, up, down, own=own, near=near, far=far)
         together = np.clip(self.block_share(beside, users), 0, 1)
         return BlockLimits(up * supports - down * (beside - supports), together, distribution)
 
@@ -145,6 +129,21 @@ class BlockEstimator:
         return (beside / users - design.points * self._base) / (self._gain * design.support * self._base)
 
     @cached_property
+    def _chances(self) -> tuple[tuple[float, float], tuple[float, float], tuple[float, float]]:
+        """Probabilities that a report supports a value, and that it is elsewhere in its block.
+
+        For people with the value, with another one of its block, and with one of another block.
+        """
+        design, gain, base = self.blocks.design, self._gain, self._base
+        elsewhere = (design.points - design.support) * base
+        shared, apart = float(design.num_shared), float(design.support - design.num_shared)
+        return (
+            ((gain + 1) * design.support * base, elsewhere),
+            ((gain * shared + design.support) * base, gain * apart * base + elsewhere),
+            (design.support * base, elsewhere),
+        )
+
+    @cached_property
     def _gain(self) -> float:
         """E − 1, accurate for small ε."""
         return math.expm1(self.epsilon)
@@ -152,6 +151,3 @@ class BlockEstimator:
     @cached_property
     def _base(self) -> float:
         return 1 / (self._gain * self.blocks.design.support + self.blocks.cells)
-
-    def _moment(self, supporting: float, beside: float) -> float:
-        return self.factor**2 * (supporting * (1 - self.ratio) ** 2 + beside * self.ratio**2)

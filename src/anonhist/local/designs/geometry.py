@@ -23,7 +23,7 @@ def space_for(field: SupportsIndex, size: int) -> ProjectiveSpace:
     Raises
     ------
     UsageError
-        If the field is not a prime from 2 to 2^31 − 1, or F^t is 2^62 or more.
+        If the field is not a prime from 2 to 2³¹ − 1, or F^t is 2⁶² or more.
     """
     prime = parse_whole_number(field, name="field", least=2, most=LARGEST_FIELD)
     return ProjectiveSpace(prime, _length(prime, size))

@@ -13,7 +13,7 @@ def check_entries(entries: int) -> None:
     Raises
     ------
     UsageError
-        If it has more than 2^20 entries.
+        If it has more than 2²⁰ entries.
     """
     if entries > MOST_ENTRIES:
         raise UsageError("The matrix of this survey has more than 2^20 entries; use a smaller survey.")

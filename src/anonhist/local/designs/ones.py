@@ -11,19 +11,19 @@ if TYPE_CHECKING:
 
     from anonhist.numeric import ExponentialQuotient
 
-# An honest report has too many ones with at most this probability, and too few with at most the same: 2^−40 together.
+# An honest report has too many ones with at most this probability, and too few with at most the same: 2⁻⁴⁰ together.
 LOG2_CHANCE = -41
-# Probabilities are whole multiples of 2^−192, weights of 2^−192 of the largest.
+# Probabilities are whole multiples of 2⁻¹⁹², weights of 2⁻¹⁹² of the largest.
 _BITS = 192
 _ONE = 1 << _BITS
-# Terms so far below the largest one no longer matter.
+# Terms this far below the largest one are negligible.
 _NEGLIGIBLE = _ONE >> 96
 
 
 def honest_ones(
     size: int, own: int, own_probability: ExponentialQuotient, other_probability: ExponentialQuotient
 ) -> tuple[int, int]:
-    """Return bounds on the number of ones in an honest report, which fail with probability at most 2^−40.
+    """Return bounds on the number of ones in an honest report, which fail with probability at most 2⁻⁴⁰.
 
     Parameters
     ----------
@@ -37,8 +37,8 @@ def honest_ones(
     Returns
     -------
     (int, int)
-        Whole numbers a ≤ b with ``P(ones < a) ≤ 2^−41`` and ``P(ones > b) ≤ 2^−41``. They follow from certified integer
-        arithmetic, so they are the same on all machines, and are the tightest such numbers or next to them.
+        Integers a ≤ b with ``P(ones < a) ≤ 2^−41`` and ``P(ones > b) ≤ 2^−41``. They are computed by certified integer
+        arithmetic, so they are the same on all machines. They are at most one from the tightest bounds.
 
     Notes
     -----
@@ -72,7 +72,7 @@ def have_ones(rows: NDArray[np.uint8], size: int, least: int, most: int) -> NDAr
 
 
 def _most(size: int, own: int, own_probability: int, other_probability: int) -> int:
-    """Return the least m that is known to have ``P(ones > m) ≤ 2^−41``; probabilities are multiples of 2^−192."""
+    """Return the least m that is known to have ``P(ones > m) ≤ 2^−41``; probabilities are multiples of 2⁻¹⁹²."""
     first, tails = _tails(size - own, other_probability)
     rest = _ONE - own_probability
     for _ in range(own):

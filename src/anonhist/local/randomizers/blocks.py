@@ -13,15 +13,12 @@ from anonhist.local.designs.block_estimator import BlockEstimator
 from anonhist.local.surveys.closed import ClosedSurvey
 from anonhist.local.surveys.estimate import Raw
 from anonhist.local.surveys.forgery import ForgedWeight, forged_weight
-from anonhist.local.surveys.reports import WholeColumn
-from anonhist.local.surveys.tally import count_cells
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from anonhist.local.decoding import Channel
+    from anonhist.local.decoding.channel import Channel
     from anonhist.local.designs.block_design import BlockDesign
-    from anonhist.local.surveys.reports import Column
     from anonhist.local.surveys.tally import Tally
     from anonhist.numeric import ExponentialQuotient
     from anonhist.randomness import RandomSource
@@ -44,11 +41,6 @@ class BlockSurvey(ClosedSurvey):
     def estimator(self) -> BlockEstimator:
         """The estimator and its variance."""
         return BlockEstimator(self.block_design, self.size, self.epsilon)
-
-    @property
-    def columns(self) -> tuple[Column, ...]:
-        """One column, ``report``: the cell, ``block·b + point``."""
-        return (WholeColumn("report", self.cells),)
 
     @property
     def cells(self) -> int:
@@ -122,7 +114,3 @@ class BlockSurvey(ClosedSurvey):
 
     def _draw(self, codes: NDArray[np.int64], *, source: RandomSource) -> dict[str, NDArray[Any]]:
         return {"report": self.block_design.draw(codes, self.odds, source=source)}
-
-    def _count_cells(self, columns: Any, users: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        del users
-        return count_cells(columns["report"], size=self.cells)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, SupportsIndex
+from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex
 
 import numpy as np
 
 from anonhist.frozen import Converted, converted, frozen
-from anonhist.local.cohorts.counts import BitCounts
+from anonhist.local.cohorts.counts import BitCounts, CohortCounts
 from anonhist.local.designs.bits import bit_counts, overwrite_bits
 from anonhist.local.designs.matrices import check_entries
 from anonhist.local.designs.ones import have_ones, honest_ones
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from anonhist.local.cohorts.counts import Supports
     from anonhist.local.surveys.reports import Column
     from anonhist.local.surveys.tally import Tally
     from anonhist.numeric import ExponentialQuotient
@@ -44,26 +42,8 @@ class BloomSurvey(CohortSurvey):
         h, functions of each cohort, from 1 to 64. A value for which several collide has fewer bits.
     """
 
+    _counts_type: ClassVar[type[CohortCounts]] = BitCounts
     hashes: Converted[SupportsIndex, int] = converted(partial(parse_whole_number, name="hashes", most=64), default=1)
-
-    @property
-    def _hashes(self) -> int:
-        return self.hashes
-
-    @property
-    @abstractmethod
-    def true_support_probability(self) -> ExponentialQuotient:
-        """p, of a bit of the value."""
-
-    @property
-    @abstractmethod
-    def false_support_probability(self) -> ExponentialQuotient:
-        """q, of any other bit."""
-
-    @property
-    def parameters(self) -> dict[str, Any]:
-        """Those of any survey with cohorts, and h."""
-        return {**super().parameters, "hashes": self.hashes}
 
     @property
     def columns(self) -> tuple[Column, ...]:
@@ -125,8 +105,7 @@ class BloomSurvey(CohortSurvey):
             overwrite_bits(bits, places, bernoulli(true_probability, len(codes), source=source))
         return bits
 
-    def _count_cells(self, columns: Any, users: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        del users
+    def _count_cells(self, columns: Mapping[str, NDArray[Any]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         order = np.argsort(columns["cohort"], kind="stable")
         # Only cohorts with reports: there may be many more.
         cohorts, starts = np.unique(columns["cohort"][order], return_index=True)
@@ -140,7 +119,7 @@ class BloomSurvey(CohortSurvey):
 
     @cached_property
     def honest_ones(self) -> tuple[int, int]:
-        """Bounds on the number of ones in an honest report, which fail with probability at most 2^−40; public."""
+        """Bounds on the number of ones in an honest report, which fail with probability at most 2⁻⁴⁰; public."""
         own = min(self.hashes, self.places)
         return honest_ones(self.places, own, self.true_support_probability, self.false_support_probability)
 
@@ -161,23 +140,3 @@ class BloomSurvey(CohortSurvey):
         least, most = self.honest_ones
         total: int = sum(tally.counts[~is_total].tolist())
         return least * tally.users <= total <= most * tally.users
-
-    def _counts(
-        self,
-        tally: Tally,
-        supports: Supports,
-        others: NDArray[np.float64] | None,
-        cohorts: NDArray[np.int64] | None = None,
-    ) -> BitCounts:
-        table = self._table(tally, cohorts)
-        p, q = self.true_support_probability, self.false_support_probability
-        return BitCounts(
-            counts=table[:, 1:],
-            users=table[:, 0],
-            supports=supports,
-            other_probability=float(q),
-            gap=float(p - q),
-            shares=self.functions.shares,
-            others=others,
-            collision=self._collision,
-        )

@@ -1,9 +1,9 @@
-"""Hadamard response: a row of a Hadamard matrix, probably one where the value's column is +1."""
+"""Hadamard response: a row of a Hadamard matrix, probably one with +1 in the value's column."""
 
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any, ClassVar, SupportsIndex
+from typing import ClassVar, SupportsIndex
 
 from anonhist.frozen import Converted, completed, frozen
 from anonhist.local.designs.block_design import BlockDesign
@@ -17,7 +17,7 @@ from anonhist.privacy import parse_whole_number
 class HadamardResponse(BlockSurvey):
     """Hadamard response: B blocks, each the rows of a b × b Hadamard matrix; all columns but the first are values.
 
-    Value x is column ``x mod (b − 1) + 1`` of block ``⌊x/(b − 1)⌋``. The rows of its block where its column is +1 are
+    Value x is column ``x mod (b − 1) + 1`` of block ``⌊x/(b − 1)⌋``. The rows of its block with +1 in its column are
     e^ε times as likely as all others. The matrix is Sylvester's: row i has −1 in column j if the binary numbers i and j
     have an odd number of ones in common. With ``E = e^ε``, n times the variance of a value that nobody has is
     ``2(2B − 1 + E)/(E − 1)²`` if people have values of other blocks, and ``(E + 1)(2B − 1 + E)/(E − 1)²`` if they have
@@ -63,11 +63,6 @@ class HadamardResponse(BlockSurvey):
         # With one column fewer than a power of two in every block, no block is empty.
         tried = {-(-self.size // ((1 << digits) - 1)) for digits in range(1, self.size.bit_length() + 1)}
         return min(sorted(tried), key=self._mean_variance)
-
-    @property
-    def parameters(self) -> dict[str, Any]:
-        """The alphabet and B, as JSON values."""
-        return super().parameters | {"blocks": self.blocks}
 
     @cached_property
     def block_design(self) -> BlockDesign:

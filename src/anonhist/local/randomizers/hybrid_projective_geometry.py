@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from functools import cached_property
-from typing import Any, ClassVar, SupportsIndex
+from typing import ClassVar, SupportsIndex
 
 from anonhist.frozen import Converted, completed, frozen
 from anonhist.local.designs.block_design import BlockDesign
@@ -44,7 +44,7 @@ class HybridProjectiveGeometry(BlockSurvey):
     Raises
     ------
     UsageError
-        If F is not a prime, or so large that F^t ≥ 2^62, or B is out of range.
+        If F is not a prime, or so large that F^t ≥ 2⁶², or B is out of range.
 
     References
     ----------
@@ -77,11 +77,6 @@ class HybridProjectiveGeometry(BlockSurvey):
                 sorted(self._block_numbers(self.field)), key=lambda blocks: self._mean_variance(self.field, blocks)
             )
         return parse_whole_number(given, name="blocks", most=self.size)
-
-    @property
-    def parameters(self) -> dict[str, Any]:
-        """The alphabet, F and B, as JSON values."""
-        return super().parameters | {"field": self.field, "blocks": self.blocks}
 
     @cached_property
     def block_design(self) -> BlockDesign:

@@ -8,25 +8,22 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from anonhist.frozen import frozen
-from anonhist.local.decoding import AffineChannel
+from anonhist.local.decoding.channel import SupportChannel
 from anonhist.local.designs.matrices import check_entries
-from anonhist.local.randomizers.pure import PureSurvey
-from anonhist.local.surveys.reports import WholeColumn
-from anonhist.local.surveys.tally import count_cells
+from anonhist.local.randomizers.pure import LabelSurvey
 from anonhist.randomness import bernoulli, uniform_integers
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from anonhist.local.decoding import Channel
-    from anonhist.local.surveys.reports import Column
+    from anonhist.local.decoding.channel import Channel
     from anonhist.local.surveys.tally import Tally
     from anonhist.numeric import ExponentialQuotient
     from anonhist.randomness import RandomSource
 
 
 @frozen(kw_only=True)
-class KRR(PureSurvey):
+class KRR(LabelSurvey):
     """k-ary randomized response: ``Q(y | x) = e^ε/(e^ε + k − 1)`` if y = x, else ``1/(e^ε + k − 1)``.
 
     Order-optimal for ε ≥ ln k, with the lowest error of all if k < 3e^ε + 2.
@@ -59,16 +56,6 @@ class KRR(PureSurvey):
     decode_cost: ClassVar[str] = "n + k"
     name: ClassVar[str] = "k-rr"
 
-    @property
-    def columns(self) -> tuple[Column, ...]:
-        """One column, ``report``: the code of the label reported."""
-        return (WholeColumn("report", self.size),)
-
-    @property
-    def cells(self) -> int:
-        """One cell per label."""
-        return self.size
-
     @cached_property
     def true_support_probability(self) -> ExponentialQuotient:
         """``e^ε/(e^ε + k − 1)``."""
@@ -90,25 +77,12 @@ class KRR(PureSurvey):
         kept = bernoulli(self._kept_probability, codes.size, source=source)
         return {"report": np.where(kept, codes, uniform_integers(self.size, codes.size, source=source))}
 
-    @cached_property
-    def _kept_probability(self) -> ExponentialQuotient:
-        return self.true_support_probability - self.false_support_probability
-
-    def _count_cells(self, columns: Any, users: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        del users
-        return count_cells(columns["report"], size=self.size)
-
     @property
     def _support_sizes(self) -> tuple[int, int]:
         return 1, 1
 
-    def _supports(self, tally: Tally, codes: NDArray[np.int64] | None) -> NDArray[np.int64]:
-        return tally.dense(self.size) if codes is None else tally.at(codes)
-
     def channel_of(self, tally: Tally, codes: NDArray[np.int64] | None) -> tuple[Channel, NDArray[np.int64]]:
         """Return the distribution of the cells and the count of each; see :class:`ClosedSurvey`."""
-        from scipy.sparse import eye_array
-
         q = self.false_support_probability
         supports = self._supports(tally, codes)
         base = np.full(supports.size, float(q))
@@ -116,5 +90,5 @@ class KRR(PureSurvey):
             # All other labels form one cell: which of them it is carries no information about these.
             supports = np.append(supports, tally.users - supports.sum())
             base = np.append(base, float((self.size - codes.size) * q))
-        gain = np.full(base.size, float(self._kept_probability))
-        return AffineChannel(eye_array(base.size), base, gain), supports
+        gain = float(self._kept_probability)
+        return SupportChannel(base.size, base.size, base, gain, np.asarray, np.asarray), supports

@@ -11,15 +11,15 @@ import numpy as np
 from anonhist.errors import UsageError
 from anonhist.frozen import Checked, Converted, completed, converted, frozen
 from anonhist.local.cohorts.hash_functions import DEFAULT_KEY, check_key
-from anonhist.local.designs.channels import SupportChannel
+from anonhist.local.decoding.channel import SupportChannel
 from anonhist.local.designs.matrices import check_entries
 from anonhist.local.randomizers.pure import PureSurvey
 from anonhist.local.surveys.alphabet import Alphabet
 from anonhist.local.surveys.candidates import distinct_candidates
 from anonhist.local.surveys.forgery import ForgedWeight
 from anonhist.local.surveys.reports import WholeColumn
-from anonhist.local.surveys.tally import count_cells
 from anonhist.numeric import (
+    HashSupport,
     bucket_widths,
     buckets,
     index_words,
@@ -27,21 +27,17 @@ from anonhist.numeric import (
     label_words,
     paired_buckets,
     seed_coefficients,
-    support_counts,
-    support_of,
-    weighted_support,
 )
 from anonhist.privacy import parse_whole_number
 from anonhist.randomness import bernoulli, uniform_integers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from anonhist.local.decoding import Channel, Correction, CorrectionName, Decoder, DecoderName
+    from anonhist.local.decoding.channel import Channel
     from anonhist.local.surveys.alphabet import AlphabetLike
-    from anonhist.local.surveys.estimate import FrequencyEstimate
     from anonhist.local.surveys.reports import Column
     from anonhist.local.surveys.tally import Tally
     from anonhist.numeric import ExponentialQuotient
@@ -49,7 +45,7 @@ if TYPE_CHECKING:
 
 SEEDS = 1 << 32
 MOST_BUCKETS = 1 << 16
-# 16-bit words of an open label's hash: two labels agree in all three with probability 2^-48.
+# 16-bit words of an open label's hash: two labels agree in all three with probability 2⁻⁴⁸.
 OPEN_WORDS = 3
 
 
@@ -59,12 +55,12 @@ class LocalHashing(PureSurvey):
 
     The report (s, y) supports the values that seed s hashes to y: the value itself with probability
     ``p = e^ε/(e^ε + g − 1)``, another with ``q = (1 + (e^ε − 1)·Σ_y ω_y²)/(e^ε + g − 1)``, ω_y the share of hashes that
-    fall into bucket y, 1/g or next to it.
+    fall into bucket y, about 1/g.
 
     Parameters
     ----------
     alphabet
-        Labels, their number k, or an :class:`Alphabet`; None for any text: estimates are then of candidates.
+        Labels, their number k, or an :class:`Alphabet`; None for any text; then candidates must be named.
     epsilon
         ε of each report.
     buckets
@@ -77,12 +73,12 @@ class LocalHashing(PureSurvey):
     Raises
     ------
     UsageError
-        If the buckets are out of range or the key is not such a text.
+        If the number of buckets is out of range, or the key is not plain text on one line.
 
     Notes
     -----
     The seed is drawn on the device, independent of the value; hash functions are those of docs/hashing.md. Collisions
-    never cost privacy. A person who answers twice, with fresh randomness, pays twice.
+    never cost privacy. A second answer with fresh randomness costs ε again.
 
     References
     ----------
@@ -91,12 +87,13 @@ class LocalHashing(PureSurvey):
     Examples
     --------
     >>> survey = LocalHashing(epsilon=1)
-    >>> survey.num_buckets, round(survey.variance(), 3)
+    >>> survey.buckets, round(survey.variance(), 3)
     (4, 3.692)
     """
 
     decode_cost: ClassVar[str] = "n·k"
     name: ClassVar[str] = "local-hashing"
+    is_sparse: ClassVar[bool] = True
     alphabet: Converted[AlphabetLike | None, Alphabet | None] = converted(
         lambda given: None if given is None else Alphabet.of(given), default=None
     )
@@ -116,44 +113,33 @@ class LocalHashing(PureSurvey):
         return self.alphabet is None
 
     @property
-    def num_buckets(self) -> int:
-        """How many buckets there are, g."""
-        return self.buckets
-
-    @property
-    def parameters(self) -> dict[str, Any]:
-        """Alphabet (null where open), buckets and key, as JSON values."""
-        alphabet = None if self.is_open else self.labels.parameters
-        return {"alphabet": alphabet, "buckets": self.num_buckets, "key": self.key}
-
-    @property
     def columns(self) -> tuple[Column, ...]:
         """Two columns: ``seed``, the number of the hash function, and ``report``, the bucket."""
-        return (WholeColumn("seed", SEEDS), WholeColumn("report", self.num_buckets))
+        return (WholeColumn("seed", SEEDS), WholeColumn("report", self.buckets))
 
     @property
     def cells(self) -> int:
         """One cell per pair (seed, bucket): ``seed·g + bucket``."""
-        return SEEDS * self.num_buckets
+        return SEEDS * self.buckets
 
     @cached_property
     def true_support_probability(self) -> ExponentialQuotient:
         """``p = e^ε/(e^ε + g − 1)``."""
-        return self.odds / (self.odds + (self.num_buckets - 1))
+        return self.odds / (self.odds + (self.buckets - 1))
 
     @cached_property
     def false_support_probability(self) -> ExponentialQuotient:
-        """``q = (1 + (e^ε − 1)·Σ ω_y²)/(e^ε + g − 1)``, 1/g where g divides 2^16."""
-        squares: int = sum(width * width for width in bucket_widths(self.num_buckets).tolist())
-        return (1 + (self.odds - 1) * squares / (1 << 32)) / (self.odds + (self.num_buckets - 1))
+        """``q = (1 + (e^ε − 1)·Σ ω_y²)/(e^ε + g − 1)``, 1/g if g divides 2¹⁶."""
+        squares: int = sum(width * width for width in bucket_widths(self.buckets).tolist())
+        return (1 + (self.odds - 1) * squares / (1 << 32)) / (self.odds + (self.buckets - 1))
 
     def matrix(self, seeds: Sequence[int] = (0,)) -> tuple[tuple[ExponentialQuotient, ...], ...]:
-        """Return Q(report | value) given that the seed is one of these, each as likely.
+        """Return Q(report | value) if the seed is one of these, with equal probabilities.
 
         Parameters
         ----------
         seeds
-            Whole numbers from 0 to 2^32 − 1.
+            Whole numbers from 0 to 2³² − 1.
 
         Returns
         -------
@@ -163,36 +149,19 @@ class LocalHashing(PureSurvey):
         Raises
         ------
         UsageError
-            If the alphabet is open, or the matrix would have more than 2^20 entries.
+            If the alphabet is open, or the matrix would have more than 2²⁰ entries.
         """
         if self.is_open:
             raise UsageError("The values of an open survey are unlimited; give it an alphabet to get a matrix.")
-        check_entries(self.size * len(seeds) * self.num_buckets)
+        check_entries(self.size * len(seeds) * self.buckets)
         words = self._words(np.arange(self.size))
-        places = buckets(words, self._coefficients(np.array(seeds), words), self.num_buckets)
-        low = 1 / (self.odds + (self.num_buckets - 1)) / len(seeds)
+        places = buckets(words, self._coefficients(np.array(seeds), words), self.buckets)
+        low = 1 / (self.odds + (self.buckets - 1)) / len(seeds)
         high = self.odds * low
         return tuple(
-            tuple(high if y == place else low for place in row for y in range(self.num_buckets))
+            tuple(high if y == place else low for place in row for y in range(self.buckets))
             for row in places.T.tolist()
         )
-
-    def estimate(
-        self,
-        tally: Tally,
-        *,
-        candidates: Iterable[str] | None = None,
-        decoder: DecoderName | Decoder = "projected",
-        correction: CorrectionName | Correction = "holm",
-        level: float = 0.95,
-    ) -> FrequencyEstimate:
-        """Estimate how frequent each value is among those who reported, as :meth:`ClosedSurvey.estimate`.
-
-        An open survey needs candidates. Least squares is meaningless here, because almost every report is the only one
-        with its seed.
-        """
-        refuse_least_squares(decoder)
-        return super().estimate(tally, candidates=candidates, decoder=decoder, correction=correction, level=level)
 
     # Values and candidates are words of 16 bits from here on.
 
@@ -231,17 +200,16 @@ class LocalHashing(PureSurvey):
         """Return one report for each value, given as words of 16 bits, shape (n, w), w ≤ 3."""
         users = len(words)
         seeds = uniform_integers(SEEDS, users, source=source)
-        own = paired_buckets(words, self._coefficients(seeds, words), self.num_buckets)
-        kept = bernoulli((self.odds - 1) / (self.odds + (self.num_buckets - 1)), users, source=source)
-        return {"seed": seeds, "report": np.where(kept, own, uniform_integers(self.num_buckets, users, source=source))}
+        own = paired_buckets(words, self._coefficients(seeds, words), self.buckets)
+        kept = bernoulli((self.odds - 1) / (self.odds + (self.buckets - 1)), users, source=source)
+        return {"seed": seeds, "report": np.where(kept, own, uniform_integers(self.buckets, users, source=source))}
 
-    def _count_cells(self, columns: Any, users: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        del users
-        return count_cells(columns["seed"] * self.num_buckets + columns["report"], size=self.cells)
+    def _cells_of(self, columns: Mapping[str, NDArray[np.int64]]) -> NDArray[np.int64]:
+        return columns["seed"] * self.buckets + columns["report"]
 
     @property
     def _support_sizes(self) -> tuple[int, int]:
-        # Among 2^32 seeds, one may hash all values into one bucket; no bound excludes it.
+        # Among 2³² seeds, one may hash all values into one bucket; no bound excludes it.
         return 0, self.size
 
     @property
@@ -255,25 +223,26 @@ class LocalHashing(PureSurvey):
     def _supports(self, tally: Tally, codes: NDArray[Any] | None) -> NDArray[np.int64]:
         words = self._words(np.arange(self.size)) if codes is None else codes
         coefficients, reported = self._met_words(tally, words)
-        return support_counts(words, coefficients, reported, tally.counts, self.num_buckets)
+        return HashSupport(words, coefficients, reported, self.buckets).counts(tally.counts)
 
     def _met_words(self, tally: Tally, words: NDArray[np.uint16]) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
-        seeds, reported = np.divmod(tally.cells, self.num_buckets)
+        seeds, reported = np.divmod(tally.cells, self.buckets)
         return self._coefficients(seeds, words), reported
 
     def channel_of(self, tally: Tally, codes: NDArray[Any] | None) -> tuple[Channel, NDArray[np.int64]]:
         """Return the distribution of the cells and the count of each; see :class:`ClosedSurvey`."""
         words = self._words(np.arange(self.size)) if codes is None else codes
         coefficients, reported = self._met_words(tally, words)
-        g = self.num_buckets
+        g = self.buckets
+        support = HashSupport(words, coefficients, reported, g)
         channel = SupportChannel(
             len(words),
             tally.cells.size,
             # Given the seed, and only for cells that occur: a factor common to a cell does not matter.
             1 / (float(self.odds) + g - 1),
             (float(self.odds) - 1) / (float(self.odds) + g - 1),
-            lambda shares: support_of(words, coefficients, reported, shares, g),
-            lambda weights: weighted_support(words, coefficients, reported, weights, g),
+            support.frequencies,
+            support.weights,
             bucket_widths(g)[reported] / (1 << 16) if self._leaves_others(codes) else None,
         )
         return channel, tally.counts
@@ -283,15 +252,3 @@ def _variance(num_buckets: int, epsilon: float) -> float:
     """Return n times the variance of a value that nobody has, with buckets of equal width."""
     gap = math.expm1(epsilon)
     return (gap + num_buckets) ** 2 / (gap**2 * (num_buckets - 1))
-
-
-def refuse_least_squares(decoder: DecoderName | Decoder) -> None:
-    """Refuse a decoder that compares shares of reports, because almost every report is unique.
-
-    Raises
-    ------
-    UsageError
-        If the decoder is least squares.
-    """
-    if "least-squares" in (decoder, getattr(decoder, "name", None)):
-        raise UsageError("Local hashing has too many distinct reports for least squares; take the decoder mle.")

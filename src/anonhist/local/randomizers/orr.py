@@ -8,19 +8,18 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from anonhist.frozen import frozen
-from anonhist.local.cohorts.counts import SymbolCounts
+from anonhist.local.cohorts.counts import CohortCounts, SymbolCounts
 from anonhist.local.designs.matrices import check_entries
 from anonhist.local.randomizers.open import CohortSurvey
 from anonhist.local.surveys.reports import WholeColumn
-from anonhist.local.surveys.tally import count_cells
 from anonhist.randomness import bernoulli, uniform_integers
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
-    from anonhist.local.cohorts.counts import Supports
     from anonhist.local.surveys.reports import Column
-    from anonhist.local.surveys.tally import Tally
     from anonhist.numeric import ExponentialQuotient
     from anonhist.randomness import RandomSource
 
@@ -67,6 +66,7 @@ class ORR(CohortSurvey):
     """
 
     name: ClassVar[str] = "o-rr"
+    _counts_type: ClassVar[type[CohortCounts]] = SymbolCounts
 
     @property
     def columns(self) -> tuple[Column, ...]:
@@ -108,30 +108,5 @@ class ORR(CohortSurvey):
         noise = uniform_integers(self.places, len(codes), source=source)
         return {"cohort": cohorts, "report": np.where(kept, places, noise)}
 
-    @cached_property
-    def _kept_probability(self) -> ExponentialQuotient:
-        return self.true_support_probability - self.false_support_probability
-
-    def _count_cells(self, columns: Any, users: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        del users
-        cells = columns["cohort"] * self.places + columns["report"]
-        return count_cells(cells, size=self.cells)
-
-    def _counts(
-        self,
-        tally: Tally,
-        supports: Supports,
-        others: NDArray[np.float64] | None,
-        cohorts: NDArray[np.int64] | None = None,
-    ) -> SymbolCounts:
-        counts = self._table(tally, cohorts)
-        return SymbolCounts(
-            counts=counts,
-            users=counts.sum(axis=1),
-            supports=supports,
-            other_probability=float(self.false_support_probability),
-            gap=float(self._kept_probability),
-            shares=self.functions.shares,
-            others=others,
-            collision=self._collision,
-        )
+    def _cells_of(self, columns: Mapping[str, NDArray[np.int64]]) -> NDArray[np.int64]:
+        return columns["cohort"] * self.places + columns["report"]

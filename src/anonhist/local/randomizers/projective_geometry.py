@@ -11,14 +11,11 @@ from anonhist.frozen import Converted, completed, frozen
 from anonhist.local.designs.block_design import BlockDesign
 from anonhist.local.designs.geometry import best_field, space_for
 from anonhist.local.randomizers.pure import PureSurvey
-from anonhist.local.surveys.reports import WholeColumn
-from anonhist.local.surveys.tally import count_cells
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from anonhist.local.decoding import Channel
-    from anonhist.local.surveys.reports import Column
+    from anonhist.local.decoding.channel import Channel
     from anonhist.local.surveys.tally import Tally
     from anonhist.numeric import ExponentialQuotient
     from anonhist.numeric.projective_space import ProjectiveSpace
@@ -51,7 +48,7 @@ class ProjectiveGeometry(PureSurvey):
     Raises
     ------
     UsageError
-        If F is not a prime, or so large that F^t ≥ 2^62.
+        If F is not a prime, or so large that F^t ≥ 2⁶².
 
     Notes
     -----
@@ -76,20 +73,10 @@ class ProjectiveGeometry(PureSurvey):
         default=None,
     )
 
-    @property
-    def parameters(self) -> dict[str, Any]:
-        """The alphabet and F, as JSON values."""
-        return super().parameters | {"field": self.field}
-
     @cached_property
     def space(self) -> ProjectiveSpace:
         """The points and the values they support."""
         return space_for(self.field, self.size)
-
-    @property
-    def columns(self) -> tuple[Column, ...]:
-        """One column, ``report``: the number of the point."""
-        return (WholeColumn("report", self.cells),)
 
     @property
     def cells(self) -> int:
@@ -120,10 +107,6 @@ class ProjectiveGeometry(PureSurvey):
 
     def _draw(self, codes: NDArray[np.int64], *, source: RandomSource) -> dict[str, NDArray[Any]]:
         return {"report": self._design.draw(codes, self.odds, source=source)}
-
-    def _count_cells(self, columns: Any, users: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        del users
-        return count_cells(columns["report"], size=self.cells)
 
     def _supports(self, tally: Tally, codes: NDArray[np.int64] | None) -> NDArray[np.int64]:
         chosen = np.arange(self.size) if codes is None else codes

@@ -3,28 +3,29 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from anonhist.frozen import frozen
-from anonhist.local.decoding import p_values
+from anonhist.local.decoding.channel import BitChannel, SupportChannel
+from anonhist.local.decoding.significance import p_values
 from anonhist.local.surveys.closed import ClosedSurvey
 from anonhist.local.surveys.estimate import Raw
 from anonhist.local.surveys.forgery import ForgedWeight, forged_weight
 from anonhist.local.surveys.limits import SupportLimits
+from anonhist.local.surveys.supports import SupportProbabilities
 from anonhist.numeric import TwoBinomials
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from anonhist.local.decoding.channel import Channel
     from anonhist.local.surveys.tally import Tally
-    from anonhist.numeric import ExponentialQuotient
 
 
 @frozen(kw_only=True)
-class PureSurvey(ClosedSurvey):
+class PureSurvey(ClosedSurvey, SupportProbabilities):
     """A survey whose report y supports the values x with y ∈ S_x.
 
     With ``p = P(y ∈ S_x | x)``, ``q = P(y ∈ S_x | x')`` for x' ≠ x, and c_x supports among n reports, the estimate
@@ -32,24 +33,9 @@ class PureSurvey(ClosedSurvey):
     a value of frequency f (Wang, Blocki, Li, Jha 2017, Theorem 2).
     """
 
-    @property
-    @abstractmethod
-    def true_support_probability(self) -> ExponentialQuotient:
-        """p, the probability that a report supports the value it was made from, exact."""
-
-    @property
-    @abstractmethod
-    def false_support_probability(self) -> ExponentialQuotient:
-        """q, the probability that a report supports another value, exact."""
-
     @abstractmethod
     def _supports(self, tally: Tally, codes: NDArray[Any] | None) -> NDArray[np.int64]:
         """Return how many reports support each of the values, or of all values, shape (m,)."""
-
-    @property
-    @abstractmethod
-    def _support_sizes(self) -> tuple[int, int]:
-        """The least and the largest number of values that a possible report supports."""
 
     @property
     def forged_weight(self) -> ForgedWeight:
@@ -57,14 +43,8 @@ class PureSurvey(ClosedSurvey):
         _, q, gap = self._probabilities
         return forged_weight(self.size, self._support_sizes, inside=(1 - q) / gap, outside=-q / gap)
 
-    @cached_property
-    def _probabilities(self) -> tuple[float, float, float]:
-        p, q = self.true_support_probability, self.false_support_probability
-        # The difference first, exactly: for small ε it would vanish in floats.
-        return float(p), float(q), float(p - q)
-
     def support_distribution(self, users: int) -> TwoBinomials:
-        """Return the distribution of how many of so many reports support a value, given its share."""
+        """Return the distribution of the number of reports that support a value, given its share."""
         p, q = self.true_support_probability, self.false_support_probability
         return TwoBinomials(users, float(p), float(q), float(1 - p), float(1 - q))
 
@@ -82,3 +62,28 @@ class PureSurvey(ClosedSurvey):
         errors = np.sqrt((self.variance() + share * (self.variance(1.0) - self.variance())) / tally.users)
         tests = p_values(supports, users=tally.users, probability=q)
         return Raw(raw, errors, tests, SupportLimits(supports, self.support_distribution(tally.users)))
+
+
+@frozen(kw_only=True)
+class LabelSurvey(PureSurvey):
+    """A pure survey whose cells are the labels: a tally says how many reports support each."""
+
+    @property
+    def cells(self) -> int:
+        """One cell per label."""
+        return self.size
+
+    @property
+    def _cells_per_report(self) -> tuple[int, int]:
+        return self._support_sizes
+
+    def _supports(self, tally: Tally, codes: NDArray[np.int64] | None) -> NDArray[np.int64]:
+        return tally.dense(self.size) if codes is None else tally.at(codes)
+
+    def channel_of(self, tally: Tally, codes: NDArray[np.int64] | None) -> tuple[Channel, NDArray[np.int64]]:
+        """Return the distribution of the cells and the count of each; see :class:`ClosedSurvey`."""
+        supports = self._supports(tally, codes)
+        _, q, gap = self._probabilities
+        others = 0.0 if self._leaves_others(codes) else None
+        ones = SupportChannel(supports.size, supports.size, q, gap, np.asarray, np.asarray, others)
+        return BitChannel(ones, supports.size), np.concatenate((supports, tally.users - supports))

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from anonhist.errors import DataError, UsageError
 from anonhist.frozen import Converted, converted, derived, frozen
 from anonhist.local.randomizers.bloom import BloomSurvey
+from anonhist.local.surveys.report_guarantee import check_local_epsilon, report_guarantee
 from anonhist.local.surveys.reports import Reports
-from anonhist.local.surveys.survey import SYSTEM, check_local_epsilon
+from anonhist.local.surveys.survey import SYSTEM
 from anonhist.numeric import ExponentialQuotient
-from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit, parse_epsilon
+from anonhist.privacy import Guarantee, parse_epsilon
 from anonhist.randomness import bernoulli_bits
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ def parse_probability(value: EpsilonLike, *, name: str) -> Fraction:
     Raises
     ------
     UsageError
-        If it is none.
+        If it is not a probability.
 
     Examples
     --------
@@ -76,8 +77,7 @@ def parse_probability(value: EpsilonLike, *, name: str) -> Fraction:
     is_zero = _ZERO.fullmatch(value.strip()) if isinstance(value, str) else value == 0 and not isinstance(value, bool)
     exact = Fraction(0) if is_zero else parse_epsilon(value, name=name)
     if exact > 1:
-        message = f"`{name}` must be a probability, from 0 to 1."
-        raise UsageError(message)
+        raise UsageError(f"`{name}` must be a probability, from 0 to 1.")
     return exact
 
 
@@ -96,8 +96,8 @@ class RAPPOR(BloomSurvey):
         ε_1 = h·ln(q*(1 − p*)/(p*(1 − q*))),   q* = q(1 − f/2) + p·f/2,   p* = p(1 − f/2) + q·f/2.
 
     **A value that changes costs more than ε_∞, without bound.** Reports show whether two answers were the same. If m of
-    a person's answers change, their reports cost at most m times ``change_epsilon``, and with long histories hardly
-    less. **People who report repeatedly can be recognized.** The remembered bits and the cohort are the same in each
+    a person's answers change, their reports cost at most m times ``change_epsilon``, and with long histories nearly
+    as much. **People who report repeatedly can be recognized.** The remembered bits and the cohort are the same in each
     report, for any answer, so reports of one person can be linked across periods.
 
     Parameters
@@ -158,12 +158,6 @@ class RAPPOR(BloomSurvey):
     def _half(self) -> Fraction:
         return self.f / 2
 
-    @property
-    def parameters(self) -> dict[str, Any]:
-        """Those of a survey with Bloom bits, and f, p and q as exact fractions."""
-        own = {"permanent": str(self.f), "zero": str(self.p), "one": str(self.q)}
-        return {**super().parameters, **own}
-
     @cached_property
     def true_support_probability(self) -> ExponentialQuotient:
         """q*, of a bit of the value in one report."""
@@ -177,7 +171,7 @@ class RAPPOR(BloomSurvey):
     @property
     def guarantee(self) -> Guarantee:
         """The guarantee of all reports of one remembered answer together: ε_∞."""
-        return self._promise(self.epsilon, ARITHMETIC)
+        return report_guarantee(self.epsilon, ARITHMETIC)
 
     @property
     def single_guarantee(self) -> Guarantee:
@@ -185,9 +179,9 @@ class RAPPOR(BloomSurvey):
         q, p = self.true_support_probability.rational, self.false_support_probability.rational
         assert q is not None  # noqa: S101  # made of fractions
         assert p is not None  # noqa: S101
-        odds = q * (1 - p) / (p * (1 - q))
-        epsilon = logarithm(max(odds, 1 / odds), self.hashes)
-        return self._promise(epsilon, ARITHMETIC.replace("all reports together", "a single report"))
+        return report_guarantee(
+            report_epsilon(p, q, self.hashes), ARITHMETIC.replace("all reports together", "a single report")
+        )
 
     @property
     def change_epsilon(self) -> Fraction | None:
@@ -210,10 +204,6 @@ class RAPPOR(BloomSurvey):
             f"The guarantee is for an answer that never changes; the cost of changes {cost}.",
             "Reports of one person can be linked across periods by the remembered bits.",
         )
-
-    @staticmethod
-    def _promise(epsilon: Fraction, arithmetic: str) -> Guarantee:
-        return Guarantee(PrivacyUnit.user(max_items=1), NeighboringRelation.SUBSTITUTE, epsilon, arithmetic=arithmetic)
 
     def remember(self, values: Any, *, like: Memory | None = None, source: RandomSource = SYSTEM) -> Memory:
         """Return the state of devices with these values, drawn once for all future reports.
@@ -284,3 +274,9 @@ def logarithm(odds: Fraction, times: int) -> Fraction:
     while steps < 1 or ExponentialQuotient.exponential(steps * _STEP) < power:
         steps += 1
     return steps * _STEP
+
+
+def report_epsilon(p: Fraction, q: Fraction, hashes: int) -> Fraction:
+    """Return ``h·|ln(q(1 − p)/(p(1 − q)))|``, the ε of a report whose bits are 1 with probability q, or else p."""
+    odds = q * (1 - p) / (p * (1 - q))
+    return logarithm(max(odds, 1 / odds), hashes)

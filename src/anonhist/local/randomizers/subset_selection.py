@@ -11,11 +11,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex
 import numpy as np
 
 from anonhist.frozen import Converted, completed, frozen
-from anonhist.local.designs.channels import BitChannel, bit_counts_of_cells
 from anonhist.local.designs.matrices import check_entries
-from anonhist.local.randomizers.pure import PureSurvey
+from anonhist.local.randomizers.pure import LabelSurvey
 from anonhist.local.surveys.reports import BytesColumn
-from anonhist.local.surveys.tally import count_cells
 from anonhist.privacy import parse_whole_number
 from anonhist.randomness import bernoulli, random_subsets
 
@@ -24,15 +22,13 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from anonhist.local.decoding import Channel
     from anonhist.local.surveys.reports import Column
-    from anonhist.local.surveys.tally import Tally
     from anonhist.numeric import ExponentialQuotient
     from anonhist.randomness import RandomSource
 
 
 @frozen(kw_only=True)
-class SubsetSelection(PureSurvey):
+class SubsetSelection(LabelSurvey):
     """Subset selection: the report is a set of exactly d labels; sets with the value are e^ε times as likely.
 
     It contains the value with probability ``p = e^ε·d/(e^ε·d + k − d)`` and is otherwise uniform; another label is in
@@ -86,44 +82,29 @@ class SubsetSelection(PureSurvey):
         )
 
     @property
-    def members(self) -> int:
-        """How many labels a report holds, d."""
-        return self.subset_size
-
-    @property
-    def parameters(self) -> dict[str, Any]:
-        """The alphabet and d, as JSON values."""
-        return super().parameters | {"chosen": self.members}
-
-    @property
     def columns(self) -> tuple[Column, ...]:
         """One column, ``report``: the codes of the labels, ascending, little-endian, of 2 or 4 bytes each."""
-        return (BytesColumn("report", self.members * self._code_type.itemsize),)
-
-    @property
-    def cells(self) -> int:
-        """One cell per label."""
-        return self.size
+        return (BytesColumn("report", self.subset_size * self._code_type.itemsize),)
 
     @property
     def report_bytes(self) -> int:
         """Bytes that a report needs, packed."""
-        return -(-self.members * (self.size - 1).bit_length() // 8)
+        return -(-self.subset_size * (self.size - 1).bit_length() // 8)
 
     @cached_property
     def true_support_probability(self) -> ExponentialQuotient:
         """``p = e^ε·d/(e^ε·d + k − d)``."""
-        holding = self.members * self.odds
-        return holding / (holding + (self.size - self.members))
+        holding = self.subset_size * self.odds
+        return holding / (holding + (self.size - self.subset_size))
 
     @cached_property
     def false_support_probability(self) -> ExponentialQuotient:
         """``q = (p(d − 1) + (1 − p)d)/(k − 1)``."""
-        return (self.members - self.true_support_probability) / (self.size - 1)
+        return (self.subset_size - self.true_support_probability) / (self.size - 1)
 
     def matrix(self) -> tuple[tuple[ExponentialQuotient, ...], ...]:
         """Return Q(report | value), shape (k, k over d): the sets in lexicographic order of their ascending codes."""
-        size, members = self.size, self.members
+        size, members = self.size, self.subset_size
         check_entries(size * comb(size, members))
         holding = self.true_support_probability / comb(size - 1, members - 1)
         missing = (1 - self.true_support_probability) / comb(size - 1, members)
@@ -136,24 +117,23 @@ class SubsetSelection(PureSurvey):
 
     @property
     def _working_bytes(self) -> int:
-        return 16 * self.members
+        return 16 * self.subset_size
 
     def _draw(self, codes: NDArray[np.int64], *, source: RandomSource) -> dict[str, NDArray[Any]]:
         holds = bernoulli(self.true_support_probability, codes.size, source=source)
         # Short codes are sorted several times faster.
-        sets = np.empty((codes.size, self.members), dtype=self._code_type)
+        sets = np.empty((codes.size, self.subset_size), dtype=self._code_type)
         for holding in (True, False):
             rows = np.flatnonzero(holds == holding)
-            others = random_subsets(self.size - 1, self.members - holding, rows.size, source=source)
+            others = random_subsets(self.size - 1, self.subset_size - holding, rows.size, source=source)
             # Numbers of the other labels, with the value left out.
             others += others >= codes[rows, np.newaxis]
             sets[rows] = np.column_stack((codes[rows], others)) if holding else others
         sets.sort(axis=1)
         return {"report": sets.view(np.uint8)}
 
-    def _count_cells(self, columns: Any, users: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        del users
-        return count_cells(self._sets(columns).ravel().astype(np.int64), size=self.size)
+    def _cells_of(self, columns: Mapping[str, NDArray[np.int64]]) -> NDArray[np.int64]:
+        return self._sets(columns).ravel().astype(np.int64)
 
     def _honest(self, columns: Mapping[str, NDArray[Any]]) -> NDArray[np.bool_]:
         # A label named twice would count twice.
@@ -162,28 +142,15 @@ class SubsetSelection(PureSurvey):
 
     def _sets(self, columns: Mapping[str, NDArray[Any]]) -> NDArray[Any]:
         """Return the codes of the labels of each report, shape (n, d)."""
-        return np.ascontiguousarray(columns["report"]).view(self._code_type).reshape(-1, self.members)
+        return np.ascontiguousarray(columns["report"]).view(self._code_type).reshape(-1, self.subset_size)
 
     @property
     def _support_sizes(self) -> tuple[int, int]:
-        return self.members, self.members
-
-    def _is_possible(self, tally: Tally) -> bool:
-        total: int = sum(tally.counts.tolist())
-        return total == tally.users * self.members
-
-    def _supports(self, tally: Tally, codes: NDArray[np.int64] | None) -> NDArray[np.int64]:
-        return tally.dense(self.size) if codes is None else tally.at(codes)
-
-    def channel_of(self, tally: Tally, codes: NDArray[np.int64] | None) -> tuple[Channel, NDArray[np.int64]]:
-        """Return the distribution of the cells and the count of each; see :class:`ClosedSurvey`."""
-        supports = self._supports(tally, codes)
-        _, q, gap = self._probabilities
-        return BitChannel(supports.size, q, gap, self._leaves_others(codes)), bit_counts_of_cells(supports, tally.users)
+        return self.subset_size, self.subset_size
 
 
 def _variance(size: int, members: int, epsilon: Any) -> float:
-    """Return n times the variance of a label that nobody has, with sets of so many members."""
+    """Return n times the variance of a label that nobody has, with sets of this size."""
     odds = math.exp(epsilon)
     p = odds * members / (odds * members + size - members)
     q = (members - p) / (size - 1)

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from anonhist.frozen import frozen
 from anonhist.local.designs.bits import bit_counts, overwrite_bits
-from anonhist.local.designs.channels import BitChannel, bit_counts_of_cells
 from anonhist.local.designs.matrices import check_entries
 from anonhist.local.designs.ones import have_ones, honest_ones
-from anonhist.local.randomizers.pure import PureSurvey
+from anonhist.local.randomizers.pure import LabelSurvey
 from anonhist.local.surveys.reports import BytesColumn
 from anonhist.local.surveys.tally import nonzero_cells
 from anonhist.randomness import bernoulli, bernoulli_bits
@@ -22,15 +20,13 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from anonhist.local.decoding import Channel
     from anonhist.local.surveys.reports import Column
-    from anonhist.local.surveys.tally import Tally
     from anonhist.numeric import ExponentialQuotient
     from anonhist.randomness import RandomSource
 
 
 @frozen(kw_only=True)
-class UnarySurvey(PureSurvey):
+class UnarySurvey(LabelSurvey):
     """A survey whose report has k bits: that of the value is 1 with probability p, every other one with probability q.
 
     Two values differ in two bits, so the report costs ``ln(p(1 − q)/(q(1 − p)))``. Reports with more or fewer ones than
@@ -38,24 +34,9 @@ class UnarySurvey(PureSurvey):
     """
 
     @property
-    @abstractmethod
-    def true_support_probability(self) -> ExponentialQuotient:
-        """p, of the bit of the value."""
-
-    @property
-    @abstractmethod
-    def false_support_probability(self) -> ExponentialQuotient:
-        """q, of every other bit."""
-
-    @property
     def columns(self) -> tuple[Column, ...]:
         """One column, ``report``: bit j is bit j mod 8, counted from the lowest, of byte ⌊j/8⌋."""
         return (BytesColumn("report", -(-self.size // 8)),)
-
-    @property
-    def cells(self) -> int:
-        """One cell per bit."""
-        return self.size
 
     def matrix(self) -> tuple[tuple[ExponentialQuotient, ...], ...]:
         """Return Q(report | value), shape (k, 2^k): reports in the order of the numbers whose bits they are."""
@@ -79,13 +60,12 @@ class UnarySurvey(PureSurvey):
         overwrite_bits(bits, codes, bernoulli(self.true_support_probability, codes.size, source=source))
         return {"report": bits}
 
-    def _count_cells(self, columns: Any, users: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        del users
+    def _count_cells(self, columns: Mapping[str, NDArray[Any]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         return nonzero_cells(bit_counts(columns["report"], self.size))
 
     @cached_property
     def honest_ones(self) -> tuple[int, int]:
-        """Bounds on the number of ones in an honest report, which fail with probability at most 2^−40; public."""
+        """Bounds on the number of ones in an honest report, which fail with probability at most 2⁻⁴⁰; public."""
         return honest_ones(self.size, 1, self.true_support_probability, self.false_support_probability)
 
     def _honest(self, columns: Mapping[str, NDArray[Any]]) -> NDArray[np.bool_]:
@@ -94,17 +74,3 @@ class UnarySurvey(PureSurvey):
     @property
     def _support_sizes(self) -> tuple[int, int]:
         return self.honest_ones
-
-    def _is_possible(self, tally: Tally) -> bool:
-        least, most = self.honest_ones
-        total: int = sum(tally.counts.tolist())
-        return least * tally.users <= total <= most * tally.users
-
-    def _supports(self, tally: Tally, codes: NDArray[np.int64] | None) -> NDArray[np.int64]:
-        return tally.dense(self.size) if codes is None else tally.at(codes)
-
-    def channel_of(self, tally: Tally, codes: NDArray[np.int64] | None) -> tuple[Channel, NDArray[np.int64]]:
-        """Return the distribution of the cells and the count of each; see :class:`ClosedSurvey`."""
-        supports = self._supports(tally, codes)
-        _, q, gap = self._probabilities
-        return BitChannel(supports.size, q, gap, self._leaves_others(codes)), bit_counts_of_cells(supports, tally.users)

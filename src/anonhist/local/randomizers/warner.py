@@ -50,5 +50,4 @@ class WarnerRR(KRR):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.size != 2:
-            message = f"Warner's randomized response has two answers, not {self.size:,}; take k-rr."
-            raise UsageError(message)
+            raise UsageError(f"Warner's randomized response has two answers, not {self.size:,}; take k-rr.")

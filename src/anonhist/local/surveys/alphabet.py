@@ -1,4 +1,4 @@
-"""The possible answers: labels that everybody knows beforehand."""
+"""The possible answers: labels that are known to everybody beforehand."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Alphabet:
     Parameters
     ----------
     labels
-        Distinct texts, in the order in which estimates are given; or their number k, from 2 to 2^32: the labels are
+        Distinct texts, in the order in which estimates are given; or their number k, from 2 to 2³²: the labels are
         then the whole numbers 0 to k − 1.
     other
         The label for every value outside the alphabet; it is added at the end if it is not among the labels. Without
@@ -40,7 +40,7 @@ class Alphabet:
     Raises
     ------
     UsageError
-        If there are fewer than two labels, a label twice, or a label that is not text.
+        If there are fewer than two labels, duplicate labels, or a label that is not text.
 
     Examples
     --------
@@ -85,7 +85,7 @@ class Alphabet:
         Parameters
         ----------
         values
-            Texts; whole numbers, too, where the labels are whole numbers.
+            Texts, or whole numbers if the labels are whole numbers.
 
         Returns
         -------
@@ -134,7 +134,7 @@ class Alphabet:
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """What describes the alphabet, as JSON values."""
+        """The description of the alphabet, as JSON values."""
         own: dict[str, Any] = {"size": self.labels} if isinstance(self.labels, int) else {"labels": list(self.labels)}
         return own if self.other is None else own | {"other": self.other}
 
@@ -155,13 +155,11 @@ def _checked_labels(given: Iterable[str] | SupportsIndex, other: str | None) -> 
     if other is not None and other not in labels:
         labels = (*labels, other)
     if len(labels) < 2:
-        message = f"An alphabet needs at least two labels; {len(labels)} is too few."
-        raise UsageError(message)
+        raise UsageError(f"An alphabet needs at least two labels; {len(labels)} is too few.")
     if not all(isinstance(label, str) for label in labels):
         raise UsageError("The labels of an alphabet must be texts; for whole numbers 0 to k - 1, give their number k.")
     if len(set(labels)) < len(labels):
         twice, _ = Counter(labels).most_common(1)[0]
-        message = f"The label {twice!r:.80} is in the alphabet twice; take one away."
-        raise UsageError(message)
+        raise UsageError(f"The label {twice!r:.80} is in the alphabet twice; take one away.")
     # NumPy strings have their own type, which JSON may not support.
     return tuple(map(str, labels))

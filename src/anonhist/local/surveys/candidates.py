@@ -22,7 +22,7 @@ def distinct_candidates(candidates: Iterable[str]) -> tuple[str, ...]:
     Raises
     ------
     UsageError
-        If there is none, one is not a string, or one is named twice.
+        If there are none, one is not a string, or one is named twice.
     """
     names = tuple(candidates)
     if isinstance(candidates, str) or not all(isinstance(name, str) for name in names):

@@ -1,15 +1,15 @@
-"""Surveys whose possible values everybody knows beforehand."""
+"""Surveys whose possible values are known to everybody beforehand."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from anonhist.errors import DataError, UsageError
+from anonhist.errors import UsageError
 from anonhist.frozen import Converted, converted, frozen
 from anonhist.local.surveys.alphabet import Alphabet
 from anonhist.local.surveys.candidates import candidate_codes, distinct_candidates
-from anonhist.local.surveys.estimate import FrequencyEstimate, Raw, decode_raw
+from anonhist.local.surveys.estimate import RawEstimate
 from anonhist.local.surveys.survey import Survey
 
 if TYPE_CHECKING:
@@ -18,8 +18,9 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from anonhist.local.decoding import Channel, Correction, CorrectionName, Decoder, DecoderName
+    from anonhist.local.decoding.channel import Channel
     from anonhist.local.surveys.alphabet import AlphabetLike
+    from anonhist.local.surveys.estimate import Raw
     from anonhist.local.surveys.tally import Tally
     from anonhist.numeric import ExponentialQuotient
 
@@ -29,7 +30,7 @@ _MOST_LABELS = 2**24
 
 @frozen(kw_only=True)
 class ClosedSurvey(Survey):
-    """A survey whose possible values everybody knows beforehand.
+    """A survey whose possible values are known to everybody beforehand.
 
     Attributes
     ----------
@@ -45,18 +46,13 @@ class ClosedSurvey(Survey):
     @property
     def labels(self) -> Alphabet:
         """The alphabet, if there is one."""
-        assert self.alphabet is not None  # noqa: S101  # nobody asks an open survey
+        assert self.alphabet is not None  # noqa: S101  # callers check it if any text is accepted
         return self.alphabet
 
     @property
     def size(self) -> int:
         """How many labels there are, k."""
         return self.labels.size
-
-    @property
-    def parameters(self) -> dict[str, Any]:
-        """The alphabet, as JSON values."""
-        return {"alphabet": self.labels.parameters}
 
     def _codes(self, values: Any) -> NDArray[np.int64]:
         return self.labels.codes(values)
@@ -69,8 +65,7 @@ class ClosedSurvey(Survey):
         """Return the codes of the candidates, None for all labels, and their names."""
         if candidates is None:
             if self.size > _MOST_LABELS:
-                message = f"The alphabet has {self.size:,} labels; name the candidates of interest."
-                raise UsageError(message)
+                raise UsageError(f"The alphabet has {self.size:,} labels; name the candidates of interest.")
             return None, self.labels.names()
         names = distinct_candidates(candidates)
         return candidate_codes(names, self.labels), names
@@ -81,59 +76,23 @@ class ClosedSurvey(Survey):
 
     @abstractmethod
     def raw_of(self, tally: Tally, codes: NDArray[Any] | None) -> Raw:
-        """Return the unbiased estimates, before any decoder, of all values or of these, as the survey codes them."""
+        """Return the unbiased estimates, before decoding, of all values or of those with these codes."""
 
     @abstractmethod
     def channel_of(self, tally: Tally, codes: NDArray[Any] | None) -> tuple[Channel, NDArray[np.int64]]:
-        """Return the distribution of the cells and their counts, for all values or for these and the others."""
+        """Return the distribution of the cells and their counts, for all values, or for these and all others."""
 
-    def estimate(
-        self,
-        tally: Tally,
-        *,
-        candidates: Iterable[str] | None = None,
-        decoder: DecoderName | Decoder = "projected",
-        correction: CorrectionName | Correction = "holm",
-        level: float = 0.95,
-    ) -> FrequencyEstimate:
-        """Estimate how frequent each value is among those who reported.
-
-        Parameters
-        ----------
-        tally
-            Of this survey, with at least one report.
-        candidates
-            The labels of interest; all by default.
-        decoder
-            ``"projected"`` (nearest distribution), ``"normalized"``, ``"unbiased"``, ``"least-squares"``, ``"mle"`` or
-            ``"em"`` (EM, stopped early).
-        correction
-            For testing many values at once: ``"holm"``, ``"bonferroni"`` or ``"benjamini-hochberg"``.
-        level
-            Of intervals and tests.
-
-        Raises
-        ------
-        UsageError, DataError
-            If the tally belongs to another survey or is empty, a candidate is outside the alphabet or named twice, or a
-            choice is unknown.
-        """
-        self.check_tally(tally)
-        if not tally.users:
-            raise DataError("There are no reports yet, so nothing can be estimated.")
+    def _raw_estimate(self, tally: Tally, candidates: Iterable[str] | None) -> RawEstimate:
         codes, names = self._choose(candidates)
-        return decode_raw(
-            self.raw_of(tally, codes),
+        return RawEstimate(
+            raw=self.raw_of(tally, codes),
             labels=names,
             users=tally.users,
             complete=not self._leaves_others(codes),
             channel=lambda: self.channel_of(tally, codes),
-            decoder=decoder,
-            correction=correction,
-            level=level,
             guarantee=self.guarantee,
         )
 
     def _leaves_others(self, codes: NDArray[Any] | None) -> bool:
-        """Return whether somebody may have a value that is not among these; None stands for all values."""
+        """Return whether people may have values that are not among these; None stands for all values."""
         return codes is not None and len(codes) < self.size

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from anonhist.errors import UsageError
-from anonhist.local.decoding import as_correction, as_decoder
+from anonhist.local.decoding.names import as_correction, as_decoder
 from anonhist.numeric import read_only
 from anonhist.outward import Saved, Shown, Tabular
 from anonhist.privacy import short_decimal
@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from anonhist.local.decoding import Channel, Correction, CorrectionName, Decoder, DecoderName
+    from anonhist.local.decoding.channel import Channel
+    from anonhist.local.decoding.names import CorrectionLike, DecoderLike, DecoderName
     from anonhist.local.surveys.limits import Limits
     from anonhist.privacy import Guarantee
 
@@ -35,7 +36,7 @@ class Raw:
     standard_errors
         The error due to randomization, for the people who reported.
     p_values
-        The probability of so large an estimate if nobody has the value.
+        The probability of an estimate at least this large if nobody has the value.
     limits
         The limits from which intervals are computed.
     """
@@ -57,14 +58,14 @@ class FrequencyEstimate(Shown, Tabular, Saved):
     users
         How many people reported.
     frequencies : ndarray of float64, shape (k,)
-        Shares of the people, as the decoder gives them.
+        Decoded shares of the people.
     raw : ndarray of float64, shape (k,)
         The unbiased estimates before decoding: some are below 0, and they need not add up to 1. Decoded frequencies
         have lower errors but are biased, so intervals and tests are based on these.
     standard_errors : ndarray of float64, shape (k,)
         Of the raw estimates, for the people who reported; :attr:`population_standard_errors` is larger.
     p_values : ndarray of float64, shape (k,)
-        Probability of a raw estimate as large as this if nobody had the value.
+        Probability of a raw estimate at least this large if nobody had the value.
     significant : ndarray of bool, shape (k,)
         Where the frequency is significantly above zero: after correction for multiple tests, the error rate
         that the correction controls is at most 1 − ``level``. Choose candidates before you see the reports.
@@ -76,7 +77,7 @@ class FrequencyEstimate(Shown, Tabular, Saved):
         The decoded share of people with none of the values; 0 if the values are the whole alphabet.
     other_standard_error
         Of :attr:`raw_other`; 0 if the values are the whole alphabet. It assumes that the noise of values that share a
-        cell adds up, so it is too large rather than too small if values fitted together share many.
+        cell adds up, so it may be too large if values that are fitted together share many cells.
     note
         Any further remark, such as that a decoder stopped early; otherwise empty.
     guarantee
@@ -110,7 +111,7 @@ class FrequencyEstimate(Shown, Tabular, Saved):
 
     @property
     def raw_other(self) -> float:
-        """The unbiased estimate of the share of people with none of the values; 0 where there are no others."""
+        """The unbiased estimate of the share of people with none of the values; 0 if the values are exhaustive."""
         return 1 - float(self.raw.sum()) if self.other or self.other_standard_error else 0.0
 
     @cached_property
@@ -141,22 +142,11 @@ class FrequencyEstimate(Shown, Tabular, Saved):
         )
 
 
-def decode_raw(
-    raw: Raw,
-    *,
-    labels: Sequence[str],
-    users: int,
-    complete: bool,
-    channel: Callable[[], tuple[Channel, NDArray[np.int64]]],
-    decoder: DecoderName | Decoder,
-    correction: CorrectionName | Correction,
-    level: float,
-    guarantee: Guarantee,
-    sharing: float = 1.0,
-) -> FrequencyEstimate:
-    """Decode raw estimates and test which frequencies are significantly above zero.
+@dataclass(frozen=True, eq=False)
+class RawEstimate:
+    """Raw estimates, and what decoding them requires.
 
-    Parameters
+    Attributes
     ----------
     raw
         Of the labels.
@@ -168,43 +158,62 @@ def decode_raw(
         Whether the values are exhaustive; if not, the decoders add one item for all others together.
     channel
         Returns the channel that likelihood and least squares need, which takes time to compute.
-    decoder, correction
-        The objects or their names.
-    level
-        Of intervals and tests, in (0, 1).
     guarantee
-        What each report promised.
+        The guarantee of each report.
     sharing
         ``Σm²/Σm`` over the cells, m values supported by each: 1 if every value has its own cells, or if the
         noise of values that share a cell is independent or negatively correlated.
+    default
+        The decoder to use if none is chosen.
     """
-    if isinstance(level, bool) or not isinstance(level, int | float) or not 0 < level < 1:
-        message = f"`level` must be a number between 0 and 1, such as 0.95, not {level!r:.80}."
-        raise UsageError(message)
-    decoding, correcting = as_decoder(decoder), as_correction(correction)
-    distribution, counts = channel() if decoding.fits_counts else (None, None)
-    observed = None if counts is None else counts.astype(np.float64)
-    decoded = decoding.decode(raw.frequencies, distribution, observed, other=not complete)
-    shares = decoded.frequencies if complete else decoded.frequencies[:-1]
-    return FrequencyEstimate(
-        labels=labels,
-        users=users,
-        frequencies=shares,
-        raw=raw.frequencies,
-        standard_errors=raw.standard_errors,
-        p_values=raw.p_values,
-        significant=correcting.reject(raw.p_values, level=1 - level),
-        level=float(level),
-        decoder=decoding.name,
-        correction=correcting.name,
-        other=0.0 if complete else float(decoded.frequencies[-1]),
-        other_standard_error=0.0 if complete else _error_of_sum(raw.standard_errors, sharing),
-        note=decoded.note,
-        guarantee=guarantee,
-        limits=raw.limits,
-    )
+
+    raw: Raw
+    labels: Sequence[str]
+    users: int
+    complete: bool
+    channel: Callable[[], tuple[Channel, NDArray[np.int64]]]
+    guarantee: Guarantee
+    sharing: float = 1.0
+    default: DecoderName = "projected"
+
+    def decode(self, decoder: DecoderLike | None, correction: CorrectionLike, level: float) -> FrequencyEstimate:
+        """Decode raw estimates and test which frequencies are significantly above zero."""
+        if isinstance(level, bool) or not isinstance(level, int | float) or not 0 < level < 1:
+            raise UsageError(f"`level` must be a number between 0 and 1, such as 0.95, not {level!r:.80}.")
+        raw, complete = self.raw, self.complete
+        decoding, correcting = as_decoder(self.default if decoder is None else decoder), as_correction(correction)
+        distribution, counts = self.channel() if decoding.fits_counts else (None, None)
+        observed = None if counts is None else counts.astype(np.float64)
+        decoded = decoding.decode(raw.frequencies, distribution, observed, other=not complete)
+        # The error of 1 less all shares, whose noises are those of their cells: one that m share counts m times.
+        rest_error = float(np.sqrt(self.sharing * (raw.standard_errors**2).sum()))
+        shares = decoded.frequencies if complete else decoded.frequencies[:-1]
+        return FrequencyEstimate(
+            labels=self.labels,
+            users=self.users,
+            frequencies=shares,
+            raw=raw.frequencies,
+            standard_errors=raw.standard_errors,
+            p_values=raw.p_values,
+            significant=correcting.reject(raw.p_values, level=1 - level),
+            level=float(level),
+            decoder=decoding.name,
+            correction=correcting.name,
+            other=0.0 if complete else float(decoded.frequencies[-1]),
+            other_standard_error=0.0 if complete else rest_error,
+            note=decoded.note,
+            guarantee=self.guarantee,
+            limits=raw.limits,
+        )
 
 
-def _error_of_sum(errors: NDArray[np.float64], sharing: float) -> float:
-    """Return the error of 1 less all shares, whose noises are those of their cells: one that m share counts m times."""
-    return float(np.sqrt(sharing * (errors**2).sum()))
+def refuse_least_squares(decoder: DecoderLike | None) -> None:
+    """Refuse a decoder that compares shares of reports, because almost every report is unique.
+
+    Raises
+    ------
+    UsageError
+        If the decoder is least squares.
+    """
+    if "least-squares" in (decoder, getattr(decoder, "name", None)):
+        raise UsageError("Local hashing has too many distinct reports for least squares; take the decoder mle.")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class ForgedWeight:
-    """The change of raw estimates, in people, by one more report: the most harmful of those that are possible.
+    """The largest change of raw estimates, in people, that one more possible report can cause.
 
     Attributes
     ----------
@@ -22,7 +22,7 @@ class ForgedWeight:
     Notes
     -----
     An estimate in people is a sum over reports, so the weight of a report does not depend on the others. An honest
-    report has such a weight, too: it adds 1 to its own value and 0 to all others, but only on average.
+    report has a weight, too: it adds 1 to its own value and 0 to all others, but only on average.
     """
 
     each: float
@@ -31,10 +31,12 @@ class ForgedWeight:
 
     def __str__(self) -> str:
         has_bound = self.total < float("inf")
-        together = f"all values together by up to {self.total:,.4g}" if has_bound else "any number of values"
+        together = (
+            f"all estimates together by up to {self.total:,.4g}" if has_bound else "those of any number of values"
+        )
         where = f", {self.condition}" if self.condition else ""
         value = f"the raw estimate of a value by up to {self.each:,.3g} people"
-        return f"one forged report changes {value}, of {together}{where}"
+        return f"one forged report changes {value}, and {together}{where}"
 
 
 def forged_weight(

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Limits(Protocol):
-    """The two ends of an interval of each value's share, for any probability of a miss."""
+    """The two ends of an interval of each value's share, given the probability of missing it."""
 
     def at(self, tail: float) -> NDArray[np.float64]:
         """Return the ends; the share lies beyond each with probability at most ``tail``, shape (k, 2)."""
@@ -49,7 +49,7 @@ class SupportLimits:
     supports
         How many reports support each value, int64, shape (k,).
     distribution
-        The distribution of such a count: a share of the people supports a value with probability p, the rest with q.
+        The distribution of such a number: a share of the people supports a value with probability p, the rest with q.
     """
 
     supports: NDArray[np.int64]
@@ -60,21 +60,12 @@ class SupportLimits:
         return self.distribution.compatible_shares(self.supports, tail)
 
 
-@dataclass(frozen=True, eq=False)
-class SampleLimits:
+class SampleLimits(SupportLimits):
     """As :class:`SupportLimits`, if the people who reported are a sample of those to be estimated.
 
     A report supports a value of share f with probability ``q + f(p − q)``, so the ends are those of Clopper and
     Pearson for that number. Drawing without replacement varies less, so they are slightly too wide.
-
-    Attributes
-    ----------
-    supports, distribution
-        As of :class:`SupportLimits`.
     """
-
-    supports: NDArray[np.int64]
-    distribution: TwoBinomials
 
     def at(self, tail: float) -> NDArray[np.float64]:
         """Return the ends, shape (k, 2)."""

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from anonhist.errors import DataError
+from anonhist.errors import DataError, UsageError
 from anonhist.outward import Saved, Tabular
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from numpy.typing import NDArray
 
@@ -25,19 +25,19 @@ class WholeColumn:
 
     @property
     def bits(self) -> int:
-        """Bits that a value needs."""
+        """Bits per report."""
         return (self.size - 1).bit_length()
 
     def empty(self, users: int) -> NDArray[np.int64]:
-        """Return room for so many reports."""
+        """Return an uninitialized column for n reports."""
         return np.empty(users, dtype=np.int64)
 
     def admits(self, values: NDArray[np.generic], users: int) -> bool:
-        """Say whether these can be reports of so many people, by their shape and type."""
+        """Return whether the shape and type are those of n reports."""
         return values.shape == (users,) and values.dtype.kind in "iu"
 
     def in_range(self, values: NDArray[Any]) -> NDArray[np.bool_]:
-        """Say which of the values the column can hold."""
+        """Return which of the values are in range."""
         return np.asarray((values >= 0) & (values < self.size))
 
 
@@ -50,19 +50,19 @@ class BytesColumn:
 
     @property
     def bits(self) -> int:
-        """Bits that a value needs."""
+        """Bits per report."""
         return 8 * self.width
 
     def empty(self, users: int) -> NDArray[np.uint8]:
-        """Return room for so many reports."""
+        """Return an uninitialized column for n reports."""
         return np.empty((users, self.width), dtype=np.uint8)
 
     def admits(self, values: NDArray[np.generic], users: int) -> bool:
-        """Say whether these can be reports of so many people, by their shape and type."""
+        """Return whether the shape and type are those of n reports."""
         return values.shape == (users, self.width) and values.dtype == np.uint8
 
     def in_range(self, values: NDArray[np.generic]) -> NDArray[np.bool_]:
-        """Say which of the values the column can hold: all of this width."""
+        """Return which of the values are in range: all of them."""
         return np.ones(len(values), dtype=np.bool_)
 
 
@@ -71,7 +71,7 @@ Column = WholeColumn | BytesColumn
 
 @dataclass(frozen=True, eq=False)
 class Reports(Tabular, Saved):
-    """What so many devices sent; each row is private by itself, whoever reads it.
+    """The reports of devices, one row per person; each row is private by itself, whoever reads it.
 
     Attributes
     ----------
@@ -94,6 +94,28 @@ class Reports(Tabular, Saved):
     def rows(self, chosen: NDArray[np.bool_] | NDArray[np.int64]) -> Reports:
         """Return some of the reports, in this order."""
         return Reports(self.survey, {name: column[chosen] for name, column in self.columns.items()})
+
+    def checked(self, survey: str, columns: Iterable[Column]) -> dict[str, NDArray[Any]]:
+        """Return the columns, with the types in which cells are numbered, or refuse reports of another survey.
+
+        Raises
+        ------
+        UsageError
+            If the digest of the survey is another one.
+        DataError
+            If the columns are not these.
+        """
+        if self.survey != survey:
+            raise UsageError(
+                "These reports belong to another survey; tally them with the configuration that made them."
+            )
+        expected = {column.name: column for column in columns}
+        if set(self.columns) != set(expected):
+            raise DataError(f"Reports of this survey have the columns {', '.join(sorted(expected))}.")
+        if not all(column.admits(self.columns[name], len(self)) for name, column in expected.items()):
+            raise DataError("The columns do not have the types of this survey's reports; nothing was counted.")
+        # Whole numbers of fewer bits would overflow when cells are numbered.
+        return {name: self.columns[name].astype(column.empty(0).dtype, copy=False) for name, column in expected.items()}
 
     def __len__(self) -> int:
         return len(next(iter(self.columns.values())))

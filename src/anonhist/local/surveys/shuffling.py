@@ -1,9 +1,9 @@
 """Amplification by shuffling: the joint guarantee of many reports once nobody knows who sent which.
 
 Each of n users sends one report of the same ε₀-local randomizer, independently, and a trusted shuffler removes the
-senders. Let E = e^ε₀. However the others answer, some of their reports can be taken for *clones*, drawn like
-one of the two the attacker wants to tell apart: C ~ Binomial(n − 1, r) clones, of which A ~ Binomial(C, 1/2) are of
-the first kind. The user's own report is of the kind of their value with probability E/(E+1), so the guarantee of
+senders. Let E = e^ε₀. Whatever the others answer, some of their reports can be taken for *clones*, drawn as if from one
+of the two values that the attacker wants to distinguish: C ~ Binomial(n − 1, r) clones, of which A ~ Binomial(C, 1/2)
+are of the first kind. The user's own report is of the kind of their value with probability E/(E+1), so the guarantee of
 shuffling is the hockey-stick divergence δ(ε) = Σ max(P − e^ε·Q, 0) between
 
     (A + B, C − A + 1 − B) ~ P  and  (A + 1 − B, C − A + B) ~ Q,    B ~ Bernoulli(E/(E+1)).
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 # Larger numbers of users and smaller local epsilons are set to these, on the safe side, so that floats suffice.
 MOST_USERS = 2**32
 LEAST_EPSILON = 2.0**-10
-# Beyond it, clones are too rare for so many users to change anything.
+# Above it, clones are so rare that they change nothing, even with this many users.
 LARGEST_EPSILON = 64.0
 
 # Relative error allowed for every probability computed here; many times the error in the proof note.
@@ -89,7 +89,7 @@ def shuffled_epsilon(
     epsilon
         ε₀ of each report by itself, exact, > 0; δ = 0.
     users
-        n, how many reports are shuffled, from 1 to 2^62. More than 2^32 are counted as 2^32.
+        n, how many reports are shuffled, from 1 to 2⁶². More than 2³² are counted as 2³².
     delta
         δ of the shuffled reports, exact, > 0 and < 1.
     bound
@@ -147,7 +147,7 @@ def shuffled_delta(
     Returns
     -------
     float
-        From 0 to 1; 0 where ``central_epsilon`` is at least ``epsilon``. Otherwise at least 1e-70.
+        From 0 to 1; 0 if ``central_epsilon`` is at least ``epsilon``, otherwise at least 1e-70.
 
     Raises
     ------
@@ -170,7 +170,7 @@ def shuffled_delta(
 
 
 def shuffled_guarantee(epsilon: EpsilonLike, *, users: int, delta: EpsilonLike) -> Guarantee:
-    """Return the guarantee of the shuffled reports of that many users for each of them.
+    """Return the guarantee for each of n users whose reports are shuffled.
 
     Parameters, errors and ε are those of :func:`shuffled_epsilon`. If shuffling does not help, the guarantee is the
     local one, with δ = 0.
@@ -308,7 +308,7 @@ def _log_binomial(
 
 
 def _deviance(count: NDArray[np.float64], mean: NDArray[np.float64] | np.float64) -> NDArray[np.float64]:
-    """Return x·ln(x/m) + m − x, and 0 where the mean is 0: then so is the count."""
+    """Return x·ln(x/m) + m − x, and 0 if the mean is 0, because then the count is 0."""
     from scipy.special import xlog1py
 
     off = count - mean
@@ -350,11 +350,10 @@ def _parse_delta(delta: EpsilonLike) -> Fraction:
 def _refuse_above(epsilon: Fraction, odds: float, year: str, formula: str) -> None:
     largest = math.log(odds) if odds > 1 else 0.0
     if epsilon > largest:
-        message = (
+        raise UsageError(
             f"The closed form of {year} holds for epsilon up to {formula}, here {largest:.4g}; "
             "use shuffled_epsilon, more users or a larger delta."
         )
-        raise UsageError(message)
 
 
 def _round_up(value: float) -> Fraction:

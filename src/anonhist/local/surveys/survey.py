@@ -17,12 +17,15 @@ import numpy as np
 
 from anonhist.errors import DataError, UsageError
 from anonhist.frozen import Converted, converted, frozen
-from anonhist.local.surveys.reports import Reports
+from anonhist.local.surveys.alphabet import Alphabet
+from anonhist.local.surveys.estimate import refuse_least_squares
+from anonhist.local.surveys.report_guarantee import ARITHMETIC, check_local_epsilon, report_guarantee
+from anonhist.local.surveys.reports import Reports, WholeColumn
 from anonhist.local.surveys.shuffling import shuffled_guarantee
-from anonhist.local.surveys.tally import Tally
+from anonhist.local.surveys.tally import Tally, count_cells
 from anonhist.numeric import ExponentialQuotient
 from anonhist.outward import Saved, Shown
-from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit, parse_epsilon, short_decimal
+from anonhist.privacy import short_decimal
 from anonhist.randomness import SystemSource
 
 if TYPE_CHECKING:
@@ -30,46 +33,22 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from anonhist.local.decoding import Correction, CorrectionName, Decoder, DecoderName
-    from anonhist.local.surveys.estimate import FrequencyEstimate
+    from anonhist.local.decoding.names import CorrectionLike, DecoderLike
+    from anonhist.local.surveys.estimate import FrequencyEstimate, RawEstimate
     from anonhist.local.surveys.forgery import ForgedWeight
     from anonhist.local.surveys.reports import Column
-    from anonhist.privacy import EpsilonLike
+    from anonhist.privacy import EpsilonLike, Guarantee
     from anonhist.randomness import RandomSource
 
 SYSTEM = SystemSource()
-# Above, a report reveals nearly everything; below, nearly nothing: estimating a share would need 10^18 people.
-LARGEST_EPSILON, SMALLEST_EPSILON = Fraction(64), Fraction(1, 10**9)
 # Reports are drawn in chunks of this many bytes, which fit in a level-2 cache, and at least this many reports: with
 # fewer, the overhead of a call dominates.
 _CHUNK_BYTES, _LEAST_CHUNK = 1 << 18, 1 << 10
 # More chunks than these are drawn by several threads: entropy and NumPy's loops release the interpreter lock.
 _FEW_CHUNKS, WORKERS = 8, min(4, os.cpu_count() or 1)
 
-ARITHMETIC = (
-    "every answer is randomized on the device of the person who gives it, with exact probabilities, so nobody need be "
-    "trusted with it"
-)
-
-
-def check_local_epsilon(given: EpsilonLike) -> Fraction:
-    """Return ε of a report, exactly.
-
-    Raises
-    ------
-    UsageError
-        If it is not a number from 10^−9 to 64.
-
-    Examples
-    --------
-    >>> check_local_epsilon("0.5")
-    Fraction(1, 2)
-    """
-    epsilon = parse_epsilon(given)
-    if not SMALLEST_EPSILON <= epsilon <= LARGEST_EPSILON:
-        message = f"epsilon of a survey must lie between 1e-9 and {LARGEST_EPSILON}; outside this range it is useless."
-        raise UsageError(message)
-    return epsilon
+# Fields of every survey; all others are its parameters.
+COMMON = {"epsilon", "title"}
 
 
 @frozen(kw_only=True)
@@ -81,7 +60,7 @@ class Survey(Shown, Saved, ABC):
     Attributes
     ----------
     epsilon
-        Privacy cost of one report for its sender; from 10^−9 to 64, stored as an exact Fraction. Two reports cost twice
+        Privacy cost of one report for its sender; from 10⁻⁹ to 64, stored as an exact Fraction. Two reports cost twice
         as much.
     title
         Any text; surveys with different titles do not accept each other's reports.
@@ -89,6 +68,8 @@ class Survey(Shown, Saved, ABC):
 
     known_as = "survey"
     name: ClassVar[str]
+    # Whether almost every report is unique, so that shares of reports say nothing.
+    is_sparse: ClassVar[bool] = False
     # Names of parameters in files, if different.
     in_files: ClassVar[Mapping[str, str]] = {}
     epsilon: Converted[EpsilonLike, Fraction] = converted(check_local_epsilon)
@@ -96,6 +77,7 @@ class Survey(Shown, Saved, ABC):
 
     def __init_subclass__(cls) -> None:
         """Keep the dataclasses below from writing a longer ``repr``."""
+        # mypy lets nothing be assigned to a method; a dataclass keeps the one that the class itself has.
         cls.__repr__ = Survey.__repr__  # type: ignore[method-assign]
 
     def __repr__(self) -> str:
@@ -114,9 +96,9 @@ class Survey(Shown, Saved, ABC):
     # Public
 
     @property
-    @abstractmethod
     def columns(self) -> tuple[Column, ...]:
-        """The columns of a report."""
+        """The columns of a report; by default one, ``report``: the number of a cell."""
+        return (WholeColumn("report", self.cells),)
 
     @property
     @abstractmethod
@@ -124,9 +106,10 @@ class Survey(Shown, Saved, ABC):
         """How many cells a tally counts; they are numbered from 0."""
 
     @property
-    @abstractmethod
     def parameters(self) -> dict[str, Any]:
         """All settings of the survey except its name, epsilon and title, as JSON values."""
+        own = (each.name for each in fields(self) if each.name not in COMMON)
+        return {self.in_files.get(name, name): _as_json(getattr(self, name)) for name in own}
 
     @cached_property
     def digest(self) -> str:
@@ -143,23 +126,22 @@ class Survey(Shown, Saved, ABC):
     @property
     def guarantee(self) -> Guarantee:
         """The guarantee of each report for its sender."""
-        unit = PrivacyUnit.user(max_items=1)
-        return Guarantee(unit, NeighboringRelation.SUBSTITUTE, self.epsilon, arithmetic=ARITHMETIC)
+        return report_guarantee(self.epsilon, ARITHMETIC)
 
     def shuffled_guarantee(self, users: int, delta: EpsilonLike) -> Guarantee:
-        """Return the central guarantee if a trusted party shuffles the reports of so many people.
+        """Return the central guarantee if a trusted party shuffles the reports of n people.
 
         Parameters
         ----------
         users
-            How many people report, all honestly.
+            n, how many people report, all of them honest.
         delta
             δ of the guarantee, in (0, 1).
 
         Raises
         ------
         UsageError
-            If a number is not as said.
+            If a number is out of its range.
         """
         return shuffled_guarantee(self.epsilon, users=users, delta=delta)
 
@@ -261,7 +243,7 @@ class Survey(Shown, Saved, ABC):
         -------
         ndarray of bool, shape (n,)
             False if a value is out of range, if a set has the wrong size, and, for reports of independent bits, if the
-            number of ones is outside bounds that an honest report violates with probability at most 2^−40.
+            number of ones is outside bounds that an honest report violates with probability at most 2⁻⁴⁰.
 
         Raises
         ------
@@ -283,7 +265,10 @@ class Survey(Shown, Saved, ABC):
         >>> survey.possible(Reports(survey.digest, {"report": forged})).tolist()
         [False]
         """
-        columns = self._columns_of(reports)
+        if not isinstance(reports, Reports):
+            message = f"Only reports can be tallied, not a {type(reports).__name__}: randomize the values first."
+            raise UsageError(message)
+        columns = reports.checked(self.digest, self.columns)
         mask = np.ones(len(reports), dtype=np.bool_)
         for column in self.columns:
             mask &= column.in_range(columns[column.name])
@@ -292,27 +277,6 @@ class Survey(Shown, Saved, ABC):
     def _honest(self, columns: Mapping[str, NDArray[Any]]) -> NDArray[np.bool_]:
         """Return for each report whether an honest device can make it, if its columns are in range; by default, yes."""
         return np.ones(len(next(iter(columns.values()))), dtype=np.bool_)
-
-    def _columns_of(self, reports: Reports) -> dict[str, NDArray[Any]]:
-        """Return the columns, with the types in which cells are numbered, or refuse reports of another survey."""
-        if not isinstance(reports, Reports):
-            message = f"Only reports can be tallied, not a {type(reports).__name__}: randomize the values first."
-            raise UsageError(message)
-        if reports.survey != self.digest:
-            raise UsageError(
-                "These reports belong to another survey; tally them with the configuration that made them."
-            )
-        names = {column.name for column in self.columns}
-        if set(reports.columns) != names:
-            message = f"Reports of this survey have the columns {', '.join(sorted(names))}."
-            raise DataError(message)
-        if not all(column.admits(reports.columns[column.name], len(reports)) for column in self.columns):
-            raise DataError("The columns do not have the types of this survey's reports; nothing was counted.")
-        # Whole numbers of fewer bits would overflow when cells are numbered.
-        return {
-            column.name: reports.columns[column.name].astype(column.empty(0).dtype, copy=False)
-            for column in self.columns
-        }
 
     def tally(self, reports: Reports) -> Tally:
         """Count reports.
@@ -330,12 +294,11 @@ class Survey(Shown, Saved, ABC):
     def _check_possible(self, reports: Reports) -> None:
         mask = self.possible(reports)
         if not mask.all():
-            message = f"Report {int(mask.argmin()) + 1:,} is invalid for this survey; nothing was counted."
-            raise DataError(message)
+            raise DataError(f"Report {int(mask.argmin()) + 1:,} is invalid for this survey; nothing was counted.")
 
     def _tally(self, reports: Reports) -> Tally:
         """Count reports that are possible, all of them."""
-        cells, counts = self._count_cells(self._columns_of(reports), len(reports))
+        cells, counts = self._count_cells(reports.checked(self.digest, self.columns))
         return Tally(self.digest, len(reports), cells, counts)
 
     def tally_groups(self, reports: Reports, times: NDArray[np.int64]) -> Tally:
@@ -351,7 +314,7 @@ class Survey(Shown, Saved, ABC):
         Raises
         ------
         UsageError, DataError
-            As for :meth:`tally`, and if the times are not as said.
+            As for :meth:`tally`, and if a multiplicity is below 1.
         """
         if times.shape != (len(reports),) or times.dtype != np.int64 or bool((times < 1).any()):
             raise DataError("Each report must have been sent a whole number of times, at least once.")
@@ -363,9 +326,13 @@ class Survey(Shown, Saved, ABC):
             total += Tally(self.digest, part.users << digit, part.cells, part.counts << digit)
         return total
 
-    @abstractmethod
-    def _count_cells(self, columns: Any, users: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def _count_cells(self, columns: Mapping[str, NDArray[Any]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the cells that occur in the reports, ascending, and their counts."""
+        return count_cells(self._cells_of(columns), size=self.cells)
+
+    def _cells_of(self, columns: Mapping[str, NDArray[np.int64]]) -> NDArray[np.int64]:
+        """Return the cells in which the reports are counted; by default one for each, which is the report."""
+        return columns["report"]
 
     def empty_tally(self) -> Tally:
         """Return the empty tally."""
@@ -388,19 +355,71 @@ class Survey(Shown, Saved, ABC):
         if not self._is_possible(tally):
             raise DataError("The counts of the tally do not add up to its number of users.")
 
-    def _is_possible(self, tally: Tally) -> bool:
-        """Say whether the counts fit the number of users; by default, everybody reports one cell."""
-        total: int = sum(tally.counts.tolist())
-        return total == tally.users
+    @property
+    def _cells_per_report(self) -> tuple[int, int]:
+        """The least and the largest number of cells in which a possible report is counted."""
+        return 1, 1
 
-    @abstractmethod
+    def _is_possible(self, tally: Tally) -> bool:
+        """Return whether the counts fit the number of users."""
+        least, most = self._cells_per_report
+        total: int = sum(tally.counts.tolist())
+        return least * tally.users <= total <= most * tally.users
+
     def estimate(
         self,
         tally: Tally,
         *,
         candidates: Iterable[str] | None = None,
-        decoder: DecoderName | Decoder = "projected",
-        correction: CorrectionName | Correction = "holm",
+        decoder: DecoderLike | None = None,
+        correction: CorrectionLike = "holm",
         level: float = 0.95,
     ) -> FrequencyEstimate:
-        """Estimate how frequent each value is among those who reported."""
+        """Estimate how frequent each value is among those who reported.
+
+        Parameters
+        ----------
+        tally
+            Of this survey, with at least one report.
+        candidates
+            The values of interest, chosen before anybody sees the reports; all labels by default. Required if the
+            survey accepts any text. The share of all other values is reported as ``other``.
+        decoder
+            ``"projected"`` (nearest distribution, the default), ``"normalized"``, ``"unbiased"``, ``"least-squares"``,
+            ``"mle"`` or ``"em"`` (EM, stopped early). If labels can collide in cohorts of at most 2²² places
+            together, the default is ``"least-squares"``, because its error is lowest then. Local hashing does not
+            allow least squares, because almost every report is the only one with its seed.
+        correction
+            For testing many values at once: ``"holm"``, ``"bonferroni"`` or ``"benjamini-hochberg"``.
+        level
+            Of intervals and tests.
+
+        Returns
+        -------
+        FrequencyEstimate
+            Raw estimates are unbiased. If labels can collide, they are by least squares over all candidates if these
+            can be separated, otherwise candidate by candidate; both are unbiased over the keys, and errors and
+            p-values include collisions of labels.
+
+        Raises
+        ------
+        UsageError, DataError
+            If the tally belongs to another survey or is empty; candidates are missing, named twice or outside the
+            alphabet; or a choice is unknown.
+        """
+        if self.is_sparse:
+            refuse_least_squares(decoder)
+        self.check_tally(tally)
+        if not tally.users:
+            raise DataError("There are no reports yet, so nothing can be estimated.")
+        return self._raw_estimate(tally, candidates).decode(decoder, correction, level)
+
+    @abstractmethod
+    def _raw_estimate(self, tally: Tally, candidates: Iterable[str] | None) -> RawEstimate:
+        """Return the raw estimates of the candidates, or of all labels, from at least one report."""
+
+
+def _as_json(value: Any) -> Any:
+    if isinstance(value, Alphabet):
+        return value.parameters
+    return str(value) if isinstance(value, Fraction) else value

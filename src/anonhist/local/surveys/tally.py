@@ -14,7 +14,7 @@ from anonhist.outward import Saved, Shown, Tabular
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-# Sums of two stay below 2^63.
+# Sums of two stay below 2⁶³.
 MOST_USERS = 2**62
 # Up to this many cells, counting into an array is faster than sorting.
 _DENSE = 1 << 22
@@ -33,7 +33,7 @@ class Tally(Shown, Tabular, Saved):
     survey
         The digest of the survey whose reports were counted.
     users
-        How many people reported, from 0 to 2^62.
+        How many people reported, from 0 to 2⁶².
     cells : ndarray of int64, shape (m,)
         The cells that occur, ascending, each once.
     counts : ndarray of int64, shape (m,)
@@ -42,7 +42,7 @@ class Tally(Shown, Tabular, Saved):
     Raises
     ------
     DataError
-        If the numbers are not as said.
+        If a number is out of range, or the cells are not ascending.
 
     Notes
     -----

@@ -1,4 +1,4 @@
-"""The cumulative mechanism: noise on how many labels have each count or more, up to a public largest count."""
+"""The cumulative mechanism: noise on the number of labels with each count or more, up to a public largest count."""
 
 from __future__ import annotations
 
@@ -12,12 +12,10 @@ from anonhist.frozen import Converted, converted, frozen
 from anonhist.mechanisms.basis.noise import add_noise
 from anonhist.mechanisms.basis.noisy_band import of_cumulative
 from anonhist.mechanisms.basis.published import profile_of_fit
-from anonhist.mechanisms.basis.setting import holds_where, whole_items
+from anonhist.mechanisms.basis.setting import whole_items
 from anonhist.mechanisms.basis.skeletons import AdditiveMechanism
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from numpy.typing import NDArray
 
     from anonhist.mechanisms.basis.noise import Noise
@@ -32,9 +30,9 @@ class CumulativeMechanism(AdditiveMechanism):
     """Release the cumulative prevalences φ_{1+}..φ_{C+} under noise, made decreasing by isotonic regression.
 
     ``φ̃_{r+} = φ_{r+} + G``, r = 1..C, independent G with ``P(G = j) ∝ exp(−ε|j|/Δ)``, Δ = ``l1_sensitivity`` the
-    largest sorted ℓ1 distance of neighbors. Published is the non-increasing fit nearest in ℓ2, rounded, at least 0.
-    For large ε it is one of the best simple ways to release a profile; below ε = 2 others have lower errors
-    (docs/benchmarks.md). Intervals are from the noisy numbers themselves
+    largest sorted ℓ1 distance of neighbors. It publishes the non-increasing fit nearest in ℓ2, rounded, at least 0.
+    For large ε it is one of the best simple mechanisms; below ε = 2, others have lower errors (docs/benchmarks.md).
+    Intervals are computed from the noisy numbers themselves
     (:mod:`~anonhist.mechanisms.basis.noisy_band`).
 
     Parameters
@@ -42,11 +40,11 @@ class CumulativeMechanism(AdditiveMechanism):
     epsilon, unit, relation
         See :class:`~anonhist.mechanisms.basis.setting.Setting`.
     public_cap
-        C, a public number that no count exceeds, from 1 to 2^24. The error grows with it.
+        C, a public number that no count exceeds, from 1 to 2²⁴. The error grows with it.
 
     Guarantees
     ----------
-    Pure ``epsilon``-differential privacy for data whose counts do not exceed C: one item more changes one φ_{r+}, by
+    Pure ``epsilon``-differential privacy for data whose counts do not exceed C: one extra item changes one φ_{r+}, by
     one. Data with a larger count are visibly refused. Noise is exact and added to whole numbers, so floating point
     costs nothing. Proof: docs/proofs/simple.md.
 
@@ -63,6 +61,7 @@ class CumulativeMechanism(AdditiveMechanism):
     floating point costs nothing; it holds for data where no count is above 100, which must be public knowledge.
     """
 
+    name: ClassVar[str] = "cumulative"
     keeps_noisy_values: ClassVar[bool] = True
 
     _: KW_ONLY
@@ -71,42 +70,14 @@ class CumulativeMechanism(AdditiveMechanism):
     )
 
     @property
-    def name(self) -> str:
-        """The mechanism's name, as in ``mechanism="frobenius"``."""
-        return "cumulative"
-
-    @property
-    def parameters(self) -> Mapping[str, str | int]:
-        """Public parameters, enough to make the mechanism again."""
-        return {**super().parameters, "public_cap": self.public_cap}
-
-    @property
-    def arithmetic(self) -> str:
-        """The effect of floating point, and the data for which the guarantee holds."""
-        return f"{super().arithmetic}; {holds_where(f'no count is above {self.public_cap:,}')}"
-
-    def exceeded_number(self, profile: Profile) -> str | None:
-        """Return ``"public_cap"`` if a count exceeds it."""
-        return "public_cap" if profile.k_plus(self.public_cap + 1) else None
-
-    def _run(self, profile: Profile, noise: Noise) -> Profile:
-        return self._publish(self._noisy(profile, noise))
-
-    def _run_once(self, profile: Profile, noise: Noise) -> tuple[Profile, Evidence]:
-        noisy = self._noisy(profile, noise)
-        released = self.publishable(self._publish(noisy))
-        return released, of_cumulative(
-            noisy, released.cumulative_prevalence(self._levels), float(self.epsilon_per_cell)
-        )
-
-    @property
     def _levels(self) -> NDArray[np.int64]:
         return np.arange(1, self.public_cap + 1)
 
-    def _noisy(self, profile: Profile, noise: Noise) -> NDArray[np.int64]:
-        return add_noise(profile.cumulative_prevalence(self._levels), noise(self.epsilon_per_cell, self.public_cap))
-
-    def _publish(self, noisy: NDArray[np.int64]) -> Profile:
+    def _run(self, profile: Profile, noise: Noise) -> tuple[Profile, NDArray[np.int64]]:
         from scipy.optimize import isotonic_regression
 
-        return profile_of_fit(self._levels, isotonic_regression(noisy, increasing=False).x)
+        noisy = add_noise(profile.cumulative_prevalence(self._levels), noise(self.epsilon_per_cell, self.public_cap))
+        return profile_of_fit(self._levels, isotonic_regression(noisy, increasing=False).x), noisy
+
+    def _evidence(self, released: Profile, noisy: NDArray[np.int64]) -> Evidence:
+        return of_cumulative(noisy, released.cumulative_prevalence(self._levels), float(self.epsilon_per_cell))

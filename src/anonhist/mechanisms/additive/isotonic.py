@@ -12,12 +12,10 @@ from anonhist.frozen import Converted, converted, frozen
 from anonhist.mechanisms.basis.noise import add_noise
 from anonhist.mechanisms.basis.noisy_band import of_counts
 from anonhist.mechanisms.basis.published import round_sorted
-from anonhist.mechanisms.basis.setting import holds_where, whole_items
+from anonhist.mechanisms.basis.setting import whole_items
 from anonhist.mechanisms.basis.skeletons import AdditiveMechanism
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from numpy.typing import NDArray
 
     from anonhist.mechanisms.basis.noise import Noise
@@ -32,22 +30,22 @@ class IsotonicMechanism(AdditiveMechanism):
     """Release the counts in descending order under noise, made decreasing by isotonic regression.
 
     With λ_1 ≥ λ_2 ≥ … ≥ λ_L the counts, zeros for labels that do not occur, ``λ̃_i = λ_i + G``, independent G with
-    ``P(G = j) ∝ exp(−ε|j|/Δ)``, Δ = ``l1_sensitivity`` the largest sorted ℓ1 distance of neighbors. Published is the
-    non-increasing fit nearest in ℓ2, rounded; labels with a fit of one half or less are left out. Intervals are from
-    the noisy counts themselves (:mod:`~anonhist.mechanisms.basis.noisy_band`).
+    ``P(G = j) ∝ exp(−ε|j|/Δ)``, Δ = ``l1_sensitivity`` the largest sorted ℓ1 distance of neighbors. It publishes
+    the non-increasing fit nearest in ℓ2, rounded; labels with a fit of one half or less are left out. Intervals are
+    computed from the noisy counts themselves (:mod:`~anonhist.mechanisms.basis.noisy_band`).
 
     Parameters
     ----------
     epsilon, unit, relation
         See :class:`~anonhist.mechanisms.basis.setting.Setting`.
     public_labels
-        L, a public bound on the number of labels, from 1 to 2^24.
+        L, a public bound on the number of labels, from 1 to 2²⁴.
 
     Guarantees
     ----------
-    Pure ``epsilon``-differential privacy for data of at most L labels: one item more changes one λ_i, by one. Data with
-    more are visibly refused. Noise is exact and added to whole numbers, so floating point costs nothing. Proof:
-    docs/proofs/simple.md.
+    Pure ``epsilon``-differential privacy for data of at most L labels: one extra item changes one λ_i, by one. Data
+    with more labels are visibly refused. Noise is exact and added to whole numbers, so floating point costs nothing.
+    Proof: docs/proofs/simple.md.
 
     Notes
     -----
@@ -66,6 +64,7 @@ class IsotonicMechanism(AdditiveMechanism):
     Profile(n=12, num_labels=4, {1: 1, 3: 2, 5: 1})
     """
 
+    name: ClassVar[str] = "isotonic"
     keeps_noisy_values: ClassVar[bool] = True
 
     _: KW_ONLY
@@ -73,42 +72,17 @@ class IsotonicMechanism(AdditiveMechanism):
         partial(whole_items, name="public_labels", most=MOST_LABELS)
     )
 
-    @property
-    def name(self) -> str:
-        """The mechanism's name, as in ``mechanism="frobenius"``."""
-        return "isotonic"
-
-    @property
-    def parameters(self) -> Mapping[str, str | int]:
-        """Public parameters, enough to make the mechanism again."""
-        return {**super().parameters, "public_labels": self.public_labels}
-
-    @property
-    def arithmetic(self) -> str:
-        """The effect of floating point, and the data for which the guarantee holds."""
-        return f"{super().arithmetic}; {holds_where(f'there are at most {self.public_labels:,} labels')}"
-
-    def exceeded_number(self, profile: Profile) -> str | None:
-        """Return ``"public_labels"`` if there are more labels."""
-        return "public_labels" if profile.num_labels > self.public_labels else None
-
-    def _run(self, profile: Profile, noise: Noise) -> Profile:
-        return self._publish(self._noisy(profile, noise))
-
-    def _run_once(self, profile: Profile, noise: Noise) -> tuple[Profile, Evidence]:
-        noisy = self._noisy(profile, noise)
-        released = self.publishable(self._publish(noisy))
-        guess = np.zeros(self.public_labels, dtype=np.int64)
-        guess[: released.num_labels] = released.partition()
-        return released, of_counts(noisy, guess, float(self.epsilon_per_cell))
-
-    def _noisy(self, profile: Profile, noise: Noise) -> NDArray[np.int64]:
+    def _counts(self, profile: Profile) -> NDArray[np.int64]:
         counts = np.zeros(self.public_labels, dtype=np.int64)
         counts[: profile.num_labels] = profile.partition()
-        return add_noise(counts, noise(self.epsilon_per_cell, counts.size))
+        return counts
 
-    def _publish(self, noisy: NDArray[np.int64]) -> Profile:
-        # Of so many numbers SciPy's compiled fit is worth loading.
+    def _run(self, profile: Profile, noise: Noise) -> tuple[Profile, NDArray[np.int64]]:
+        # For so many numbers, SciPy's compiled fit is worth loading.
         from scipy.optimize import isotonic_regression
 
-        return round_sorted(isotonic_regression(noisy, increasing=False).x)
+        noisy = add_noise(self._counts(profile), noise(self.epsilon_per_cell, self.public_labels))
+        return round_sorted(isotonic_regression(noisy, increasing=False).x), noisy
+
+    def _evidence(self, released: Profile, noisy: NDArray[np.int64]) -> Evidence:
+        return of_counts(noisy, self._counts(released), float(self.epsilon_per_cell))

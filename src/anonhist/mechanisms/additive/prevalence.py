@@ -1,4 +1,4 @@
-"""The prevalence mechanism: noise on how many labels have each count, up to a public largest count."""
+"""The prevalence mechanism: noise on the number of labels with each count, up to a public largest count."""
 
 from __future__ import annotations
 
@@ -14,15 +14,13 @@ from anonhist.frozen import Converted, converted, frozen, optional
 from anonhist.mechanisms.basis.noise import add_noise
 from anonhist.mechanisms.basis.noisy_band import of_prevalences
 from anonhist.mechanisms.basis.published import profile_of_fit
-from anonhist.mechanisms.basis.setting import holds_where, whole_items
+from anonhist.mechanisms.basis.setting import whole_items
 from anonhist.mechanisms.basis.skeletons import AdditiveMechanism
 from anonhist.numeric import decreasing_fit
 from anonhist.privacy import short_decimal
 from anonhist.randomness.arguments import SMALLEST_GAMMA
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from numpy.typing import NDArray
 
     from anonhist.mechanisms.basis.noise import Noise
@@ -36,14 +34,14 @@ LARGEST_COUNT = 2**24
 class PrevalenceMechanism(AdditiveMechanism):
     """Release the prevalences φ_1..φ_C under noise; with label privacy, C means "C or more".
 
-    ``φ̃_r = φ_r + G``, r = 1..C, independent G with ``P(G = j) ∝ exp(−ε|j|/s)``, s the most that (φ_1, …, φ_C) changes
-    in ℓ1 between neighbors. A label more or less changes one φ_r: s = 1, or 2 where labels are replaced. An item more
-    takes a label from one φ_r to the next: s = 2 for each cell in which neighbors may differ, so the other mechanisms
-    are better there, and this one is for comparison.
+    ``φ̃_r = φ_r + G``, r = 1..C, independent G with ``P(G = j) ∝ exp(−ε|j|/s)``, s the largest ℓ1 change of
+    (φ_1, …, φ_C) between neighbors. Adding or removing a label changes one φ_r: s = 1, or 2 if labels are replaced. An
+    extra item moves a label from one φ_r to the next: s = 2Δ, Δ = ``l1_sensitivity``, so the other mechanisms are
+    better for items and users, and this one is for comparison.
 
-    Published is the profile whose cumulative prevalences are the isotonic fit of ``Σ_{j≥r} φ̃_j``, rounded: sums of
-    noise cancel there, where setting negative prevalences to zero one by one would add up to a bias. Intervals are from
-    the noisy prevalences themselves (:mod:`~anonhist.mechanisms.basis.noisy_band`).
+    It publishes the profile whose cumulative prevalences are the isotonic fit of ``Σ_{j≥r} φ̃_j``, rounded: noise
+    cancels in these sums, whereas setting negative prevalences to zero one by one would add up to a bias. Intervals are
+    computed from the noisy prevalences themselves (:mod:`~anonhist.mechanisms.basis.noisy_band`).
 
     Parameters
     ----------
@@ -51,12 +49,12 @@ class PrevalenceMechanism(AdditiveMechanism):
         See :class:`~anonhist.mechanisms.basis.setting.Setting`.
     public_cap
         C for item and user privacy: a public number that no count exceeds. For ``PrivacyUnit.label(max_count=c)`` it is
-        c, and larger counts are taken as c. From 1 to 2^24.
+        c, and larger counts are taken as c. From 1 to 2²⁴.
 
     Raises
     ------
     UsageError
-        If C is missing, given twice, or above 2^24, or ε is below s·2^−40.
+        If C is missing, given twice, or above 2²⁴, or ε is below s·2⁻⁴⁰.
 
     Guarantees
     ----------
@@ -73,9 +71,10 @@ class PrevalenceMechanism(AdditiveMechanism):
     Fraction(0, 1)
     """
 
+    name: ClassVar[str] = "prevalence"
     keeps_noisy_values: ClassVar[bool] = True
 
-    # The noise on a prevalence does not grow with c: what counts is ε/s, checked below.
+    # The noise on a prevalence does not grow with c: ε/s is checked below instead.
     smallest_epsilon_per_cell: ClassVar[Fraction] = Fraction(0)
 
     _: KW_ONLY
@@ -98,26 +97,7 @@ class PrevalenceMechanism(AdditiveMechanism):
             )
         if self._gamma < SMALLEST_GAMMA:
             least = short_decimal(self.epsilon / self._gamma)
-            message = f"The prevalence mechanism needs an ε of at least {least}·2^-40, about {least}e-12."
-            raise UsageError(message)
-
-    @property
-    def name(self) -> str:
-        """The mechanism's name, as in ``mechanism="frobenius"``."""
-        return "prevalence"
-
-    @property
-    def parameters(self) -> Mapping[str, str | int]:
-        """Public parameters, enough to make the mechanism again."""
-        own = {} if self.public_cap is None else {"public_cap": self.public_cap}
-        return {**super().parameters, **own}
-
-    @property
-    def arithmetic(self) -> str:
-        """The effect of floating point, and the data for which the guarantee holds."""
-        if self.public_cap is None:
-            return super().arithmetic
-        return f"{super().arithmetic}; {holds_where(f'no count is above {self.public_cap:,}')}"
+            raise UsageError(f"The prevalence mechanism needs an ε of at least {least}·2^-40, about {least}e-12.")
 
     @property
     def largest_count(self) -> int:
@@ -130,25 +110,17 @@ class PrevalenceMechanism(AdditiveMechanism):
         return self.epsilon / changes
 
     def impossible(self, profile: Profile, items: int | None) -> str:
-        """Say so where a count is above C."""
+        """Return a reason if a count is above C."""
         if profile.k_plus(self.largest_count + 1):
             return "a count exceeds the largest that the mechanism can release"
         return super().impossible(profile, items)
 
-    def exceeded_number(self, profile: Profile) -> str | None:
-        """Return ``"public_cap"`` if a count exceeds it."""
-        return "public_cap" if self.public_cap is not None and profile.k_plus(self.public_cap + 1) else None
+    def _run(self, profile: Profile, noise: Noise) -> tuple[Profile, NDArray[np.int64]]:
+        noisy = add_noise(self._prevalences(profile), noise(self._gamma, self.largest_count))
+        return _publish(noisy), noisy
 
-    def _run(self, profile: Profile, noise: Noise) -> Profile:
-        return _publish(self._noisy(profile, noise))
-
-    def _run_once(self, profile: Profile, noise: Noise) -> tuple[Profile, Evidence]:
-        noisy = self._noisy(profile, noise)
-        return self.publishable(_publish(noisy)), of_prevalences(noisy, float(self._gamma))
-
-    def _noisy(self, profile: Profile, noise: Noise) -> NDArray[np.int64]:
-        prevalences = self._prevalences(profile)
-        return add_noise(prevalences, noise(self._gamma, prevalences.size))
+    def _evidence(self, released: Profile, noisy: NDArray[np.int64]) -> Evidence:
+        return of_prevalences(noisy, float(self._gamma))
 
     def _prevalences(self, profile: Profile) -> NDArray[np.int64]:
         prevalences = np.zeros(self.largest_count, dtype=np.int64)
@@ -157,6 +129,6 @@ class PrevalenceMechanism(AdditiveMechanism):
 
 
 def _publish(noisy: NDArray[np.int64]) -> Profile:
-    # From here on all is post-processing, and rounding to floats loses accuracy at most.
+    # From here on, everything is post-processing: rounding to floats can only cost accuracy.
     sums = np.cumsum(noisy[::-1].astype(np.float64))[::-1]
     return profile_of_fit(np.arange(1, noisy.size + 1), decreasing_fit(sums))

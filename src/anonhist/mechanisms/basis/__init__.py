@@ -1,1 +1,1 @@
-"""What all mechanisms share: the setting, noise and its quantiles, and what may be published."""
+"""What all mechanisms share: the setting, noise and its quantiles, and published profiles."""

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Choices(Protocol):
-    """Draws that a chain asks for."""
+    """The draws of a chain."""
 
     def rows(self, weights: NDArray[np.float64]) -> NDArray[np.int64]:
         """Pick a column of each row with probability proportional to its weight; shape (r, k) to (r,)."""
@@ -28,7 +28,7 @@ class Choices(Protocol):
 
 @dataclass(frozen=True)
 class ExactChoices:
-    """Decisions from privacy randomness, exact for the weights as the dyadic numbers they are."""
+    """Decisions from privacy randomness, exact for the weights as dyadic numbers."""
 
     source: RandomSource
 
@@ -39,7 +39,7 @@ class ExactChoices:
         return categorical_rows(weights, source=self.source)
 
     def geometric(self, c: float, level: int) -> int:
-        """Wait exactly: see :func:`anonhist.randomness.geometric`."""
+        """Draw exactly: see :func:`anonhist.randomness.geometric`."""
         return int(geometric(Fraction(c) * level, 1, source=self.source)[0])
 
 
@@ -56,5 +56,5 @@ class SimulatedChoices:
         return np.asarray(np.minimum((sums <= thresholds).sum(axis=1), weights.shape[1] - 1), dtype=np.int64)
 
     def geometric(self, c: float, level: int) -> int:
-        """Wait by inverting an exponential variable."""
+        """Draw by inverting an exponential variable."""
         return int(self.rng.exponential() / (c * level))

@@ -1,10 +1,10 @@
-"""Bounds for a non-increasing sequence from noisy values alone: no shape is assumed.
+"""Bounds for a non-increasing sequence from noisy values alone, without assumptions on its shape.
 
-The mean of m noisy numbers up to place k is at least that of the true ones, so at least the k-th true one, but for the
-mean of m noises; the mean of m from place k on is at most that. Of windows of 1, 2, 4, … numbers that one is taken
-whose bound would be best if a guess were the truth. The guess is a fit to the same noise: where numbers are equal, it
-picks the window whose noise goes farthest. So what may be wrong is divided among all w lengths of windows, each
-bound wrong with a probability of ``tail/w``: then none of them is with ``1 − tail``, whichever is taken.
+Up to the mean of m noises, the mean of the m noisy numbers up to position k is at least the k-th true number, and the
+mean of the m numbers from position k on is at most that number. Of windows of 1, 2, 4, … numbers, the one is used whose
+bound would be best if a guess were the truth. The guess is a fit to the same noise: where numbers are equal, it picks
+the window with the most extreme noise. So the error probability is divided among all w window lengths: each bound is
+wrong with probability ``tail/w``, and then all hold with probability ``1 − tail``, whichever is used.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     _Numbers = NDArray[np.float64]
 
 _LONGEST = 2**12
-# Sums of more noises than this are taken as normal.
+# Sums of more noises than this are assumed to be normal.
 _FEW = 64
 _TAIL, _NORMAL = 0.025, 1.959963984540054
 # Sums of whole numbers below this are exact in floats.
@@ -31,24 +31,23 @@ _SURE = 2.0**53
 
 
 def falling_bounds(noisy: _Numbers, guess: _Numbers, rate: float, *, tail: float) -> tuple[_Numbers, _Numbers]:
-    """Return lower and upper bounds of numbers that never increase, of which noisy ones are known.
+    """Return lower and upper bounds of a non-increasing sequence from its noisy values.
 
     Parameters
     ----------
     noisy : ndarray of float64, shape (k,)
-        The whole numbers, each with noise ``P(j) ∝ e^(−γ|j|)`` of its own.
+        The whole numbers, each with independent noise ``P(j) ∝ e^(−γ|j|)``.
     guess : ndarray of float64, shape (k,)
-        About what they are, never increasing; it may be read off the noisy ones. It decides which windows are looked
-        at, and nothing else.
+        A non-increasing guess of them, which may come from the noisy ones. It only decides which windows are used.
     rate
         γ > 0.
     tail
-        How often each bound may be wrong at most, whatever the guess, in (0, 1/2).
+        Largest probability that a bound is wrong, whatever the guess, in (0, 1/2).
 
     Returns
     -------
     low, high : ndarray of float64, shape (k,)
-        Whole numbers that never increase, ``low ≤ high``; farther apart where floats round sums of 2^53 and more.
+        Non-increasing whole numbers, ``low ≤ high``; wider where floats round sums of 2⁵³ or more.
 
     Examples
     --------
@@ -74,14 +73,14 @@ def falling_bounds(noisy: _Numbers, guess: _Numbers, rate: float, *, tail: float
 
 
 def _take(hope: _Numbers, bound: _Numbers, best: _Numbers, kept: _Numbers, is_better: np.ufunc) -> None:
-    """Keep, in place, the bounds whose window is hoped to be better than the best before."""
+    """Keep, in place, the bounds whose window is expected to be better than the best so far."""
     better = is_better(hope, best)
     np.copyto(best, hope, where=better)
     np.copyto(kept, bound, where=better)
 
 
 def reaches(rate: float, most: int) -> _Numbers:
-    """Return how far the sum of 1, 2, …, ``most`` noises reaches: each end is passed with probability 2.5 % at most.
+    """Return the 97.5 % quantiles of sums of 1, 2, …, ``most`` noises: each tail has probability at most 2.5 %.
 
     Examples
     --------

@@ -17,18 +17,18 @@ if TYPE_CHECKING:
 
     from anonhist.randomness import RandomSource
 
-# Of a rate γ and a number of draws: P(j) ∝ e^(−γ|j|), independent.
+# From a rate γ and a number of draws: independent draws with P(j) ∝ e^(−γ|j|).
 Noise = Callable[[Fraction, int], "NDArray[np.int64]"]
 
 
 def exact_noise(source: RandomSource | None) -> Noise:
-    """Draw from privacy randomness, the operating system's where no source is given."""
+    """Return noise from privacy randomness, by default the operating system's."""
     randomness = source or SystemSource()
     return lambda gamma, size: discrete_laplace(gamma, size, source=randomness)
 
 
 def simulated_noise(rng: np.random.Generator) -> Noise:
-    """Draw from a NumPy generator: for re-simulating on public profiles only."""
+    """Return noise from a NumPy generator: for simulations on public profiles only."""
 
     def draw(gamma: Fraction, size: int) -> NDArray[np.int64]:
         stop = -math.expm1(-float(gamma))
@@ -38,9 +38,9 @@ def simulated_noise(rng: np.random.Generator) -> Noise:
 
 
 def add_noise(values: NDArray[np.int64], noise: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Add noise to numbers ≥ 0 in whole numbers, saturating at 2^63 − 1: ``min(x + G, 2^63 − 1)``, a function of x + G.
+    """Add noise to numbers ≥ 0 in whole numbers, saturating at 2⁶³ − 1: ``min(x + G, 2^63 − 1)``, a function of x + G.
 
-    A float could hide a step of one item beyond 2^53, or double it.
+    Beyond 2⁵³, a float could hide a change by one item, or double it.
 
     Examples
     --------

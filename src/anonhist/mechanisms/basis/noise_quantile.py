@@ -1,4 +1,4 @@
-"""How far sums of two-sided geometric noises reach."""
+"""Quantiles of sums of two-sided geometric noises."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from functools import lru_cache
 
 import numpy as np
 
-# Noise of a smaller rate is taken as noise of this one on a coarser grid of whole numbers.
+# Noise with a smaller rate is treated as noise with this rate on a coarser grid.
 _LEAST = 0.01
-# So many standard deviations, and so many times the scale, hold all but 1e-12 of the noise.
+# This many standard deviations, plus this many scales, contain all but 1e-12 of the noise.
 _DEVIATIONS, _SCALES = 14.0, 60.0
 
 
@@ -17,18 +17,17 @@ _DEVIATIONS, _SCALES = 14.0, 60.0
 def noise_quantile(epsilon: float, terms: int, tail: float) -> int:
     """Return a q with ``P(G_1 + … + G_m > q) ≤ tail``, G independent with ``P(G = j) ∝ e^{−ε|j|}``.
 
-    The distribution of the sum is read off its characteristic function,
-    ``((1 − p)² / (1 − 2p·cos t + p²))^m``, p = e^{−ε}, by a Fourier transform. q is the least such number for ε ≥ 0.01,
-    and at most 1 % larger below.
+    The distribution of the sum comes from its characteristic function, ``((1 − p)² / (1 − 2p·cos t + p²))^m``,
+    p = e^{−ε}, by a Fourier transform. q is the smallest such number for ε ≥ 0.01, and at most 1 % larger below.
 
     Parameters
     ----------
     epsilon
         Rate of the noise, > 0.
     terms
-        m, from 1 to 2^16.
+        m, from 1 to 2¹⁶.
     tail
-        Share of the noise beyond, from 1e-9 to 1/2.
+        Probability beyond q, from 1e-9 to 1/2.
 
     Examples
     --------

@@ -1,15 +1,15 @@
 """Intervals for φ_{k+} and φ_r from noisy prevalences, noisy cumulative prevalences, or noisy counts in order.
 
-What is published is a fit to the noisy numbers, and runs on the fit say too little of what it leaves out. The noisy
-numbers are the true ones plus noise of a known distribution, whatever the data are:
+The published profile is a fit to the noisy numbers, and simulated runs on the fit underestimate its errors. But the
+noisy numbers are the true ones plus noise with a known distribution, whatever the data:
 
-* a noisy prevalence is off by one noise, and a sum of m of them by the sum of m noises;
-* numbers that never increase, such as φ_{1+}, φ_{2+}, … or the counts in descending order, are bounded from above by
-  the mean of any that come before and from below by the mean of any that come after. Of windows of 1, 2, 4, … noisy
-  ones that one is taken whose bound would be best if what was published were the truth.
+* the error of a noisy prevalence is one noise, and that of a sum of m of them is the sum of m noises;
+* a non-increasing sequence, such as φ_{1+}, φ_{2+}, … or the counts in descending order, is bounded from above by the
+  mean of any earlier numbers and from below by the mean of any later ones. Of windows of 1, 2, 4, … noisy numbers, the
+  one is used whose bound would be best if the published profile were the truth.
 
-Each end is wrong in at most 2.5 % of releases, whichever window is taken; those of φ_r in 1.25 %, because counts are
-shown where something was released, which noise alone may have put there.
+Each end is wrong in at most 2.5 % of releases, whichever window is used; the ends of φ_r in 1.25 %, because intervals
+are shown for counts that were released, perhaps because of the noise alone.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     _Numbers = NDArray[np.float64]
 
 _TAIL = 0.025
-# Beyond this count, counts within 1/4,096 of each other share an interval: it holds each of theirs.
+# Beyond this count, counts within 1/4,096 of each other share an interval that contains the interval of each.
 _ALL_APART = 2**12
-# Sums from here on may have been cut at 2^63 − 1.
+# Larger sums may have been cut at 2⁶³ − 1.
 _MOST = 2.0**62
 
 
@@ -55,7 +55,7 @@ def of_prevalences(noisy: NDArray[np.int64], rate: float) -> Evidence:
 
 
 def of_cumulative(noisy: NDArray[np.int64], guess: NDArray[np.int64], rate: float) -> Evidence:
-    """Return intervals from noisy φ_{1+}..φ_{C+} and what was published of them, a guess of the truth.
+    """Return intervals from noisy φ_{1+}..φ_{C+} and from their published values, a guess of the truth.
 
     Examples
     --------
@@ -65,17 +65,17 @@ def of_cumulative(noisy: NDArray[np.int64], guess: NDArray[np.int64], rate: floa
     """
     low, high = falling_bounds(noisy.astype(np.float64), guess.astype(np.float64), rate, tail=_TAIL)
     single, double = (noise_quantile(rate, terms, _TAIL / 2) for terms in (1, 2))
-    # Beyond the last there is no label, and no noise.
+    # Beyond the last count there are no labels, and no noise.
     seen = noisy.astype(np.float64) - np.append(noisy[1:], 0)
     reach = np.append(np.full(noisy.size - 1, float(double)), float(single))
     return _evidence(low, high, seen - reach, seen + reach)
 
 
 def of_counts(noisy: NDArray[np.int64], guess: NDArray[np.int64], rate: float) -> Evidence:
-    """Return intervals from noisy counts in descending order, zeros behind them, and what was published of them.
+    """Return intervals from noisy counts in descending order, padded with zeros, and from their published values.
 
-    ``φ_{k+} ≥ i`` says that the i-th count is k or more. For φ_r the two ends of φ_{r+} and of φ_{(r+1)+} are each
-    wrong in at most 1.25 %.
+    ``φ_{k+} ≥ i`` means that the i-th count is k or more. For φ_r, both ends of φ_{r+} and of φ_{(r+1)+} are each wrong
+    in at most 1.25 %.
 
     Examples
     --------
@@ -86,12 +86,7 @@ def of_counts(noisy: NDArray[np.int64], guess: NDArray[np.int64], rate: float) -
     numbers, hoped = noisy.astype(np.float64), guess.astype(np.float64)
     band = invert(*falling_bounds(numbers, hoped, rate, tail=_TAIL))
     reaching = invert(*falling_bounds(numbers, hoped, rate, tail=_TAIL / 2))
-    places = np.unique(np.concatenate((reaching.ends - 1, reaching.ends)))
-    places = places[places >= 1]
-    # The last count there can be has no next one.
-    (low, high), (next_low, next_high) = reaching.at(places), reaching.at(np.minimum(places, MAX_ITEMS - 1) + 1)
-    lows, highs = np.maximum(low - next_high, 0), high - next_low
-    return Evidence(band, prevalences=PrevalenceBand(*merge_steps(places, lows, highs)))
+    return Evidence(band, prevalences=PrevalenceBand(*merge_steps(*differences(reaching))))
 
 
 def _evidence(low: _Numbers, high: _Numbers, least: _Numbers, most: _Numbers) -> Evidence:
@@ -103,9 +98,9 @@ def _evidence(low: _Numbers, high: _Numbers, least: _Numbers, most: _Numbers) ->
 
 
 def in_steps(low: _Numbers, high: _Numbers, least: _Numbers, most: _Numbers) -> tuple[NDArray[np.int64], ...]:
-    """Return where steps end, and whole bounds of φ_{k+} and of φ_r in each, from bounds at counts 1..C.
+    """Return the ends of steps, and whole bounds of φ_{k+} and φ_r in each, from bounds at counts 1..C.
 
-    Up to 4,096 each count is a step; beyond, counts that share one have bounds that hold for each of them.
+    Up to 4,096, each count is a step; beyond, the bounds of a step hold for each of its counts.
 
     Examples
     --------
@@ -146,20 +141,34 @@ def invert(low: _Numbers, high: _Numbers) -> KPlusBand:
     return KPlusBand(*merge_steps(ends, *reached))
 
 
+def differences(
+    reaching: KPlusBand, *more: NDArray[np.int64], beyond: int = 0
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Return counts r > ``beyond`` and bounds of ``φ_r = φ_{r+} − φ_{(r+1)+}`` there, from bounds of φ_{k+}.
+
+    The counts are those at which the bounds change, and ``more``.
+    """
+    places = np.unique(np.concatenate((reaching.ends - 1, reaching.ends, *more)))
+    places = places[places > beyond]
+    # The largest possible count has no successor.
+    (low, high), (next_low, next_high) = reaching.at(places), reaching.at(np.minimum(places, MAX_ITEMS - 1) + 1)
+    return places, np.maximum(low - next_high, 0), high - next_low
+
+
 def whole(side: _Numbers) -> NDArray[np.int64]:
-    """Return whole bounds as whole numbers, none below 0."""
+    """Convert bounds to whole numbers, at least 0."""
     return np.asarray(np.clip(side, 0, _MOST), dtype=np.int64)
 
 
 def _whole_highs(side: _Numbers) -> NDArray[np.int64]:
-    """Return upper ends; where they are as large as noisy numbers may have been cut at, there is none."""
+    """Convert upper ends; those in the range where noisy numbers may have been cut become unlimited."""
     return np.where(side >= _MOST, MAX_ITEMS, whole(side))
 
 
 def merge_steps(
     ends: NDArray[np.int64], lows: NDArray[np.int64], highs: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Return the same steps without those that say what the next one says."""
+    """Merge adjacent steps with the same bounds."""
     kept = np.ones(ends.size, dtype=np.bool_)
     kept[:-1] = (np.diff(lows) != 0) | (np.diff(highs) != 0)
     return ends[kept], lows[kept], highs[kept]

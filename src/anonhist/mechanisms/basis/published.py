@@ -1,7 +1,9 @@
-"""From what was fitted to noise, any numbers, to a profile that can be published."""
+"""From a fit to noisy numbers to a profile that can be published."""
 
 from __future__ import annotations
 
+from bisect import bisect_right
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,15 +21,15 @@ _MOST = 2.0**62
 def profile_of_fit(levels: NDArray[np.int64], reaching: NDArray[np.float64]) -> Profile:
     """Round a fit of cumulative prevalences to a profile: ``φ_{r+} = reaching_i`` for levels_{i−1} < r ≤ levels_i.
 
-    Post-processing: it works on what was released.
+    Post-processing: a function of released values.
 
     Parameters
     ----------
     levels : ndarray of int64, shape (k,)
         Counts, ascending, ≥ 1; levels_0 = 0.
     reaching : ndarray of float64, shape (k,)
-        Never increasing. Each is rounded to the nearest whole number and taken as 0 where negative; where n would pass
-        2^62, up to rounding, all are cut at one height.
+        Non-increasing. Each is rounded to the nearest whole number, at least 0; if n would exceed 2⁶², up to rounding,
+        all are cut at one height.
 
     Examples
     --------
@@ -50,12 +52,12 @@ def profile_of_fit(levels: NDArray[np.int64], reaching: NDArray[np.float64]) -> 
 
 
 def round_sorted(counts: NDArray[np.float64]) -> Profile:
-    """Round a fit of the counts in descending order to a profile; negative ones are taken as 0.
+    """Round a fit of the counts in descending order to a profile; negative ones become 0.
 
     Parameters
     ----------
     counts : ndarray of float64, shape (k,)
-        Never increasing, one per label; cut at one height where n would pass 2^62, up to rounding. O(k) time.
+        Non-increasing, one per label; cut at one height if n would exceed 2⁶², up to rounding. O(k) time.
 
     Examples
     --------
@@ -76,7 +78,7 @@ def round_sorted(counts: NDArray[np.float64]) -> Profile:
 
 
 def with_at_most(profile: Profile, items: int) -> Profile:
-    """Cut the largest counts of a profile, all at one height but for one step, so that no more items are left.
+    """Cut the largest counts of a profile, all at one height up to a step of one, to leave at most ``items`` items.
 
     Examples
     --------
@@ -85,10 +87,8 @@ def with_at_most(profile: Profile, items: int) -> Profile:
     """
     if profile.n <= items:
         return profile
-    low, high = 0, int(profile.counts[-1])  # the height: Σ min(count, low) ≤ items < Σ min(count, high)
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if _below(profile, middle) <= items else (low, middle)
+    # The largest height with Σ min(count, height) ≤ items.
+    low = bisect_right(range(1, int(profile.counts[-1])), items, key=partial(_below, profile))
     higher = profile.k_plus(low + 1)
     raised = items - _below(profile, low)
     kept = profile.counts <= low
@@ -104,9 +104,9 @@ def _below(profile: Profile, height: int) -> int:
 
 
 def bounded_profile(arms: NDArray[np.int64], legs: NDArray[np.int64]) -> Profile:
-    """Build a released profile, its longest row and column cut where n would pass 2^63 − 1."""
+    """Build a released profile; its longest rows and columns are cut if n would exceed 2⁶³ − 1."""
     size = arms.size
-    # No arm or leg is longer than the first: most are far from so many items.
+    # No arm or leg is longer than the first: most profiles are far below the limit.
     if not size or size * (int(arms[0]) + int(legs[0]) + 1) <= MAX_ITEMS:
         return FrobeniusCoordinates(arms, legs).profile()
     excess = int(arms.astype(object).sum() + legs.astype(object).sum()) + size - MAX_ITEMS
@@ -115,7 +115,7 @@ def bounded_profile(arms: NDArray[np.int64], legs: NDArray[np.int64]) -> Profile
         side = max(sides, key=lambda lengths: int(lengths[0]))
         spare = int(side[0]) - (int(side[1]) + 1 if size > 1 else 0)
         if spare == 0:
-            # The longest is pinned by the next: shorten all of this side's lengths that stand in one staircase.
+            # The longest cannot be shorter than the next: shorten all lengths of this side that form one staircase.
             steps = int(np.argmax(np.append(np.diff(side) != -1, values=True))) + 1
             cut = max(1, min(-(-excess // steps), int(side[steps - 1]) - (int(side[steps]) + 1 if steps < size else 0)))
             side[:steps] -= cut

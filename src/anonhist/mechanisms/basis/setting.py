@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from anonhist.releases import Evidence, Mechanism
     from anonhist.releases.kind import ReleaseKind
 
-# What floating point costs where noise is drawn exactly.
+# The effect of floating point on exact noise.
 NOISE_IS_EXACT = "noise is exact and added to whole numbers, so floating point costs nothing"
 NO_ITEMS = "items belong to PrivHist releases alone: only PrivHist publishes their number"
 
@@ -40,8 +40,7 @@ NO_ITEMS = "items belong to PrivHist releases alone: only PrivHist publishes the
 def check_unit(unit: PrivacyUnit) -> PrivacyUnit:
     """Return a unit that a release can protect; refuse anything else, such as its name."""
     if not isinstance(unit, PrivacyUnit):
-        message = f"`unit` must be a PrivacyUnit, such as PrivacyUnit.user(max_items=5), not {unit!r}."
-        raise UsageError(message)
+        raise UsageError(f"`unit` must be a PrivacyUnit, such as PrivacyUnit.user(max_items=5), not {unit!r}.")
     if unit.sketches > 1:
         message = f"This unit is for one of several sketches, but exact counts are released: protect {unit.total_unit}."
         raise UsageError(message)
@@ -51,8 +50,7 @@ def check_unit(unit: PrivacyUnit) -> PrivacyUnit:
 def check_relation(relation: NeighboringRelation) -> NeighboringRelation:
     """Return a relation; refuse anything else, such as its name."""
     if not isinstance(relation, NeighboringRelation):
-        message = f"`relation` must be a NeighboringRelation, such as SUBSTITUTE, not {relation!r:.80}."
-        raise UsageError(message)
+        raise UsageError(f"`relation` must be a NeighboringRelation, such as SUBSTITUTE, not {relation!r:.80}.")
     return relation
 
 
@@ -72,7 +70,7 @@ class Setting:
     Raises
     ------
     UsageError
-        If ε is impossible, or so small per cell that the noise would not fit in memory.
+        If ε is impossible, or ε/Δ so small that the noise would not fit in memory.
 
     Examples
     --------
@@ -81,7 +79,7 @@ class Setting:
     """
 
     kind: ClassVar[ReleaseKind] = CENTRAL
-    # Time and memory of the draws around the data grow like 1/ε: minutes and some 100 MB here.
+    # Time and memory of the draws around the data grow like 1/ε: at this limit, minutes and some 100 MB.
     smallest_epsilon_per_cell: ClassVar[Fraction] = Fraction(1, 10**5)
 
     epsilon: Converted[EpsilonLike, Fraction] = converted(parse_epsilon)
@@ -90,20 +88,19 @@ class Setting:
 
     def __post_init__(self) -> None:
         if self.epsilon_per_cell < self.smallest_epsilon_per_cell:
-            message = (
+            raise UsageError(
                 f"`epsilon` = {short_decimal(self.epsilon)} is too small for {self.unit}: give at least "
                 f"{short_decimal(self.smallest_epsilon_per_cell * self.l1_sensitivity)}, or protect a smaller unit."
             )
-            raise UsageError(message)
 
     @property
     def l1_sensitivity(self) -> int:
-        """Largest sorted ℓ1 distance between neighbors: the number of cells in which their diagrams may differ."""
+        """Δ, the largest sorted ℓ1 distance between neighbors."""
         return self.unit.max_distance * self.relation.distance
 
     @property
     def epsilon_per_cell(self) -> Fraction:
-        """Budget per cell, epsilon / l1_sensitivity: pure differential privacy adds up along a path of neighbors."""
+        """ε/Δ, the budget for a distance of one: pure differential privacy adds up along a path of neighbors."""
         return self.epsilon / self.l1_sensitivity
 
     @property
@@ -148,8 +145,7 @@ class Setting:
             raise UsageError("epsilon and unit must be text, and the bound a whole number.")
         relations = {known.value: known for known in NeighboringRelation}
         if not isinstance(relation, str) or relation not in relations:
-            message = f"the relation must be {' or '.join(relations)}."
-            raise UsageError(message)
+            raise UsageError(f"the relation must be {' or '.join(relations)}.")
         made = cls(epsilon, PrivacyUnit(kind, bound), relations[relation], **cls._own(given))
         if dict(made.parameters).keys() != parameters.keys():
             raise UsageError("they must be exactly the parameters of this mechanism.")
@@ -160,12 +156,10 @@ class Setting:
         """Turn the parameters specific to this mechanism into keyword arguments."""
         own = cls.own_options()
         if parameters.keys() - own.keys():
-            message = f"they must be {', '.join(('epsilon', 'unit', 'bound', 'relation', *own))}."
-            raise UsageError(message)
+            raise UsageError(f"they must be {', '.join(('epsilon', 'unit', 'bound', 'relation', *own))}.")
         missing = [name for name, required in own.items() if required and name not in parameters]
         if missing:
-            message = f"{' and '.join(missing)} must be among them."
-            raise UsageError(message)
+            raise UsageError(f"{' and '.join(missing)} must be among them.")
         if not all(type(parameter) in {str, int} for parameter in parameters.values()):
             raise UsageError("they must be text and whole numbers.")
         return parameters
@@ -186,15 +180,13 @@ class Setting:
         """
         check_profile(profile)
         if not self.unit.protects(profile.unit):
-            message = (
+            raise UsageError(
                 f"The profile was read to protect {profile.unit}, and {self.unit} protects less. "
                 "Leave unit out, or read the profile again for the unit you want."
             )
-            raise UsageError(message)
         admitted = self.publishable(profile)
         if number := self.exceeded_number(admitted):
-            message = f"`{number}` is below the data: give a larger number, known without looking at the data."
-            raise UsageError(message)
+            raise UsageError(f"`{number}` is below the data: give a larger number, known without looking at the data.")
         return admitted
 
     def publishable(self, released: Profile) -> Profile:
@@ -206,23 +198,21 @@ class Setting:
 
         It checks what files contain.
         """
-        del profile
         return "" if items is None else NO_ITEMS
 
     def exceeded_number(self, profile: Profile) -> str | None:
         """Return the name of the public number that a profile exceeds, if any: the guarantee excludes such data."""
-        del profile
         return None
 
 
 @contextmanager
 def without_sizes() -> Iterator[None]:
-    """Report that memory was not enough, and hide allocation sizes, which may reveal private data.
+    """Report a lack of memory without allocation sizes, which may reveal private data.
 
     Raises
     ------
     DataError
-        Where memory was not enough.
+        If there is not enough memory.
     """
     try:
         yield
@@ -235,8 +225,7 @@ def check_profile(profile: object) -> None:
     if isinstance(profile, Release):
         raise UsageError("This is already a release and can be published as it is: give a private profile.")
     if not isinstance(profile, Profile):
-        message = f"A profile is needed, such as read_profile(data) returns, not a {type(profile).__name__}."
-        raise UsageError(message)
+        raise UsageError(f"A profile is needed, such as read_profile(data) returns, not a {type(profile).__name__}.")
 
 
 def cap_counts(profile: Profile, max_count: int) -> Profile:
@@ -264,9 +253,9 @@ def make_release(
     zeros: int | None = None,
     evidence: Evidence | None = None,
 ) -> Release:
-    """Make a release of a released profile, its mechanism and guarantee, and what else is released or known."""
+    """Make a release from a released profile, its mechanism and guarantee, and other released or public values."""
     return Release(
-        # Made anew from released values alone, so that nothing else is kept.
+        # Rebuilt from released values alone, so that nothing else is kept.
         profile=Profile(profile.counts, profile.prevalences, unit=mechanism.guarantee.unit),
         guarantee=mechanism.guarantee,
         mechanism=mechanism,
@@ -278,13 +267,8 @@ def make_release(
     )
 
 
-def holds_where(condition: str) -> str:
-    """State for which data a guarantee holds, where other data are visibly refused."""
-    return f"it holds for data where {condition}, which must be public knowledge"
-
-
 def whole_items(value: object, *, name: str, most: int = MAX_ITEMS) -> int:
-    """Return a public number of items, at least 1; a float such as 1e9 is taken where it is whole and exact.
+    """Return a public number of items, at least 1; a float such as 1e9 is accepted if it is whole and exact.
 
     Raises
     ------

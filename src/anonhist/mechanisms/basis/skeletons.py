@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from anonhist.frozen import frozen
 from anonhist.mechanisms.basis.choices import ExactChoices, SimulatedChoices
 from anonhist.mechanisms.basis.noise import exact_noise, simulated_noise
-from anonhist.mechanisms.basis.setting import Setting, make_release, without_sizes
+from anonhist.mechanisms.basis.setting import NOISE_IS_EXACT, Setting, make_release, without_sizes
 from anonhist.numeric.pulse import pulsing
 from anonhist.privacy import short_decimal
 from anonhist.randomness import SystemSource
 from anonhist.releases.protocols import check_diagram
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
     from fractions import Fraction
 
     import numpy as np
@@ -26,19 +27,51 @@ if TYPE_CHECKING:
     from anonhist.releases import Evidence, Release
 
 
+# The public bounds that mechanisms take: what each bounds in a profile, and how a guarantee states it.
+_BOUNDED: dict[str, tuple[Callable[[Profile], int], str]] = {
+    "public_items": (lambda profile: profile.n, "there are at most {:,} items"),
+    "public_labels": (lambda profile: profile.num_labels, "there are at most {:,} labels"),
+    "public_cap": (lambda profile: int(profile.counts[-1]) if len(profile) else 0, "no count is above {:,}"),
+}
+
+
 @frozen
 class CentralMechanism(Setting, ABC):
     """A mechanism for profiles with a name: a public, frozen, printable value."""
 
+    # The mechanism's name, as in ``mechanism="frobenius"``.
+    name: ClassVar[str]
+    # The effect of floating point, as a clause.
+    rounding: ClassVar[str] = NOISE_IS_EXACT
     # Comparisons on data with more items leave it out.
     most_items: ClassVar[int | None] = None
     # Its releases keep evidence from noisy values, so files may hold intervals made from it.
     keeps_noisy_values: ClassVar[bool] = False
 
     @property
-    @abstractmethod
-    def name(self) -> str:
-        """The mechanism's name, as in ``mechanism="frobenius"``."""
+    def parameters(self) -> Mapping[str, str | int]:
+        """Public parameters as text and whole numbers, enough to make the mechanism again."""
+        own = {name: getattr(self, name) for name in self.own_options()}
+        given = {name: option for name, option in own.items() if option is not None}
+        kept = {name: option if isinstance(option, int) else str(option) for name, option in given.items()}
+        return {**super().parameters, **kept}
+
+    @property
+    def _bounds(self) -> dict[str, int]:
+        """The public numbers that data must not exceed, by option."""
+        own = {name: getattr(self, name) for name in self.own_options() if name in _BOUNDED}
+        return {name: bound for name, bound in own.items() if bound is not None}
+
+    @property
+    def arithmetic(self) -> str:
+        """The effect of floating point, and the data for which the guarantee holds."""
+        conditions = [_BOUNDED[name][1].format(bound) for name, bound in self._bounds.items()]
+        holds = [f"it holds for data where {each}, which must be public knowledge" for each in conditions]
+        return "; ".join([self.rounding, *holds])
+
+    def exceeded_number(self, profile: Profile) -> str | None:
+        """Return the name of the public number that a profile exceeds, if any: the guarantee excludes such data."""
+        return next((name for name, bound in self._bounds.items() if _BOUNDED[name][0](profile) > bound), None)
 
     @abstractmethod
     def release(self, profile: Profile, *, source: RandomSource | None = None, reason: str | None = None) -> Release:
@@ -73,29 +106,35 @@ class AdditiveMechanism(CentralMechanism):
             If there is not enough memory.
         """
         with without_sizes():
-            released, evidence = self._run_once(self.admit(profile), exact_noise(source))
+            run, noisy = self._run(self.admit(profile), exact_noise(source))
+            released = self.publishable(run)
+            evidence = self._evidence(released, noisy)
         return make_release(released, self, reason=reason, evidence=evidence)
 
     def simulate(self, profile: Profile, *, size: int, rng: np.random.Generator) -> list[Profile]:
         """Return ``size`` runs on a public profile, with simulation randomness."""
         public, noise = self.admit(profile), simulated_noise(rng)
-        return list(pulsing(self.publishable(self._run(public, noise)) for _ in range(size)))
-
-    def _run_once(self, profile: Profile, noise: Noise) -> tuple[Profile, Evidence | None]:
-        """Run once for a release; also return evidence from the noisy values, if they are not all published."""
-        return self.publishable(self._run(profile, noise)), None
+        return list(pulsing(self.publishable(self._run(public, noise)[0]) for _ in range(size)))
 
     @abstractmethod
-    def _run(self, profile: Profile, noise: Noise) -> Profile:
-        """Run once on a profile that was admitted."""
+    def _run(self, profile: Profile, noise: Noise) -> tuple[Profile, Any]:
+        """Run once on a profile that was admitted; also return the noisy values, as :meth:`_evidence` takes them.
+
+        The rate given to ``noise`` must be ε divided by the largest ℓ1 change of the numbers between neighbors;
+        :attr:`epsilon_per_cell` is that only if they change by at most the sorted ℓ1 distance.
+        """
+
+    def _evidence(self, released: Profile, noisy: Any) -> Evidence | None:
+        """Return evidence from the noisy values of a run; none by default."""
+        return None
 
 
 @frozen
 class DrawnMechanism(CentralMechanism):
     """A mechanism that draws a partition, decision by decision.
 
-    A draw has no noisy values, so its intervals come from runs on it. Below a budget per cell of :attr:`runs_hold_from`
-    these have less than their stated coverage on some data, and none are given.
+    A draw has no noisy values, so its intervals come from simulated runs on it. If ε/Δ is below :attr:`runs_hold_from`,
+    these have less than their stated coverage on some data, so no intervals are given.
     """
 
     # Measured on the drawn shapes 0 to 4: docs/benchmarks.md, "Intervals of releases".

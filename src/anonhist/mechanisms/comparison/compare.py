@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from fractions import Fraction
+from itertools import product
 from time import perf_counter
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from anonhist.catalogue.mechanisms import takers
+from anonhist.catalogue.mechanisms import PUBLIC_NUMBERS, takers
 from anonhist.errors import DataError, UsageError
-from anonhist.mechanisms.basis.setting import Setting, check_unit
-from anonhist.mechanisms.comparison.entrants import check_public_numbers, entrants_of, public_numbers_of
+from anonhist.mechanisms.basis.setting import Setting, check_relation, check_unit, whole_items
 from anonhist.mechanisms.comparison.metrics import ERRORS, METRICS, SECONDS
 from anonhist.mechanisms.comparison.rows import Comparison, ComparisonRow, Skipped
-from anonhist.mechanisms.names import MECHANISM_NAMES, check_name
+from anonhist.mechanisms.names import MECHANISM_NAMES, check_name, mechanism_class, named_mechanism
+from anonhist.mechanisms.releasing import choose
 from anonhist.numeric.pulse import tell_share
 from anonhist.privacy import (
     EpsilonLike,
@@ -30,7 +31,7 @@ from anonhist.releases import Release
 from anonhist.releases.runs import part_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from anonhist.mechanisms.basis.skeletons import CentralMechanism
     from anonhist.mechanisms.privhist.privhist import BudgetShares
@@ -71,15 +72,15 @@ def compare(
     unit, relation
         As in :func:`release`.
     public_items, public_labels, public_cap
-        Upper bounds on the items, the labels and the largest count, as in :func:`release`. Those left out are taken
-        from the data: the labels as they are, items and cap rounded up to 1, 2 or 5 times a power of ten. With label
-        privacy, the unit's ``max_count`` is the cap.
+        Upper bounds on the items, the labels and the largest count, as in :func:`release`. Missing ones are taken
+        from the data: the number of labels unchanged, items and cap rounded up to 1, 2 or 5 times a power of ten. With
+        label privacy, the unit's ``max_count`` is the cap.
     shares
         How ``"privhist"`` splits its budget, as in :func:`release`.
     source
         Privacy randomness; the operating system's by default.
     progress
-        Called with the share done, in (0, 1], after each release and within those that take long.
+        Called with the share done, in (0, 1], after each release and during long ones.
 
     Returns
     -------
@@ -90,8 +91,8 @@ def compare(
     Raises
     ------
     UsageError
-        If a budget, a name or a number is impossible, a budget or a name comes twice, the unit protects less than the
-        profile's, or no mechanism applies.
+        If a budget, a name or a number is impossible, a budget or a name is listed twice, the unit protects less than
+        the profile's, or no mechanism applies.
 
     Examples
     --------
@@ -102,21 +103,22 @@ def compare(
     if isinstance(profile, Release):
         profile = profile.profile
     if not isinstance(profile, Profile):
-        message = (
+        raise UsageError(
             "A profile is needed, such as read_profile(data) returns, or the profile of a release, not a "
             f"{type(profile).__name__}."
         )
-        raise UsageError(message)
     budgets, names, runs = check_comparison(epsilons=epsilons, mechanisms=mechanisms, repeats=repeats)
     given = {"public_items": public_items, "public_labels": public_labels, "public_cap": public_cap}
     known = check_public_numbers(given, names)
     protected = profile.unit if unit is None else unit
-    truth = _truth(profile, protected, relation)
+    # ε/Δ = 1: only the unit matters here.
+    cells = check_unit(protected).max_distance * check_relation(relation).distance
+    truth = Setting(Fraction(cells), protected, relation).admit(profile)
     taken = public_numbers_of(truth, protected, known, names)
     owners = takers("shares")
     if shares is not None and not set(owners) & set(names):
-        message = f"`shares` belongs to {' and '.join(owners)}, which is not compared: leave it out."
-        raise UsageError(message)
+        owned = " and ".join(owners)
+        raise UsageError(f"`shares` applies only to {owned}, which is not compared; leave it out.")
     options = {**known, **taken, **({} if shares is None else {"shares": shares})}
     entrants, skipped = entrants_of(budgets, names, protected, relation, options, items=truth.n)
     rows: list[ComparisonRow] = []
@@ -132,8 +134,7 @@ def compare(
             rows.append(ComparisonRow(name, mechanism.epsilon, metric, float(np.mean(numbers)), spread, runs))
     if not rows:
         name, _, reason = skipped[0]
-        message = f"No mechanism applies. The reason for {name}: {reason}"
-        raise UsageError(message)
+        raise UsageError(f"No mechanism applies. The reason for {name}: {reason}")
     return Comparison(
         tuple(rows),
         _merge(skipped),
@@ -150,12 +151,12 @@ def compare(
 def check_comparison(
     *, epsilons: Iterable[EpsilonLike], mechanisms: Iterable[str] | None, repeats: int
 ) -> tuple[tuple[Fraction, ...], tuple[MechanismName, ...], int]:
-    """Return parsed budgets, names and repeats, or refuse what is wrong for all data.
+    """Return parsed budgets, names and repeats; refuse what is wrong for all data.
 
     Raises
     ------
     UsageError
-        As :func:`compare`.
+        As for :func:`compare`.
 
     Examples
     --------
@@ -166,33 +167,20 @@ def check_comparison(
     names = MECHANISM_NAMES if mechanisms is None else _as_tuple(mechanisms, "mechanisms", '["auto", "privhist"]')
     for name in names:
         if not isinstance(name, str):
-            message = f"`mechanisms` must be names such as 'frobenius', not {name!r}."
-            raise UsageError(message)
+            raise UsageError(f"`mechanisms` must be names such as 'frobenius', not {name!r}.")
         check_name(name)
     for listed in (names, tuple(map(short_decimal, budgets))):
         twice = next((each for place, each in enumerate(listed) if each in listed[:place]), None)
         if twice is not None:
-            message = f"{twice} is listed twice: list each mechanism and each ε once."
-            raise UsageError(message)
+            raise UsageError(f"{twice} is listed twice: list each mechanism and each ε once.")
     return budgets, cast("tuple[MechanismName, ...]", names), parse_whole_number(repeats, name="repeats", least=2)
 
 
 def _as_tuple(given: Iterable[object], name: str, example: str) -> tuple[object, ...]:
     listed = tuple(given) if isinstance(given, Iterable) and not isinstance(given, str) else ()
     if not listed:
-        message = f"`{name}` must be a list that is not empty, such as {example}."
-        raise UsageError(message)
+        raise UsageError(f"`{name}` must be a list that is not empty, such as {example}.")
     return listed
-
-
-def _truth(profile: Profile, unit: PrivacyUnit, relation: NeighboringRelation) -> Profile:
-    """Return the truth that a release is measured against: the data, capped if the unit has a cap."""
-    check_unit(unit)
-    if not isinstance(relation, NeighboringRelation):
-        message = f"`relation` must be a NeighboringRelation, such as SUBSTITUTE, not {relation!r}."
-        raise UsageError(message)
-    # ε = 1 per cell: only the unit matters here.
-    return Setting(Fraction(unit.max_distance * relation.distance), unit, relation).admit(profile)
 
 
 def _measure(
@@ -202,10 +190,10 @@ def _measure(
     source: RandomSource | None,
     progress: Callable[[float], None] | None,
 ) -> dict[str, list[float]]:
-    """Release repeatedly; return each metric of each release but the first, which loads and prepares."""
+    """Release repeatedly; return the metrics of each release except the first, which loads and prepares."""
     measured: dict[str, list[float]] = {metric.name: [] for metric in METRICS}
     for repeat in range(repeats + 1):
-        # Steps of a release reveal something about the data, which need no protection here.
+        # The progress of a release reveals something about the data, which need no protection here.
         with tell_share(progress, repeat / (repeats + 1), (repeat + 1) / (repeats + 1)):
             start = perf_counter()
             release = mechanism.release(truth, source=source)
@@ -223,3 +211,90 @@ def _merge(skipped: Sequence[tuple[str, Fraction, str]]) -> tuple[Skipped, ...]:
     for name, epsilon, reason in skipped:
         budgets.setdefault((name, reason), []).append(epsilon)
     return tuple(Skipped(name, tuple(epsilons), reason) for (name, reason), epsilons in budgets.items())
+
+
+def check_public_numbers(given: Mapping[str, object], names: Sequence[str]) -> dict[str, int]:
+    """Return the public numbers that were given.
+
+    Raises
+    ------
+    UsageError
+        If one is not a whole number, or none of the mechanisms needs it.
+    """
+    needed = _required_numbers(names)
+    known = {option: whole_items(number, name=option) for option, number in given.items() if number is not None}
+    foreign = sorted(known.keys() - needed)
+    if foreign:
+        raise UsageError(f"`{foreign[0]}` applies to none of the mechanisms that are compared; leave it out.")
+    return known
+
+
+def public_numbers_of(
+    truth: Profile, unit: PrivacyUnit, known: Mapping[str, int], names: Sequence[str]
+) -> dict[str, int]:
+    """Return the missing public numbers that mechanisms need, from the data: labels exactly, others rounded up."""
+    found = {
+        "public_items": _round_up(truth.n),
+        "public_labels": max(1, truth.num_labels),
+        "public_cap": _round_up(int(truth.counts[-1]) if len(truth) else 1),
+    }
+    if unit.max_count is not None:
+        del found["public_cap"]  # the unit's is public
+    return {
+        option: number for option, number in found.items() if option in _required_numbers(names) and option not in known
+    }
+
+
+def _required_numbers(names: Sequence[str]) -> set[str]:
+    taken = {option for name in names if name != "auto" for option in mechanism_class(name).own_options()}
+    return taken.intersection(PUBLIC_NUMBERS)
+
+
+def _round_up(number: int) -> int:
+    """Return the smallest of 1, 2, 5, 10, 20, … that is at least ``number``.
+
+    Examples
+    --------
+    >>> [_round_up(number) for number in (0, 1, 3, 10, 11, 290_729, 32_603_388)]
+    [1, 1, 5, 10, 20, 500000, 50000000]
+    """
+    power = int("1" + "0" * (len(str(number)) - 1))
+    return next(round_ for round_ in (power, 2 * power, 5 * power, 10 * power) if round_ >= number)
+
+
+def entrants_of(
+    budgets: Sequence[Fraction],
+    names: Sequence[str],
+    unit: PrivacyUnit,
+    relation: NeighboringRelation,
+    options: Mapping[str, Any],
+    *,
+    items: int,
+) -> tuple[list[tuple[str, CentralMechanism]], list[tuple[str, Fraction, str]]]:
+    """Make each mechanism at each budget, or note why it does not apply."""
+    entrants, skipped = [], []
+    for epsilon, name in product(budgets, names):
+        try:
+            if name == "auto":
+                mechanism = choose(epsilon=epsilon, unit=unit, relation=relation)[0]
+            else:
+                own = _own_options(name, unit, options, items=items)
+                mechanism = named_mechanism(name, epsilon, unit, relation, own)
+            entrants.append((name, mechanism))
+        except UsageError as error:
+            skipped.append((name, epsilon, error.sentence))
+    return entrants, skipped
+
+
+def _own_options(name: str, unit: PrivacyUnit, options: Mapping[str, Any], *, items: int) -> dict[str, Any]:
+    """Return the options that a mechanism takes, or refuse data that are too large for it."""
+    kind = mechanism_class(name)
+    if kind.most_items is not None and items > kind.most_items:
+        raise UsageError(f"It takes at most {kind.most_items:,} items; the data have {items:,}.")
+    taken = kind.own_options()
+    own = {option: options[option] for option in taken if option in options}
+    if unit.max_count is not None and "public_cap" in taken:
+        # The unit's largest count is the cap: only mechanisms that need a cap get it as an option.
+        cap = own.pop("public_cap", unit.max_count)
+        own |= {"public_cap": cap} if taken["public_cap"] else {}
+    return own

@@ -25,9 +25,9 @@ class Metric:
     Attributes
     ----------
     name
-        As in tables for programs: ``"sorted_l1"``.
+        As in CSV tables: ``"sorted_l1"``.
     title, unit
-        As in tables for people.
+        As in displayed tables.
     meaning
         Its meaning, in a few words.
     """
@@ -39,12 +39,12 @@ class Metric:
 
 
 def singletons_error(truth: Profile, release: Release) -> float:
-    """Return ``|φ̃_1 − φ_1|``, in labels: how far off the number of labels that occur once is."""
+    """Return ``|φ̃_1 − φ_1|``, in labels: the error of the number of labels that occur once."""
     return abs(release.profile.prevalence(1) - truth.prevalence(1))
 
 
 def labels_error(truth: Profile, release: Release) -> float:
-    """Return ``|φ̃_{1+} − φ_{1+}|``, in labels: how far off the number of labels is."""
+    """Return ``|φ̃_{1+} − φ_{1+}|``, in labels: the error of the number of labels."""
     return abs(release.profile.num_labels - truth.num_labels)
 
 
@@ -67,7 +67,8 @@ def guessing_error(truth: Profile, release: Release) -> float:
     """Return the mean of ``|Λ̃_β − Λ_β|`` over β, a share of the items in [0, 1].
 
     ``Λ_β = Σ_{i≤β} λ_i / n`` is the share that the β most frequent labels cover. β runs through at most 200 whole
-    numbers from 1 to the true number of labels, evenly spread on a log scale: few guesses weigh as much as many.
+    numbers from 1 to the true number of labels, evenly spaced on a log scale, so that few guesses have as much weight
+    as many.
 
     Examples
     --------

@@ -53,9 +53,9 @@ class Skipped:
     Attributes
     ----------
     mechanism, epsilons
-        Its name, and the budgets at which it does not.
+        Its name, and the budgets at which it does not apply.
     sentence
-        The reason, as in the error: with parameters in backticks.
+        The reason, as in the error, with parameters in backticks.
     """
 
     mechanism: str
@@ -64,7 +64,7 @@ class Skipped:
 
     @property
     def reason(self) -> str:
-        """The reason, with parameters as Python writes them."""
+        """The reason, with parameters in Python's spelling."""
         return spell_out(self.sentence)
 
 
@@ -81,11 +81,11 @@ class Comparison(Shown, Tabular):
     picked
         (budget, name) of each mechanism that ``"auto"`` picked.
     taken
-        (name, number) of each public number that was not given and was taken from the data.
+        (name, number) of each missing public number that was taken from the data.
     items, labels
-        Size of the data that was compared on, counts capped where labels are protected.
+        Size of the data, with capped counts if labels are protected.
     unit, relation, repeats
-        As asked.
+        As requested.
     """
 
     known_as = "comparison"
@@ -114,15 +114,15 @@ class Comparison(Shown, Tabular):
         return tuple(dict.fromkeys(row.epsilon for row in self.rows))
 
     def row(self, mechanism: str, epsilon: Fraction, metric: str) -> ComparisonRow | None:
-        """Return one row, or None where the mechanism does not apply."""
+        """Return one row, or None if the mechanism does not apply."""
         asked = (mechanism, epsilon, metric)
         return next((row for row in self.rows if (row.mechanism, row.epsilon, row.metric) == asked), None)
 
     def best(self, epsilon: Fraction, metric: str) -> frozenset[str]:
         """Return the mechanism with the lowest error, and those not significantly worse.
 
-        These have a mean larger by at most two standard errors of the difference. Of their own standard error at most a
-        quarter of the mean counts, so that a large variance does not make a mechanism look good.
+        Their means are larger by at most two standard errors of the difference. A mechanism's own standard error counts
+        only up to a quarter of its mean, so that a large variance does not make it look good.
         """
         rows = [row for row in self.rows if (row.epsilon, row.metric) == (epsilon, metric)]
         least = min(rows, key=lambda row: row.mean)

@@ -1,4 +1,4 @@
-"""From the keywords of a private estimate to its mechanism, and from nats to other units."""
+"""Private estimates from keywords, and conversion from nats to other units."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Asked:
     source: RandomSource | None
 
     def of(self, profile: Profile, mechanism: Callable[..., StatisticMechanism], **own: Any) -> Estimate:
-        """Make the estimate; the unit is the profile's own by default."""
+        """Make the estimate; by default, the unit is the profile's own."""
         check_profile(profile)
         unit = profile.unit if self.unit is None else self.unit
         made = mechanism(self.epsilon, unit, self.relation, public_items=self.public_items, **own)
@@ -38,7 +38,7 @@ class Asked:
 
 
 def in_unit(estimate: Estimate, unit: str, scale: float) -> Estimate:
-    """Return an estimate in nats in another unit."""
+    """Convert an estimate in nats to another unit."""
     low, high = estimate.interval
     return replace(
         estimate,
@@ -51,12 +51,12 @@ def in_unit(estimate: Estimate, unit: str, scale: float) -> Estimate:
 
 
 def public_size(alphabet_size: SupportsIndex | None) -> int | None:
-    """Return k, or None where it is not known.
+    """Return k, or None if it is not known.
 
     Raises
     ------
     UsageError
-        If it is not a whole number from 1 to 2^62.
+        If k is not a whole number from 1 to 2⁶².
 
     Examples
     --------

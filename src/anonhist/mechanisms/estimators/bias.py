@@ -1,4 +1,4 @@
-"""The largest bias of a linear statistic, from its weights: public, whatever the data."""
+"""The largest bias of a linear statistic, from its weights: public, independent of the data."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from anonhist.properties.linear import LinearStatistic
 
 _POINTS = 400
-# Labels of smaller mean counts than this share of the mean are as good as none.
+# Labels with mean counts below this share of the mean are negligible.
 _SMALLEST = 1e-4
-# Larger mean counts would leave 64 bits.
+# Larger mean counts would overflow 64 bits.
 _LARGEST = 2.0**62
 
 
@@ -35,21 +35,21 @@ def largest_bias(
     """Return how far the mean of a statistic may lie below and above the truth, for any distribution.
 
     With counts N_x ~ Poisson(λ_x) the bias is ``Σ_x b(λ_x)``, ``b(λ) = E w(N) − truth(λ)``, where Σ_x λ_x = n. Over k
-    labels its extremes are k times those of the convex hull of b at n/k; over any number of labels, n times those of
-    ``b(λ)/λ``. Both are read off 400 values of λ, to about a hundredth of themselves.
+    labels, its extremes are k times those of the convex hull of b at n/k; over any number of labels, n times those of
+    ``b(λ)/λ``. Both are computed from 400 values of λ, to about one per cent.
 
     Parameters
     ----------
     statistic
-        Its weights are a function of public numbers.
+        A statistic whose weights are a function of public numbers.
     truth
-        What one label adds to the property, as a function of its mean count.
+        The contribution of one label to the property, as a function of its mean count.
     items
         n ≥ 1.
     alphabet_size
         k; None if any number of labels is possible.
     least
-        No label has a mean count below this, except 0.
+        The smallest mean count of a label, other than 0.
 
     Examples
     --------
@@ -64,7 +64,7 @@ def largest_bias(
     means = np.append(0.0, np.geomspace(start, min(max(items, 2 * start), _LARGEST), _POINTS))
     if alphabet_size is None:
         means = means[1:]
-    # Of one item: the mean counts are the probabilities as they stand.
+    # A sample of one item, so that the mean counts serve as probabilities unchanged.
     distribution = SampleDistribution(Assemblage(means, np.ones(means.shape)), 1)
     off = distribution.expectations(statistic.weights) - truth(means)
     if alphabet_size is None:
@@ -74,7 +74,7 @@ def largest_bias(
 
 
 def _top(x: NDArray[np.float64], y: NDArray[np.float64], at: float) -> float:
-    """Return the upper convex hull of points at a place between the first and the last, or at one of the ends."""
+    """Return the upper convex hull of points at ``at``, which is clipped to the range of x."""
     at = min(max(at, float(x[0])), float(x[-1]))
     below, above = x <= at, x >= at
     left, right = x[below][:, None], x[above][None, :]
@@ -99,15 +99,11 @@ def surprise(items: int) -> Callable[[NDArray[np.float64]], NDArray[np.float64]]
 
 
 def new_labels(times: float) -> Callable[[NDArray[np.float64]], NDArray[np.float64]]:
-    """Return ``1 − e^(−λ·m/n)``, the chance that m draws find a label; 1 for all there are where m is infinite.
+    """Return ``1 − e^(−λ·m/n)``, the probability that m draws find a label; for infinite m, 1 for every label.
 
     Examples
     --------
     >>> new_labels(math.inf)(np.array([0.0, 2.0])).tolist()
     [0.0, 1.0]
     """
-
-    def of(means: NDArray[np.float64]) -> NDArray[np.float64]:
-        return np.asarray((means > 0) * 1.0 if math.isinf(times) else -np.expm1(-means * times))
-
-    return of
+    return lambda means: np.asarray((means > 0) * 1.0 if math.isinf(times) else -np.expm1(-means * times))

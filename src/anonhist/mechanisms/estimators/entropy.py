@@ -12,14 +12,14 @@ from anonhist.errors import UsageError
 from anonhist.frozen import Converted, converted, frozen
 from anonhist.mechanisms.estimators.asking import Asked, in_unit, public_size
 from anonhist.mechanisms.estimators.bias import largest_bias, surprise
-from anonhist.mechanisms.estimators.recommendation import Reference, mean_error, populations
+from anonhist.mechanisms.estimators.recommendation import mean_error, populations
 from anonhist.mechanisms.estimators.statistic_mechanism import StatisticMechanism
 from anonhist.privacy import NeighboringRelation
 from anonhist.properties.entropy.entropy import entropy_unit
-from anonhist.properties.entropy.jackknife import Jackknife, jackknife_statistic
-from anonhist.properties.entropy.miller_madow import MillerMadow, miller_madow_statistic
-from anonhist.properties.entropy.plug_in import PlugIn, plug_in_statistic
-from anonhist.properties.entropy.polynomial import Polynomial, polynomial_statistic
+from anonhist.properties.entropy.jackknife import Jackknife
+from anonhist.properties.entropy.miller_madow import MillerMadow
+from anonhist.properties.entropy.plug_in import PlugIn
+from anonhist.properties.entropy.polynomial import Polynomial
 from anonhist.properties.options import check_method
 from anonhist.properties.sampling import SampleDistribution
 
@@ -30,11 +30,7 @@ if TYPE_CHECKING:
     from anonhist.properties.linear import LinearStatistic
     from anonhist.randomness import RandomSource
 
-_STATISTICS = {
-    Jackknife.name: (jackknife_statistic, Jackknife.assumes),
-    MillerMadow.name: (miller_madow_statistic, MillerMadow.assumes),
-    PlugIn.name: (plug_in_statistic, PlugIn.assumes),
-}
+_LINEAR = {estimator.name: estimator for estimator in (Jackknife(), MillerMadow(), PlugIn())}
 PrivateEntropyMethod = Literal["polynomial", "jackknife", "miller-madow", "plug-in"]
 PRIVATE_ENTROPY_METHODS: tuple[str, ...] = get_args(PrivateEntropyMethod)
 
@@ -48,9 +44,9 @@ class PolynomialParameters:
     degree
         L ≥ 0.
     interval
-        M > 0: the polynomial is the best up to the probability M/n.
+        M > 0: the polynomial is the best approximation up to the probability M/n.
     threshold
-        N ≥ 0: the largest count that it is used for.
+        N ≥ 0: the largest count for which it is used.
     """
 
     degree: int
@@ -59,7 +55,7 @@ class PolynomialParameters:
 
     @classmethod
     def of_inspectre(cls, alphabet_size: int) -> PolynomialParameters:
-        """Return those of INSPECTRE: ``L = ⌈1.2·ln k⌉, M = 2·ln k, N = ⌊1.6·ln k⌋``.
+        """Return the parameters of INSPECTRE: ``L = ⌈1.2·ln k⌉, M = 2·ln k, N = ⌊1.6·ln k⌋``.
 
         Examples
         --------
@@ -71,18 +67,12 @@ class PolynomialParameters:
 
     def statistic(self, items: int, alphabet_size: int) -> LinearStatistic:
         """Return the weights for n items and k labels."""
-        return polynomial_statistic(
-            items,
-            alphabet_size=alphabet_size,
-            degree=self.degree,
-            interval=self.interval,
-            threshold=self.threshold,
-        )
+        return Polynomial(alphabet_size, self.degree, self.interval, self.threshold).statistic(items)
 
 
 @frozen
 class EntropyMechanism(StatisticMechanism):
-    """Private Shannon entropy, in nats, cut to [0, ln k] after noise was added.
+    """Private Shannon entropy, in nats, clipped to [0, ln k] after the noise.
 
     Parameters
     ----------
@@ -129,23 +119,21 @@ class EntropyMechanism(StatisticMechanism):
     @property
     def assumes(self) -> str:
         """What the interval assumes."""
-        return Polynomial.assumes if self.method == Polynomial.name else _STATISTICS[self.method][1]
+        return Polynomial.assumes if self.method == Polynomial.name else _LINEAR[self.method].assumes
 
     def method_for(self, items: int) -> str:
         """Return the method."""
-        del items
         return self.method
 
     def statistic(self, items: int) -> LinearStatistic:
         """Return the weights, in nats, for a public number of items."""
-        if self.method in _STATISTICS:
-            return _STATISTICS[self.method][0](items)
+        if self.method in _LINEAR:
+            return _LINEAR[self.method].statistic(items)
         size = self.alphabet_size or 1
         return (self.polynomial or recommended_polynomial(self, items)).statistic(items, size)
 
     def ends(self, items: int) -> tuple[float, float]:
         """Return 0 and ln k; without k there is no upper end."""
-        del items
         return 0.0, math.inf if self.alphabet_size is None else math.log(self.alphabet_size)
 
     def bias(self, items: int) -> tuple[float, float]:
@@ -160,8 +148,8 @@ def recommended_polynomial(mechanism: EntropyMechanism, items: int) -> Polynomia
     """Return the parameters with the lowest predicted error for n items: a function of public numbers alone.
 
     Degrees, intervals and thresholds around the published ones are tried on a uniform distribution over k labels, one
-    of two steps, and Zipf's with exponents 1/2 and 1; bias, sampling and noise are added in squares, and the mean of
-    the roots is minimized.
+    of two steps, and Zipf's with exponents 1/2 and 1; the squares of bias, sampling and noise are
+    added, and the mean of the roots is minimized.
 
     Examples
     --------
@@ -170,11 +158,9 @@ def recommended_polynomial(mechanism: EntropyMechanism, items: int) -> Polynomia
     """
     size = mechanism.alphabet_size or 1
     logarithm = max(math.log(size), 1.0)
-    references = [
-        Reference(SampleDistribution(population, items), population.entropy) for population in populations(size)
-    ]
+    references = [(SampleDistribution(each, items), each.entropy) for each in populations(size)]
 
-    # Of a small alphabet several round to the same degree and threshold.
+    # For a small alphabet, several round to the same degree and threshold.
     tried = dict.fromkeys(
         PolynomialParameters(math.ceil(degree * logarithm), interval * logarithm, math.floor(threshold * logarithm))
         for degree, interval, threshold in product(_DEGREES, _INTERVALS, _THRESHOLDS)
@@ -187,7 +173,7 @@ def recommended_polynomial(mechanism: EntropyMechanism, items: int) -> Polynomia
     return min(tried, key=error)
 
 
-# Multiples of ln k; published are 1.2, 2 and 1.6.
+# Multiples of ln k; the published ones are 1.2, 2 and 1.6.
 _DEGREES, _INTERVALS, _THRESHOLDS = (0.6, 0.9, 1.2, 1.6), (1.0, 1.5, 2.0, 2.5, 3.5, 5.0), (0.8, 1.2, 1.6, 2.4)
 
 
@@ -222,11 +208,11 @@ def entropy(
     unit
         The unit to protect, items or users; the profile's own unit by default.
     relation
-        Neighbors differ by a unit added or removed (default) or replaced by another.
+        Neighbors differ by one unit added or removed (default) or replaced.
     public_items
         The number of items, if it is public.
     level
-        Probability with which the interval is meant to hold the truth.
+        Intended probability that the interval contains the truth.
     source
         Privacy randomness; the operating system's by default.
 
@@ -242,8 +228,8 @@ def entropy(
 
     References
     ----------
-    Acharya, Kamath, Sun, Zhang, "INSPECTRE: Privately Estimating the Unseen", 2018, section 4. The noise is less than
-    published: see docs/proofs/estimators.md.
+    Acharya, Kamath, Sun, Zhang, "INSPECTRE: Privately Estimating the Unseen", 2018, section 4. The noise is smaller
+    than published: see docs/proofs/estimators.md.
 
     Examples
     --------

@@ -11,7 +11,7 @@ from anonhist.frozen import Converted, converted, frozen
 from anonhist.mechanisms.estimators.asking import Asked, in_unit, public_size
 from anonhist.mechanisms.estimators.statistic_mechanism import StatisticMechanism
 from anonhist.privacy import NeighboringRelation, parse_whole_number
-from anonhist.properties.diversity.power_sum import PowerSum, power_sum_statistic
+from anonhist.properties.diversity.power_sum import PowerSum
 from anonhist.properties.entropy.entropy import entropy_unit
 
 if TYPE_CHECKING:
@@ -27,16 +27,16 @@ LARGEST_ORDER = 12
 
 @frozen
 class PowerSumMechanism(StatisticMechanism):
-    """Private ``Σ_x p_x^a``, estimated by ``M_a = Σ_j (j^(a)/n^(a))·φ_j``, falling factorials, cut to [k^(1−a), 1].
+    """Private ``Σ_x p_x^a``, estimated by ``M_a = Σ_j (j^(a)/n^(a))·φ_j``, falling factorials, clipped to [k^(1−a), 1].
 
-    One item replaced changes M_a by a/n at most.
+    Replacing one item changes M_a by at most a/n.
 
     Parameters
     ----------
     order
         a, a whole number from 2 to 12: public.
     alphabet_size
-        k, the number of possible labels: public; without it the sum is cut to [n^(1−a), 1].
+        k, the number of possible labels: public; without it the sum is clipped to [n^(1−a), 1].
     epsilon, unit, relation, public_items
         See :class:`~anonhist.mechanisms.estimators.statistic_mechanism.StatisticMechanism`, which has the guarantee.
 
@@ -47,6 +47,7 @@ class PowerSumMechanism(StatisticMechanism):
     """
 
     quantity: ClassVar[str] = "the power sum"
+    estimator: ClassVar[type[PowerSum]] = PowerSum
 
     _: KW_ONLY
     order: Converted[SupportsIndex, int] = converted(
@@ -54,25 +55,15 @@ class PowerSumMechanism(StatisticMechanism):
     )
     alphabet_size: Converted[SupportsIndex | None, int | None] = converted(public_size, default=None)
 
-    @property
-    def assumes(self) -> str:
-        """What the interval assumes."""
-        return PowerSum.assumes
-
-    def method_for(self, items: int) -> str:
-        """Return the method."""
-        del items
-        return PowerSum.name
-
     def statistic(self, items: int) -> LinearStatistic:
-        """Return the weights for a public number of items; fewer than a are taken as a."""
-        return power_sum_statistic(max(items, self.order), self.order)
+        """Return the weights for a public number of items; fewer than a count as a."""
+        return PowerSum(self.order).statistic(max(items, self.order))
 
     def sampling_error(self, weights: WholeWeights, value: float, scale: float) -> float:
         """Return an upper bound on the sampling error of a power sum M up to the released one plus noise.
 
         ``Var M_a = Σ_{c=1..a} C(a,c)·C(n−a,a−c)/C(n,a)·ζ_c`` (Hoeffding 1948, eq. 5.13) with
-        ``ζ_c ≤ Σ_x p_x^(2a−c) ≤ M^((2a−c)/a)``: of small M far less than for any distribution.
+        ``ζ_c ≤ Σ_x p_x^(2a−c) ≤ M^((2a−c)/a)``: for small M, far below the bound for all distributions.
         """
         a, n = self.order, max(weights.items, 2 * self.order)
         most = min(max(value, 0.0) + 3 * scale, 1.0)
@@ -81,18 +72,18 @@ class PowerSumMechanism(StatisticMechanism):
         return min(math.sqrt(variance), super().sampling_error(weights, value, scale))
 
     def ends(self, items: int) -> tuple[float, float]:
-        """Return the least power sum there can be, and 1."""
+        """Return the smallest possible power sum, and 1."""
         return float(self.alphabet_size or max(items, 2)) ** (1 - self.order), 1.0
 
 
 @frozen
 class RenyiEntropyMechanism(PowerSumMechanism):
-    """Private Rényi entropy ``ln(Σ_x p_x^a)/(1 − a)`` of a whole order a, in nats: from a private power sum.
+    """Private Rényi entropy ``ln(Σ_x p_x^a)/(1 − a)`` of a whole order a, in nats, from a private power sum.
 
     Parameters
     ----------
     order, alphabet_size, epsilon, unit, relation, public_items
-        As of :class:`PowerSumMechanism`.
+        As for :class:`PowerSumMechanism`.
 
     Examples
     --------
@@ -106,8 +97,7 @@ class RenyiEntropyMechanism(PowerSumMechanism):
     counted: ClassVar[str] = "nats"
 
     def finish(self, statistic: float, items: int) -> float:
-        """Return the logarithm; the sum is above zero by now."""
-        del items
+        """Return the logarithm of the clipped sum, which is above zero."""
         return math.log(statistic) / (1 - self.order)
 
 
@@ -124,12 +114,12 @@ def renyi_entropy(
     level: float = 0.95,
     source: RandomSource | None = None,
 ) -> Estimate:
-    """Estimate the Rényi entropy of a whole order from 2 on with differential privacy.
+    """Estimate the Rényi entropy of a whole order ≥ 2 with differential privacy.
 
     Parameters
     ----------
     profile, epsilon, unit, relation, public_items, level, source
-        As of :func:`~anonhist.mechanisms.estimators.entropy.entropy`.
+        As for :func:`~anonhist.mechanisms.estimators.entropy.entropy`.
     order
         a, a whole number from 2 to 12.
     alphabet_size
@@ -170,7 +160,7 @@ def power_sum(
     Parameters
     ----------
     profile, epsilon, unit, relation, public_items, level, source
-        As of :func:`~anonhist.mechanisms.estimators.entropy.entropy`.
+        As for :func:`~anonhist.mechanisms.estimators.entropy.entropy`.
     order
         a, a whole number from 2 to 12; 2 gives Simpson's index.
     alphabet_size

@@ -1,9 +1,8 @@
-"""Parameters with the lowest error predicted from public numbers: no data are read."""
+"""Predicted errors from public numbers, to choose parameters without reading data."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -21,37 +20,24 @@ if TYPE_CHECKING:
 _GROUPS = 48
 
 
-@dataclass(frozen=True, eq=False)
-class Reference:
-    """A reference distribution and its true property.
-
-    Attributes
-    ----------
-    distribution
-        Samples from it.
-    truth
-        The true property.
-    """
-
-    distribution: SampleDistribution
-    truth: float
-
-    def squared_error(self, statistic: LinearStatistic) -> float:
-        """Return bias squared plus variance."""
-        mean, variance = self.distribution.moments(statistic.weights)
-        return (mean - self.truth) ** 2 + variance
+# The samples from a reference distribution, and its true property.
+Reference = tuple["SampleDistribution", float]
 
 
 def mean_error(statistic: LinearStatistic, references: Sequence[Reference], noise_variance: float) -> float:
     """Return the mean of the root mean squared errors over the references, noise included."""
-    return math.fsum(math.sqrt(noise_variance + each.squared_error(statistic)) for each in references) / len(references)
+    errors = []
+    for distribution, truth in references:
+        mean, variance = distribution.moments(statistic.weights)
+        errors.append(math.sqrt(noise_variance + ((mean - truth) ** 2 + variance)))
+    return math.fsum(errors) / len(errors)
 
 
 @lru_cache(maxsize=64)
 def populations(labels: int) -> tuple[Assemblage, ...]:
-    """Return distributions over so many labels: uniform, two steps, Zipf with exponents 1/2 and 1.
+    """Return reference distributions over labels: uniform, two steps, Zipf with exponents 1/2 and 1.
 
-    Labels of neighboring ranks are taken together, the first sixteen excepted.
+    Labels of neighboring ranks are grouped, except the first sixteen.
 
     Examples
     --------

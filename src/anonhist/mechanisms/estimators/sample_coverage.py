@@ -1,4 +1,4 @@
-"""Private sample coverage: Good and Turing's, under noise."""
+"""Private sample coverage: Good–Turing under noise."""
 
 from __future__ import annotations
 
@@ -14,8 +14,6 @@ from anonhist.properties.linear import LinearStatistic
 from anonhist.properties.sample_coverage.good_turing import GoodTuring
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from anonhist.privacy import EpsilonLike, PrivacyUnit
     from anonhist.profiles import Profile
     from anonhist.properties.estimate import Estimate
@@ -26,7 +24,7 @@ if TYPE_CHECKING:
 class SampleCoverageMechanism(StatisticMechanism):
     """Private ``C = 1 − φ_1/n``, clipped to [0, 1]: the probability that the next item has a label seen before.
 
-    One item replaced changes it by 2/n at most.
+    Replacing one item changes it by at most 2/n.
 
     Parameters
     ----------
@@ -40,33 +38,18 @@ class SampleCoverageMechanism(StatisticMechanism):
     """
 
     quantity: ClassVar[str] = "the sample coverage"
-
-    @property
-    def assumes(self) -> str:
-        """What the interval assumes."""
-        return GoodTuring.assumes
-
-    def method_for(self, items: int) -> str:
-        """Return the method."""
-        del items
-        return GoodTuring.name
+    estimator: ClassVar[type[GoodTuring]] = GoodTuring
 
     def statistic(self, items: int) -> LinearStatistic:
         """Return the weights of φ_1/n."""
-
-        def weights(counts: NDArray[np.int64]) -> NDArray[np.float64]:
-            return np.where(counts == 1, 1.0 / items, 0.0)
-
-        return LinearStatistic(weights, head=2)
+        return LinearStatistic(lambda counts: np.where(counts == 1, 1.0 / items, 0.0), head=2)
 
     def ends(self, items: int) -> tuple[float, float]:
         """Return 0 and 1."""
-        del items
         return 0.0, 1.0
 
     def finish(self, statistic: float, items: int) -> float:
-        """Return what is left to 1."""
-        del items
+        """Return one minus the statistic."""
         return 1.0 - statistic
 
 
@@ -85,7 +68,7 @@ def sample_coverage(
     Parameters
     ----------
     profile, epsilon, unit, relation, public_items, level, source
-        As of :func:`~anonhist.mechanisms.estimators.entropy.entropy`.
+        As for :func:`~anonhist.mechanisms.estimators.entropy.entropy`.
 
     Raises
     ------

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import KW_ONLY
+from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar, SupportsIndex
+from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex
 
 from anonhist.errors import UsageError
 from anonhist.frozen import Converted, converted, frozen, optional
 from anonhist.mechanisms.basis.noise import exact_noise
 from anonhist.mechanisms.basis.setting import Setting, whole_items, without_sizes
-from anonhist.mechanisms.estimators.noised import Noised
 from anonhist.mechanisms.estimators.whole_weights import FINEST, WholeWeights
 from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit
 from anonhist.profiles.whole import MAX_ITEMS
@@ -28,11 +27,11 @@ if TYPE_CHECKING:
     from anonhist.properties.linear import LinearStatistic
     from anonhist.randomness import RandomSource
 
-# Names of the parts of an error.
+# Names of the components of the error.
 SAMPLING, NOISE = "sampling, at most", "privacy noise"
 # Share of the budget for the number of items, if it is not public: it is released first.
 _ITEMS_SHARE = Fraction(1, 3)
-# Digits of the knots that noise is predicted from.
+# Digits of the knots for predictions of the noise.
 _FORESEEN = 6
 _BEYOND = (
     "The released value was far outside the possible range and was clipped: an assumption fails, or a public number, "
@@ -43,27 +42,51 @@ _ALLOWED = Statement(Holds.BOTH, "the interval allows for the largest possible b
 _ARITHMETIC = "weights are whole multiples of a public step and noise is exact, so floating point costs nothing"
 
 
+@dataclass(frozen=True)
+class Noised:
+    """A statistic with noise, and how large that noise is.
+
+    Attributes
+    ----------
+    value
+        The noisy statistic.
+    items
+        The number of items for which its weights were made.
+    scale
+        b of the discrete Laplace noise on it, P(x) ∝ e^(−|x|/b).
+    items_error
+        Upper bound on the standard error due to noise on the number of items; 0 if n is public.
+    sampling_error
+        Upper bound on the standard error of sampling.
+    """
+
+    value: float
+    items: int
+    scale: float
+    items_error: float
+    sampling_error: float
+
+
 @frozen
 class StatisticMechanism(Setting, ABC):
     """Release ``f = Σ_j w(j)·φ_j`` under discrete Laplace noise whose scale depends on public numbers alone.
 
     The weights depend on the number of items n:
 
-    - one item replaced by another (``SUBSTITUTE``, unit item): n is the same in neighboring data sets and taken as
-      it is. A row without a label is not an item, so whether a row has a label is not protected, unless such rows count
-      as one more label (``keep_null`` of :func:`read_profile`). The noise has scale ``Δ/ε``,
+    - one item replaced by another (``SUBSTITUTE``, unit item): n is the same in neighboring data sets and used as it
+      is. A row without a label is not an item, so whether a row has a label is not protected, unless such rows count
+      as a label of their own (``keep_null`` of :func:`read_profile`). The noise has scale ``Δ/ε``,
       ``Δ = max |d(a) − d(b)|`` over ``a + b ≤ n − 1``, ``d(j) = w(j + 1) − w(j)``;
     - ``public_items``: n is that number; if it is wrong, the estimate is wrong, but the guarantee holds;
-    - else a third of the budget releases n first, and the weights are made for what was released.
+    - otherwise a third of the budget releases n first, and the weights are made for the released number.
 
     In the last two cases ``Σ_j (w(j) − c·j)·φ_j`` is released with noise of scale ``l1_sensitivity·max |d(j) − c|/ε``,
-    c half-way between the largest and the smallest step, and ``c·n`` is added again: half the noise that weights
-    without c need.
+    c half-way between the largest and the smallest step, and ``c·n`` is added back: half the noise needed without c.
 
     Weights are rounded to whole multiples of a public step first, and those of large counts lie on chords between
-    others (:class:`~anonhist.mechanisms.estimators.whole_weights.WholeWeights`), so that all that is secret is whole
-    numbers and the sensitivities are theirs, exactly. The step is so small that n labels together are off by a share
-    n/2^35 of the sensitivity at most, for a budget from 1/8 on; chords shift entropies by 10^−7 nats at most.
+    others (:class:`~anonhist.mechanisms.estimators.whole_weights.WholeWeights`), so that private
+    values are whole numbers and the sensitivities are exact. The step is so small that n labels together are off by at
+    most a share n/2³⁵ of the sensitivity, for ε ≥ 1/8; chords shift entropies by at most 10⁻⁷ nats.
 
     Parameters
     ----------
@@ -78,9 +101,11 @@ class StatisticMechanism(Setting, ABC):
     the data. Proof: docs/proofs/estimators.md.
     """
 
-    # What is estimated, in what unit, and between which public ends, before it is finished.
+    # The estimated property and its unit.
     quantity: ClassVar[str]
     counted: ClassVar[str] = ""
+    # The estimator without noise, of which the name and the assumptions are taken.
+    estimator: ClassVar[type[Any]]
 
     _: KW_ONLY
     public_items: Converted[SupportsIndex | float | None, int | None] = converted(
@@ -90,46 +115,47 @@ class StatisticMechanism(Setting, ABC):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.unit.max_count is not None:
-            message = (
+            raise UsageError(
                 "Private estimators protect items or users. For label privacy, make a release: it has the number of "
                 "labels with each count."
             )
-            raise UsageError(message)
 
     @abstractmethod
     def statistic(self, items: int) -> LinearStatistic:
         """Return the weights for a public number of items."""
 
-    @abstractmethod
     def method_for(self, items: int) -> str:
         """Return the name of the method, for a public number of items."""
+        return str(self.estimator.name)
 
     @property
-    @abstractmethod
     def assumes(self) -> str:
         """What the interval assumes."""
+        return str(self.estimator.assumes)
 
+    @abstractmethod
     def ends(self, items: int) -> tuple[float, float]:
-        """Return the range of possible estimates, for a public number of items."""
-        del items
-        return -math.inf, math.inf
+        """Return the range of possible statistics, for a public number of items."""
+
+    def clip(self, statistic: float, items: int) -> float:
+        """Return the possible statistic nearest to a noisy one; post-processing."""
+        least, most = self.ends(items)
+        return min(max(statistic, least), most)
 
     def finish(self, statistic: float, items: int) -> float:
-        """Turn the statistic into the estimate, a monotone function; post-processing."""
-        del items
+        """Turn the statistic into the estimate by a monotone function; post-processing."""
         return statistic
 
     def bias(self, items: int) -> tuple[float, float]:
         """Return how far the mean of the statistic may be below and above the truth, from public numbers; ≥ 0.
 
-        Infinite if there is no bound: then the estimate has only the other end.
+        Infinite if there is no bound: then the interval has only one end.
         """
-        del items
         return 0.0, 0.0
 
     @property
     def items_are_released(self) -> bool:
-        """Whether a step of the budget releases the number of items."""
+        """Whether part of the budget releases the number of items."""
         return self.public_items is None and not self._items_are_fixed
 
     @property
@@ -155,8 +181,8 @@ class StatisticMechanism(Setting, ABC):
     def fineness(self) -> float:
         """The resolution of the grid of weights: as fine as the noise sampler allows for the budget.
 
-        Sensitivities are at most twice that, and a few multiples, for each two cells: the rate of the noise stays above
-        twice the smallest.
+        Sensitivities are at most about twice this for a distance of two, so the rate of the noise stays above twice the
+        smallest possible.
         """
         return min(FINEST, float(self._statistic_epsilon / (4 * self.l1_sensitivity * SMALLEST_GAMMA)))
 
@@ -185,16 +211,16 @@ class StatisticMechanism(Setting, ABC):
         return WholeWeights.of(self.statistic(items), items, fineness=self.fineness)
 
     def noise_variance(self, statistic: LinearStatistic, items: int) -> float:
-        """Return the variance of the noise that a statistic would get, within a few per cent: to choose by."""
+        """Return the variance of the noise of a statistic, within a few per cent, for choosing parameters."""
         weights = WholeWeights.of(statistic, items, fineness=self.fineness, digits=_FORESEEN)
         return 2 * self.scale_of(weights) ** 2
 
     def scale_of(self, weights: WholeWeights) -> float:
-        """Return b for weights that are on their grid already."""
+        """Return b for weights on their grid."""
         return weights.grid * float(self._sensitivity(weights) / self._statistic_epsilon)
 
     def _sensitivity(self, weights: WholeWeights) -> int:
-        # A statistic that never changes needs no noise, but a rate must be finite.
+        # A constant statistic needs no noise, but a rate must be finite.
         return max(
             1,
             weights.sensitivity_to_replacing
@@ -210,7 +236,7 @@ class StatisticMechanism(Setting, ABC):
         profile
             The private data.
         level
-            Probability with which the interval is meant to hold the truth.
+            Intended probability that the interval contains the truth.
         source
             Privacy randomness; the operating system's by default.
 
@@ -223,7 +249,7 @@ class StatisticMechanism(Setting, ABC):
         Raises
         ------
         UsageError
-            If the profile was read to protect more, or the level is no probability.
+            If the profile was read to protect more, or the level is not a probability.
         DataError
             If there is not enough memory.
         """
@@ -256,9 +282,8 @@ class StatisticMechanism(Setting, ABC):
     def sampling_error(self, weights: WholeWeights, value: float, scale: float) -> float:
         """Return an upper bound on the sampling error, from the release and public numbers.
 
-        By default ``√n·Δ/2``, Δ the largest change by one item replaced (Efron and Stein).
+        By default ``√n·Δ/2``, Δ the largest change by replacing one item (Efron and Stein).
         """
-        del value, scale
         return weights.grid * (weights.highest - weights.lowest) * math.sqrt(weights.items) / 2
 
     def estimate_of(self, noised: Noised, *, level: float = 0.95) -> Estimate:
@@ -268,19 +293,20 @@ class StatisticMechanism(Setting, ABC):
         # The quantile of the Laplace distribution, whose tails are heavier than those of a normal one.
         noise = -noised.scale * math.log1p(-level)
         half = math.hypot(noise, quantile(level) * math.hypot(noised.sampling_error, noised.items_error))
-        finished = self._finish(value, items)
         least, most = self.ends(items)
         # Clipping a value also moves its interval: one outside the range would have length zero.
-        middle = min(max(value, least), most)
+        middle = self.clip(value, items)
         too_low, too_high = self.bias(items)
-        low, high = self._finish(middle - half - too_high, items), self._finish(middle + half + too_low, items)
+        low, high = (
+            self.finish(self.clip(end, items), items) for end in (middle - half - too_high, middle + half + too_low)
+        )
         slope = _slope(self, value, items, max(deviation, 1e-300))
         parts = [(SAMPLING, noised.sampling_error), (NOISE, deviation)]
         if self.items_are_released:
             parts.append(("privacy noise on the number of items, at most", noised.items_error))
         scaled = tuple((cause, slope * error) for cause, error in parts)
         return Estimate(
-            finished,
+            self.finish(middle, items),
             math.hypot(*(error for _, error in scaled)),
             (min(low, high), max(low, high)),
             f"private {self.method_for(items)}",
@@ -295,19 +321,13 @@ class StatisticMechanism(Setting, ABC):
 
     def doubts(self, items: int) -> tuple[str, ...]:
         """Return warnings that follow from public numbers."""
-        del items
         return ()
-
-    def _finish(self, statistic: float, items: int) -> float:
-        least, most = self.ends(items)
-        return self.finish(min(max(statistic, least), most), items)
 
 
 def _slope(mechanism: StatisticMechanism, value: float, items: int, width: float) -> float:
     """Return the derivative of the estimate with respect to the statistic, around the released value."""
-    least, most = mechanism.ends(items)
-    middle = min(max(value, least), most)
-    low, high = max(middle - width, least), min(middle + width, most)
+    middle = mechanism.clip(value, items)
+    low, high = mechanism.clip(middle - width, items), mechanism.clip(middle + width, items)
     if not high > low:
         return 1.0
     return abs(mechanism.finish(high, items) - mechanism.finish(low, items)) / (high - low)

@@ -10,23 +10,22 @@ from typing import TYPE_CHECKING, ClassVar, SupportsIndex
 from anonhist.frozen import Converted, converted, frozen
 from anonhist.mechanisms.estimators.asking import Asked, public_size
 from anonhist.mechanisms.estimators.bias import largest_bias, new_labels
-from anonhist.mechanisms.estimators.recommendation import Reference, mean_error, populations
+from anonhist.mechanisms.estimators.recommendation import mean_error, populations
 from anonhist.mechanisms.estimators.statistic_mechanism import StatisticMechanism
 from anonhist.privacy import NeighboringRelation, parse_whole_number
 from anonhist.properties.options import check_method
 from anonhist.properties.sampling import SampleDistribution
 from anonhist.properties.support_coverage import SUPPORT_COVERAGE_METHODS
-from anonhist.properties.support_coverage.good_toulmin import GoodToulmin, good_toulmin
-from anonhist.properties.support_coverage.rarefaction import Rarefaction, rarefaction
+from anonhist.properties.support_coverage.good_toulmin import GoodToulmin
+from anonhist.properties.support_coverage.rarefaction import Rarefaction
 from anonhist.properties.support_coverage.series import LARGEST_RATE
-from anonhist.properties.support_coverage.smoothed_binomial import (
+from anonhist.properties.support_coverage.smoothed import (
     SmoothedBinomialA,
     SmoothedBinomialB,
-    smoothed_binomial_a,
-    smoothed_binomial_b,
+    SmoothedPoisson,
+    poisson_rate,
     usual_trials,
 )
-from anonhist.properties.support_coverage.smoothed_poisson import SmoothedPoisson, poisson_rate, smoothed_poisson
 from anonhist.properties.support_coverage.support_coverage import MAX_DRAWS
 
 if TYPE_CHECKING:
@@ -37,7 +36,7 @@ if TYPE_CHECKING:
     from anonhist.properties.support_coverage.support_coverage import SupportCoverageMethod
     from anonhist.randomness import RandomSource
 
-# Where the number of labels is not known, samples of so many times fewer and more labels than items are tried.
+# If the number of labels is not known, these multiples of the number of items are tried.
 _LABELS_PER_ITEM = (0.5, 2.0, 10.0)
 _MOST_LABELS = 2**62
 _RATES, _TRIALS = (0.7, 0.85, 1.0, 1.2), (-4, -3, -2, -1, 0, 1)
@@ -45,14 +44,14 @@ _RATES, _TRIALS = (0.7, 0.85, 1.0, 1.2), (-4, -3, -2, -1, 0, 1)
 
 @dataclass(frozen=True)
 class Smoothing:
-    """How the series of labels not seen is smoothed: see the methods of support coverage.
+    """Smoothing of the series for unseen labels: see the methods of support coverage.
 
     Attributes
     ----------
     method
         ``"good-toulmin"``, ``"smoothed-poisson"``, ``"smoothed-binomial-a"`` or ``"smoothed-binomial-b"``.
     parameter
-        The rate r or the number of trials K; none for ``"good-toulmin"``, and by default the usual one.
+        The rate r or the number of trials K; unused for ``"good-toulmin"``; by default the usual one.
 
     Examples
     --------
@@ -67,32 +66,32 @@ class Smoothing:
     def statistic(self, items: int, draws: int) -> LinearStatistic:
         """Return the weights for n items and m > n draws."""
         if self.method == GoodToulmin.name:
-            return good_toulmin(n=items, draws=draws)
+            return GoodToulmin(draws).statistic(items)
         if self.method == SmoothedPoisson.name:
-            return smoothed_poisson(n=items, draws=draws, rate=self.parameter)
+            return SmoothedPoisson(draws, self.parameter).statistic(items)
         trials = None if self.parameter is None else int(self.parameter)
-        smoothed = smoothed_binomial_a if self.method == SmoothedBinomialA.name else smoothed_binomial_b
-        return smoothed(n=items, draws=draws, trials=trials)
+        smoothed = SmoothedBinomialA if self.method == SmoothedBinomialA.name else SmoothedBinomialB
+        return smoothed(draws, trials).statistic(items)
 
 
 @frozen
 class SupportCoverageMechanism(StatisticMechanism):
-    """Private ``S_m = Σ_x (1 − (1 − p_x)^m)``: expected distinct labels in m draws, cut to [1, min(m, k)].
+    """Private ``S_m = Σ_x (1 − (1 − p_x)^m)``: expected distinct labels in m draws, clipped to [1, min(m, k)].
 
-    The whole of S_m is noised, labels seen and labels not seen together: adding the exact number of labels seen to a
-    private number of new ones would not be private.
+    Noise is added to all of S_m, seen and unseen labels together: adding the exact number of seen labels to a private
+    number of new ones would not be private.
 
     Parameters
     ----------
     draws
-        m, from 1 to 2^64: public.
+        m, from 1 to 2⁶⁴: public.
     method
         ``"rarefaction"``, ``"good-toulmin"``, ``"smoothed-poisson"``, ``"smoothed-binomial-a"`` or
         ``"smoothed-binomial-b"``, with its usual parameter; by default the smoothing with the lowest error predicted
-        from n, m and the noise (:func:`recommended_smoothing`). Up to n draws every method is rarefaction: one item
-        changes it by m/n at most, as it does the mean over batches of m items, than which it errs no more.
+        from n, m and the noise (:func:`recommended_smoothing`). Up to n draws, every method is rarefaction: one item
+        changes it by at most m/n, as for the mean over batches of m items, and its error is not larger.
     alphabet_size
-        k, the number of possible labels, if that is public: the recommendation then is for so many.
+        k, the number of possible labels, if public: the recommendation then assumes k labels.
     epsilon, unit, relation, public_items
         See :class:`~anonhist.mechanisms.estimators.statistic_mechanism.StatisticMechanism`, which has the guarantee.
 
@@ -104,6 +103,7 @@ class SupportCoverageMechanism(StatisticMechanism):
 
     quantity: ClassVar[str] = "the support coverage"
     counted: ClassVar[str] = "labels"
+    estimator: ClassVar[type[SmoothedPoisson]] = SmoothedPoisson
 
     _: KW_ONLY
     draws: Converted[SupportsIndex, int] = converted(partial(parse_whole_number, name="draws", most=MAX_DRAWS))
@@ -120,20 +120,15 @@ class SupportCoverageMechanism(StatisticMechanism):
         return Rarefaction.name if self.draws <= items else self.smoothing(items).method
 
     def smoothing(self, items: int) -> Smoothing:
-        """Return how the series is smoothed, for a public number of items below the draws."""
+        """Return the smoothing of the series, for a public number of items below the draws."""
         if self.method in (None, Rarefaction.name):
             return recommended_smoothing(self, items)
         return Smoothing(self.method)
 
-    @property
-    def assumes(self) -> str:
-        """What the interval assumes."""
-        return SmoothedPoisson.assumes
-
     def statistic(self, items: int) -> LinearStatistic:
         """Return the weights for a public number of items."""
         if self.draws <= items:
-            return rarefaction(n=items, draws=self.draws)
+            return Rarefaction(self.draws).statistic(items)
         return self.smoothing(items).statistic(items, self.draws)
 
     def bias(self, items: int) -> tuple[float, float]:
@@ -144,14 +139,13 @@ class SupportCoverageMechanism(StatisticMechanism):
         return largest_bias(self.statistic(items), truth, items, alphabet_size=self.alphabet_size)
 
     def doubts(self, items: int) -> tuple[str, ...]:
-        """Warn if another method was used than requested."""
+        """Warn if a method other than the requested one was used."""
         if self.method == Rarefaction.name and self.draws > items:
             return (f"Rarefaction takes at most as many draws as there are items: {self.method_for(items)} was used.",)
         return ()
 
     def ends(self, items: int) -> tuple[float, float]:
         """Return 1 and m, or k."""
-        del items
         return 1.0, float(min(self.draws, self.alphabet_size or self.draws))
 
 
@@ -160,8 +154,8 @@ def recommended_smoothing(mechanism: SupportCoverageMechanism, items: int) -> Sm
     """Return the smoothing with the lowest predicted error for n items: a function of public numbers alone.
 
     Poisson and binomial smoothings with parameters around the usual ones are tried on samples from four distributions
-    (uniform, two steps, Zipf's with exponents 1/2 and 1) over k labels, or, where k is not known, over n/2, 2n and 10n.
-    Bias, sampling and noise are added in squares, and the mean of the roots is minimized.
+    (uniform, two steps, Zipf's with exponents 1/2 and 1) over k labels, or, if k is not known, over n/2, 2n and 10n.
+    The squares of bias, sampling and noise are added, and the mean of the roots is minimized.
 
     Examples
     --------
@@ -179,7 +173,7 @@ def recommended_smoothing(mechanism: SupportCoverageMechanism, items: int) -> Sm
     known = mechanism.alphabet_size
     sizes = [known] if known is not None else [min(math.ceil(each * items), _MOST_LABELS) for each in _LABELS_PER_ITEM]
     references = [
-        Reference(SampleDistribution(population, items), population.coverage(mechanism.draws))
+        (SampleDistribution(population, items), population.coverage(mechanism.draws))
         for size in sizes
         for population in populations(size)
     ]
@@ -209,14 +203,14 @@ def support_coverage(
     Parameters
     ----------
     profile, epsilon, unit, relation, public_items, level, source
-        As of :func:`~anonhist.mechanisms.estimators.entropy.entropy`.
+        As for :func:`~anonhist.mechanisms.estimators.entropy.entropy`.
     draws
-        m, from 1 to 2^64: public.
+        m, from 1 to 2⁶⁴: public.
     method
         ``"rarefaction"``, ``"good-toulmin"``, ``"smoothed-poisson"``, ``"smoothed-binomial-a"`` or
         ``"smoothed-binomial-b"``; by default the smoothing with the lowest predicted error.
     alphabet_size
-        k, the number of possible labels, if that is public; it makes the prediction better.
+        k, the number of possible labels, if public; it improves the prediction.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Private support size: labels seen, Chebyshev weights, or the coverage of many draws, under noise."""
+"""Private support size: observed labels, Chebyshev weights, or the coverage of many draws, under noise."""
 
 from __future__ import annotations
 
@@ -21,8 +21,6 @@ from anonhist.properties.support_size.chebyshev import Chebyshev
 from anonhist.properties.support_size.observed import Observed
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from anonhist.mechanisms.estimators.whole_weights import WholeWeights
     from anonhist.privacy import EpsilonLike, PrivacyUnit
     from anonhist.profiles import Profile
@@ -31,24 +29,24 @@ if TYPE_CHECKING:
 
 PrivateSupportSizeMethod = Literal["chebyshev", "coverage", "observed"]
 PRIVATE_SUPPORT_SIZE_METHODS: tuple[str, ...] = get_args(PrivateSupportSizeMethod)
-# The coverage of so many draws may miss k·e^(−m/k) = k/30 labels.
+# The coverage of m = k·ln 30 draws may miss k·e^(−m/k) = k/30 labels.
 _DRAWS_PER_LABEL = math.log(30)
 
 
 @frozen
 class SupportSizeMechanism(StatisticMechanism):
-    """Private number of labels with a probability above zero, cut to [1, k].
+    """Private number of labels with a probability above zero, clipped to [1, k].
 
     Parameters
     ----------
     epsilon, unit, relation, public_items
         See :class:`~anonhist.mechanisms.estimators.statistic_mechanism.StatisticMechanism`, which has the guarantee.
     method
-        ``"chebyshev"`` (Wu and Yang 2019) or ``"coverage"`` (the support coverage of ``m = k·ln 30`` draws, of which
-        at most k/30 labels are missing); both take it that no label has a probability below 1/k. Or ``"observed"``, the
-        number of labels seen.
+        ``"chebyshev"`` (Wu and Yang 2019) or ``"coverage"`` (the support coverage of ``m = k·ln 30`` draws, which
+        misses at most k/30 labels); both assume that no label has a probability below 1/k. Or ``"observed"``, the
+        number of observed labels.
     alphabet_size
-        k: public. Not needed for ``"observed"``.
+        k, public; not needed for ``"observed"``.
 
     Raises
     ------
@@ -72,10 +70,9 @@ class SupportSizeMechanism(StatisticMechanism):
         super().__post_init__()
         check_method(self.method, PRIVATE_SUPPORT_SIZE_METHODS, of="private support size")
         if self.alphabet_size is None and self.method != "observed":
-            message = (
+            raise UsageError(
                 f"The {self.method} method needs `alphabet_size`: 1/p, p the smallest probability a label may have."
             )
-            raise UsageError(message)
 
     @property
     def assumes(self) -> str:
@@ -84,13 +81,12 @@ class SupportSizeMechanism(StatisticMechanism):
 
     def method_for(self, items: int) -> str:
         """Return the method."""
-        del items
         return self.method
 
     def statistic(self, items: int) -> LinearStatistic:
         """Return the weights for a public number of items."""
         if self.alphabet_size is None or self.method == "observed":
-            return LinearStatistic(_indicator, head=1)
+            return LinearStatistic(lambda counts: np.where(counts > 0, 1.0, 0.0), head=1)
         if self.method == "chebyshev":
             return Chebyshev(self.alphabet_size).statistic(items)
         draws = math.ceil(self.alphabet_size * _DRAWS_PER_LABEL)
@@ -98,11 +94,10 @@ class SupportSizeMechanism(StatisticMechanism):
 
     def ends(self, items: int) -> tuple[float, float]:
         """Return 1 and k."""
-        del items
         return 1.0, math.inf if self.alphabet_size is None else float(self.alphabet_size)
 
     def bias(self, items: int) -> tuple[float, float]:
-        """Return the largest bias where no label has a probability below 1/k; no bound for the labels seen."""
+        """Return the largest bias if no label has a probability below 1/k; no bound for the observed labels."""
         size = self.alphabet_size
         if size is None or self.method == "observed":
             return math.inf, 0.0
@@ -110,14 +105,10 @@ class SupportSizeMechanism(StatisticMechanism):
         return largest_bias(self.statistic(items), truth, items, alphabet_size=size, least=items / size)
 
     def sampling_error(self, weights: WholeWeights, value: float, scale: float) -> float:
-        """Return 0 for the labels seen: there are at least as many labels, whatever the sample."""
+        """Return 0 for the observed labels: there are at least as many labels, whatever the sample."""
         if self.method == "observed":
             return 0.0
         return super().sampling_error(weights, value, scale)
-
-
-def _indicator(counts: NDArray[np.int64]) -> NDArray[np.float64]:
-    return np.where(counts > 0, 1.0, 0.0)
 
 
 def support_size(
@@ -137,10 +128,10 @@ def support_size(
     Parameters
     ----------
     profile, epsilon, unit, relation, public_items, level, source
-        As of :func:`~anonhist.mechanisms.estimators.entropy.entropy`.
+        As for :func:`~anonhist.mechanisms.estimators.entropy.entropy`.
     method
         ``"chebyshev"`` (default with an alphabet size), ``"observed"`` (default without) or ``"coverage"``. Ratios such
-        as Chao1 have no bounded sensitivity: make a release, and estimate from it.
+        as Chao1 have unbounded sensitivity: make a release, and estimate from it.
     alphabet_size
         k: no label has a probability below 1/k. Public.
 

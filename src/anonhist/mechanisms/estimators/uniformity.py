@@ -10,7 +10,7 @@ from anonhist.frozen import Converted, converted, frozen
 from anonhist.mechanisms.estimators.asking import Asked
 from anonhist.mechanisms.estimators.statistic_mechanism import StatisticMechanism
 from anonhist.privacy import NeighboringRelation, parse_whole_number
-from anonhist.properties.diversity.uniformity import DistanceToUniformity, distance_bias, uniformity_statistic
+from anonhist.properties.diversity.uniformity import DistanceToUniformity, distance_bias
 
 if TYPE_CHECKING:
     from anonhist.privacy import EpsilonLike, PrivacyUnit
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 @frozen
 class UniformityMechanism(StatisticMechanism):
-    """Private ``Σ_x |p_x − 1/k|``, plug-in, cut to [0, 2·(1 − 1/k)].
+    """Private ``Σ_x |p_x − 1/k|``, plug-in, clipped to [0, 2·(1 − 1/k)].
 
-    One item replaced changes it by 2/n at most.
+    Replacing one item changes it by at most 2/n.
 
     Parameters
     ----------
@@ -40,31 +40,21 @@ class UniformityMechanism(StatisticMechanism):
     """
 
     quantity: ClassVar[str] = "the distance to uniformity"
+    estimator: ClassVar[type[DistanceToUniformity]] = DistanceToUniformity
 
     _: KW_ONLY
     alphabet_size: Converted[SupportsIndex, int] = converted(partial(parse_whole_number, name="alphabet_size"))
 
-    @property
-    def assumes(self) -> str:
-        """What the interval assumes."""
-        return DistanceToUniformity.assumes
-
-    def method_for(self, items: int) -> str:
-        """Return the method."""
-        del items
-        return DistanceToUniformity.name
-
     def statistic(self, items: int) -> LinearStatistic:
         """Return the weights for a public number of items."""
-        return uniformity_statistic(items, self.alphabet_size)
+        return DistanceToUniformity(self.alphabet_size).statistic(items)
 
     def ends(self, items: int) -> tuple[float, float]:
         """Return 0 and the distance of a single label."""
-        del items
         return 0.0, 2 * (1 - 1 / self.alphabet_size)
 
     def bias(self, items: int) -> tuple[float, float]:
-        """Return 0 and the most that chance alone may add."""
+        """Return 0 and the largest positive bias."""
         return 0.0, distance_bias(items, self.alphabet_size)
 
 
@@ -84,7 +74,7 @@ def distance_to_uniformity(
     Parameters
     ----------
     profile, epsilon, unit, relation, public_items, level, source
-        As of :func:`~anonhist.mechanisms.estimators.entropy.entropy`.
+        As for :func:`~anonhist.mechanisms.estimators.entropy.entropy`.
     alphabet_size
         k, the number of possible labels: public.
 

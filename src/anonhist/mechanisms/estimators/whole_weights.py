@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from anonhist.profiles import Profile
     from anonhist.properties.linear import LinearStatistic
 
-# Every label is off by half a step of the grid at most; n times that must be little beside the noise.
+# Every label is off by at most half a step of the grid; n times that must be small compared to the noise.
 FINEST = 2.0**34
-# Whole weights, and their differences, stay inside int64.
+# Whole weights and their differences fit in int64.
 _LARGEST = 2.0**60
-# Products of whole numbers below this stay there, too.
+# Products of whole numbers below this fit in int64.
 _HALF = 2**31
-# Weights are computed at counts of so many binary digits, followed by zeros: at all up to 2,048, and further on at
-# counts that differ by a share of 2^−10 at most. In between, x·ln x is off by 2^−23 of x.
+# Weights are computed at counts with this many binary digits, followed by zeros: at all up to 2,048, and beyond that at
+# counts that differ by a share of at most 2⁻¹⁰. In between, x·ln x is off by 2⁻²³ of x.
 DIGITS = 11
 
 
@@ -31,24 +31,24 @@ class WholeWeights:
     """``F = Σ_j (W(j) − W(0))·φ_j`` with whole weights W, ``W(j)·grid ≈ w(min(j, n))``: linear in every profile.
 
     W is computed from w at the *knots*, once. Between two of them, K and K', it is defined by whole numbers alone:
-    ``W(j) = W(K) + ⌊(j − K)·(W(K') − W(K))/(K' − K)⌋``. So W(j) depends on j, n and w, never on the profile or on which
-    other counts there are, and every step of W is known exactly, whatever rounding did to the weights at the knots.
+    ``W(j) = W(K) + ⌊(j − K)·(W(K') − W(K))/(K' − K)⌋``. So W(j) depends on j, n and w, never on the profile or its
+    other counts, and every step of W is known exactly, however the weights at the knots were rounded.
 
     Attributes
     ----------
     items
-        n, ≥ 1: public, or released before. Counts beyond it weigh as much as n.
+        n, ≥ 1: public, or released before. Counts beyond n have the weight of n.
     grid
         A power of two.
     knots : ndarray of int64
-        Counts from 0 to n, rising: all up to 2,048 and to the head of the statistic, then 1,024 from each power of two
-        to the next, and the kinks of the statistic.
+        Counts from 0 to n, ascending: all up to 2,048 and to the head of the statistic, then 1,024 from each power of
+        two to the next, and the kinks of the statistic.
     at_knots : ndarray of int64
         W there.
     lowest, highest
         The least and the largest step ``D(j) = W(j + 1) − W(j)``, 0 ≤ j < n.
     alphabet_size
-        k, where ``w(0)`` is not 0.
+        k, if ``w(0)`` is not 0.
 
     Examples
     --------
@@ -70,10 +70,10 @@ class WholeWeights:
     def of(
         cls, statistic: LinearStatistic, items: int, *, fineness: float = FINEST, digits: int = DIGITS
     ) -> WholeWeights:
-        """Put the weights on a grid: their steps, with 0, span from ``fineness`` to twice as many multiples of it.
+        """Put the weights on a grid: their steps, with 0, span between ``fineness`` and twice as many multiples of it.
 
-        F is off by n/2 multiples at most for n labels: a share ``n/(2·fineness)`` of the sensitivity. The grid is
-        coarser where the largest weight would be more than 2^60 multiples.
+        For n labels, F is off by at most n/2 multiples: a share ``n/(2·fineness)`` of the sensitivity. The grid is
+        coarser if the largest weight would exceed 2⁶⁰ multiples.
 
         Parameters
         ----------
@@ -84,11 +84,11 @@ class WholeWeights:
         fineness
             How fine the grid is, > 0.
         digits
-            Binary digits of the knots: fewer are faster, and predict sensitivities well enough.
+            Binary digits of the knots: fewer are faster, and accurate enough to predict sensitivities.
         """
         knots = _knots(statistic, items, digits)
         weights = np.asarray(statistic.weights(knots), dtype=np.float64)
-        # Counts beyond n change nothing, which is a step, too.
+        # Beyond n, the step is zero.
         lengths = np.diff(knots)
         slopes = np.append(np.diff(weights) / lengths, 0.0)
         span, largest = float(slopes.max() - slopes.min()), float(np.abs(weights).max())
@@ -96,19 +96,19 @@ class WholeWeights:
         grid = max(grid, 2.0 ** math.ceil(math.log2(max(largest, 1e-300) / _LARGEST)))
         at_knots = np.rint(weights / grid).astype(np.int64)
         rises = np.diff(at_knots)
-        # Where a rise is no multiple of the length, steps are the whole numbers below and above their quotient.
+        # If a rise is not a multiple of the length, steps are the whole numbers below and above the quotient.
         lowest, highest = np.floor_divide(rises, lengths), -np.floor_divide(-rises, lengths)
         return cls(items, grid, knots, at_knots, int(lowest.min()), int(highest.max()), statistic.alphabet_size)
 
     def value(self, profile: Profile) -> int:
         """Return F, exactly, in O(t·log n)."""
         counts = np.minimum(profile.counts, self.items)
-        # The last knot ends an interval and begins none.
+        # No interval begins at the last knot.
         left = np.searchsorted(self.knots[:-1], counts, side="right") - 1
         start, offsets = self.at_knots[left], counts - self.knots[left]
         lengths = self.knots[left + 1] - self.knots[left]
         steps, rest = np.divmod(self.at_knots[left + 1] - start, lengths)
-        # Python's whole numbers where products may go beyond 64 bits, which follows from n.
+        # Python's integers where products may exceed 64 bits, a condition on n alone.
         kind = np.int64 if int(np.diff(self.knots).max()) < _HALF else object
         more = offsets.astype(kind) * rest.astype(kind) // lengths
         weights = start - self.at_knots[0] + offsets * steps + more
@@ -116,26 +116,26 @@ class WholeWeights:
 
     @property
     def unseen_weight(self) -> int:
-        """``k·W(0)``, what F leaves out and everybody knows; 0 without an alphabet."""
+        """``k·W(0)``, the public term that F leaves out; 0 without an alphabet."""
         return 0 if self.alphabet_size is None else self.alphabet_size * int(self.at_knots[0])
 
     @property
     def sensitivity_to_replacing(self) -> int:
         """Largest change of F when one of n items is replaced by another.
 
-        A label of count a rises while another falls from b + 1 to b: ``|D(a) − D(b)|`` with ``a + b ≤ n − 1``. Exact
-        where every count is a knot; else the bound on sums is dropped.
+        The count of one label rises from a to a + 1, that of another falls from b + 1 to b: ``|D(a) − D(b)|`` with
+        ``a + b ≤ n − 1``. Exact if every count is a knot; otherwise an upper bound without this condition.
         """
         if self.knots.size <= self.items:
             return self.highest - self.lowest
         steps = np.diff(self.at_knots)
-        # The largest step up to n − 1 − a, for a = 0, 1, …; the other sign is the same pair the other way round.
+        # The largest step up to n − 1 − a, for a = 0, 1, …; the other sign is the same pair exchanged.
         partners = np.maximum.accumulate(steps)[::-1]
         return int((partners - steps).max())
 
     @property
     def middle(self) -> int:
-        """C, half-way between the largest and the smallest step, 0 among them: of counts beyond n."""
+        """C, half-way between the largest and the smallest step, including 0, the step of counts beyond n."""
         return (min(self.lowest, 0) + max(self.highest, 0)) // 2
 
     @property
@@ -145,7 +145,7 @@ class WholeWeights:
 
 
 def _knots(statistic: LinearStatistic, items: int, digits: int) -> NDArray[np.int64]:
-    """Return the counts that weights are computed at: whole numbers that follow from public ones."""
+    """Return the counts at which weights are computed: a function of public numbers."""
     every = np.arange(min(items, max(2**digits, statistic.head)) + 1)
     shifts = np.arange(1, max(items.bit_length() - digits, 0) + 1)
     spread = np.left_shift(np.arange(2 ** (digits - 1), 2**digits), shifts[:, None]).ravel()

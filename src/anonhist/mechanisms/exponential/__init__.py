@@ -1,1 +1,1 @@
-"""Exponential mechanisms over partitions: the diagram of the data, each corner moved at random."""
+"""Exponential mechanisms over partitions: the Young diagram of the data with randomly moved corners."""

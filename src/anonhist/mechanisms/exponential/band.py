@@ -2,11 +2,11 @@
 
 Going outwards from the main diagonal, the level ``s_c = d_c(μ)`` (cells of μ on diagonal c) stays or drops by one at
 each step, with weight ``q^{|s_c − d_c|}`` at each diagonal, d_c the level of the reference. Inside the band
-``u = s_c − d_c ∈ [−w, w]`` a run of diagonals with constant d_c is a power of one matrix. At small ε weights
-leave the range of floats: they are kept in block floating point, a power of two to a block of levels.
+``u = s_c − d_c ∈ [−w, w]``, a run of diagonals with constant d_c is a power of one matrix. At small ε, weights exceed
+the range of floats: they are stored in block floating point, with one power of two per block of levels.
 
 For z > 0 a level has four states (type of the edge just crossed, hidden flag): (stay, P), (stay, T), (drop, P),
-(drop, T); for z = 0 it has one. All weights are ≥ 0 for z ≤ 1/4, so nothing is ever subtracted.
+(drop, T); for z = 0 it has one. All weights are ≥ 0 for z ≤ 1/4, so there is no subtraction.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _LN_2 = math.log(2)
 class Band:
     """Matrices of one family member; states are numbered ``(u + w)·m + k``, k < m the state within the level.
 
-    Threads share a band: nothing in it changes once it can be seen, and its arrays are read-only.
+    Threads share a band: it does not change once it is visible, and its arrays are read-only.
 
     Attributes
     ----------
@@ -41,13 +41,13 @@ class Band:
     size : int
         (2w + 1)·m.
     blocks : int
-        Into how many blocks of levels the states are divided.
+        Number of blocks of levels.
     weight : ndarray of float64, shape (2w+1,)
         ``q^|u|``.
     step_rows : ndarray of float64, shape (size, 2m)
         Rows of :meth:`step`: the states of level u (drop), then those of level u + 1 (stay).
     tail : BlockVector
-        Future of each state where the reference is empty for ever, zero below level 0.
+        Future of each state beyond the end of the reference, zero below level 0.
     """
 
     def __init__(self, parameters: FamilyParameters) -> None:
@@ -66,7 +66,7 @@ class Band:
             read_only(array)
 
     def run(self, future: BlockVector) -> BlockVector:
-        """Apply one step along a run: the future seen before the step, from that seen after it."""
+        """Apply one step along a run: the future before the step, from that after it."""
         after, lower = future.with_shift(-self.states)
         return self._weigh(after, after.values, lower)
 
@@ -82,7 +82,7 @@ class Band:
         else:
             crossed = stayed.reshape(levels, states) @ self.stay.T + fell.reshape(levels, states) @ self.drop.T
             values = (self.weight[:, None] * crossed).reshape(self.blocks, -1)
-        return BlockVector(values, after.exponents).normalise()
+        return BlockVector(values, after.exponents).normalize()
 
     def _step_rows(self) -> NDArray[np.float64]:
         m = self.states
@@ -98,7 +98,7 @@ class Band:
             made = self._square(exponent) if exponent else self._one_step()
             for array in (*made.panels, made.exponents):
                 read_only(array)
-            # Of threads that made it at the same time, all take the first: futures are made again bit for bit.
+            # If several threads compute it at once, all use the first: recomputed futures are bit for bit the same.
             found = self._powers.setdefault(exponent, made)
         return found
 
@@ -116,7 +116,7 @@ class Band:
         return BlockMatrix.of(matrix.reshape(self.size, self.size), blocks=self.blocks)
 
     def _put_stays(self, power: BlockMatrix, exponent: int) -> None:
-        """Put ``q^{|u|·2^exponent}`` itself where nothing drops: squaring would double its error each time."""
+        """Insert ``q^{|u|·2^exponent}`` directly where nothing drops: squaring would double its error each time."""
         m, stays = self.states, self.stay @ self.stay
         orders = (self.parameters.c * np.abs(self.levels) / _LN_2 * 2.0**exponent).reshape(self.blocks, -1)
         at = np.arange(orders.shape[1])
@@ -130,7 +130,7 @@ class Band:
                 diagonal[at, :, at, :] = weight[:, None, None] * stays
 
     def _tail(self) -> BlockVector:
-        """Make the tail: ``σ(u) = Π_{k≤u} q^k/(1 − q^k)`` for level u, times what the hidden flags add."""
+        """Return the tail: ``σ(u) = Π_{k≤u} q^k/(1 − q^k)`` for level u, times the factor of the hidden flags."""
         z, w = self.parameters.z, self.width
         flags = np.zeros((2 * w + 1, self.states))
         flags[w] = 1.0 if self.states == 1 else (1.0, 1.0, 1 - z, 1 - 2 * z)

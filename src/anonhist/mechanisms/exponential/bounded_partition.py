@@ -13,21 +13,19 @@ import numpy as np
 from anonhist.errors import UsageError
 from anonhist.frozen import Converted, converted, frozen
 from anonhist.mechanisms.basis.published import with_at_most
-from anonhist.mechanisms.basis.setting import holds_where, whole_items
+from anonhist.mechanisms.basis.setting import whole_items
 from anonhist.mechanisms.basis.skeletons import DrawnMechanism
 from anonhist.mechanisms.exponential.calibration import LARGEST_EPSILON, FamilyParameters, band_delta, calibrate
 from anonhist.mechanisms.exponential.diagonal_chain import DiagonalChain
 from anonhist.profiles import FrobeniusCoordinates, Profile
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from anonhist.mechanisms.basis.choices import Choices
 
 LARGEST_NUMBER = 2**40
-# Below, the band would be kept in several blocks, for which the range of floats is not proved beside a cap.
+# Below, the band would need several blocks, for which the proof of the range of floats does not cover a cap.
 _SMALLEST_EPSILON = Fraction(1, 100)
-# A cap divides as many runs again as the longest data have.
+# A cap adds at most as many runs as the longest data have.
 _CHAINS = 2
 
 
@@ -36,21 +34,20 @@ class BoundedPartitionMechanism(DrawnMechanism):
     """Release a profile drawn with probability ``∝ e^{−c‖λ−μ‖₁}`` over the partitions μ below a public hyperbola.
 
     λ is the private partition, and μ may be any partition with ``i·μ_i ≤ N`` for all i: these include all of at most N
-    items. c is the largest that the budget per cell allows (:func:`calibrate`, z = 0). A draw with more than N items
-    is cut down to N, from the largest counts.
+    items. c is the largest that ε/Δ allows (:func:`calibrate`, z = 0). A draw with more than N items is cut to N, from
+    the largest counts.
 
-    The published mechanism draws from all partitions of at most N items. They are not closed under unions, and only
-    c = ε/2 is known to be safe for them; those below the hyperbola are, and the sharp c of the unbounded mechanism
-    holds. The distribution of both falls in the same way around λ. There are intervals from a budget per cell of 1.5
-    on.
+    The published mechanism draws from all partitions of at most N items. These are not closed under unions, and
+    only c = ε/2 is known to be safe for them. The partitions below the hyperbola are closed under unions, so the sharp
+    c of the unbounded mechanism applies. Both distributions decay in the same way around λ. Intervals are given for
+    ε/Δ ≥ 1.5.
 
     Parameters
     ----------
     epsilon, unit, relation
-        See :class:`~anonhist.mechanisms.basis.setting.Setting`. The budget per cell must be at least 1/100, the whole
-        at most 20.
+        See :class:`~anonhist.mechanisms.basis.setting.Setting`. ε/Δ must be at least 1/100, ε at most 20.
     public_items
-        N, a public bound on n, from 1 to 2^40.
+        N, a public bound on n, from 1 to 2⁴⁰.
 
     Guarantees
     ----------
@@ -68,6 +65,11 @@ class BoundedPartitionMechanism(DrawnMechanism):
     True
     """
 
+    name: ClassVar[str] = "bounded-partition"
+    rounding: ClassVar[str] = (
+        "floating-point rounding is bounded and paid for inside epsilon, and δ bounds the chance that an exact draw"
+        " would leave the band that is kept"
+    )
     runs_hold_from: ClassVar[Fraction] = Fraction(3, 2)
 
     _: KW_ONLY
@@ -83,36 +85,14 @@ class BoundedPartitionMechanism(DrawnMechanism):
             )
 
     @property
-    def name(self) -> str:
-        """The mechanism's name, as in ``mechanism="frobenius"``."""
-        return "bounded-partition"
-
-    @property
-    def parameters(self) -> Mapping[str, str | int]:
-        """Public parameters, enough to make the mechanism again."""
-        return {**super().parameters, "public_items": self.public_items}
-
-    @property
     def family(self) -> FamilyParameters:
-        """(c, z = 0), c the largest that the budget per cell allows."""
+        """(c, z = 0), c the largest that ε/Δ allows."""
         return calibrate(self.epsilon_per_cell, 0.0, chains=_CHAINS)
 
     @property
-    def arithmetic(self) -> str:
-        """The effect of floating point, and the data for which the guarantee holds."""
-        return (
-            "floating-point rounding is bounded and paid for inside epsilon, and δ bounds the chance that an exact draw"
-            f" would leave the band that is kept; {holds_where(f'there are at most {self.public_items:,} items')}"
-        )
-
-    @property
     def delta(self) -> Fraction:
-        """The chance that an exact draw would leave the band, as :func:`band_delta` bounds it."""
+        """The probability that an exact draw would leave the band, as bounded by :func:`band_delta`."""
         return band_delta(self.epsilon)
-
-    def exceeded_number(self, profile: Profile) -> str | None:
-        """Return ``"public_items"`` if there are more items."""
-        return "public_items" if profile.n > self.public_items else None
 
     def _run(self, profile: Profile, size: int, choices: Choices) -> list[Profile]:
         chain = DiagonalChain(FrobeniusCoordinates.of(profile), self.family, hyperbola(self.public_items))
@@ -120,7 +100,7 @@ class BoundedPartitionMechanism(DrawnMechanism):
 
 
 def hyperbola(number: int) -> FrobeniusCoordinates:
-    """Return the partition of all cells (i, r) with i·r ≤ ``number``, which holds every partition of so many items.
+    """Return the partition of all cells (i, r) with i·r ≤ ``number``, which contains all of ``number`` items.
 
     Examples
     --------

@@ -16,18 +16,18 @@ from anonhist.privacy import short_decimal
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-# The mechanism's public domain: profiles whose Durfee size is at most this, which holds whenever n ≤ 2^40.
+# The mechanism's public domain: profiles whose Durfee size is at most this, which holds whenever n ≤ 2⁴⁰.
 MAX_DURFEE_SIZE = 2**20
 # Probability that an exact draw would leave the band, summed over a whole draw: the δ of a release.
 BAND_DELTA = Fraction(1, 2**70)
-# Below, rounding would take more than a fiftieth of the budget, and matrices more memory than most machines have.
+# Below, rounding would take more than 2 % of the budget, and matrices more memory than most machines have.
 SMALLEST_EPSILON = Fraction(1, 1000)
-# Levels and transitions of a smaller share may be lost to the range of floats: all together below 2^−80.
+# Levels and transitions with a smaller share may underflow: together, they are below 2⁻⁸⁰.
 NEGLIGIBLE = Fraction(1, 2**180)
-# How many binary orders weights may grow from level to level: on either side of one block that holds the whole band,
-# or within one of several, without flags and with them (docs/proofs/partition.md §5).
+# The binary orders by which weights may grow from level to level: on either side of a single block for the whole band,
+# or within one of several blocks, without flags and with them (docs/proofs/partition.md §5).
 _BAND_ORDERS, _BLOCK_ORDERS, _FLAGGED_BLOCK_ORDERS = 244, 380, 338
-# How many of them z > 0 may add at each level, and how far z > 0 is proved to stay in range.
+# The binary orders that z > 0 may add at each level, and the smallest c for which z > 0 provably stays in range.
 _FLAG_ORDERS = 12
 SMALLEST_WEIGHTED_C = 0.02
 _SMALLEST_C = 0.00049
@@ -36,7 +36,7 @@ _SMALLEST_WEIGHT, _FARTHEST_WEIGHT = 2.0**-20, 0.25 - 2.0**-22
 LARGEST_EPSILON = 20
 
 _WEIGHTED_FROM = Fraction(9, 20)
-# Bisection and the formula itself are wrong by a few ulps; the answer is moved down by far more than that.
+# Bisection and the formula have errors of a few ulps; the result is reduced by far more than that.
 _SAFETY = 1e-12
 
 
@@ -47,14 +47,14 @@ class FamilyParameters:
     Attributes
     ----------
     c
-        Exponent per cell, > 0: a float, taken as the exact dyadic number it is.
+        Decay for a distance of one, > 0: a float, taken as an exact dyadic number.
     z
         Weight of a flippable corner, 0 ≤ z ≤ min(1/4, q/(1+q)) with q = e^{−c}.
 
     Raises
     ------
     UsageError
-        If c or z is outside.
+        If c or z is out of range.
 
     Examples
     --------
@@ -68,18 +68,17 @@ class FamilyParameters:
     def __post_init__(self) -> None:
         q = math.exp(-self.c) if self.c > 0 else 1.0
         if not (self.c > 0 and math.isfinite(self.c)):
-            message = f"c must be a finite number greater than zero, not {self.c!r}."
-            raise UsageError(message)
+            raise UsageError(f"c must be a finite number greater than zero, not {self.c!r}.")
         if not 0 <= self.z <= min(0.25, q / (1 + q) * (1 + 1e-15)):
             message = f"z must lie between 0 and min(1/4, q/(1+q)) with q = exp(-c), not {self.z!r} at c = {self.c!r}."
             raise UsageError(message)
 
 
 def privacy_loss(parameters: FamilyParameters) -> float:
-    """Return the exact privacy loss per cell of a member of the family.
+    """Return the exact privacy loss of a member of the family, for a distance of one.
 
     ``ε(c, z) = c + ln(1 + (1/q − 1)·(1 − (1 + qθ)/Z∅))`` with ``θ = 1 − z(1+q)/q`` and
-    ``Z∅ = Π_{k≥1} (1 − (1−θ)q^k)/(1 − q^k)``: attained between the empty profile and the profile of one item.
+    ``Z∅ = Π_{k≥1} (1 − (1−θ)q^k)/(1 − q^k)``: attained by the empty profile and the profile of one item.
 
     Examples
     --------
@@ -96,7 +95,7 @@ def privacy_loss(parameters: FamilyParameters) -> float:
 
 @lru_cache(maxsize=256)
 def calibrate(epsilon: Fraction, z: float | None = None, *, chains: int = 1) -> FamilyParameters:
-    """Choose the member of the family for a budget per cell, by the budget alone.
+    """Choose the member of the family from ε/Δ alone.
 
     z = 0 below 0.45; z = 1/4 from there to ln 3; above, z = q/(1+q), where c may be the whole budget. ``c`` is the
     largest for which the loss, the rounding of floating point included (:func:`rounding_loss`), stays at or below
@@ -105,16 +104,16 @@ def calibrate(epsilon: Fraction, z: float | None = None, *, chains: int = 1) -> 
     Parameters
     ----------
     epsilon
-        Budget per cell.
+        ε/Δ, the budget for a distance of one.
     z
-        Another z, from 0 to 1/4; where the largest c asks for less, q/(1+q) is taken.
+        Another z, from 0 to 1/4; if the largest c requires less, q/(1+q) is used.
     chains
-        How many times the rounding of one chain is charged.
+        Number of chains for which rounding is charged.
 
     Raises
     ------
     UsageError
-        If ``epsilon`` is below 1/1000, for which the mechanism is not made, or z out of range.
+        If ``epsilon`` is below 1/1000, which the mechanism does not support, or z is out of range.
 
     Examples
     --------
@@ -122,14 +121,12 @@ def calibrate(epsilon: Fraction, z: float | None = None, *, chains: int = 1) -> 
     (0.893, 0.569)
     """
     if epsilon < SMALLEST_EPSILON:
-        message = (
+        raise UsageError(
             f"The partition mechanism needs an ε of at least 0.001 per item, not {short_decimal(epsilon)}; "
             "raise `epsilon`, protect fewer items per user, or choose the Frobenius mechanism."
         )
-        raise UsageError(message)
     if z is not None and not 0 <= z <= 0.25:
-        message = f"z must lie between 0 and 1/4, not {z!r}: above 1/4 some weights would be negative."
-        raise UsageError(message)
+        raise UsageError(f"z must lie between 0 and 1/4, not {z!r}: above 1/4 some weights would be negative.")
     weight = z if z is not None else (0.25 if epsilon >= _WEIGHTED_FROM else 0.0)
     target = float(epsilon) * (1 - _SAFETY)
     geometric = target - chains * rounding_loss(FamilyParameters(1.0, 0.25))
@@ -158,40 +155,35 @@ def affordable(c: float, z: float, epsilon: float, *, chains: int = 1) -> bool:
 
 
 def check_member(member: object, epsilon: Fraction) -> None:
-    """Refuse a member of the family that the budget per cell does not cover, or that the code does not support.
+    """Refuse a member of the family that ε/Δ does not cover, or that the code does not support.
 
     Raises
     ------
     UsageError
         If its loss, rounding included, is above ``epsilon``; or, for z > 0, if c is below 0.02, or so small that the
-        band is kept in several blocks and z is within 2^−20 of 0 or within 2^−22 of 1/4, but neither.
+        band is kept in several blocks and z is within 2⁻²⁰ of 0 or within 2⁻²² of 1/4, but neither.
     """
     if not isinstance(member, FamilyParameters):
-        message = f"member must be FamilyParameters(c, z), not {member!r}."
-        raise UsageError(message)
+        raise UsageError(f"member must be FamilyParameters(c, z), not {member!r}.")
     told = f"c = {member.c!r} with z = {member.z!r}"
     if member.c < _SMALLEST_C:
-        message = f"{told} is out of range: c must be at least {_SMALLEST_C}, about what ε = 0.001 allows."
-        raise UsageError(message)
+        raise UsageError(f"{told} is out of range: c must be at least {_SMALLEST_C}, about what ε = 0.001 allows.")
     if member.z > 0 and member.c < SMALLEST_WEIGHTED_C:
-        message = f"{told} is out of range: below c = {SMALLEST_WEIGHTED_C}, z must be 0."
-        raise UsageError(message)
-    # As in calibrate: the error of the formula and of the float of ε is left unspent.
+        raise UsageError(f"{told} is out of range: below c = {SMALLEST_WEIGHTED_C}, z must be 0.")
+    # As in calibrate: a margin for the errors of the formula and of ε as a float is left unspent.
     if not affordable(member.c, member.z, float(epsilon) * (1 - _SAFETY)):
         sharpest = calibrate(epsilon)
-        message = (
+        raise UsageError(
             f"{told} costs more than ε/Δ = {short_decimal(epsilon)}; calibrate gives the largest c for a z "
             f"(by default c = {sharpest.c:.6g}, z = {sharpest.z:.6g})."
         )
-        raise UsageError(message)
     is_inside = _SMALLEST_WEIGHT <= member.z <= _FARTHEST_WEIGHT
     if member.z not in (0, 0.25) and not is_inside and band_shape(member)[1] > 1:
-        message = f"{told} is out of range: for so small a c, take exactly z = 0 or z = 1/4."
-        raise UsageError(message)
+        raise UsageError(f"{told} is out of range: for so small a c, take exactly z = 0 or z = 1/4.")
 
 
 def band_delta(epsilon: Fraction) -> Fraction:
-    """Return the δ of one draw: ``2 ⌈e^ε⌉ β``, β = 2^−70 the chance that it leaves the band.
+    """Return the δ of one draw: ``2 ⌈e^ε⌉ β``, β = 2⁻⁷⁰ the probability that it leaves the band.
 
     With P the exact distribution and P̂ = P given that the draw stays in the band, ``P̂_λ(E) ≤ P_λ(E)/(1−β)`` and
     ``P_λ'(E) ≤ P̂_λ'(E) + β``, whence ``P̂_λ(E) ≤ e^ε/(1−β)·(P̂_λ'(E) + β)``.
@@ -203,11 +195,11 @@ def band_width(parameters: FamilyParameters) -> int:
     """Return w such that a draw leaves the band |d_c(μ) − d_c(λ)| ≤ w with probability at most :data:`BAND_DELTA`.
 
     If content c of μ exceeds that of λ by u, then μ holds a u × u square of cells outside λ. Given everything outside
-    the quadrant of cells beyond the square's first, what μ holds of the quadrant is a partition in a box, drawn
+    the quadrant of cells beyond the square's first, the part of μ in the quadrant is a partition in a box, drawn
     with weight q^size, and boxes only make squares rarer: the probability is at most
     ``(q;q)_∞ Σ_{k≥u} q^{k²}/(q;q)_k²``, that a random partition has Durfee size ≥ u. The same holds for missing
-    squares, turned by half a circle. It is summed over the 4(D+1) places where a level can be extreme. For z > 0 the
-    weight h adds a factor of at most 5D/(q;q)_∞. No step looks at the data. Proof: docs/proofs/partition.md §4.
+    squares, rotated by 180°. The sum is over the 4(D+1) places where a level can be extreme. For z > 0 the
+    weight h adds a factor of at most 5D/(q;q)_∞. No step depends on the data. Proof: docs/proofs/partition.md §4.
     """
     c = parameters.c
     factors = -np.expm1(-c * np.arange(1, math.ceil(60 / c) + 2))
@@ -226,11 +218,11 @@ def band_width(parameters: FamilyParameters) -> int:
 
 
 def band_shape(parameters: FamilyParameters) -> tuple[int, int]:
-    """Return the width kept, at least :func:`band_width`, and the number of equal blocks its 2w + 1 levels make.
+    """Return the width w of the band, at least :func:`band_width`, and the number of equal blocks of its 2w + 1 levels.
 
-    Within a block no weight that matters may leave the range of floats. With j levels more, weights grow by at most
-    ``σ(j) = Π_{k≤j} q^(k−1)/(1 − q^k)``. Where the largest σ is small enough for all levels together, from a budget of
-    about 0.01 on, there is one block; else a block is as long as σ over its two halves allows.
+    Within a block, no significant weight may leave the range of floats. Over j levels, weights grow by at most
+    ``σ(j) = Π_{k≤j} q^(k−1)/(1 − q^k)``. If the largest σ is small enough for all levels together, for ε/Δ above about
+    0.01, there is one block; otherwise a block is as long as σ over its two halves allows.
     """
     width = band_width(parameters)
     largest = np.maximum.accumulate(_orders(parameters, width))
@@ -240,15 +232,15 @@ def band_shape(parameters: FamilyParameters) -> tuple[int, int]:
     half = int(np.count_nonzero(2 * largest <= orders))
     longest = 2 * half + 1
     blocks = 1
-    while (length := _odd(-(-(2 * width + 1) // blocks))) > longest:
+    while (length := -(-(2 * width + 1) // blocks) | 1) > longest:
         blocks += 2
     return (blocks * length - 1) // 2, blocks
 
 
 def negligible_order(parameters: FamilyParameters) -> int:
-    """Return the binary order below which an entry of a run's matrix belongs to no transition that matters.
+    """Return the binary order below which an entry of a run's matrix belongs to no significant transition.
 
-    Not to leave the reference's own level has weight 1, and levels beside it add a factor of at most
+    Staying at the level of the reference has weight 1, and levels beside it add a factor of at most
     ``Π q^(k−1)/(1 − q^k)`` on either side of the run: smaller entries have a share below :data:`NEGLIGIBLE`.
     """
     orders = _orders(parameters, band_width(parameters))
@@ -256,26 +248,22 @@ def negligible_order(parameters: FamilyParameters) -> int:
 
 
 def _orders(parameters: FamilyParameters, width: int) -> NDArray[np.float64]:
-    """``log2 Π_{k≤j} q^(k−1)/(1 − q^k)`` for j = 1..width, and what h adds: how much more weight j levels can give."""
+    """``log2 Π_{k≤j} q^(k−1)/(1 − q^k)`` for j = 1..width, plus the effect of h: how much j levels can add."""
     c, k = parameters.c, np.arange(1, width + 1)
     added = _FLAG_ORDERS * k if parameters.z > 0 else 0
     return np.asarray(np.cumsum(-c * (k - 1) - np.log(-np.expm1(-c * k))) / math.log(2) + added)
-
-
-def _odd(number: int) -> int:
-    return number + 1 - number % 2
 
 
 def rounding_loss(parameters: FamilyParameters) -> float:
     """Return an upper bound on what floating-point rounding adds to the privacy loss between two neighbors.
 
     Every weight is a sum of products of positive numbers, so rounding multiplies it by 1 ± a small relative error.
-    A drawn profile's probability telescopes into at most ``nodes`` decisions, each wrong by at most ``terms + 8``
-    roundings of 2^−53; into its pieces without a drop, whose weight ``q^{|u|·length}`` is wrong by at most
+    A drawn profile's probability telescopes into at most ``nodes`` decisions, each off by at most ``terms + 8``
+    roundings of 2⁻⁵³; into its pieces without a drop, whose weight ``q^{|u|·length}`` is off by at most
     ``4c|u|·length`` roundings, ``4c·d`` over all pieces, d the distance drawn, which passes ``reach`` with probability
-    below 2^−99; and into the weight of its tails, made by ``8w`` roundings each. All of it counts for the draw and for
-    the normalizer, on both sides of the ratio. The bound holds for all profiles of the public domain (Durfee size at
-    most 2^20), so it depends on no data.
+    below 2⁻⁹⁹; and into the weight of its tails, made by ``8w`` roundings each. All of this is charged for the draw
+    and the normalizer, on both sides of the ratio. The bound holds for all profiles of the public domain (Durfee size
+    at most 2²⁰), so it does not depend on data.
     """
     width, blocks = band_shape(parameters)
     states = 1 if parameters.z == 0 else 4

@@ -1,9 +1,9 @@
-"""Denoising: the partition nearest in expectation to where an exponential mechanism's output came from.
+"""Denoising: the partition with the smallest expected distance to the truth, given a mechanism's output.
 
 Under a uniform prior the distribution of the truth λ given the output μ is ``∝ q^{‖λ−μ‖₁}/Z(λ)``; Z varies by a bounded
-factor and is left out, so it is the plain diagonal chain around μ. The cells that are more likely in than out form a
-Young diagram, the minimizer of the expected sorted ℓ1 distance: its diagonals are the medians of the chain's levels,
-read off forward and backward sums. Post-processing: it costs no privacy.
+factor and is left out, which leaves the plain diagonal chain around μ. The cells that are more likely in than out form
+a Young diagram, the minimizer of the expected sorted ℓ1 distance: its diagonals are the medians of the chain's levels,
+computed by forward and backward sums. Post-processing: it costs no privacy.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def denoise(released: FrobeniusCoordinates, *, c: float) -> FrobeniusCoordinates:
-    """Return the diagram of all cells that are more likely in than out, given an output of decay ``c`` per cell.
+    """Return the diagram of all cells that are more likely in than out, given an output with decay rate ``c``.
 
     Examples
     --------
@@ -38,10 +38,10 @@ def denoise(released: FrobeniusCoordinates, *, c: float) -> FrobeniusCoordinates
     chain = DiagonalChain(released, FamilyParameters(c, 0.0))
     offsets = chain.offsets
     size = int(offsets[_median(chain.level_weights())]) + chain.durfee_size
-    sides = []
-    for side, other in ((chain.right, chain.left), (chain.left, chain.right)):
-        sides.append(_lengths(side, chain.start_weights(side, other), size))
-    return FrobeniusCoordinates(*sides)
+    left, right = chain.left, chain.right
+    return FrobeniusCoordinates(
+        _lengths(right, chain.start_weights(right, left), size), _lengths(left, chain.start_weights(left, right), size)
+    )
 
 
 def _lengths(side: SideChain, start: BlockVector, size: int) -> NDArray[np.int64]:
@@ -74,7 +74,7 @@ def _lengths(side: SideChain, start: BlockVector, size: int) -> NDArray[np.int64
 
 
 def _complete(lengths: NDArray[np.int64], size: int) -> NDArray[np.int64]:
-    """Return exactly ``size`` lengths: a median on the brink may be rounded differently at two diagonals."""
+    """Return exactly ``size`` lengths: a borderline median may be rounded differently at two diagonals."""
     if lengths.size >= size:
         return lengths[:size]
     absent = np.setdiff1d(np.arange(2 * size, dtype=np.int64), lengths)[: size - lengths.size]
@@ -108,7 +108,7 @@ def _after(band: Band, forward: BlockVector, *, up: int) -> BlockVector:
     """Forward weights one content on: from u to u + up (stay) and u + up − 1 (drop), u counted from the reference."""
     weighted = BlockVector(forward.values * band.weight.reshape(band.blocks, -1), forward.exponents)
     own, beside = weighted.with_shift(-1 if up else 1)
-    return BlockVector(own.values + beside, own.exponents).normalise()
+    return BlockVector(own.values + beside, own.exponents).normalize()
 
 
 def _median(weights: NDArray[np.float64]) -> int:

@@ -1,6 +1,6 @@
 """Exact draws from the weighted exponential family on Young's lattice: two side chains, joined on the main diagonal.
 
-``P(μ|λ) = q^{‖λ−μ‖₁} h_z(μ) / Z(λ)`` over all partitions μ, or over those inside a cap. Going outwards from content 0
+``P(μ|λ) = q^{‖λ−μ‖₁} h_z(μ) / Z(λ)`` over all partitions μ, or over those inside a cap. Going outwards from content 0,
 the lengths of the diagonals of μ are a Markov chain on each side; content 0 is a corner of μ iff the two edges that
 leave it are of the same type.
 """
@@ -38,7 +38,7 @@ class DiagonalChain:
     parameters
         The family member (c, z).
     cap
-        Coordinates of a partition that holds λ; every μ drawn stays inside it (z = 0 only).
+        Coordinates of a partition that contains λ; every drawn μ stays inside it (z = 0 only).
 
     Attributes
     ----------
@@ -93,7 +93,7 @@ class DiagonalChain:
         return np.asarray(self._join.sum(axis=0))
 
     def start_weights(self, side: SideChain, other: SideChain) -> BlockVector:
-        """Return the weight of all that lies before content 1 of ``side``, for each level there (z = 0 only)."""
+        """Return the weight of everything before content 1 of ``side``, for each level there (z = 0 only)."""
         found = [self._futures(other, edge) for edge in (_STAY, _DROP)]
         with np.errstate(divide="ignore"):
             log_before = np.logaddexp2(*(np.log2(values[:, 0]) + exponents for values, exponents in found))
@@ -128,7 +128,7 @@ class DiagonalChain:
         if self.band.states == 1 or right_edge != left_edge:
             weight = right[:, 0] * left[:, 0]
         else:
-            # 2P − T ≥ P: the one subtraction, of terms that never nearly cancel.
+            # 2P − T ≥ P: the only subtraction, of terms that never nearly cancel.
             weight = (
                 (1 - 4 * z) * right[:, 0] * left[:, 0]
                 + 2 * z * left[:, 0] * right[:, 1]
@@ -167,7 +167,7 @@ class DiagonalChain:
         legs: list[NDArray[np.int64]],
         choices: Choices,
     ) -> NDArray[np.int64]:
-        """Draw the hidden flag of the right chain, given how many corners in a row the left one ended with."""
+        """Draw the hidden flag of the right chain, given how many corners in a row end the left one."""
         if not corner.any():
             return right
         ahead = self.right.future.values.ravel()
@@ -186,7 +186,7 @@ def _with_zero(lengths: NDArray[np.int64], edge: int) -> NDArray[np.int64]:
 
 
 def _corner_run(legs: NDArray[np.int64], edge: int) -> int:
-    """Count the corners at contents −1, −2, … before the first content that is none."""
+    """Count the corners at contents −1, −2, … before the first content without one."""
     present = set(legs.tolist())
     content = 1
     while (following := _DROP if content in present else _STAY) != edge:
@@ -197,7 +197,7 @@ def _corner_run(legs: NDArray[np.int64], edge: int) -> int:
 def _flag_weights(run: int, z: float) -> tuple[float, float]:
     """Return 2 − ρ and ρ − 1, ρ = I_j / I_{j+1} in [1, 2], j = ``run``: a path's independence polynomials at −z.
 
-    ``1/ρ_m = 1 − zρ_{m−1}`` in terms of y = 2 − ρ, so that nothing cancels: 2 − ρ is only about 2/m at z = 1/4.
+    ``1/ρ_m = 1 − zρ_{m−1}`` in terms of y = 2 − ρ, to avoid cancellation: 2 − ρ is only about 2/m at z = 1/4.
     """
     away, near = 1.0, 0.0  # ρ = I_0 / I_{-1}, with I_{-1} = 1
     for _ in range(run + 1):

@@ -39,25 +39,24 @@ _WORTH_DENOISING = 3 * math.log(2)
 class PartitionMechanism(DrawnMechanism):
     """Release a profile drawn with probability ``∝ q^{‖λ−μ‖₁} · h_z(μ)`` over all partitions μ.
 
-    λ is the private partition, q = e^{−c}, and h_z a weight on how the corners of μ stand (1 for z = 0: the plain
-    exponential mechanism). c and z depend on the budget per cell alone (:func:`calibrate`): z = 0 below 0.45, z = 1/4
-    up to ln 3, and from there z = q/(1+q), for which the normalizer is 1 for every λ and the whole budget reaches the
-    data.
+    λ is the private partition, q = e^{−c}, and h_z a weight that depends on the corners of μ (1 for z = 0: the
+    plain exponential mechanism). c and z depend on ε/Δ alone (:func:`calibrate`): z = 0 below 0.45, z = 1/4 up to ln 3,
+    and above that z = q/(1+q), for which the normalizer is 1 for every λ, so that c is the whole budget.
 
-    Below a budget per cell of 0.45 the draw is denoised (:func:`denoise`) unless its Durfee size is below 3 ln 2 / c: a
-    function of the draw alone, which costs no privacy. Around the empty profile a draw has about π²/(6c²) items, 7
-    million at 0.001 per cell; for data of that size or smaller, the Frobenius mechanism is far better.
+    For ε/Δ below 0.45, the draw is denoised (:func:`denoise`) unless its Durfee size is below 3 ln 2 / c: a function of
+    the draw alone, which costs no privacy. Around the empty profile, a draw has about π²/(6c²) items, 7 million at
+    ε/Δ = 0.001; for data of that size or smaller, the Frobenius mechanism is far better.
 
-    A draw has no noisy values, so its intervals are from runs on the release. Below a budget per cell of 1.1 these are
-    too short on some data, and there are none (docs/benchmarks.md, "Intervals of releases").
+    A draw has no noisy values, so its intervals come from simulated runs on the release. For ε/Δ below 1.1, these are
+    too short on some data, so none are given (docs/benchmarks.md, "Intervals of releases").
 
     Parameters
     ----------
     epsilon, unit, relation
-        See :class:`~anonhist.mechanisms.basis.setting.Setting`. The budget per cell must be at least 1/1000.
+        See :class:`~anonhist.mechanisms.basis.setting.Setting`. ε/Δ must be at least 1/1000.
     member
-        Another member (c, z) of the family, whose loss the budget per cell must cover: ``calibrate(epsilon, z)`` gives
-        the sharpest for a z.
+        Another member (c, z) of the family, whose loss ε/Δ must cover: ``calibrate(epsilon, z)`` gives the sharpest for
+        a given z.
 
     Raises
     ------
@@ -66,10 +65,11 @@ class PartitionMechanism(DrawnMechanism):
 
     Guarantees
     ----------
-    ``(epsilon, δ)``-differential privacy with δ = ⌈e^ε⌉·2^−69, for profiles of Durfee size at most 2^20 (all with n ≤
-    2^40). In exact arithmetic δ would be 0: it is the chance, bounded without looking at the data, that an exact draw
-    would leave the band the program keeps. The rounding of floating-point numbers is bounded (:func:`rounding_loss`)
-    and charged to ``epsilon``. Draws from the rounded weights are exact. Proof: docs/proofs/partition.md.
+    ``(epsilon, δ)``-differential privacy with δ = ⌈e^ε⌉·2⁻⁶⁹, for profiles of Durfee size at most 2²⁰ (all with n ≤
+    2⁴⁰). In exact arithmetic δ would be 0: it is a bound, independent of the data, on the probability that an exact
+    draw would leave the band that the program keeps. The rounding of floating-point numbers is bounded
+    (:func:`rounding_loss`) and charged to ``epsilon``. Draws from the rounded weights are exact. Proof:
+    docs/proofs/partition.md.
 
     Examples
     --------
@@ -78,19 +78,19 @@ class PartitionMechanism(DrawnMechanism):
     True
     """
 
+    name: ClassVar[str] = "partition"
+    rounding: ClassVar[str] = (
+        "floating-point rounding is bounded and paid for inside epsilon, and δ bounds the chance that an exact draw"
+        " would leave the band that is kept, for profiles of Durfee size up to 2^20 (all with n up to 2^40)"
+    )
     runs_hold_from: ClassVar[Fraction] = Fraction(11, 10)
 
     _: KW_ONLY
     member: FamilyParameters | None = None
 
     @property
-    def name(self) -> str:
-        """The mechanism's name, as in ``mechanism="frobenius"``."""
-        return "partition"
-
-    @property
     def family(self) -> FamilyParameters:
-        """The member of the family that is drawn from: by default the one that the budget per cell allows."""
+        """The member of the family used for draws: by default the one that ε/Δ allows."""
         return self.member or calibrate(self.epsilon_per_cell)
 
     @property
@@ -105,9 +105,9 @@ class PartitionMechanism(DrawnMechanism):
 
     @property
     def parameters(self) -> Mapping[str, str | int]:
-        """Public parameters, enough to make the mechanism again."""
-        own = {} if self.member is None else {"c": repr(self.member.c), "z": repr(self.member.z)}
-        return {**super().parameters, **own}
+        """Public parameters, enough to make the mechanism again; those of the member are ``c`` and ``z``."""
+        known = {name: number for name, number in super().parameters.items() if name != "member"}
+        return {**known, **({} if self.member is None else {"c": repr(self.member.c), "z": repr(self.member.z)})}
 
     @classmethod
     def _own(cls, parameters: dict[str, object]) -> dict[str, Any]:
@@ -124,8 +124,7 @@ class PartitionMechanism(DrawnMechanism):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.epsilon > LARGEST_EPSILON:
-            message = f"The partition mechanism takes an ε of at most {LARGEST_EPSILON}, not {self.epsilon}."
-            raise UsageError(message)
+            raise UsageError(f"The partition mechanism takes an ε of at most {LARGEST_EPSILON}, not {self.epsilon}.")
         calibrate(self.epsilon_per_cell)
         if self.member is not None:
             check_member(self.member, self.epsilon_per_cell)
@@ -136,11 +135,11 @@ class PartitionMechanism(DrawnMechanism):
         Raises
         ------
         UsageError
-            If the Durfee size is beyond 2^20, outside the mechanism's public domain; where labels are protected, that
-            of the capped counts.
+            If the Durfee size is beyond 2²⁰, outside the mechanism's public domain; with label privacy, that of the
+            capped counts.
         """
-        # Checked first: the coordinates of a larger profile would not fit in memory. Only data are refused: a draw from
-        # data at the border may lie beyond it, and is public.
+        # Checked first: the coordinates of a larger profile would not fit in memory. Only data are refused: a draw
+        # around data at the limit may exceed it, and is public.
         if self.admit(profile).durfee_size > MAX_DURFEE_SIZE:
             raise UsageError(
                 "The partition mechanism takes profiles of Durfee size up to 2^20, and so all with n up to 2^40; "
@@ -149,31 +148,20 @@ class PartitionMechanism(DrawnMechanism):
         return super().release(profile, source=source, reason=reason)
 
     @property
-    def arithmetic(self) -> str:
-        """The effect of floating point, as a clause."""
-        return (
-            "floating-point rounding is bounded and paid for inside epsilon, and δ bounds the chance that an exact draw"
-            " would leave the band that is kept, for profiles of Durfee size up to 2^20 (all with n up to 2^40)"
-        )
-
-    @property
     def delta(self) -> Fraction:
-        """The chance that an exact draw would leave the band, as :func:`band_delta` bounds it."""
+        """The probability that an exact draw would leave the band, as bounded by :func:`band_delta`."""
         return band_delta(self.epsilon)
 
     def _run(self, profile: Profile, size: int, choices: Choices) -> list[Profile]:
         family = self.family
         drawn = DiagonalChain(FrobeniusCoordinates.of(profile), family).draw(size, choices)
         if family.z == 0:
-            drawn = [_denoise(partition, family.c) for partition in drawn]
-        # With few items the same diagrams recur.
+            is_worth = [partition.durfee_size * family.c >= _WORTH_DENOISING for partition in drawn]
+            drawn = [denoise(each, c=family.c) if worth else each for each, worth in zip(drawn, is_worth, strict=True)]
+        # With few items, the same diagrams recur.
         made: dict[tuple[bytes, bytes], Profile] = {}
         keys = [(partition.arms.tobytes(), partition.legs.tobytes()) for partition in drawn]
         for key, partition in zip(keys, drawn, strict=True):
             if key not in made:
                 made[key] = bounded_profile(partition.arms, partition.legs)
         return [made[key] for key in keys]
-
-
-def _denoise(drawn: FrobeniusCoordinates, c: float) -> FrobeniusCoordinates:
-    return denoise(drawn, c=c) if drawn.durfee_size * c >= _WORTH_DENOISING else drawn

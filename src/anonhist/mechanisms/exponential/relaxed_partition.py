@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from dataclasses import KW_ONLY
 from fractions import Fraction
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex
+from typing import TYPE_CHECKING, ClassVar, SupportsIndex
 
 import numpy as np
 
 from anonhist.errors import UsageError
 from anonhist.frozen import Converted, converted, frozen
 from anonhist.mechanisms.basis.published import with_at_most
-from anonhist.mechanisms.basis.setting import holds_where, whole_items
+from anonhist.mechanisms.basis.setting import whole_items
 from anonhist.mechanisms.basis.skeletons import DrawnMechanism
 from anonhist.numeric.pulse import pulsing
 from anonhist.privacy import parse_epsilon, short_decimal
 from anonhist.profiles import Profile
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from numpy.typing import NDArray
 
     from anonhist.mechanisms.basis.choices import Choices
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
 
 LARGEST_NUMBER = 10_000
 _SMALLEST_EPSILON = Fraction(1, 10)
-# Share of ε that rounding may take: docs/proofs/relaxed-partition.md bounds it for such N and ε.
+# Share of ε charged for rounding: docs/proofs/relaxed-partition.md bounds it for these N and ε.
 _ROUNDING = 1 / 4096
 
 
@@ -37,19 +36,18 @@ _ROUNDING = 1 / 4096
 class RelaxedPartitionMechanism(DrawnMechanism):
     """Release a profile drawn with probability ``∝ e^{−(ε/2)‖λ−μ‖₁}`` over the partitions μ in a window around λ.
 
-    The window holds every μ with ``‖λ−μ‖₁ ≤ D``: row i lies between the lowest and the highest value that it has in any
+    The window contains every μ with ``‖λ−μ‖₁ ≤ D``: row i lies between the lowest and the highest value it has in any
     of them. It depends on the data, so the guarantee has a δ. This is the first published sampler for the exponential
     mechanism over partitions; it is for comparison.
 
     Parameters
     ----------
     epsilon, unit, relation
-        See :class:`~anonhist.mechanisms.basis.setting.Setting`. The budget per cell must be at least 0.1, the whole at
-        most 20.
+        See :class:`~anonhist.mechanisms.basis.setting.Setting`. ε/Δ must be at least 0.1, ε at most 20.
     public_items
         N, a public bound on n, from 1 to 10,000: D follows from it, ε and δ.
     delta
-        δ, from 10^−30 to 10^−3.
+        δ, from 10⁻³⁰ to 10⁻³.
 
     Guarantees
     ----------
@@ -58,7 +56,7 @@ class RelaxedPartitionMechanism(DrawnMechanism):
 
     Notes
     -----
-    O(N·√N/ε) time and memory in the worst case. There are intervals from a budget per cell of 2 on.
+    O(N·√N/ε) time and memory in the worst case. Intervals are given for ε/Δ ≥ 2.
 
     References
     ----------
@@ -71,6 +69,11 @@ class RelaxedPartitionMechanism(DrawnMechanism):
     Fraction(1, 1000000000)
     """
 
+    name: ClassVar[str] = "relaxed-partition"
+    rounding: ClassVar[str] = (
+        "floating-point rounding is bounded and paid for inside epsilon, and δ bounds the chance that an exact draw"
+        " would leave the window"
+    )
     runs_hold_from: ClassVar[Fraction] = Fraction(2)
     most_items: ClassVar[int | None] = LARGEST_NUMBER
 
@@ -85,62 +88,28 @@ class RelaxedPartitionMechanism(DrawnMechanism):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not Fraction(1, 10**30) <= self.delta <= Fraction(1, 1000):
-            message = f"`delta` must lie between 1e-30 and 0.001, not {short_decimal(self.delta)}."
-            raise UsageError(message)
+            raise UsageError(f"`delta` must lie between 1e-30 and 0.001, not {short_decimal(self.delta)}.")
         if self.epsilon > 20 or self.epsilon_per_cell < _SMALLEST_EPSILON:
             raise UsageError("The relaxed partition mechanism takes an ε of at most 20, and at least 0.1 per item.")
 
     @property
-    def name(self) -> str:
-        """The mechanism's name, as in ``mechanism="frobenius"``."""
-        return "relaxed-partition"
-
-    @property
-    def parameters(self) -> Mapping[str, str | int]:
-        """Public parameters, enough to make the mechanism again."""
-        return {**super().parameters, "public_items": self.public_items, "delta": str(self.delta)}
-
-    @classmethod
-    def _own(cls, parameters: dict[str, object]) -> dict[str, Any]:
-        own = super()._own(parameters)
-        if not isinstance(own.get("delta", ""), str):
-            raise UsageError("`delta` must be text.")
-        return own
-
-    @property
-    def arithmetic(self) -> str:
-        """The effect of floating point, and the data for which the guarantee holds."""
-        return (
-            "floating-point rounding is bounded and paid for inside epsilon, and δ bounds the chance that an exact draw"
-            f" would leave the window; {holds_where(f'there are at most {self.public_items:,} items')}"
-        )
-
-    @property
     def radius(self) -> int:
-        """D: an exact draw is farther from the data with a chance of at most ``β = δ / (2⌈e^ε⌉)``.
+        """D: an exact draw is farther from the data with probability at most ``β = δ / (2⌈e^ε⌉)``.
 
         At most ``(2m + 1)·e^{π√(2(N+m)/3)}`` partitions are at distance m, and the normalizer is at least 1.
         """
         c = self._c
         target = math.log(self.delta / (2 * math.ceil(math.exp(float(self.epsilon))))) + math.log(-math.expm1(-c / 4))
 
-        def log_term(m: int) -> float:
-            return math.log(2 * m + 1) + math.pi * math.sqrt(2 * (self.public_items + m) / 3) - c * m
+        def is_beyond(m: int) -> bool:
+            return math.log(2 * m + 1) + math.pi * math.sqrt(2 * (self.public_items + m) / 3) - c * m <= target
 
-        # Where the term is below one and m ≥ 4/c, terms fall by a factor of e^(−c/4) at least: the sum of the rest.
-        low, high = math.ceil(4 / c), 2**40
-        while high > low:
-            middle = (low + high) // 2
-            low, high = (low, middle) if log_term(middle) <= target else (middle + 1, high)
-        return low
+        # Where the term is below one and m ≥ 4/c, terms fall by a factor of at least e^(−c/4), which bounds their sum.
+        return bisect_left(range(2**40), True, lo=math.ceil(4 / c), key=is_beyond)
 
     @property
     def _c(self) -> float:
         return float(self.epsilon_per_cell) / 2 * (1 - _ROUNDING)
-
-    def exceeded_number(self, profile: Profile) -> str | None:
-        """Return ``"public_items"`` if there are more items."""
-        return "public_items" if profile.n > self.public_items else None
 
     def _run(self, profile: Profile, size: int, choices: Choices) -> list[Profile]:
         window = _Window(profile.partition(), self.radius)
@@ -153,17 +122,17 @@ class _Window:
     """Rows of λ and, for each, the lowest and the highest value at a distance of at most ``radius``."""
 
     def __init__(self, rows: NDArray[np.int64], radius: int) -> None:
-        # Row i + 1 of no partition within the radius is longer than 0 once i labels beyond the last cost more than it.
+        # No partition within the radius has more than radius rows beyond the last label.
         self.rows = np.append(rows, np.zeros(radius + 1, dtype=np.int64))
         self.highest = _fill(self.rows, radius)
-        # What is missing is what would be filled in with the picture turned by half a circle.
+        # Missing cells are those filled in after rotating the diagram by 180°.
         top = int(rows[0]) if rows.size else 0
         self.lowest = np.maximum(top - _fill((top - self.rows)[::-1], radius)[::-1], 0)
 
     def log_futures(self, c: float) -> list[NDArray[np.float64]]:
         """Return for each row, the last first, ``ln F_i(v)``, v = lowest..highest, up to a constant for each row.
 
-        ``F_i(v) = e^{−c|v − λ_i|} Σ_{v' ≤ v} F_{i+1}(v')``: the weight of all ways to go on from row i.
+        ``F_i(v) = e^{−c|v − λ_i|} Σ_{v' ≤ v} F_{i+1}(v')``: the weight of all continuations from row i.
         """
         futures = []
         below, first = np.zeros(1), 0  # ln Σ_{v' ≤ v} F_{i+1}(v') for v = first, first + 1, …
@@ -195,7 +164,7 @@ def _fill(rows: NDArray[np.int64], cells: int) -> NDArray[np.int64]:
     low, high = rows.copy(), rows + cells
     while (low < high).any():
         middle = (low + high + 1) // 2
-        # Rows longer than h, from the first on, cost nothing.
+        # Rows longer than h, the first ones, cost nothing.
         longer = np.minimum(np.searchsorted(-rows, -middle, side="right"), number)
         cost = middle * (number - longer) - (sums[number] - sums[longer])
         low, high = np.where(cost <= cells, middle, low), np.where(cost <= cells, high, middle - 1)

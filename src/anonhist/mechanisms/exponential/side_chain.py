@@ -1,11 +1,11 @@
-"""The diagonal chain on one side of the main diagonal: futures backwards, draws forwards, runs compressed.
+"""The diagonal chain on one side of the main diagonal: backward sums, forward draws, compressed runs.
 
 The reference is a strictly decreasing list of lengths: ``d_c`` = number of lengths ≥ c on diagonals c = 1, 2, ….
 Between two lengths the level of the reference is constant (a run); at each length it drops by one (a step); beyond the
-longest it is empty for ever (the tail, in closed form).
+longest it is empty (the tail, in closed form).
 
-The drawn partition may have to stay inside another, the *cap*. Levels never rise, so it is enough to forbid those above
-the cap's at each content where the cap has just dropped; runs are divided there, and the tail is made of runs.
+The drawn partition may have to stay inside another, the *cap*. Levels never rise, so it suffices to forbid those above
+the cap at each content where the cap has just dropped; runs are divided there, and the tail consists of runs.
 """
 
 from __future__ import annotations
@@ -71,10 +71,11 @@ class SideChain:
         if cap is not None:
             self._events, self._highest = _with_cap(self._steps, cap, band.width)
             future = _only_level_zero(band)
-        # After a step at content c the next run begins at c + 1, after a cap's drop found at c it begins at c.
+        # After a step at content c, the next run begins at c + 1; after a drop of the cap found at c, it begins at c.
         starts = self._events + (self._highest == _NO_CAP)
         self._runs = self._events - np.append(1, starts[:-1])[: self._events.size]
-        # Futures of one block of runs are kept, the others made again from the future at the block's end, bit for bit.
+        # Only the futures of one block of runs are kept; others are recomputed, bit for bit, from the future at the
+        # block's end.
         longest = int(self._runs.max(initial=0)).bit_length() + 1
         self._block = max(1, _BLOCK_BYTES // (8 * band.size * min(longest, 8)))
         self._ends: dict[int, BlockVector] = {}
@@ -121,7 +122,7 @@ class SideChain:
         return future
 
     def segments(self) -> Iterator[list[list[Segment]]]:
-        """Yield block by block the pieces of each run, outwards, with the future of the states at their end."""
+        """Yield the pieces of each run outwards, block by block, with the future of the states at their end."""
         for block in range(self._num_blocks):
             if self._kept[0] != block:
                 self._backward(block, self._ends[block])
@@ -144,8 +145,8 @@ class SideChain:
         """
         m = self.band.states
         state = starts.copy()
-        drops: list[tuple[NDArray[np.int64], NDArray[np.int64]]] = []  # (which draw, content)
         everyone = np.arange(starts.size)
+        drops = [(everyone[:0], everyone[:0])]  # (which draw, content)
         for runs in self.segments():
             open_pieces: dict[int, list[tuple[NDArray[np.int64], ...]]] = {}
             for segment in pulsing(segment for segments in runs for segment in segments):
@@ -164,8 +165,7 @@ class SideChain:
                     piece = (at, np.full(at.size, segment.start), before[moved], state[moved])
                     open_pieces.setdefault(segment.exponent, []).append(piece)
             drops.extend(self._locate(open_pieces, choices))
-        which = np.concatenate([at for at, _ in drops]) if drops else np.zeros(0, dtype=np.int64)
-        where = np.concatenate([content for _, content in drops]) if drops else np.zeros(0, dtype=np.int64)
+        which, where = (np.concatenate(column) for column in zip(*drops, strict=True))
         order = np.lexsort((where, which))
         which, where = which[order], where[order]
         borders = np.searchsorted(which, np.arange(starts.size + 1))
@@ -215,7 +215,7 @@ class SideChain:
             yield which, start
 
     def _draw_tail(self, state: int, choices: Choices) -> NDArray[np.int64]:
-        """Draw on from where the reference is empty for ever: waiting times are geometric."""
+        """Draw beyond the end of the reference, where waiting times are geometric."""
         band, m = self.band, self.band.states
         content, level, inner = self.tail_start, state // m - band.width, state % m
         drops = []
@@ -229,7 +229,7 @@ class SideChain:
             crossings = np.concatenate((band.drop[inner], band.stay[inner]))
             weights = band.tail.weigh(crossings, np.arange(at - m, at + m))
             if inner == STAY_P:
-                # From here each further stay has probability q^level: count them at once, then drop.
+                # From here, each further stay has probability q^level: draw their number at once, then drop.
                 content += choices.geometric(band.parameters.c, level)
                 drops.append(content)
                 content, level, inner = content + 1, level - 1, int(choices.rows(weights[None, :m])[0])
@@ -250,9 +250,9 @@ def _with_cap(
     Returns
     -------
     contents : ndarray of int64
-        Where something happens: at an equal content first what the cap forbids, then the step.
+        Where something happens: at equal contents, first what the cap forbids, then the step.
     highest : ndarray of int64
-        There, index of the highest level allowed inside the band, where that is not the topmost; −1 at a step.
+        Index of the highest allowed level inside the band, if it is not the topmost; −1 at a step.
     """
     contents = np.append(cap[::-1] + 1, 1)
     levels = np.append(np.arange(cap.size)[::-1], cap.size)
@@ -275,11 +275,11 @@ def without_higher(future: BlockVector, highest: int) -> BlockVector:
     """Forbid all levels above one (z = 0 only); ``highest`` is its index in the band."""
     kept = future.values.copy()
     kept.reshape(-1)[highest + 1 :] = 0.0
-    return BlockVector(kept, future.exponents).normalise()
+    return BlockVector(kept, future.exponents).normalize()
 
 
 def within_int64(drops: list[int]) -> NDArray[np.int64]:
-    """Return ascending lengths as int64, those beyond it pressed together just below its end: post-processing."""
+    """Return ascending lengths as int64; larger ones are packed just below its maximum: post-processing."""
     last = len(drops) - 1
     pressed = [min(length, MAX_ITEMS - (last - index)) for index, length in enumerate(drops)]
     return np.array(pressed, dtype=np.int64)

@@ -1,1 +1,1 @@
-"""The Frobenius mechanism: noise on the rows of a diagram, and the posterior of what they were."""
+"""The Frobenius mechanism: noise on the rows of a diagram, and the posterior of the true rows."""

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from anonhist.mechanisms.basis.noise import Noise
 
-# Stop rule: this many noise scales beyond the noisy Durfee size, and on while a coordinate stands out by as much.
+# Stop rule: this many noise scales beyond the noisy Durfee size, and further while a coordinate exceeds as many.
 _MARGIN = 8
 _SIMULATED_CELLS = 2**22
 
@@ -37,10 +37,10 @@ class FrobeniusMechanism(AdditiveMechanism):
 
     With D the Durfee size and ``arm_k = λ_k − k``, ``leg_k = λ'_k − k`` (both 0 for k > D), it draws
     ``D̃ = D + G``, ``ãrm_k = arm_k + G``, ``l̃eg_k = leg_k + G`` for k = 1..K, each G independent with
-    ``P(G = j) ∝ exp(−ε|j|/Δ)``, Δ = ``l1_sensitivity`` the largest sorted ℓ1 distance of neighbors. Below a budget per
-    cell of 0.9, arms (and legs) that differ by less than the noise are drawn in groups, their sum with one G
-    (:func:`~anonhist.mechanisms.frobenius.row_groups.noisy_rows`). K and the groups are read off released values alone.
-    What is published is the partition nearest to them in expected sorted ℓ1 distance (:func:`posterior_medians`), and
+    ``P(G = j) ∝ exp(−ε|j|/Δ)``, Δ = ``l1_sensitivity`` the largest sorted ℓ1 distance of neighbors. For ε/Δ below 0.9,
+    arms (and legs) that differ by less than the noise are released in groups, their sum with one G
+    (:func:`~anonhist.mechanisms.frobenius.row_groups.noisy_rows`). K and the groups depend on released values alone.
+    It publishes the partition nearest to them in expected sorted ℓ1 distance (:func:`posterior_medians`), and
     intervals for the true φ_{k+} and φ_r (:func:`~anonhist.mechanisms.frobenius.row_band.k_plus_band`,
     :func:`~anonhist.mechanisms.frobenius.column_band.prevalence_band`).
 
@@ -51,16 +51,15 @@ class FrobeniusMechanism(AdditiveMechanism):
 
     Guarantees
     ----------
-    Pure ``epsilon``-differential privacy. One more item adds one cell to the diagram, which changes exactly one of D,
-    arm_k, leg_k, by one, and so exactly one sum; the published partition is a function of the noisy sums, of which all
-    beyond K could have been drawn as well. Noise is exact and added to whole numbers, so floating point costs nothing:
-    it appears only after the noise. Proof: docs/proofs/frobenius.md.
+    Pure ``epsilon``-differential privacy. One extra item adds one cell to the diagram, which changes exactly one of D,
+    arm_k, leg_k, by one, and so at most one sum; the published partition is a function of the noisy sums. Noise is
+    exact and added to whole numbers, so floating point costs nothing: it appears only after the noise. Proof:
+    docs/proofs/frobenius.md.
 
     Notes
     -----
-    O(D + K) noise draws and O(K) time for the fits after it, and O(M·w) for the rest of the
-    post-processing, w at most about 1,100 and M the size from where it is
-    settled that D is smaller.
+    O(D + K) time for the noise, O(K) for the fits after it, and O(M·w) for the rest of the post-processing, where w is
+    at most about 1,100 and M is the size beyond which the posterior of D is negligible.
 
     Examples
     --------
@@ -71,29 +70,21 @@ class FrobeniusMechanism(AdditiveMechanism):
     so floating point costs nothing.
     """
 
+    name: ClassVar[str] = "frobenius"
     keeps_noisy_values: ClassVar[bool] = True
 
-    @property
-    def name(self) -> str:
-        """The mechanism's name, as in ``mechanism="frobenius"``."""
-        return "frobenius"
-
     def simulation_work(self, profile: Profile) -> int:
-        """Return approximately how many numbers the fit of one run computes."""
+        """Return the approximate number of values that the fit of one run computes."""
         return fit_work(profile.durfee_size, float(self.epsilon_per_cell), margin=_MARGIN)
 
     def simulate(self, profile: Profile, *, size: int, rng: np.random.Generator) -> list[Profile]:
         """Return ``size`` runs on a public profile, with simulation randomness."""
-        return [
-            self.publishable(bounded_profile(*fit))
-            for seen in self._batches(profile, size, rng)
-            for fit in self._fits(*seen)
-        ]
+        return [run for run, _ in self.simulate_with_misfit(profile, size=size, rng=rng)]
 
     def simulate_with_misfit(
         self, profile: Profile, *, size: int, rng: np.random.Generator
     ) -> list[tuple[Profile, float]]:
-        """Return the same with the misfit of each run."""
+        """Return ``size`` runs and the misfit of each."""
         return [
             (self.publishable(run), misfit)
             for seen in self._batches(profile, size, rng)
@@ -103,9 +94,9 @@ class FrobeniusMechanism(AdditiveMechanism):
     def simulate_with_evidence(
         self, profile: Profile, *, size: int, rng: np.random.Generator
     ) -> list[tuple[Profile, Evidence]]:
-        """Return the same with all that a release would keep of each run: to measure how often intervals hold."""
+        """Return ``size`` runs with the evidence that a release would keep, to measure how often intervals hold."""
         return [
-            (self.publishable(run), self._evidence(self.publishable(run), arms.of(only), legs.of(only), misfit))
+            (self.publishable(run), self._evidence(self.publishable(run), (arms.of(only), legs.of(only), misfit)))
             for sizes, arms, legs in self._batches(profile, size, rng)
             for number, (run, misfit) in enumerate(self._fit(sizes, arms, legs))
             for only in [np.arange(sizes.size) == number]
@@ -122,17 +113,13 @@ class FrobeniusMechanism(AdditiveMechanism):
         for begun in range(0, size, batch):
             yield self._draw_noisy(public, min(batch, size - begun), noise)
 
-    def _run(self, profile: Profile, noise: Noise) -> Profile:
-        return self._run_once(profile, noise)[0]
-
-    def _run_once(self, profile: Profile, noise: Noise) -> tuple[Profile, Evidence]:
+    def _run(self, profile: Profile, noise: Noise) -> tuple[Profile, tuple[NoisyRows, NoisyRows, float]]:
         sizes, arms, legs = self._draw_noisy(FrobeniusCoordinates.of(profile), 1, noise)
         ((run, misfit),) = self._fit(sizes, arms, legs)
-        released = self.publishable(run)
-        return released, self._evidence(released, arms, legs, misfit)
+        return run, (arms, legs, misfit)
 
-    def _evidence(self, released: Profile, arms: NoisyRows, legs: NoisyRows, misfit: float) -> Evidence:
-        epsilon = float(self.epsilon_per_cell)
+    def _evidence(self, released: Profile, noisy: tuple[NoisyRows, NoisyRows, float]) -> Evidence:
+        (arms, legs, misfit), epsilon = noisy, float(self.epsilon_per_cell)
         band = k_plus_band(released, arms, legs, epsilon=epsilon)
         return Evidence(band, misfit, prevalence_band(released, arms, legs, epsilon=epsilon))
 
@@ -147,7 +134,7 @@ class FrobeniusMechanism(AdditiveMechanism):
         epsilon = float(self.epsilon_per_cell)
         margin = math.ceil(_MARGIN / epsilon)
         sizes = coordinates.durfee_size + noise(count, 1)[:, 0]
-        # All runs of a batch stop together; K must depend on no more than released values, and every run's is.
+        # All runs of a batch stop together; K may only depend on released values, as those of all runs are.
         length = max(1, int(sizes.max()) + margin)
         sides = [
             noisy_rows(lengths, noise(count, length), sizes, epsilon=epsilon)
@@ -161,15 +148,9 @@ class FrobeniusMechanism(AdditiveMechanism):
             ]
         return sizes, sides[0], sides[1]
 
-    def _fits(
-        self, sizes: NDArray[np.int64], arms: NoisyRows, legs: NoisyRows
-    ) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-        """Return the arms and legs that are fitted to each run."""
-        return posterior_medians(sizes, arms, legs, epsilon=float(self.epsilon_per_cell))
-
     def _fit(self, sizes: NDArray[np.int64], arms: NoisyRows, legs: NoisyRows) -> list[tuple[Profile, float]]:
-        """Return what is published of each run, and its misfit."""
-        found = self._fits(sizes, arms, legs)
+        """Return the published profile of each run, and its misfit."""
+        found = posterior_medians(sizes, arms, legs, epsilon=float(self.epsilon_per_cell))
         misfits = unsmoothed_misfit([arm for arm, _ in found], [leg for _, leg in found], arms.beside(legs))
         return [(bounded_profile(arm, leg), misfit) for (arm, leg), misfit in zip(found, misfits, strict=True)]
 

@@ -1,4 +1,4 @@
-"""The partition nearest in expectation, given a noisy Durfee size, noisy arms and noisy legs."""
+"""The partition with the smallest expected distance, given a noisy Durfee size, noisy arms and noisy legs."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
     from anonhist.mechanisms.frobenius.row_groups import NoisyRows
 
-# A noisy Durfee size of so many noise scales is good enough for the scale of the prior; for smaller ones it is fitted.
+# A noisy Durfee size of this many noise scales serves as the scale of the prior; below, the scale is fitted.
 _SIZE_IS_ENOUGH = 8.0
 _COARSE, _FINE = 0.1, 0.05
-# A size whose weight is below the largest by this exponent is excluded, and so are larger ones: the likelihood falls so
-# far below that of the truth, before it gets there, with probability e^−50.
+# A size whose weight is below the largest by this exponent is excluded, and so are larger ones: the likelihood falls
+# this far below that of the truth, before reaching it, with probability e^−50.
 _NEGLIGIBLE = 50.0
 
 
@@ -43,7 +43,7 @@ def posterior_medians(
     arms, legs
         Noisy arms and legs of the r runs, single ones or sums of groups.
     epsilon
-        Decay of the noise per cell.
+        Rate of the noise, ε/Δ.
     """
     found: dict[int, tuple[NDArray[np.int64], NDArray[np.int64]]] = {}
     enough = epsilon * sizes >= _SIZE_IS_ENOUGH
@@ -55,18 +55,18 @@ def posterior_medians(
 
 
 def fit_work(size: int, epsilon: float, *, margin: float) -> int:
-    """Return approximately how many numbers a run computes: rows times places of windows, for each pass.
+    """Return the approximate number of values that a run computes: rows times places of windows, for each pass.
 
-    Rows that are seen in groups take four times as long as others.
+    Rows observed in groups take four times as long as others.
 
     Parameters
     ----------
     size
         Durfee size.
     epsilon
-        Decay of the noise per cell.
+        Rate of the noise, ε/Δ.
     margin
-        How many noise scales beyond the size rows are read.
+        Number of noise scales beyond the size for which rows are read.
     """
     passes = 1.0 if epsilon * size >= _SIZE_IS_ENOUGH else 2 + _FINE / _COARSE
     grouped = 4 if epsilon < ALONE_FROM else 1
@@ -124,6 +124,6 @@ def _size(reaches: NDArray[np.float64]) -> NDArray[np.int64]:
 
 
 def _coordinates(rows: NDArray[np.int64], size: int) -> NDArray[np.int64]:
-    """Clip rows to the Durfee size; windows and grids may leave them slightly out of order."""
+    """Clip rows to the Durfee size, and sort out small violations of order that windows and grids may leave."""
     kept = np.maximum(np.minimum.accumulate(rows[:size]), size)
     return kept - np.arange(1, size + 1)

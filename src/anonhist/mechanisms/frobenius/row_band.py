@@ -1,16 +1,16 @@
 """Confidence intervals for the true φ_{k+}, for all data, from noisy arms and legs alone.
 
 With λ the counts in descending order and arm_i = max(λ_i − i, 0), a noisy sum of consecutive arms is their sum plus G.
-Counts only fall, so for rows up to j and rows from j on
+Counts are non-increasing, so for rows up to j and rows from j on
 
     Σ_{i≤j} arm_i ≥ Σ_{i≤j} (λ_j − i),          Σ_{i≥j} arm_i ≤ Σ_{i≥j} max(λ_j − i, 0),
 
 and with a quantile of the noise in the sum the first bounds λ_j from above, the second from below. Of windows of
-1, 2, 4, … noisy sums that one is taken whose bound would be best if the released profile were the truth. No shape is
-assumed, so nothing has to be tuned to one. Columns, λ'_k = φ_{k+}, are bounded by legs in the same way; and because
-φ_{k+} ≥ i says the same as λ_i ≥ k, rows bound φ_{k+} too, which is what tells where k is above the Durfee size.
+1, 2, 4, … noisy sums, the one is used whose bound would be best if the released profile were the truth. No shape is
+assumed, so no tuning is needed. Columns, λ'_k = φ_{k+}, are bounded by legs in the same way; and because φ_{k+} ≥ i is
+equivalent to λ_i ≥ k, rows bound φ_{k+}, too, which is what matters if k exceeds the Durfee size.
 
-Two bounds from above and two from below, each wrong in at most 1.25 % of releases, were its window fixed: 95 %.
+Two bounds from above and two from below, each wrong in at most 1.25 % of releases for a fixed window: 95 %.
 """
 
 from __future__ import annotations
@@ -20,7 +20,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from anonhist.mechanisms.basis.noise_quantile import noise_quantile
+from anonhist.mechanisms.basis.noisy_band import merge_steps
 from anonhist.numeric import decreasing_fit
+from anonhist.numeric.falling import widen_to_falling
 from anonhist.numeric.rises import rises
 from anonhist.profiles.whole import MAX_ITEMS
 from anonhist.releases.evidence import KPlusBand
@@ -35,25 +37,25 @@ if TYPE_CHECKING:
 
 TAIL = 0.0125
 _LONGEST = 256
-# Whole numbers above this may be lost in floats.
+# Floats may not represent whole numbers above this.
 _SURE = 2.0**52
 
 
 def k_plus_band(
     released: Profile, arms: NoisyRows, legs: NoisyRows, *, epsilon: float, tail: float = TAIL
 ) -> KPlusBand:
-    """Return the intervals that the noisy arms and legs of one run (the first) give.
+    """Return the intervals from the noisy arms and legs of one run (the first).
 
     Parameters
     ----------
     released
-        What was fitted to them: it decides which windows are looked at, as a public guess of the truth.
+        The fit to them: a public guess of the truth, which decides which windows are used.
     arms, legs
         Noisy sums, K of each.
     epsilon
-        Decay of the noise per cell.
+        Rate of the noise, ε/Δ.
     tail
-        How often each of the four bounds of an interval may be wrong.
+        Probability that each of the four bounds of an interval is wrong.
 
     Examples
     --------
@@ -71,10 +73,10 @@ def k_plus_band(
     columns = released.cumulative_prevalence(here).astype(np.float64)
     row_lows, row_highs = _bounds(arms, rows, epsilon, tail)
     column_lows, column_highs = _bounds(legs, columns, epsilon, tail)
-    # Beyond the square all arms and legs are zero, and windows there bound less than the last one before.
+    # Beyond the square, all arms and legs are zero, and windows there give weaker bounds than the last one before.
     beyond = min(released.durfee_size, positions - 1)
     row_highs[beyond:], column_highs[beyond:] = row_highs[beyond], column_highs[beyond]
-    # What bounds one row or column bounds all beyond it from above, and all before it from below.
+    # An upper bound of a row or column holds for all after it, and a lower bound for all before it.
     row_highs, column_highs = (np.maximum.accumulate(side[::-1])[::-1] for side in (row_highs, column_highs))
     row_lows, column_lows = (np.minimum.accumulate(side) for side in (row_lows, column_lows))
     ends = np.concatenate((here.astype(np.float64), row_highs, row_lows))
@@ -93,7 +95,7 @@ def unsmoothed_misfit(arms: list[NDArray[np.int64]], legs: list[NDArray[np.int64
     Parameters
     ----------
     arms, legs
-        What was fitted, the same number of each in one run.
+        The fits, with as many arms as legs in each run.
     rows
         The noisy arms of all runs, then their noisy legs.
     """
@@ -116,7 +118,7 @@ def unsmoothed_misfit(arms: list[NDArray[np.int64]], legs: list[NDArray[np.int64
 
 
 def _first(labels: NDArray[np.int64], most: int) -> NDArray[np.int64]:
-    """Cut prevalences so that they add up to no more than this."""
+    """Cut prevalences so that their sum is at most ``most``."""
     before = np.minimum(np.cumsum(np.minimum(labels, most)), most)
     return rises(before)
 
@@ -126,14 +128,14 @@ def _pad(values: _Numbers, length: int) -> _Numbers:
 
 
 def _bounds(noisy: NoisyRows, guess: _Numbers, epsilon: float, tail: float) -> tuple[_Numbers, _Numbers]:
-    """Return lower and upper bounds of λ_j for j = 1..K; 0 and infinity where there is none."""
+    """Return lower and upper bounds of λ_j for j = 1..K; 0 and infinity if there is no bound."""
     begins = np.flatnonzero(noisy.begins[0])
     ends = np.append(begins[1:], guess.size)
     places = np.arange(1, guess.size + 1, dtype=np.float64)
     length = (ends - begins).astype(np.float64)
     sums = noisy.sums[0, begins].astype(np.float64)
-    sums[noisy.sums[0, begins] == MAX_ITEMS] = np.inf  # it may have been cut there
-    # Of each window: noisy sum, what the guess says it is, number of rows, sum of their positions.
+    sums[noisy.sums[0, begins] == MAX_ITEMS] = np.inf  # it may have been cut
+    # Of each window: noisy sum, sum according to the guess, number of rows, sum of their positions.
     windows = [sums, np.add.reduceat(np.maximum(guess - places, 0), begins), length, (begins + 1 + ends) / 2 * length]
     groups = begins.size
     upper, lower = np.full(groups, np.inf), np.zeros(groups)
@@ -156,7 +158,7 @@ def _bounds(noisy: NoisyRows, guess: _Numbers, epsilon: float, tail: float) -> t
             break
         windows = [values[:-count] + values[count:] for values in windows]
         count *= 2
-    # Inside a group a row is bounded by the groups beside it.
+    # Inside a group, a row is bounded by the adjacent groups.
     group = np.cumsum(noisy.begins[0]) - 1
     highs = np.where(places == ends[group], upper[group], np.append(np.inf, upper)[group])
     lows = np.where(places == begins[group] + 1, lower[group], np.append(lower, 0.0)[group + 1])
@@ -164,7 +166,7 @@ def _bounds(noisy: NoisyRows, guess: _Numbers, epsilon: float, tail: float) -> t
 
 
 def _least(total: _Numbers, before: NDArray[np.int64], rows: _Numbers) -> _Numbers:
-    """Return the least whole λ with ``Σ_{t<m} max(λ − b − 1 − t, 0) ≥ total``, below 0 where it is no bound."""
+    """Return the least whole λ with ``Σ_{t<m} max(λ − b − 1 − t, 0) ≥ total``, below 0 if there is no bound."""
     positive = np.maximum(total, 0)
     within = np.ceil(_widen((np.sqrt(1 + 8 * positive) - 1) / 2, -1))
     beyond = np.ceil(_widen((positive + rows * (rows - 1) / 2) / rows, -1))
@@ -172,20 +174,16 @@ def _least(total: _Numbers, before: NDArray[np.int64], rows: _Numbers) -> _Numbe
 
 
 def _widen(values: _Numbers, sign: int) -> _Numbers:
-    """Move bounds outwards by more than floats round, so that rounding to whole numbers does not cut them."""
+    """Move bounds outwards by more than the rounding of floats, so that rounding to whole numbers keeps them valid."""
     return values + sign * (1e-9 + 2.0**-50 * np.abs(values))
 
 
 def _band(ends: _Numbers, lows: _Numbers, highs: _Numbers, *, goes_on: bool) -> KPlusBand:
-    """Put whole steps together, equal ones as one; the last goes on for ever where nothing bounds the largest count."""
+    """Make a band of whole steps; the last one is unlimited if nothing bounds the largest count."""
     largest = MAX_ITEMS
-    highs = np.maximum.accumulate(highs[::-1])[::-1]
-    lows = np.minimum(np.minimum.accumulate(lows), highs)
-    whole = [np.where(side > _SURE, largest, side.clip(0, _SURE).astype(np.int64)) for side in (lows, highs)]
+    sides = widen_to_falling(lows, highs)
+    least, most = (np.where(side > _SURE, largest, side.clip(0, _SURE).astype(np.int64)) for side in sides)
     steps = ends.astype(np.int64)
     if goes_on and steps.size:
-        steps = np.append(steps, largest)
-        whole = [np.append(whole[0], 0), np.append(whole[1], whole[1][-1])]
-    kept = np.ones(steps.size, dtype=np.bool_)
-    kept[:-1] = (np.diff(whole[0]) != 0) | (np.diff(whole[1]) != 0)
-    return KPlusBand(steps[kept], whole[0][kept], whole[1][kept])
+        steps, least, most = np.append(steps, largest), np.append(least, 0), np.append(most, most[-1])
+    return KPlusBand(*merge_steps(steps, least, most))

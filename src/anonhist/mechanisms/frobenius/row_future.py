@@ -1,4 +1,4 @@
-"""Backward sums of the chain over rows: what the rows after one weigh, and what they add to the sum of its group."""
+"""Backward sums of the chain over rows: the weight of the rows after one, and their share in the sum of its group."""
 
 from __future__ import annotations
 
@@ -12,16 +12,60 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from anonhist.mechanisms.frobenius.row_weights import RowWeights
-    from anonhist.mechanisms.frobenius.window_sums import WindowSums
 
-# Lets the chain go on where windows do not touch; far below any weight that matters.
+# Lets the chain continue where windows do not touch; far below any significant weight.
 NEXT_TO_NOTHING = 1e-250
-# Weights below, with a largest of one, have negligible moments.
+# With a largest weight of one, the moments of weights below this are negligible.
 _NOTHING = 1e-240
 
 
+class WindowSums:
+    """Running sums over windows of ``width`` places, one window per row, padded with their values beyond either end.
+
+    Parameters
+    ----------
+    rows, width
+        Shape of the windows.
+
+    Examples
+    --------
+    >>> sums, one_up = WindowSums(1, 3), np.array([1])
+    >>> sums.upwards(np.array([[5.0, 2.0, 1.0]]), one_up).tolist()
+    [[3.0, 1.0, 0.0]]
+    >>> sums.downwards(np.array([[5.0, 2.0, 1.0]]), one_up).tolist()
+    [[7.0, 8.0, 8.0]]
+    """
+
+    def __init__(self, rows: int, width: int) -> None:
+        self._everyone, self._width = np.arange(rows), width
+        padded = np.empty((rows, 3 * width))
+        self._below, self._middle, self._beyond = np.split(padded, 3, axis=1)
+        self._views = np.lib.stride_tricks.sliding_window_view(padded, width, axis=1)
+
+    def upwards(self, values: NDArray[np.float64], moved: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return for each place of windows that lie higher by ``moved`` the sum of the values there and above.
+
+        Parameters
+        ----------
+        values : ndarray of float64, shape (r, width)
+        moved : ndarray of int64, shape (r,)
+            From −width to width.
+        """
+        np.cumsum(values[:, ::-1], axis=1, out=self._middle[:, ::-1])
+        self._below[:] = self._middle[:, :1]
+        self._beyond[:] = 0.0
+        return np.asarray(self._views[self._everyone, self._width + moved])
+
+    def downwards(self, values: NDArray[np.float64], moved: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return for each place of windows that lie higher by ``moved`` the sum of the values there and below."""
+        np.cumsum(values, axis=1, out=self._middle)
+        self._below[:] = 0.0
+        self._beyond[:] = self._middle[:, -1:]
+        return np.asarray(self._views[self._everyone, self._width + moved])
+
+
 class Future:
-    """Weight of all that follows position k, for each row y_k in its window, scaled to a largest value of one.
+    """Weight of everything after position k, for each row y_k in its window, scaled to a largest value of one.
 
     Parameters
     ----------
@@ -34,7 +78,7 @@ class Future:
     ----------
     weight : ndarray of float64, shape (r, w)
     moments : list of ndarray of float64, shape (r, w)
-        Mean and variance of what the rows after k add to the sum of the group of k, given y_k.
+        Mean and variance, given y_k, of the sum of the rows after k in the group of k.
     """
 
     def __init__(self, weights: RowWeights, sums: WindowSums, moved: NDArray[np.int64], shape: tuple[int, ...]) -> None:
@@ -61,7 +105,7 @@ class Future:
         self.weight = self.weight + NEXT_TO_NOTHING
 
     def may_end(self, k: int, log_end: NDArray[np.float64]) -> None:
-        """Add the chance, of this log weight, that position k is the last."""
+        """Add the possibility, with this log weight, that position k is the last."""
         top = np.maximum(self._scale, log_end)
         safe = np.where(np.isfinite(top), top, 0.0)
         going_on = self.weight * np.exp(self._scale - safe)[:, None]
@@ -86,7 +130,7 @@ def carried_moments(
     moments: Sequence[NDArray[np.float64]],
     total: NDArray[np.float64],
 ) -> list[NDArray[np.float64]]:
-    """Return mean and variance of a mixture over the rows that ``summed`` sums up, of which ``total`` is the weight."""
+    """Return mean and variance of a mixture over the rows that ``summed`` adds up, with total weight ``total``."""
     mean, variance = moments
     held = np.maximum(total, _NOTHING)
     mixed = summed(weight * mean) / held

@@ -1,11 +1,11 @@
-"""Rows of a diagram released as noisy sums of groups: long groups where rows differ by less than the noise.
+"""Rows of a diagram, released as noisy sums of groups: long groups where rows differ by less than the noise.
 
-A row that stands apart is best released alone, but where adjacent rows differ little, one noisy sum of m rows is more
-informative than m noisy rows: the noise of their mean is divided by m. With a gap g between neighbors and noise of
-scale 1/ε the error of a row is least for m about ``(gε)^{−2/3}`` times a constant.
+An isolated row is best released alone, but if adjacent rows differ little, one noisy sum of m rows is more informative
+than m noisy rows: the noise of their mean is divided by m. With a gap g between neighbors and noise of scale 1/ε, the
+error of a row is smallest for m about ``(gε)^{−2/3}`` times a constant.
 
-Positions are taken in stages, each a quarter as long as all before it, and the gap is read off the noisy sums of
-the two stages before: released values, so no budget is spent on choosing. Each row is in exactly one group.
+Positions are processed in stages, each a quarter as long as all before it, and the gap is computed from the noisy sums
+of the two stages before: released values, so no budget is spent on choosing. Each row is in exactly one group.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _STAGE = 1.25
-# Good on all data tried; the error is flat around them.
+# Good on all data tried; the error hardly changes around them.
 _LENGTH, _LESS, _CAUTION, _NEAR = 5.0, 1.0, 0.5, 1.0
-# From this budget per cell on rows are seen alone: noise is often zero then, and a sum would hide that.
+# From this ε/Δ on, rows are released alone: noise is often zero then, and a sum would hide that.
 ALONE_FROM = 0.9
-# Before a sum is weighed, impossible diagrams may outweigh the truth by all the ways to choose the rows of its group;
-# longer groups would leave the range of floats.
+# Before a sum is weighed, impossible diagrams may outweigh the truth by the number of ways to choose the rows of its
+# group; longer groups would exceed the range of floats.
 _LONGEST = 64
 
 
@@ -80,11 +80,11 @@ def noisy_rows(
     lengths : ndarray of int64, shape (D,)
         The private arms or legs, descending.
     noise : ndarray of int64, shape (r, K)
-        Independent noises for r runs. Groups take them in order within a stage; what is left over is forgotten.
+        Independent noises for r runs. Groups use them in order within a stage; the rest is discarded.
     sizes : ndarray of int64, shape (r,)
         Released Durfee sizes, near which rows may end abruptly.
     epsilon
-        Decay of the noise per cell: a public number.
+        Rate of the noise, ε/Δ: a public number.
     """
     runs, positions = noise.shape
     padded = np.zeros(positions, dtype=np.int64)
@@ -111,7 +111,7 @@ def noisy_rows(
 
 @dataclass(frozen=True)
 class _Stage:
-    """What the noisy sums of a stage say: mean row y = arm + k, its variance in units of a noise's, and the middle."""
+    """Summary of a stage's noisy sums: mean row y = arm + k, its variance in units of one noise's, and the middle."""
 
     mean: NDArray[np.float64]
     variance: NDArray[np.float64]
@@ -133,10 +133,10 @@ def _group_sizes(stages: list[_Stage], sizes: NDArray[np.int64], epsilon: float,
         return np.ones(sizes.size, dtype=np.int64)
     nearer, later = stages
     apart = later.middle - nearer.middle
-    # Gaps mostly shrink from stage to stage. But rows must come down to the Durfee size by the time it is reached.
+    # Gaps mostly shrink from stage to stage. But rows must fall to the Durfee size by the time it is reached.
     past = np.maximum(nearer.mean - later.mean, 0) / apart
     ahead = (later.mean - sizes) / np.maximum(sizes - later.middle, _NEAR / epsilon)
-    # When noise dominates the gap, the gap is taken to be as large as the noise allows.
+    # If noise dominates the gap, the gap is assumed to be as large as the noise allows.
     doubt = np.sqrt(2 * (nearer.variance + later.variance)) / (epsilon * apart)
     gap = np.maximum(past, ahead) + _CAUTION * doubt
     return np.asarray(np.clip(_LENGTH * (epsilon * gap) ** (-2 / 3) - _LESS, 1, most), dtype=np.int64)

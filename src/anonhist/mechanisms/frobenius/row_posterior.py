@@ -1,4 +1,4 @@
-"""Posterior of the rows of a Young diagram that were seen under two-sided geometric noise.
+"""Posterior of the rows of a Young diagram observed under two-sided geometric noise.
 
 One side of the diagram is ``y_1 ≥ y_2 ≥ … ≥ y_m ≥ m``, y_k = arm_k + k, observed as ``ỹ_k = y_k + noise`` for k ≤ m and
 ``ỹ_k = k + noise`` for m < k ≤ K. The weight of (m, y) is ``Π_k q^{|y_k − ỹ_k|}`` times a prior. The sum over y is
@@ -9,15 +9,15 @@ a chain in k,
 
 by running sums inside a window around a first fit. Forward and backward sums give the distribution of every row.
 
-Where several rows were seen by one noisy sum, the chain carries along, for each y, the mean and the variance of the sum
-of the group's rows so far, by two more running sums; the sum is taken to be normal given y where it is weighed.
+If several rows were observed as one noisy sum, the chain carries along, for each y, the mean and the variance of the
+sum of the group's rows so far, by two more running sums; when it is weighed, the sum is assumed to be normal given y.
 
 Two priors: uniform over partitions (x = 1, no normalizer), and a Zipf shape of scale s: the number of rows of length y
-is geometric, ``P(φ) = (1 − x) x^φ``, with mean λ(y) = (s/y)², so that a diagram is expected to have Durfee size s.
-On a grid of step h a point stands for h lengths: its mean is hλ.
+is geometric, ``P(φ) = (1 − x) x^φ``, with mean λ(y) = (s/y)², so that the expected Durfee size is s. On a
+grid of step h, a point represents h lengths: its mean is hλ.
 
-Everything here works on released numbers: post-processing, so priors, windows, grids and an early end cost accuracy at
-most, never privacy.
+Everything here is post-processing of released numbers: priors, windows, grids and an early end may cost accuracy, but
+never privacy.
 """
 
 from __future__ import annotations
@@ -26,9 +26,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from anonhist.mechanisms.frobenius.row_future import NEXT_TO_NOTHING, Future, carried_moments
+from anonhist.mechanisms.frobenius.row_future import NEXT_TO_NOTHING, Future, WindowSums, carried_moments
 from anonhist.mechanisms.frobenius.row_weights import RowWeights
-from anonhist.mechanisms.frobenius.window_sums import WindowSums
 from anonhist.numeric.pulse import pulse
 
 if TYPE_CHECKING:
@@ -49,18 +48,18 @@ class RowPosterior:
     noisy
         Noisy arms or legs ``ã_k``, or sums of them, of r sides (not yet shifted by k).
     epsilon
-        Decay of the noise per cell, > 0.
+        Rate of the noise, ε/Δ, > 0.
     grid
         Largest step of the grid of rows, in units of 1/ε; the step is at least 1.
     settled
-        Told ``ln A(m)`` for m from 0 to some M, says whether larger m may be left out; it is asked now and then.
+        Given ``ln A(m)`` for m from 0 to some M, returns whether larger m may be ignored; it is called now and then.
     scales : ndarray of float64, shape (r,), optional
         Durfee sizes s of the Zipf prior; without it the prior is uniform.
 
     Attributes
     ----------
     log_evidence : ndarray of float64, shape (r, M + 1)
-        ``ln A(m)`` for m = 0..M, where it was settled, else up to K.
+        ``ln A(m)`` for m = 0..M, where it was settled, or up to K.
     """
 
     def __init__(
@@ -77,13 +76,13 @@ class RowPosterior:
         self._low, self._step, self._ends = self._weights.low, self._weights.step, self._weights.ends
         length, rows = self._low.shape
         width = self._weights.places.size
-        # Windows that do not touch are as good as neighbors: all or nothing is summed up there.
+        # Windows that do not touch can be treated as adjacent: all or nothing is summed there.
         self._moved = np.clip(np.diff(self._low, axis=0, prepend=self._low[:1]), -width, width)
         self._block = max(1, _BLOCK_CELLS // (rows * width))
         self._sums = WindowSums(rows, width)
         self._starts: list[tuple[NDArray[np.float64], ...]] = []
         self._kept, self._kept_block = np.empty((min(self._block, length), rows, width)), -1
-        # Mean and variance of the sum of a group so far; nothing but zeros where all rows were seen alone.
+        # Mean and variance of the sum of a group so far; empty if all rows were observed alone.
         some = 2 if self._weights.grouped.any() else 0
         self._moments = np.zeros((some, *self._kept.shape))
         peaks, totals = np.empty((length, rows)), np.empty((length, rows))
@@ -103,7 +102,7 @@ class RowPosterior:
         self._low = self._low[: self.log_evidence.shape[1] - 1]
 
     def _forward(self, block: int, peaks: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
-        """Make the forward sums of one block of positions (again), each scaled to a largest value of one."""
+        """Compute (or recompute) the forward sums of one block of positions, each scaled to a largest value of one."""
         (previous, *moments), first = self._starts[block], block * self._block
         kept = self._kept[: self._low.shape[0] - first]
         if self._kept_block == block:
@@ -133,7 +132,7 @@ class RowPosterior:
         moments: list[NDArray[np.float64]],
         above: NDArray[np.float64] | None,
     ) -> list[NDArray[np.float64]]:
-        """Return mean and variance of the sum of the group's rows up to and including row k, given that row."""
+        """Return mean and variance, given row k, of the sum of the group's rows up to and including it."""
         weights = self._weights
         mean, variance = np.zeros((2, *previous.shape))
         if above is not None and weights.opens[k - 1].any():
@@ -156,7 +155,7 @@ class RowPosterior:
         return np.asarray(totals)
 
     def median_rows(self, log_weight: NDArray[np.float64], reaches: NDArray[np.float64]) -> NDArray[np.int64]:
-        """Return for each position k the largest y with ``P(y_k ≥ y and m ≥ k) ≥ 1/2``, or 0 where there is none.
+        """Return for each position k the largest y with ``P(y_k ≥ y and m ≥ k) ≥ 1/2``, or 0 if there is none.
 
         These are the rows of the diagram of all cells that are more likely in than out, which minimizes the
         expected sorted ℓ1 distance.
@@ -173,7 +172,7 @@ class RowPosterior:
         future = Future(self._weights, self._sums, self._moved, self._kept.shape[1:])
         for block in reversed(range(len(self._starts))):
             marginal = self._forward(block)
-            self._kept_block = -1  # it is multiplied by the future in its place
+            self._kept_block = -1  # it is multiplied by the future in place
             first = block * self._block
             here = slice(first, first + marginal.shape[0])
             for k in reversed(range(here.start, here.stop)):
@@ -200,7 +199,7 @@ class RowPosterior:
         at = np.count_nonzero(above >= wanted[:, :, None], axis=2) - 1
         rows = (low + at) * self._step
         if self._step > 1:
-            # Between grid points the tail falls about linearly: read the median off the line.
+            # Between grid points the tail is about linear: interpolate the median.
             here, following = (
                 np.take_along_axis(above, np.minimum(places, above.shape[2] - 1)[:, :, None], axis=2)[:, :, 0]
                 for places in (at, at + 1)

@@ -1,4 +1,4 @@
-"""Weights of the rows of a Young diagram seen under noise: likelihood times prior, inside windows on a grid."""
+"""Weights of the rows of a Young diagram observed under noise: likelihood times prior, inside windows on a grid."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ if TYPE_CHECKING:
 
     from anonhist.mechanisms.frobenius.row_groups import NoisyRows
 
-# Half-width of a window, and how far its center may be from what was seen, in units of the noise scale 1/ε.
+# Half-width of a window, and the largest distance of its center from the observed value, in noise scales 1/ε.
 _REACH, _TRUST = 14.0, 9.0
-# Weights beyond this exponent are as good as zero; cut there, no product leaves the range of floats.
+# Weights beyond this exponent are negligible; they are cut there, so that products stay in the range of floats.
 _STEEPEST = 600.0
-# Nor are rows side by side, of a budget so large that noise never moves one: the product of both stays a float.
+# The same for adjacent rows, if ε is so large that noise never moves one: the product of both stays in range.
 _STEEPEST_STEP = 100.0
-# No mean of two lengths is larger.
+# Upper bound of interpolated lengths.
 _LARGEST_MEAN = 2.0**62
 
 
 class RowWeights:
     """The weights of the rows in a window, for each position k of a batch of noisy sides.
 
-    A row seen alone weighs ``x(y) q^{|y − ỹ_k|}``. A row of a longer group weighs ``x(y)``, and :meth:`weigh_sums` says
-    what the sum of its group weighs.
+    A row observed alone has weight ``x(y) q^{|y − ỹ_k|}``. A row of a longer group has weight ``x(y)``, and
+    :meth:`weigh_sums` adds the weight of the group's sum.
 
     Parameters
     ----------
@@ -47,13 +47,13 @@ class RowWeights:
     ends : ndarray of float64, shape (r, K + 1)
         ``ln(q^{Σ |S̃|} / Π_{j≤m} (1 − x(j)))`` for m = 0..K, over all groups that begin beyond m.
     grouped, opens, ends_group : ndarray of bool, shape (K, r)
-        Whether a position belongs to a group of two or more, to one that goes on beyond it, to one that ends there.
+        Whether a position belongs to a group of two or more, to one that continues beyond it, to one that ends there.
     rest : ndarray of float64, shape (K, r)
-        What arms of zero beyond k add to the sum of the group, as :meth:`offsets` counts it.
+        The contribution of zero arms beyond k to the sum of the group, counted as in :meth:`offsets`.
     """
 
     def __init__(self, noisy: NoisyRows, epsilon: float, grid: float, scales: NDArray[np.float64] | None) -> None:
-        # Position first, so that each step of the chain reads one piece of memory.
+        # Position first, so that each step of the chain reads contiguous memory.
         sums = noisy.sums
         k = np.arange(1, sums.shape[1] + 1)[:, None]
         self._epsilon = epsilon
@@ -62,11 +62,11 @@ class RowWeights:
         half = self.places.size // 2
         self.grouped, self.opens = _membership(noisy)
         self._alone, self.ends_group = ~self.grouped, self.grouped & ~self.opens
-        self._centres = _centres(noisy, int(np.ceil(_TRUST / epsilon))).T
+        self._centers = _centers(noisy, int(np.ceil(_TRUST / epsilon))).T
         # A window holds arms x = y − k on a grid of rows y that are multiples of the step.
-        self.low: NDArray[np.int64] = (self._centres + k) // self.step - half
-        # With o the distance from what was seen to the middle of a window, q^|o + j| = min(q^o · q^j, q^−o · q^−j):
-        # no exponential is left to be taken inside the chain for rows seen alone.
+        self.low: NDArray[np.int64] = (self._centers + k) // self.step - half
+        # With o the distance from the observed value to the middle of a window, q^|o + j| = min(q^o · q^j, q^−o ·
+        # q^−j): for rows observed alone, the chain computes no exponentials.
         offset = (self.low + half) * self.step - k - sums.T
         exponent = np.clip(epsilon * offset, -_STEEPEST, _STEEPEST)[:, :, None]
         along = np.clip(epsilon * self.step * (self.places - half), -_STEEPEST_STEP, _STEEPEST_STEP)
@@ -77,7 +77,7 @@ class RowWeights:
         self._is_cut = self._least.max(axis=(1, 2)) > 0
         self._lowest = (self.step * self.low.astype(np.float64))[:, :, None]
         self._mean = None if scales is None else self.step * scales[:, None] ** 2
-        self._aim, self.rest = _aims(noisy, self._centres)
+        self._aim, self.rest = _aims(noisy, self._centers)
         cost = epsilon * np.abs(sums.astype(np.float64)) * noisy.begins
         self.ends = np.zeros((sums.shape[0], sums.shape[1] + 1))
         self.ends[:, :-1] -= np.cumsum(cost[:, ::-1], axis=1)[:, ::-1]
@@ -103,8 +103,8 @@ class RowWeights:
         return weight
 
     def offsets(self, k: int) -> NDArray[np.float64]:
-        """Return how far the rows in the windows of position k are from a first fit, shape (r, w)."""
-        first = self.low[k] * self.step - (k + 1) - self._centres[k]
+        """Return the differences between the rows in the windows of position k and a first fit, shape (r, w)."""
+        first = self.low[k] * self.step - (k + 1) - self._centers[k]
         return np.asarray(first[:, None] + float(self.step) * self.places)
 
     def weigh_sums(
@@ -112,7 +112,7 @@ class RowWeights:
     ) -> None:
         """Multiply the weights of the runs ``at`` by the expectation of ``q^|S − S̃|``, S the sum of the group of k.
 
-        S is counted from its first fit and taken to be normal; three points have the same moments up to the fifth.
+        S is relative to its first fit and assumed to be normal; three points have the same moments up to the fifth.
         """
         if not at.any():
             return
@@ -128,7 +128,7 @@ def step_of(epsilon: float, grid: float) -> int:
 
 
 def places_of(epsilon: float, grid: float) -> int:
-    """Return how many places a window has."""
+    """Return the number of places of a window."""
     return 2 * int(np.ceil(_REACH / (epsilon * step_of(epsilon, grid)))) + 1
 
 
@@ -139,35 +139,35 @@ def _decay(exponent: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _membership(noisy: NoisyRows) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Return, position first, who belongs to a group of two or more, and to one that goes on."""
+    """Return, position first, membership in a group of two or more, and in one that continues."""
     opens = np.zeros(noisy.begins.shape, dtype=np.bool_)
     opens[:, :-1] = ~noisy.begins[:, 1:]
     return (opens | ~noisy.begins).T, opens.T
 
 
-def _centres(noisy: NoisyRows, reach: int) -> NDArray[np.int64]:
-    """Return where the windows of arms are to lie: at a decreasing fit, but within reach of what was seen alone."""
+def _centers(noisy: NoisyRows, reach: int) -> NDArray[np.int64]:
+    """Return the centers of the windows of arms: a decreasing fit, within reach of values observed alone."""
     shape = noisy.sums.shape
     k = np.arange(1, shape[1] + 1)
     starts, lengths = _groups(noisy)
     middles = starts % shape[1] + (lengths + 1) / 2
     fit = decreasing_fit(np.repeat(noisy.sums.ravel()[starts] / lengths + middles, lengths).reshape(shape))
     alone = np.repeat(lengths == 1, lengths).reshape(shape)
-    # The fit may be rounded at counts beyond 2^53; staying near what was seen keeps it right there too.
+    # Floats may round the fit for counts beyond 2⁵³; staying near the observed values keeps it accurate there, too.
     offset = np.clip(np.rint(fit - k - noisy.sums), -reach, reach).astype(np.int64)
-    centres = noisy.sums + np.where(alone, offset, 0)
+    centers = noisy.sums + np.where(alone, offset, 0)
     middle = np.repeat(middles, lengths).reshape(shape)
     for run in np.flatnonzero(~alone.all(axis=1)).tolist():
         begins = noisy.begins[run]
         between = np.interp(k, middle[run][begins], fit[run][begins]) - k
-        centres[run] = np.where(alone[run], centres[run], np.minimum(between, _LARGEST_MEAN).astype(np.int64))
-    return np.maximum(centres, 0)
+        centers[run] = np.where(alone[run], centers[run], np.minimum(between, _LARGEST_MEAN).astype(np.int64))
+    return np.maximum(centers, 0)
 
 
-def _aims(noisy: NoisyRows, centres: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return, position first, what was seen of each group and what arms of zero beyond k add, both from the centers."""
-    (starts, lengths), fitted = _groups(noisy), centres.T.ravel()
-    # Whole numbers may pass 2^63 on the way and come back: differences are right.
+def _aims(noisy: NoisyRows, centers: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return, position first, each group's observed sum and that of zero arms beyond k, relative to the centers."""
+    (starts, lengths), fitted = _groups(noisy), centers.T.ravel()
+    # Sums may overflow 2⁶³ and wrap back: differences are correct.
     whole = np.add.reduceat(fitted, starts)
     before = np.cumsum(whole) - whole
     aim = noisy.sums.ravel() - np.repeat(whole, lengths)
@@ -177,6 +177,6 @@ def _aims(noisy: NoisyRows, centres: NDArray[np.int64]) -> tuple[NDArray[np.floa
 
 
 def _groups(noisy: NoisyRows) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return where the groups of all runs begin, run after run, and how long they are."""
+    """Return the starts of the groups of all runs, run after run, and their lengths."""
     starts = np.flatnonzero(noisy.begins)
     return starts, np.diff(starts, append=noisy.begins.size)

@@ -1,1 +1,1 @@
-"""PrivHist: small counts and large ones apart."""
+"""PrivHist: separate noise on small and large counts."""

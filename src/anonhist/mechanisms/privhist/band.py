@@ -1,18 +1,18 @@
-"""Intervals for φ_{k+} and φ_r from the noisy numbers of PrivHist, whatever the data are.
+"""Intervals for φ_{k+} and φ_r from the noisy numbers of PrivHist, for all data.
 
-The profile is cut at T. Let m be how many noisy large counts there are, M the border, Z the noise of step 2b.
+The profile is cut at T. Let m be the number of noisy large counts, M the border width, Z the noise of step 2b.
 
 * m = φ_{(T+1)+} + M + Z, and C^s_r = φ_{r+} − φ_{(T+1)+} + M − Z. So C^s_r + m − 2M = φ_{r+} for r = 1..T: with the
-  noise of step 4 on C^s_r (low privacy) these are noisy cumulative prevalences; so are the block sums up to T, which
-  are one column each (high privacy). They never increase: see :mod:`~anonhist.mechanisms.basis.falling_band`.
-* φ_{(T+1)+} = m − M − Z is off by one noise.
-* Beyond T + 1 the large counts are noisy counts in descending order; the made-up ones, T + 1 each, come last and reach
-  no such k. The number at T + 1 bounds φ_{k+} from above, too: where that would be sharper if the released profile were
-  the truth, it is taken.
+  noise of step 4 on C^s_r (low privacy) these are noisy cumulative prevalences; so are the block sums up to T,
+  each a single column (high privacy). They are non-increasing: see :mod:`~anonhist.mechanisms.basis.falling_band`.
+* φ_{(T+1)+} = m − M − Z, so m − M has the error of one noise.
+* Beyond T + 1 the large counts are noisy counts in descending order; the made-up ones, T + 1 each, come last and do not
+  reach such k. The value at T + 1 also bounds φ_{k+} from above: it is used where it would be sharper if the released
+  profile were the truth.
 
-Each end is wrong in at most 2.5 % of releases, were the choice of its numbers fixed. φ_r below T is the difference of
+Each end is wrong in at most 2.5 % of releases, if the choice of numbers were fixed. φ_r below T is the difference of
 two noisy numbers, each end wrong in 1.25 %; from T on, the four ends of φ_{r+} and φ_{(r+1)+} are each wrong in 1.25 %.
-All this holds while |Z| ≤ M, which fails with a chance of at most 2(N e^ε₂)^−2.
+All this holds if |Z| ≤ M, which fails with probability at most 2(N e^ε₂)^−2.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ import numpy as np
 
 from anonhist.mechanisms.basis.falling_band import falling_bounds
 from anonhist.mechanisms.basis.noise_quantile import noise_quantile
-from anonhist.mechanisms.basis.noisy_band import in_steps, invert, merge_steps
+from anonhist.mechanisms.basis.noisy_band import differences, in_steps, invert, merge_steps
 from anonhist.numeric.falling import widen_to_falling
 from anonhist.releases.evidence import Evidence, KPlusBand, PrevalenceBand
 
@@ -40,7 +40,7 @@ _TAIL = 0.025
 
 
 class NoisyParts(NamedTuple):
-    """What PrivHist measures of a profile, all of it differentially private already.
+    """The noisy numbers of one run of PrivHist, all of them differentially private.
 
     Attributes
     ----------
@@ -49,7 +49,7 @@ class NoisyParts(NamedTuple):
     reaching_rate
         Rate of the noise on each.
     large : ndarray of int64, shape (m,)
-        Noisy large counts, in the order of the true ones, made-up ones included.
+        Noisy large counts, in the order of the true ones, including made-up ones.
     border
         M.
     rate
@@ -64,7 +64,7 @@ class NoisyParts(NamedTuple):
 
 
 def of_parts(parts: NoisyParts, released: Profile) -> Evidence:
-    """Return the intervals that one run gives, T ≥ 1; what was published decides which windows are looked at.
+    """Return the intervals from one run, T ≥ 1; the published profile decides which windows are used.
 
     Examples
     --------
@@ -89,23 +89,17 @@ def of_parts(parts: NoisyParts, released: Profile) -> Evidence:
     ends, *bounds = in_steps(low, high, least, most)
     beyond = _beyond(parts, released, tail=_TAIL)
     lows, highs = (np.concatenate(sides) for sides in ((bounds[0], beyond.lows), (bounds[1], beyond.highs)))
-    places = np.unique(np.concatenate((sharper.ends - 1, sharper.ends)))
-    places = places[places > threshold]
-    (lowest, highest), (next_low, next_high) = sharper.at(places), sharper.at(places + 1)
+    places, lowest, highest = differences(sharper, beyond=threshold)
     return Evidence(
         KPlusBand(*merge_steps(np.append(ends, beyond.ends), *widen_to_falling(lows, highs))),
         prevalences=PrevalenceBand(
-            *merge_steps(
-                np.append(ends, places),
-                np.append(bounds[2], np.maximum(lowest - next_high, 0)),
-                np.append(bounds[3], highest - next_low),
-            )
+            *merge_steps(np.append(ends, places), np.append(bounds[2], lowest), np.append(bounds[3], highest))
         ),
     )
 
 
 def of_few(items_rate: float) -> Evidence:
-    """Return the bands if the noisy number of items is 0: there are few items, and at most as many labels.
+    """Return the bands if the noisy number of items is 0: items are few, and labels at most as many.
 
     Examples
     --------
@@ -121,7 +115,7 @@ def of_few(items_rate: float) -> Evidence:
 
 
 def _beyond(parts: NoisyParts, released: Profile, *, tail: float) -> KPlusBand:
-    """Return bounds of φ_{k+} for k > T, each end wrong with a chance of ``tail``; the first step is T + 1 alone."""
+    """Return bounds of φ_{k+} for k > T, each end wrong with probability ``tail``; the first step is T + 1 alone."""
     border, size = parts.reaching.size + 1, parts.large.size
     guess = _large_of(released, border, size)
     found, hoped = (
@@ -142,7 +136,7 @@ def _beyond(parts: NoisyParts, released: Profile, *, tail: float) -> KPlusBand:
 
 
 def _large_of(released: Profile, border: int, size: int) -> _Numbers:
-    """Return so many large counts in descending order, as they would be published: made-up ones stand at the border."""
+    """Return ``size`` large counts in descending order, as published, with made-up ones at the border."""
     at = np.searchsorted(released.counts, border)
     counts, prevalences = released.counts[at:][::-1], released.prevalences[at:][::-1]
     labels = np.diff(np.minimum(np.cumsum(prevalences), size), prepend=0)

@@ -19,21 +19,21 @@ if TYPE_CHECKING:
     from anonhist.mechanisms.basis.noise import Noise
     from anonhist.profiles import Profile
 
-# Where nearly the whole budget goes here, ln(1/ε₃) vanishes and blocks would have no length.
+# If nearly the whole budget is spent here, ln(1/ε₃) vanishes and blocks would have no length.
 _LEAST_LOGARITHM = 0.1
-# More boundaries between T and T' would not fit in memory; so many there are from about n = 2^41 on.
+# More boundaries between T and T' would not fit in memory; this many occur from about n = 2⁴¹ on.
 _MOST_BOUNDARIES = 2**22
 
 
 def noisy_blocks(
     profile: Profile, large: NDArray[np.int64], *, items: int, threshold: int, rate: Fraction, noise: Noise
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return boundaries and noisy block sums, steps H1 to H4; only H4 looks at the profile, and spends ``rate``.
+    """Return boundaries and noisy block sums, steps H1 to H4; only H4 reads the profile, and spends ``rate``.
 
     The paper divides each label between the two boundaries next to its count (H3) and adds Laplace noise of scale
     ``1/(ε₃ w_i)`` to the cumulative sums (H4). Those are ``B_i/w_i`` with the whole number
-    ``B_i = Σ_{s_{i−1} < r ≤ s_i} φ_{r+}``: noise on B_i lies on the grid of step 1/w_i, has the same rate, and needs no
-    rounding to be paid for. Of the T first, each is of one count alone.
+    ``B_i = Σ_{s_{i−1} < r ≤ s_i} φ_{r+}``: noise on B_i has the same rate and lies on the grid of
+    step 1/w_i, so no rounding has to be charged. Each of the first T covers a single count.
 
     Parameters
     ----------
@@ -68,9 +68,9 @@ def high_privacy(levels: NDArray[np.int64], sums: NDArray[np.int64]) -> Profile:
 
 
 def boundaries(large: NDArray[np.int64], *, items: int, threshold: int, epsilon: float) -> NDArray[np.int64]:
-    """Return S of step H2, ascending from 1 to 2N: a function of what was released and of public numbers.
+    """Return S of step H2, ascending from 1 to 2N: a function of released and public numbers.
 
-    Every count up to T, then counts whose logarithms are evenly spaced up to ``T' = ⌈10 √(N/ε₃³)⌉``, then the noisy
+    All counts up to T, then counts with evenly spaced logarithms up to ``T' = ⌈10 √(N/ε₃³)⌉``, then the noisy
     large counts.
     """
     last = min(2 * items, MAX_ITEMS)
@@ -79,7 +79,7 @@ def boundaries(large: NDArray[np.int64], *, items: int, threshold: int, epsilon:
     reach = math.log(farthest / threshold)
     rate = max(math.log1p(step), reach / _MOST_BOUNDARIES)
     number = math.floor(reach / rate) + 1 if reach >= 0 else 0
-    # In place: there may be millions.
+    # In place, as there may be millions.
     spaced = rate * np.arange(number)
     np.multiply(np.exp(spaced, out=spaced), threshold, out=spaced)
     np.minimum(np.floor(spaced, out=spaced), 2.0**62, out=spaced)
@@ -94,7 +94,7 @@ def boundaries(large: NDArray[np.int64], *, items: int, threshold: int, epsilon:
 def block_sums(profile: Profile, levels: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return ``B_i = Σ_{s_{i−1} < r ≤ s_i} φ_{r+} = Σ_x min(n_x, s_i) − Σ_x min(n_x, s_{i−1})``, s_0 = 0, exactly.
 
-    The cells of the Young diagram in a block of columns: one item more is in one block, or beyond the last.
+    The number of cells of the Young diagram in a block of columns: one extra item is in one block, or beyond the last.
 
     Parameters
     ----------

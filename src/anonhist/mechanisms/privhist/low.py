@@ -1,4 +1,4 @@
-"""PrivHist for ε > 1, LowPrivacy: both parts smoothed, joined, and the made-up labels taken out again."""
+"""PrivHist for ε > 1, LowPrivacy: both parts are smoothed and joined, and the made-up labels removed."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def low_privacy(small: NDArray[np.int64], large: NDArray[np.int64], *, border: i
     large : ndarray of int64, shape (m,)
         ``N^cl_i``, the noisy large counts.
     border
-        M, how many labels were made up at T, and as many at T + 1.
+        M, the number of labels made up at T, and as many at T + 1.
     """
     from scipy.optimize import isotonic_regression
 
@@ -44,17 +44,17 @@ def low_privacy(small: NDArray[np.int64], large: NDArray[np.int64], *, border: i
 def without_nearest(
     values: NDArray[np.int64], labels: NDArray[np.int64], middle: int, number: int
 ) -> NDArray[np.int64]:
-    """Take away the ``number`` elements of a multiset nearest to ``middle``, of equally near ones the larger first.
+    """Remove the ``number`` elements of a multiset nearest to ``middle``, the larger of equally near ones first.
 
     Parameters
     ----------
     values, labels : ndarray of int64, shape (k,)
-        Values ≥ 1, ascending, and how many elements have each.
+        Values ≥ 1, ascending, and the number of elements with each.
 
     Returns
     -------
     ndarray of int64, shape (k,)
-        How many are left of each: none, where there are no more than ``number`` in all.
+        The number left of each: 0 if there are no more than ``number`` in all.
 
     Examples
     --------
@@ -71,7 +71,7 @@ def without_nearest(
 
 
 def _profile(values: NDArray[np.int64], labels: NDArray[np.int64]) -> Profile:
-    """Add up equal values, and cut the largest counts where n would pass 2^62."""
+    """Add up equal values, and cut the largest counts if n would exceed 2⁶²."""
     present = labels > 0
     levels, first = np.unique(values[present], return_index=True)
     if not levels.size:

@@ -26,19 +26,17 @@ from anonhist.profiles.whole import MAX_ITEMS
 from anonhist.releases.protocols import check_numbers
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from anonhist.mechanisms.basis.noise import Noise
     from anonhist.privacy import EpsilonLike, Guarantee
     from anonhist.randomness import RandomSource
     from anonhist.releases import Release
 
-# Any T will do that follows from N alone: from n = 2^44 on memory sets it.
+# Any T that follows from N alone is valid: from n = 2⁴⁴ on, memory limits it.
 _LARGEST_THRESHOLD = 2**22
 
 
 def _exact_share(share: EpsilonLike, name: str) -> Fraction:
-    """Return a share exactly; that of the blocks may be nothing."""
+    """Return a share exactly; that of the blocks may be 0."""
     is_nothing = name == "blocks" and str(share) in {"0", "0.0"}
     return Fraction(0) if is_nothing else parse_epsilon(share, name=f"The share {name!r}")
 
@@ -52,9 +50,9 @@ class BudgetShares:
     items
         For n, step 1, > 0.
     cut
-        For the counts up to and above T, steps 2 to 4, > 0.
+        For the counts up to T and above, steps 2 to 4, > 0.
     blocks
-        For the block sums of the high-privacy regime, steps H1 to H4; ≥ 0. In the low-privacy regime it is not spent.
+        For the block sums of the high-privacy regime, steps H1 to H4; ≥ 0. The low-privacy regime does not spend it.
 
     Raises
     ------
@@ -78,15 +76,15 @@ class BudgetShares:
 
     @classmethod
     def thirds(cls) -> BudgetShares:
-        """Return equal thirds, as the mechanism was published."""
+        """Return equal thirds, as published."""
         return cls(Fraction(1, 3), Fraction(1, 3), Fraction(1, 3))
 
     @classmethod
     def recommend(cls, epsilon_per_cell: Fraction) -> BudgetShares:
-        """Return a fiftieth for n and, as the paper recommends, the rest for the cut, or about half each.
+        """Return 1/50 for n and, as the paper recommends, the rest for the cut, or about half each for cut and blocks.
 
-        Above a budget of 1 per cell 1/50 and 49/50, else 1/50, 12/25 and 1/2. (A larger share for the blocks has lower
-        errors on all data tried: 1/50, 1/10 and 22/25 lower by about two fifths; docs/benchmarks.md.)
+        Above ε/Δ = 1: 1/50 and 49/50; else 1/50, 12/25 and 1/2. (A larger share for the blocks has lower errors on all
+        data tried: 1/50, 1/10 and 22/25 have errors about two fifths lower; docs/benchmarks.md.)
         """
         if epsilon_per_cell > 1:
             return cls(Fraction(1, 50), Fraction(49, 50), Fraction(0))
@@ -99,22 +97,20 @@ class BudgetShares:
             return cls.thirds()
         parts = [part.strip() for part in text.split(",")]
         if len(parts) != 3:
-            message = (
+            raise UsageError(
                 f"The shares of the budget are three numbers such as 0.02,0.49,0.49, or 'thirds', not {text!r:.80}."
             )
-            raise UsageError(message)
         return cls(*parts)
 
     @classmethod
     def of(cls, asked: BudgetShares | str | None, epsilon_per_cell: Fraction) -> BudgetShares:
-        """Return what was asked for: shares, text for :meth:`parse`, or None for :meth:`recommend`."""
+        """Return the requested shares, given as shares, text for :meth:`parse`, or None for :meth:`recommend`."""
         if asked is None:
             return cls.recommend(epsilon_per_cell)
         if isinstance(asked, str):
             return cls.parse(asked)
         if not isinstance(asked, BudgetShares):
-            message = f"`shares` must be a BudgetShares, such as BudgetShares.thirds(), not {asked!r}."
-            raise UsageError(message)
+            raise UsageError(f"`shares` must be a BudgetShares, such as BudgetShares.thirds(), not {asked!r}.")
         return asked
 
     def __str__(self) -> str:
@@ -125,11 +121,11 @@ class BudgetShares:
 class PrivHistMechanism(CentralMechanism):
     """Release n and a profile by PrivHist, the first pure mechanism for profiles whose time grows like √n.
 
-    With ε the budget per cell, in the steps of the paper: 1. N = n + noise. 2. The profile is cut at T = ⌈√(N·min(ε,
-    1))⌉: small counts as cumulative prevalences, large ones in descending order, a border of M made-up labels between
-    them. 3., 4. Noise on both. 5. For ε > 1 both are smoothed and joined (low privacy, L1 to L4). 6. For ε ≤ 1 the sums
-    of φ_{r+} over blocks of counts, of lengths that follow from N and the noisy large counts, get noise and a
-    weighted isotonic fit (high privacy, H1 to H6).
+    With ε for ε/Δ, Δ = ``l1_sensitivity``, in the steps of the paper: 1. N = n + noise. 2. The profile is cut at T =
+    ⌈√(N·min(ε, 1))⌉: small counts as cumulative prevalences, large ones in descending order, a border of M made-up
+    labels between them. 3., 4. Noise on both. 5. For ε > 1 both are smoothed and joined (low privacy, L1 to L4). 6. For
+    ε ≤ 1 the sums of φ_{r+} over blocks of counts, of lengths that follow from N and the noisy large counts, get noise
+    and a weighted isotonic fit (high privacy, H1 to H6).
 
     Parameters
     ----------
@@ -142,18 +138,18 @@ class PrivHistMechanism(CentralMechanism):
     Raises
     ------
     UsageError
-        If the shares do not add up to one, or the block sums need a share and have none.
+        If the shares do not add up to one, or the block sums need a share above zero.
 
     Guarantees
     ----------
-    Pure differential privacy; the guarantee lists the steps and what each spends. For ε > 1 the third share is not
+    Pure differential privacy; the guarantee lists the steps and their budgets. For ε > 1 the third share is not
     spent, so equal thirds promise 2ε/3. All noise is exact and added to whole numbers, that of step H4 to the sums of
     whole blocks, so floating point costs nothing. Proof: docs/proofs/privhist.md.
 
     Notes
     -----
-    Õ(√n + t) time for t distinct counts. :attr:`Release.n` is N, off by about 1/ε₁ whatever n is: nearer than the
-    profile's own n where there are millions of items. Intervals are from the noisy numbers themselves
+    Õ(√n + t) time for t distinct counts. :attr:`Release.n` is N, off by about 1/ε₁ whatever n is: closer than the
+    n of the profile if there are millions of items. Intervals are computed from the noisy numbers themselves
     (:mod:`~anonhist.mechanisms.privhist.band`).
 
     References
@@ -167,10 +163,11 @@ class PrivHistMechanism(CentralMechanism):
     [('the number of items', '1/25'), ('small and large counts', '49/25')]
     """
 
+    name: ClassVar[str] = "privhist"
     keeps_noisy_values: ClassVar[bool] = True
 
     _: KW_ONLY
-    # Kept as they are, so that equal mechanisms compare equal however they were made.
+    # Always stored as shares, so that mechanisms compare equal however they were made.
     shares: Converted[BudgetShares | str | None, BudgetShares] = completed(
         lambda self, asked: BudgetShares.of(asked, self.epsilon_per_cell), default=None
     )
@@ -181,30 +178,16 @@ class PrivHistMechanism(CentralMechanism):
             raise UsageError("Up to ε/Δ = 1, the block sums need a share of the budget above zero.")
         least = min(share for share in (self.shares.items, self.shares.cut, self.shares.blocks) if share)
         if least * self.epsilon_per_cell < self.smallest_epsilon_per_cell:
-            message = (
+            raise UsageError(
                 f"A share of {least} leaves its step with ε/Δ below {short_decimal(self.smallest_epsilon_per_cell)}: "
                 "give it more."
             )
-            raise UsageError(message)
-
-    @property
-    def name(self) -> str:
-        """The mechanism's name, as in ``mechanism="frobenius"``."""
-        return "privhist"
-
-    @property
-    def parameters(self) -> Mapping[str, str | int]:
-        """Public parameters, enough to make the mechanism again."""
-        return {**super().parameters, "shares": str(self.shares)}
 
     @classmethod
     def _own(cls, parameters: dict[str, object]) -> dict[str, Any]:
-        own = super()._own(parameters)
-        if "shares" not in own:
-            return own
-        if not isinstance(own["shares"], str):
+        if not isinstance(parameters.get("shares", ""), str):
             raise UsageError("the shares must be text.")
-        return {"shares": BudgetShares.parse(own["shares"])}
+        return super()._own(parameters)
 
     @property
     def guarantee(self) -> Guarantee:
@@ -230,17 +213,17 @@ class PrivHistMechanism(CentralMechanism):
     def simulate(self, profile: Profile, *, size: int, rng: np.random.Generator) -> list[Profile]:
         """Return ``size`` runs on a public profile, with simulation randomness."""
         public, noise = top_labels(self.admit(profile), MOST_LABELS), simulated_noise(rng)
-        # The noisy number of items moves the threshold by little where there are many. Each label that is written out
-        # takes about as much as four counters of a sketch.
+        # With many items, noise on their number hardly moves the threshold. Each expanded label takes about as much
+        # memory as four counters of a sketch.
         check_numbers(4 * public.k_plus(self._threshold(public.n) // 2))
         return list(pulsing(self.publishable(self._run(public, noise)[0]) for _ in range(size)))
 
     def impossible(self, profile: Profile, items: int | None) -> str:
-        """Return what is wrong if the number of items is missing, or too small for the profile."""
+        """Return a reason if the number of items is missing, or too small for the profile."""
         if items is None:
             return "items, the number of items that PrivHist publishes, is missing"
         reach = 2 * items if self.epsilon_per_cell <= 1 else 2**63
-        # Whether it is in range, the release checks.
+        # The release checks its range.
         is_too_small = items >= 0 and bool((not items and profile.n) or profile.k_plus(reach + 1))
         return "PrivHist cannot publish this profile with so few items" if is_too_small else ""
 
@@ -248,7 +231,7 @@ class PrivHistMechanism(CentralMechanism):
         return min(math.ceil(math.sqrt(items * min(float(self.epsilon_per_cell), 1.0))), _LARGEST_THRESHOLD)
 
     def _run(self, profile: Profile, noise: Noise) -> tuple[Profile, int, NoisyParts | None]:
-        """Run once: what is published, N, and the noisy numbers that the former was fitted to, if N is not 0."""
+        """Run once; return the published profile, N, and the noisy numbers behind the fit, if N is not 0."""
         shares, epsilon = self.shares, self.epsilon_per_cell
         for_items, for_cut, for_blocks = (share * epsilon for share in (shares.items, shares.cut, shares.blocks))
         # 1.
@@ -259,15 +242,15 @@ class PrivHistMechanism(CentralMechanism):
         threshold = self._threshold(items)
         border = border_width(items, for_cut)
         small, large = cut(profile, threshold, border, shift=int(noise(for_cut, 1)[0]))
-        # 3. is needed for low privacy alone, and unused noise need not be drawn; 4.
+        # Step 3 is needed for low privacy only, and unused noise need not be drawn. Step 4.
         low = epsilon > 1
         noisy_small = add_noise(small, noise(for_cut, threshold)) if low else None
-        noisy_large = add_noise(large.expand(), noise(for_cut, large.num_labels))
+        noisy_large = add_noise(large, noise(for_cut, large.size))
         # 5., 6.
         rate = float(for_cut)
         if noisy_small is not None:
-            # The made-up labels and the border noise cancel: see band.py.
-            reaching = add_noise(noisy_small, np.full(threshold, large.num_labels - 2 * border))
+            # The made-up labels and the border noise cancel; see band.py.
+            reaching = add_noise(noisy_small, np.full(threshold, large.size - 2 * border))
             parts = NoisyParts(reaching, rate, noisy_large, border, rate)
             return low_privacy(noisy_small, noisy_large, border=border), items, parts
         levels, sums = noisy_blocks(
@@ -278,6 +261,6 @@ class PrivHistMechanism(CentralMechanism):
 
 
 def border_width(items: int, rate: Fraction) -> int:
-    """Return ``M = ⌈max(2 ln(N e^ε₂), 1)/ε₂⌉``: noise of this rate exceeds it with a chance of 2(N e^ε₂)^−2 at most."""
+    """Return ``M = ⌈max(2 ln(N e^ε₂), 1)/ε₂⌉``: noise of rate ε₂ exceeds it with probability ≤ 2(N e^ε₂)^−2."""
     epsilon = float(rate)
     return math.ceil(max(2 * (math.log(items) + epsilon), 1) / epsilon)

@@ -1,4 +1,4 @@
-"""Power sums with labels not seen: the asymptotic estimator of Chao and Jost, which iNEXT and SpadeR report."""
+"""Power sums with unseen labels: the asymptotic estimator of Chao and Jost, which iNEXT and SpadeR report."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
     from anonhist.profiles import Profile
 
-# Step of the integral over ln y, and where e^(−y) ends: the error falls as e^(−π²/step).
+# Step and upper end of the integral over ln y: the error falls as e^(−π²/step).
 _STEP = 0.25
 _END = math.log(50.0)
 # How far below the scale of A the integral over ln y starts.
 _BELOW = 40.0
-# Of orders that are not whole the formula may end at 0 or below; so near to it, only rounding decides.
+# For fractional orders the formula may give 0 or less; this close to 0, only rounding decides.
 _POSITIVE = 1e-6
 _FEW = ("There are fewer items than the order: the value is that of the sample itself, which is too low.",)
 _UNKNOWN = (
@@ -34,21 +34,21 @@ _UNKNOWN = (
 class ChaoJostSum(SumEstimator):
     """``M = Σ_r r^(q)/n^(q)·φ_r + (φ_1/n)·Σ_{s≥0} C(q−1, n+s)·(−1)^(n+s)·(1−A)^(s+1)``.
 
-    The first part, ``x^(q) = Γ(x+1)/Γ(x−q+1)``, is what the sample says; it is the double sum of Chao and Jost (2015,
-    eq. 5b) in closed form. The second goes on to larger samples as if labels not seen were as frequent as those seen
-    once, each ``A = 2φ_2/((n−1)φ_1 + 2φ_2)``, or ``2/((n−1)(φ_1−1) + 2)`` where none was seen twice. At q = 0 the Hill
-    number is Chao1 in iNEXT's form, at 1 the exponential of the entropy of Chao, Wang and Jost (2013), and at 2, 3, …
-    the second part is 0 and M is unbiased.
+    The first part, with ``x^(q) = Γ(x+1)/Γ(x−q+1)``, depends on the sample alone; it is the double sum of Chao and Jost
+    (2015) in closed form. The second part extrapolates to larger samples as if unseen labels were as frequent as those
+    seen once, with ``A = 2φ_2/((n−1)φ_1 + 2φ_2)``, or ``2/((n−1)(φ_1−1) + 2)`` if no label was seen twice. At q = 0 the
+    Hill number is Chao1 in iNEXT's form, at q = 1 the exponential of the entropy of Chao, Wang and Jost (2013). At
+    q = 2, 3, … the second part is 0, and M is unbiased.
 
-    Of one label M is 1. Of n singletons the Hill number of order 0 is ``n + (n−1)²/2``. Where the formula ends at 0 or
-    below, as it can from q = 2 on, M is the smaller of ``1/C(n, q)``, what a single group of q equal items would make
-    it, and of its plug-in value: the Hill number of order 2 of n singletons is ``n(n−1)/2``, or n if that is more. With
-    fewer items than the order, M is the plug-in value.
+    For one label M is 1. For n singletons the Hill number of order 0 is ``n + (n−1)²/2``. From q = 2 on the formula may
+    give 0 or less; M is then the smaller of its plug-in value and ``1/C(n, q)``, the value for a single group of q
+    equal items. So the Hill number of order 2 of n singletons is ``n(n−1)/2``, or n if that is more. With fewer items
+    than the order, M is the plug-in value.
 
     References
     ----------
     .. [1] A. Chao, L. Jost, "Estimating diversity and entropy profiles via discovery rates of new species", Methods in
-           Ecology and Evolution 6 (2015), 873–882, eq. 5b.
+           Ecology and Evolution 6 (2015), 873–882.
     .. [2] A. Chao, Y. T. Wang, L. Jost, "Entropy and the species accumulation curve: a novel estimator of entropy via
            discovery rates of new species", Methods in Ecology and Evolution 4 (2013), 1091–1100.
 
@@ -71,7 +71,7 @@ class ChaoJostSum(SumEstimator):
         rise_of_all = log_rise(np.array([float(n)]), shift)
 
         def shares(counts: NDArray[np.int64]) -> NDArray[np.float64]:
-            # No count of a sample is above n.
+            # No count is above n.
             return np.where(counts > 0, falling_share(np.minimum(counts, n), n, order), 0.0)
 
         def weights_above_zero(counts: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -79,7 +79,7 @@ class ChaoJostSum(SumEstimator):
                 return np.asarray(shares(counts) / shift)
             held = np.clip(counts, 1, n).astype(np.float64)
             rise = rise_of_all - log_rise(held, shift)
-            # What is proportional to the count is fixed with n: taken off, nothing cancels near q = 1.
+            # A part proportional to the count is fixed with n: without it, nothing cancels near q = 1.
             return np.asarray((counts > 0) * held / n * at_zero(np.expm1, shift, rise))
 
         def weights(counts: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -103,11 +103,11 @@ def _rests_on_singletons(profile: Profile) -> tuple[str, ...]:
 
 
 def _tail(profile: Profile, order: float) -> tuple[float, float, float]:
-    """Return the second part, divided by 1 − q, and its derivatives with respect to φ_1 and φ_2.
+    """Return the second part divided by 1 − q, and its derivatives with respect to φ_1 and φ_2.
 
     The sum over s is ``(1 − q)·f(1)·(1 − A)·A^(q−1)·∫_0^∞ e^(−y)·(1 − (1−A)·e^(−y/n))^(−q) dy`` with
-    ``f(1) = Γ(2)/Γ(2−q)·Γ(n−q+1)/Γ(n+1)``: Taylor's remainder of ``(1 − u)^(q−1)``, as an incomplete beta function.
-    Everything in it is positive, so n and A may be of any size.
+    ``f(1) = Γ(2)/Γ(2−q)·Γ(n−q+1)/Γ(n+1)``: the Taylor remainder of ``(1 − u)^(q−1)``, as an incomplete beta function.
+    All terms are positive, so n and A may be of any size.
     """
     n, once, twice = float(profile.n), float(profile.prevalence(1)), float(profile.prevalence(2))
     if not once or (n - 1) * (once - 1 + twice) == 0:
@@ -118,7 +118,7 @@ def _tail(profile: Profile, order: float) -> tuple[float, float, float]:
         by_once, by_twice = -alike * (n - 1) / whole, 2 * (1 - alike) / whole
         rest = (n - 1) * once / whole
     else:
-        # How A changes with the first label seen twice is a jump: no derivative is taken.
+        # A jumps with the first label seen twice: no derivative is taken.
         alike = 2 / ((n - 1) * (once - 1) + 2)
         by_once, by_twice = -(alike**2) * (n - 1) / 2, 0.0
         rest = (n - 1) * (once - 1) * alike / 2

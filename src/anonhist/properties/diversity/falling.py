@@ -10,16 +10,16 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-# From here on Stirling's series with the terms below is right to the last digit.
+# From here on, Stirling's series with the terms below is exact to the last digit.
 _LARGE = 16
-# B_2m/(2m(2m−1)), of 1/x, 1/x³, 1/x⁵ …
+# B_2m/(2m(2m−1)), the coefficients of 1/x, 1/x³, 1/x⁵, …
 _STIRLING = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 / 156)
 
 
 def log_rise(x: NDArray[np.float64], shift: float) -> NDArray[np.float64]:
     """Return ``ln(Γ(x+s)/Γ(x))/s``, which is ψ(x) for s = 0.
 
-    Stirling's series, written such that nothing cancels however large x or small s. For x below 16, steps of one.
+    By Stirling's series, written so that nothing cancels for large x or small s; for x below 16, by recurrence.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def _log_rise_of_large(x: NDArray[np.float64], shift: float) -> NDArray[np.float
 
 
 def at_zero(function: np.ufunc, shift: float, x: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return ``f(s·x)/s`` of an f with f(0) = 0 and f'(0) = 1; its limit x where s is 0.
+    """Return ``f(s·x)/s`` for a function with f(0) = 0 and f'(0) = 1; its limit x if s is 0.
 
     Examples
     --------
@@ -66,10 +66,10 @@ def at_zero(function: np.ufunc, shift: float, x: NDArray[np.float64]) -> NDArray
 
 
 def falling_share(counts: NDArray[np.int64], n: int, order: float) -> NDArray[np.float64]:
-    """Return ``x^(q)/n^(q) = Π_{y=x+1}^n (y−q)/y`` for counts x ≥ 0, beyond n as well.
+    """Return ``x^(q)/n^(q) = Π_{y=x+1}^n (y−q)/y`` for counts x ≥ 0, also beyond n.
 
-    Of whole orders it is 0 for x < q, else the probability that q items drawn without replacement are all among x. Of
-    other orders it has either sign for x < q.
+    For whole orders it is 0 for x < q, otherwise the probability that q items drawn without replacement are all among
+    x. For other orders it may be negative for x < q.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ def falling_share(counts: NDArray[np.int64], n: int, order: float) -> NDArray[np
         for step in range(int(order)):
             shares *= np.maximum(counts - step, 0) / float(n - step)
         return shares
-    # Below the first whole number past q, factors change sign: step down from there.
+    # Below the first whole number past q factors change sign, so step down from there.
     first = math.ceil(order)
     shift = 1.0 - order
     large = np.maximum(counts, first).astype(np.float64)
@@ -96,7 +96,7 @@ def falling_share(counts: NDArray[np.int64], n: int, order: float) -> NDArray[np
 
 
 def least_share(n: int, order: float) -> float:
-    """Return ``1/C(n, q)``, the share of a count of q: of whole orders the least that is not 0.
+    """Return ``1/C(n, q)``, the share of a count of q: for whole orders, the least value above 0.
 
     Examples
     --------

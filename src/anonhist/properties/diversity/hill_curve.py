@@ -8,8 +8,8 @@ import numpy as np
 
 from anonhist.errors import UsageError
 from anonhist.properties.curve import Axes, estimated_curve
-from anonhist.properties.diversity.methods import sum_estimator
 from anonhist.properties.diversity.order_sum import OrderSum
+from anonhist.properties.diversity.orders import sum_estimator
 from anonhist.properties.estimator import value_of
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from anonhist.profiles import Profile
     from anonhist.properties.curve import Curve
-    from anonhist.properties.diversity.methods import DiversityMethod
+    from anonhist.properties.diversity.orders import DiversityMethod
     from anonhist.properties.estimator import Resimulated
 
 _WITHOUT_BIAS = 2
@@ -42,29 +42,29 @@ def hill_curve(
     Parameters
     ----------
     data
-        A profile, or a release: then the band covers privacy noise as well, or there is none and
+        A profile or a release. For a release, the band also covers privacy noise, or there is no band, and
         :attr:`Curve.why_unknown` says why.
     orders
         q, numbers from 0 to 12, ascending; 0, 0.1, …, 3 by default.
     method
-        ``"chao-jost"`` (default), ``"plug-in"`` or ``"unbiased"``, as of :func:`~anonhist.properties.hill_number`.
+        ``"chao-jost"`` (default), ``"plug-in"`` or ``"unbiased"``: see :func:`~anonhist.properties.hill_number`.
     level
-        Probability with which each interval is meant to hold the truth.
+        Probability with which each interval is meant to contain the truth.
     bootstraps
-        How many samples are drawn for the band, ≥ 3; 50 by default, as there.
+        Number of bootstrap samples for the band, ≥ 3; 50 by default, as in iNEXT.
     rng
-        Where they come from; a new generator by default.
+        Random generator for the samples; a new one by default.
 
     Raises
     ------
     UsageError
-        If there is no such method, or a number is impossible.
+        If there is no such method, or a number is out of range.
 
     References
     ----------
     .. [1] M. O. Hill, "Diversity and evenness: a unifying notation and its consequences", Ecology 54 (1973), 427–432.
     .. [2] A. Chao, L. Jost, "Estimating diversity and entropy profiles via discovery rates of new species", Methods in
-           Ecology and Evolution 6 (2015), 873–882, eq. 5b.
+           Ecology and Evolution 6 (2015), 873–882.
 
     Examples
     --------
@@ -74,8 +74,7 @@ def hill_curve(
     >>> curve.value.round(3).tolist()
     [9.138, 6.229, 4.318]
     """
-    listed = list(orders)
-    chosen = [sum_estimator(order, method, OrderSum.as_hill, of="Hill numbers") for order in listed]
+    chosen = [sum_estimator(order, method, OrderSum.as_hill, of="Hill numbers") for order in orders]
     x = np.array([estimator.order for estimator in chosen])
     if not x.size or not bool(np.all(np.diff(x) > 0)):
         raise UsageError("`orders` must be ascending numbers, at least one, such as (0, 1, 2).")

@@ -1,4 +1,4 @@
-"""Intervals for Hill numbers, Rényi and Tsallis entropies, whatever the method."""
+"""Intervals for Hill numbers, Rényi and Tsallis entropies, for all methods."""
 
 from __future__ import annotations
 
@@ -8,28 +8,28 @@ from typing import TYPE_CHECKING
 
 from anonhist.properties.diversity.order_sum import OrderSum
 from anonhist.properties.diversity.plug_in import PlugInSum
-from anonhist.properties.diversity.power_interval import PowerSumInterval
+from anonhist.properties.diversity.power_sum import PowerSumInterval
 from anonhist.properties.entropy.interval import EntropyInterval
-from anonhist.properties.intervals import NormalInterval, OneSided, Resting
-from anonhist.properties.statement import Bounds, Holds, Statement
+from anonhist.properties.intervals import LowerEnd
+from anonhist.properties.statement import Bounds
 from anonhist.properties.support_size.interval import AtLeastLabels
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from anonhist.properties.estimator import Point
-    from anonhist.properties.intervals import Interval
+    from anonhist.properties.intervals import Interval, NormalInterval
     from anonhist.properties.sample import Sample
 
-_ONLY_LEAST = Statement(Holds.AT_LEAST, "labels too rare to be seen may add any amount at orders below 2")
+_ONLY_LEAST = "labels too rare to be seen may add any amount at orders below 2"
 
 
 def order_interval(order: float, scale: Callable[[OrderSum], Point], ends: NormalInterval) -> Interval:
     """Return the interval of an order on a scale: the same for all methods.
 
-    From order 2 on it is that of the unbiased power sum. At q = 0 and 1 it is that of the support size and of the
-    entropy. Else it has a lower end only: that of ``plug-in``, which is too low on
-    average for every distribution, for Tsallis entropies are concave in the probabilities.
+    From order 2 on it is that of the unbiased power sum; at q = 0 that of the support size, at q = 1 that of the
+    entropy. Otherwise it has only a lower end, that of ``plug-in``, which is too low on average for every distribution,
+    because Tsallis entropies are concave in the probabilities.
 
     Parameters
     ----------
@@ -38,10 +38,11 @@ def order_interval(order: float, scale: Callable[[OrderSum], Point], ends: Norma
     scale
         One of the scales of :class:`~anonhist.properties.diversity.order_sum.OrderSum`.
     ends
-        What the property lies between on that scale.
+        Range of the property on that scale.
 
     Examples
     --------
+    >>> from anonhist.properties.intervals import NormalInterval
     >>> order_interval(2.0, OrderSum.as_hill, NormalInterval(1.0)).of_nothing()
     (1.0, inf)
     """
@@ -51,11 +52,11 @@ def order_interval(order: float, scale: Callable[[OrderSum], Point], ends: Norma
         return ExponentialInterval(EntropyInterval()) if scale is OrderSum.as_hill else EntropyInterval()
     if order == 0 and scale is OrderSum.as_hill:
         return AtLeastLabels()
-    return OneSided(_ONLY_LEAST, Resting(PlugInSum(order, scale), ends))
+    return LowerEnd(PlugInSum(order, scale), _ONLY_LEAST, ends)
 
 
 def _of_number(order: float) -> dict[Callable[[OrderSum], Point], Callable[[float], float]]:
-    """Return the scales as functions of the Hill number."""
+    """Return each scale as a function of the Hill number."""
     return {
         OrderSum.as_hill: lambda number: number,
         OrderSum.as_renyi: math.log,
@@ -65,7 +66,7 @@ def _of_number(order: float) -> dict[Callable[[OrderSum], Point], Callable[[floa
 
 @dataclass(frozen=True)
 class ExponentialInterval:
-    """The exponential of another interval: of the Hill number of order 1 from the entropy.
+    """The exponential of another interval: for the Hill number of order 1, from that of the entropy.
 
     Attributes
     ----------
@@ -86,13 +87,9 @@ class ExponentialInterval:
     def of(self, sample: Sample, value: float, error: float) -> Bounds:
         """Return the ends; the value always lies between them."""
         found = self.of_logarithm.of(sample, math.log(value), error / value)
-        return Bounds(math.exp(found.low), _exponential(found.high), found.statement).around(value)
+        return Bounds(math.exp(found.low), math.exp(found.high), found.statement).around(value)
 
     def of_nothing(self) -> tuple[float, float]:
         """Return the range of the property."""
         low, high = self.of_logarithm.of_nothing()
-        return math.exp(low), _exponential(high)
-
-
-def _exponential(number: float) -> float:
-    return math.inf if math.isinf(number) else math.exp(number)
+        return math.exp(low), math.exp(high)

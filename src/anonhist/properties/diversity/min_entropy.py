@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 from anonhist.properties.apply import apply
 from anonhist.properties.entropy.entropy import entropy_unit
 from anonhist.properties.estimator import Point
-from anonhist.properties.intervals import NormalInterval, OneSided
-from anonhist.properties.statement import Holds, Statement
+from anonhist.properties.intervals import LowerEnd
 
 if TYPE_CHECKING:
     from anonhist.profiles import Profile
@@ -18,15 +17,15 @@ if TYPE_CHECKING:
     from anonhist.properties.estimator import Resimulated
 
 _CLEAR = 2.0
-_BY_CHANCE = Statement(Holds.AT_LEAST, "the label that leads in a sample leads partly by chance")
+_BY_CHANCE = "the label that leads in a sample leads partly by chance"
 
 
 @dataclass(frozen=True)
 class MinEntropy:
     """``−ln(r_max/n)`` in nats, with standard error ``sqrt((1 − p)/(n·p))``, ``p = r_max/n``.
 
-    Too low, since the largest of several counts is partly so by chance: by about ``1/(n·p)`` and less where one label
-    is clearly the most frequent, by far more where many are alike. Of one label it is 0, of n singletons ln n.
+    Too low, since the largest of several counts is so partly by chance: by at most about ``1/(n·p)`` if one label is
+    clearly the most frequent, by far more if many are about as frequent. For one label it is 0, for n singletons ln n.
 
     References
     ----------
@@ -46,7 +45,7 @@ class MinEntropy:
     def point(self, profile: Profile) -> Point:
         """Estimate from a profile with at least one item."""
         n, largest = float(profile.n), float(profile.counts[-1])
-        # A share of 1 by rounding, of one label among 10^15 items more, is no reason for an error of 0.
+        # A share that is 1 only by rounding must not make the error 0.
         others = profile.n - int(profile.counts[-1])
         error = math.sqrt(others / n / largest)
         value = -math.log1p(-others / n) if largest > n / 2 else math.log(n / largest)
@@ -65,23 +64,23 @@ def _tie_warning(profile: Profile) -> tuple[str, ...]:
 
 
 def min_entropy(data: Profile | Resimulated, *, base: float = math.e, level: float = 0.95) -> Estimate:
-    """Estimate the min-entropy ``H_∞ = −ln max_x p_x``: how hard one best guess is.
+    """Estimate the min-entropy ``H_∞ = −ln max_x p_x``: how hard the single best guess is.
 
-    The largest share of a sample is too high on average, for every distribution: so there is a lower end only.
+    The largest share of a sample is too high on average for every distribution, so there is only a lower end.
 
     Parameters
     ----------
     data
-        A profile, or a release: then the interval covers privacy noise as well.
+        A profile or a release. For a release, the interval also covers privacy noise.
     base
         Base of the logarithm, > 1: 2 for bits, e (default) for nats.
     level
-        Probability with which the interval is meant to hold the truth.
+        Probability with which the interval is meant to contain the truth.
 
     Raises
     ------
     UsageError
-        If a number is impossible.
+        If a number is out of range.
 
     References
     ----------
@@ -95,5 +94,5 @@ def min_entropy(data: Profile | Resimulated, *, base: float = math.e, level: flo
     at least 0.900028 bits (95 % confidence), estimate 1: the label that leads in a sample leads partly by chance
     """
     unit, scale = entropy_unit(base)
-    interval = OneSided(_BY_CHANCE, NormalInterval(0.0))
+    interval = LowerEnd(MinEntropy(), _BY_CHANCE)
     return apply(data, MinEntropy(), interval, level=level, unit=unit, scale=scale)

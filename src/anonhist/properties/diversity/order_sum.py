@@ -1,4 +1,4 @@
-"""A power sum ``M = Σ_x p_x^q`` and the three scales on which it is reported."""
+"""A power sum ``M = Σ_x p_x^q`` and the scales on which it is reported."""
 
 from __future__ import annotations
 
@@ -8,24 +8,21 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from anonhist.errors import UsageError
-from anonhist.properties.estimator import Point
+from anonhist.properties.estimator import Point, multiplied
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    import numpy as np
-    from numpy.typing import NDArray
-
     from anonhist.profiles import Profile
     from anonhist.properties.estimator import Weights
 
-# Beyond, sums of powers of 1/2^63 would leave the floats.
+# Beyond, powers of 1/2⁶³ underflow.
 _MOST = 12
 
 
 @dataclass(frozen=True)
 class OrderSum:
-    """An estimate of the power sum of order q, accurate near q = 1, where it is 1 whatever the distribution.
+    """An estimate of the power sum of order q, accurate near q = 1, where it is 1 for every distribution.
 
     Attributes
     ----------
@@ -36,7 +33,7 @@ class OrderSum:
     tsallis
         ``T = (M − 1)/(1 − q) ≥ 0``; at q = 1 its limit, the Shannon entropy in nats.
     weights
-        Derivatives of T with respect to φ_j; of anything proportional to j they are free, since n is fixed.
+        Derivatives of T with respect to φ_j, up to multiples of j, since n is fixed.
     warnings
         Sentences about assumptions that visibly fail.
     """
@@ -49,7 +46,7 @@ class OrderSum:
 
     def as_power_sum(self) -> Point:
         """Return M."""
-        return Point(self.total, _times(self.weights, 1.0 - self.order), warnings=self.warnings)
+        return Point(self.total, multiplied(self.weights, 1.0 - self.order), warnings=self.warnings)
 
     def as_tsallis(self) -> Point:
         """Return T."""
@@ -57,20 +54,20 @@ class OrderSum:
 
     def as_renyi(self) -> Point:
         """Return ``ln(M)/(1 − q)`` in nats, at q = 1 the Shannon entropy."""
-        return Point(self._renyi(), _times(self.weights, 1 / self.total), warnings=self.warnings)
+        return Point(self._renyi(), multiplied(self.weights, 1 / self.total), warnings=self.warnings)
 
     def as_hill(self) -> Point:
         """Return ``M^(1/(1−q))``, the exponential of the Rényi entropy."""
         shift = 1.0 - self.order
-        # Exactly the number of labels at q = 0.
+        # At q = 0 this is exactly the number of labels.
         value = self.total ** (1 / shift) if abs(shift) > 0.5 else math.exp(self._renyi())
-        return Point(value, _times(self.weights, value / self.total), warnings=self.warnings)
+        return Point(value, multiplied(self.weights, value / self.total), warnings=self.warnings)
 
     def _renyi(self) -> float:
         shift = 1.0 - self.order
         if not shift:
             return self.tsallis
-        # ln M where M is near 1, without cancellation.
+        # ln M without cancellation if M is near 1.
         near = abs(shift * self.tsallis) < 0.5
         return (math.log1p(shift * self.tsallis) if near else math.log(self.total)) / shift
 
@@ -101,22 +98,14 @@ class SumEstimator(ABC):
         return self.scale(self.sum_of(profile))
 
 
-def _times(weights: Weights, factor: float) -> Weights:
-    def scale(counts: NDArray[np.int64]) -> NDArray[np.float64]:
-        return factor * weights(counts)
-
-    return scale
-
-
-def check_order(order: object, *, least: int = 0) -> float:
-    """Return q, refusing what is no number from ``least`` to 12.
+def check_order(order: object) -> float:
+    """Return q; refuse anything but a number from 0 to 12.
 
     Examples
     --------
     >>> check_order(2)
     2.0
     """
-    if isinstance(order, bool) or not isinstance(order, int | float) or not least <= order <= _MOST:
-        message = f"`order` must be a number from {least} to {_MOST}, such as 2, not {order!r:.80}."
-        raise UsageError(message)
+    if isinstance(order, bool) or not isinstance(order, int | float) or not 0 <= order <= _MOST:
+        raise UsageError(f"`order` must be a number from 0 to {_MOST}, such as 2, not {order!r:.80}.")
     return float(order)

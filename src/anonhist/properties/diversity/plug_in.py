@@ -1,4 +1,4 @@
-"""Power sums of the sample itself."""
+"""Power sums of the sample."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 class PlugInSum(SumEstimator):
     """``M = Σ_r (r/n)^q·φ_r``.
 
-    Of one label it is 1, of n singletons ``n^(1−q)``: Hill numbers of 1 and n.
+    For one label it is 1, for n singletons ``n^(1−q)``: their Hill numbers are 1 and n.
 
     References
     ----------
@@ -46,7 +46,7 @@ class PlugInSum(SumEstimator):
             if order >= 2:
                 return np.asarray((held / n) ** order / shift)
             surprise = np.log(n / np.maximum(held, 1))
-            # What is proportional to the count is fixed with n: taken off, nothing cancels near q = 1.
+            # A part proportional to the count is fixed with n: without it, nothing cancels near q = 1.
             return held / n * at_zero(np.expm1, shift, surprise)
 
         total = float((profile.counts / n) ** order @ profile.prevalences)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar, Literal, get_args
 
 import numpy as np
@@ -11,9 +11,9 @@ import numpy as np
 from anonhist.privacy import parse_whole_number
 from anonhist.properties.apply import apply
 from anonhist.properties.estimator import Point
-from anonhist.properties.linear import LinearStatistic
+from anonhist.properties.linear import LinearEstimator, LinearStatistic
 from anonhist.properties.options import check_alphabet, check_method
-from anonhist.properties.pml import PmlDistanceToUniformity
+from anonhist.properties.pml.plug_ins import PmlDistanceToUniformity
 from anonhist.properties.statement import Bounds, Holds, Statement
 
 if TYPE_CHECKING:
@@ -24,48 +24,17 @@ if TYPE_CHECKING:
     from anonhist.properties.estimator import Resimulated
     from anonhist.properties.sample import Sample
 
-# Items per label below which chance alone adds about a tenth or more: sqrt(2k/(πn)) of uniform data.
+# With fewer items per label, chance alone adds a tenth or more: sqrt(2k/(πn)) for uniform data.
 _FEW = 64
 _UNEVEN = "the lower end allows for what chance alone may add"
 
 
-def uniformity_statistic(n: int, alphabet_size: int) -> LinearStatistic:
-    """Return ``Σ_{j≥0} |j/n − 1/k|·φ_j`` with ``φ_0 = k − S_obs``.
-
-    Parameters
-    ----------
-    n
-        Public number of items, ≥ 1.
-    alphabet_size
-        k ≥ 1, how many labels there can be.
-
-    Raises
-    ------
-    UsageError
-        If a number is out of range.
-
-    Examples
-    --------
-    >>> from anonhist.profiles import Profile
-    >>> uniformity_statistic(4, 4).of(Profile.from_counts([2, 2]))
-    1.0
-    """
-    items = float(parse_whole_number(n, name="n", most=2**63 - 1))
-    size = parse_whole_number(alphabet_size, name="alphabet_size")
-
-    def weights(counts: NDArray[np.int64]) -> NDArray[np.float64]:
-        return np.asarray(np.abs(counts / items - 1 / size))
-
-    turn = n // size
-    return LinearStatistic(weights, head=0, alphabet_size=size, kinks=(turn, turn + 1))
-
-
 @dataclass(frozen=True)
 class DistanceToUniformity:
-    """``Σ_x |n_x/n − 1/k|`` over all k labels, those not seen included.
+    """``Σ_x |n_x/n − 1/k|`` over all k labels, unseen ones included.
 
-    Too high, by about ``sqrt(2k/(πn))`` where the labels are alike. Of one label it is ``2·(1 − 1/k)``, of n singletons
-    ``2·(1 − n/k)``.
+    Too high, by about ``sqrt(2k/(πn))`` if labels are equally frequent. For one label it is ``2·(1 − 1/k)``, for n
+    singletons ``2·(1 − n/k)``.
 
     Attributes
     ----------
@@ -91,23 +60,40 @@ class DistanceToUniformity:
     def point(self, profile: Profile) -> Point:
         """Estimate from a profile with at least one item."""
         k = self.alphabet_size
-        statistic = uniformity_statistic(profile.n, k)
+        statistic = self.statistic(profile.n)
         warnings: tuple[str, ...] = ()
         if profile.n < _FEW * k:
             warnings = (
                 f"With fewer than {_FEW} items per label, chance alone makes the data uneven: the value is too high.",
             )
-        # A release may hold more labels than there are.
+        # A release may have more labels than there are.
         value = min(max(statistic.of(profile), 0.0), 2 * (1 - 1 / k))
         return Point(value, statistic.weights, warnings=warnings)
+
+    def statistic(self, n: int) -> LinearStatistic:
+        """Return ``Σ_{j≥0} |j/n − 1/k|·φ_j`` with ``φ_0 = k − S_obs``, for n ≥ 1 items.
+
+        Raises
+        ------
+        UsageError
+            If a number is out of range.
+        """
+        items = float(parse_whole_number(n, name="n", most=2**63 - 1))
+        size = parse_whole_number(self.alphabet_size, name="alphabet_size")
+
+        def weights(counts: NDArray[np.int64]) -> NDArray[np.float64]:
+            return np.asarray(np.abs(counts / items - 1 / size))
+
+        turn = n // size
+        return LinearStatistic(weights, head=0, alphabet_size=size, kinks=(turn, turn + 1))
 
 
 @dataclass(frozen=True)
 class DistanceInterval:
     """From ``d − b − z·error`` to ``d + z·error``, d the plug-in distance: the same for all methods.
 
-    The mean of d is never below the distance itself (Jensen), and above it by ``Σ_x E|n_x/n − p_x|`` at most. For a
-    Poisson count N with mean λ that deviation is at most ``E[c(N)]``, ``c(1) = 2`` and ``c(r) = √r`` else: so
+    The mean of d is at least the true distance (Jensen), and at most ``Σ_x E|n_x/n − p_x|`` above it. For a Poisson
+    count N, the mean deviation is at most ``E[c(N)]``, with ``c(1) = 2`` and ``c(r) = √r`` otherwise: so
     ``b = Σ_r φ_r·c(r)/n``, and the error of the lower end is that of ``d − b``.
 
     Attributes
@@ -141,26 +127,25 @@ class DistanceInterval:
 
 
 @dataclass(frozen=True)
-class _LeastDistance:
+class _LeastDistance(LinearEstimator):
     """``d − b``: the plug-in distance less the most that chance alone adds."""
 
     alphabet_size: int
-    name: ClassVar[str] = "least distance"
-    assumes: ClassVar[str] = "items drawn independently"
+    name = "least distance"
+    assumes = "items drawn independently"
 
-    def point(self, profile: Profile) -> Point:
-        """Estimate from a profile with at least one item."""
-        statistic, n = uniformity_statistic(profile.n, self.alphabet_size), float(profile.n)
+    def statistic(self, n: int) -> LinearStatistic:
+        """Return the statistic for n ≥ 1 items."""
+        plug_in = DistanceToUniformity(self.alphabet_size).statistic(n)
 
         def weights(counts: NDArray[np.int64]) -> NDArray[np.float64]:
-            return np.asarray(statistic.weights(counts) - np.where(counts == 1, 2.0, np.sqrt(counts)) / n)
+            return np.asarray(plug_in.weights(counts) - np.where(counts == 1, 2.0, np.sqrt(counts)) / n)
 
-        added = float(np.where(profile.counts == 1, 2.0, np.sqrt(profile.counts)) @ profile.prevalences) / n
-        return Point(statistic.of(profile) - added, weights)
+        return replace(plug_in, weights=weights)
 
 
 def distance_bias(n: int, alphabet_size: int) -> float:
-    """Return ``sqrt(k/n)``: the plug-in distance of n ≥ 1 items is too high by that at most, from public numbers alone.
+    """Return ``sqrt(k/n)``, a bound on how much the plug-in distance of n ≥ 1 items is too high, from public numbers.
 
     Examples
     --------
@@ -177,23 +162,23 @@ UNIFORMITY_METHODS: tuple[str, ...] = get_args(UniformityMethod)
 def distance_to_uniformity(
     data: Profile | Resimulated, *, alphabet_size: int, method: UniformityMethod | None = None, level: float = 0.95
 ) -> Estimate:
-    """Estimate ``Σ_x |p_x − 1/k|`` over all k labels: 0 if all are alike, below 2; twice the total variation distance.
+    """Estimate ``Σ_x |p_x − 1/k|`` over all k labels: twice the total variation distance to uniform, from 0 to below 2.
 
     Parameters
     ----------
     data
-        A profile, or a release: then the interval covers privacy noise as well.
+        A profile or a release. For a release, the interval also covers privacy noise.
     alphabet_size
         k, the number of possible labels, known without looking at the data.
     method
         ``"plug-in"`` (default), or ``"pml"``, which corrects for chance if there are few items per label.
     level
-        Probability with which the interval is meant to hold the truth.
+        Probability with which the interval is meant to contain the truth.
 
     Raises
     ------
     UsageError
-        If there is no such method, or a number is impossible.
+        If there is no such method, or a number is out of range.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""The entropy of Chao and Shen: labels weighted by the chance that they were seen at all."""
+"""The entropy of Chao and Shen: labels weighted by the probability that they were seen at all."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 class ChaoShen:
     """``H = Σ_r φ_r·h(C·r/n)`` with ``h(q) = −q·ln q / (1 − (1−q)^n)``, in nats (Chao and Shen 2003).
 
-    ``C = 1 − φ_1/n`` is the share of the population that was seen (Good–Turing), and the denominator of h is the chance
-    that a label of probability q is. Of n ≥ 2 singletons C would be 0: as is usual it is taken to be 1/n, as if φ_1
-    were n − 1, and the entropy is about 2·ln n. Of one label, or one item, the entropy is 0.
+    ``C = 1 − φ_1/n`` is the Good–Turing sample coverage, and the denominator of h is the probability that a label of
+    probability q was seen. For n ≥ 2 singletons C would be 0; as is usual, it is set to 1/n, as if φ_1 were n − 1, and
+    the entropy is about 2·ln n. For one label or one item, the entropy is 0.
 
-    The weights go through C: ``w(r) = h(C·r/n) − [r = 1]·H′(C)/n``.
+    The weights include the derivative through C: ``w(r) = h(C·r/n) − [r = 1]·H′(C)/n``.
 
     References
     ----------
@@ -43,7 +43,7 @@ class ChaoShen:
     def point(self, profile: Profile) -> Point:
         """Estimate from a profile with at least one item."""
         n = float(profile.n)
-        # In whole numbers: of floats, n singletons less one may be n again, and all would be lost.
+        # In integers: as floats, n − 1 may round to n, and the coverage to 0.
         covered = profile.n - min(profile.prevalence(1), profile.n - 1)
         coverage = covered / profile.n
         share, labels = profile.counts / n, profile.prevalences.astype(np.float64)
@@ -60,19 +60,19 @@ class ChaoShen:
 
 
 def _inclusion_probability(q: NDArray[np.float64], n: float) -> NDArray[np.float64]:
-    """Return ``1 − (1−q)^n``, the chance to be seen."""
+    """Return ``1 − (1−q)^n``, the inclusion probability of a label of probability q (Horvitz–Thompson)."""
     with np.errstate(divide="ignore"):
         return -np.expm1(n * np.log1p(-q))
 
 
 def _term(q: NDArray[np.float64], n: float) -> NDArray[np.float64]:
-    """Return h, 0 at 0."""
+    """Return ``h(q) = −q·ln q/(1 − (1−q)^n)``, a term of the sum of Chao and Shen (2003); 0 at 0."""
     inside = np.where(q > 0, q, 1.0)
     return -inside * np.log(inside) / _inclusion_probability(inside, n)
 
 
 def _slope(q: NDArray[np.float64], n: float) -> NDArray[np.float64]:
-    """Return ``h′(q) = −(ln q + 1)/s + q·ln q·s′/s²``, s the chance to be seen, for q > 0."""
+    """Return ``h′(q) = −(ln q + 1)/s + q·ln q·s′/s²``, s the inclusion probability, for q > 0."""
     seen = _inclusion_probability(q, n)
     with np.errstate(divide="ignore"):
         more = n * np.exp((n - 1) * np.log1p(-np.minimum(q, 1.0 - 1e-16)))

@@ -15,26 +15,18 @@ from anonhist.properties.entropy.miller_madow import MillerMadow
 from anonhist.properties.entropy.plug_in import PlugIn
 from anonhist.properties.entropy.polynomial import Polynomial
 from anonhist.properties.options import check_alphabet, check_method
-from anonhist.properties.pml import PmlEntropy
+from anonhist.properties.pml.plug_ins import PmlEntropy
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from anonhist.profiles import Profile
     from anonhist.properties.estimate import Estimate
     from anonhist.properties.estimator import Estimator, Resimulated
 
 EntropyMethod = Literal["plug-in", "miller-madow", "jackknife", "grassberger", "chao-shen", "polynomial", "pml"]
 ENTROPY_METHODS: tuple[str, ...] = get_args(EntropyMethod)
-# Each is made from the size of the alphabet, which most do without.
-_ESTIMATORS: dict[str, Callable[[int | None], Estimator]] = {
-    "plug-in": lambda _: PlugIn(),
-    "miller-madow": lambda _: MillerMadow(),
-    "jackknife": lambda _: Jackknife(),
-    "grassberger": lambda _: Grassberger(),
-    "chao-shen": lambda _: ChaoShen(),
-    "polynomial": Polynomial,
-    "pml": PmlEntropy,
+# Those without options; those that take the alphabet size are made in entropy_estimator.
+_PLAIN: dict[str, Estimator] = {
+    estimator.name: estimator for estimator in (PlugIn(), MillerMadow(), Jackknife(), Grassberger(), ChaoShen())
 }
 
 
@@ -49,29 +41,29 @@ def entropy(
     """Estimate the Shannon entropy ``H(p) = −Σ_x p_x·ln p_x`` of the distribution that the items were drawn from.
 
     The interval is the same for all methods, :class:`~anonhist.properties.entropy.interval.EntropyInterval`: it holds
-    the truth for every distribution over at most 2^64 labels, or over the alphabet. Where much was not seen, and no
-    alphabet is known, it has a lower end only.
+    for every distribution over at most 2⁶⁴ labels, or over the alphabet. If much is missing and no alphabet is known,
+    it has only a lower end.
 
     Parameters
     ----------
     data
-        A profile, or a release: then the interval covers privacy noise as well.
+        A profile or a release. For a release, the interval also covers privacy noise.
     method
         ``"plug-in"``, ``"miller-madow"``, ``"jackknife"``, ``"grassberger"``, ``"chao-shen"``, ``"polynomial"`` or
-        ``"pml"``. By default ``"polynomial"`` if the size of the alphabet is given, whose errors are half those of all
-        others but ``"pml"``; else ``"grassberger"``, which errs about as little as ``"chao-shen"``
-        (docs/benchmarks.md), but always to one side where labels are missing, and hardly at all where none are.
+        ``"pml"``. The default is ``"polynomial"`` if the alphabet size is given: its errors are half those of all
+        others except ``"pml"``. Otherwise it is ``"grassberger"``: its error is about that of ``"chao-shen"``
+        (docs/benchmarks.md), one-sided if labels are missing, and small if none are.
     alphabet_size
         k, the number of possible labels, known without looking at the data.
     base
         Base of the logarithm, > 1: 2 for bits, e (default) for nats.
     level
-        Probability with which the interval is meant to hold the truth.
+        Probability with which the interval is meant to contain the truth.
 
     Raises
     ------
     UsageError
-        If there is no such method, or a number is impossible.
+        If there is no such method, or a number is out of range.
 
     References
     ----------
@@ -83,7 +75,7 @@ def entropy(
     .. [5] A. Chao, T.-J. Shen, "Nonparametric estimation of Shannon's index of diversity when there are unseen species
            in sample", Environmental and Ecological Statistics 10 (2003), 429–443.
     .. [6] Y. Wu, P. Yang, "Minimax rates of entropy estimation on large alphabets via best polynomial approximation",
-           IEEE Transactions on Information Theory 62 (2016), 3702–3720, section IV.
+           IEEE Transactions on Information Theory 62 (2016), 3702–3720.
     .. [7] D. S. Pavlichin, J. Jiao, T. Weissman, "Approximate profile maximum likelihood", arXiv:1712.07177 (2017).
 
     Examples
@@ -99,15 +91,17 @@ def entropy(
 
 
 def entropy_estimator(method: str | None, alphabet_size: int | None) -> Estimator:
-    """Return the estimator of this name; by default what errs least where the alphabet is known, or is not."""
+    """Return the estimator of this name; by default the one with the lowest error, alphabet known or not."""
     if method is None:
         method = "grassberger" if alphabet_size is None else "polynomial"
     check_method(method, ENTROPY_METHODS, of="entropy")
-    return _ESTIMATORS[method](alphabet_size)
+    if method == PmlEntropy.name:
+        return PmlEntropy(alphabet_size)
+    return Polynomial(alphabet_size) if method == Polynomial.name else _PLAIN[method]
 
 
 def entropy_unit(base: float) -> tuple[str, float]:
-    """Return what entropies to this base are counted in, and what nats are multiplied by.
+    """Return the unit of entropies to this base, and the factor from nats.
 
     Examples
     --------
@@ -115,7 +109,6 @@ def entropy_unit(base: float) -> tuple[str, float]:
     ('bits', ('nats', 1.0))
     """
     if isinstance(base, bool) or not isinstance(base, int | float) or not 1 < base < math.inf:
-        message = f"`base` must be a number above 1, such as 2 for bits, not {base!r:.80}."
-        raise UsageError(message)
+        raise UsageError(f"`base` must be a number above 1, such as 2 for bits, not {base!r:.80}.")
     names = {2: "bits", math.e: "nats", 10: "bans"}
     return names.get(base, f"units of base {base:.12g}"), 1.0 if base == math.e else 1.0 / math.log(base)

@@ -1,4 +1,4 @@
-"""The entropy of Grassberger: logarithms of counts replaced by numbers with less bias."""
+"""The entropy of Grassberger: logarithms of counts replaced by terms with less bias."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 class Grassberger:
     """``H = Σ_r φ_r·(r/n)·(ln n − G(r))``, at least 0, in nats (Grassberger 2003, eq. 35).
 
-    ``G(r) = ψ(r) + ½·(−1)^r·(ψ((r+1)/2) − ψ(r/2)) = ψ(⌊r/2⌋ + ½) + ln 2``, ψ the digamma function. Of n items of one
-    label it is ``ln n − G(n)`` where this is positive: for n odd, about 1/n, and 1.27 for a single item. Of n
-    singletons it is ``ln n + γ + ln 2``, γ the constant of Euler.
+    ``G(r) = ψ(r) + ½·(−1)^r·(ψ((r+1)/2) − ψ(r/2)) = ψ(⌊r/2⌋ + ½) + ln 2``, ψ the digamma function. For n items of
+    one label it is ``max(ln n − G(n), 0)``: about 1/n for odd n, 1.27 for a single item. For n singletons it is
+    ``ln n + γ + ln 2``, γ Euler's constant.
 
-    The steps of its weights turn up and down with every count.
+    The steps of its weights alternate in sign with each count.
 
     References
     ----------
@@ -52,7 +52,7 @@ class Grassberger:
 
 
 def _logarithm(counts: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return G, by the recursion ``G(2m+1) = G(2m) = G(2m−2) + 2/(2m−1)`` summed up: no sign ever turns."""
+    """Return G, in the closed form of the recursion ``G(2m+1) = G(2m) = G(2m−2) + 2/(2m−1)``: no alternating signs."""
     from scipy.special import psi
 
     found: NDArray[np.float64] = psi(counts // 2 + 0.5) + math.log(2)

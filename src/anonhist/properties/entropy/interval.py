@@ -1,4 +1,4 @@
-"""Intervals for the entropy, whatever the method."""
+"""Intervals for the entropy, for all methods."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from anonhist.properties.statement import Bounds, Holds, Statement
 if TYPE_CHECKING:
     from anonhist.properties.sample import Sample
 
-# If no alphabet size is given, up to so many labels may be missing.
+# If no alphabet size is given, up to this many labels may be missing.
 _ANY = 2.0**64
 # An upper end that must allow for a larger share of the entropy than this is useless.
 _MUCH = 0.1
@@ -27,12 +27,12 @@ class EntropyInterval:
     """From ``H_Z − z·error`` to ``H_Z + z·error + (F_1/n)·ln(1 + F_0/F_1)``, in nats.
 
     H_Z is :class:`~anonhist.properties.entropy.zhang.Zhang`, which is never too high on average, so the lower end holds
-    for every distribution. It is too low by ``Σ_x p_x·Σ_{s≥n} (1 − p_x)^s/s``, for Poisson counts with means
-    ``λ_x = n·p_x`` by ``(1/n)·Σ_x λ_x·E_1(λ_x)``, E_1 the exponential integral; with ``E_1(λ) ≤ e^(−λ)·ln(1 + 1/λ)``
-    and the inequality of Jensen that is at most ``(F_1/n)·ln(1 + F_0/F_1)``, ``F_0 = Σ_x e^(−λ_x)`` and
-    ``F_1 = Σ_x λ_x·e^(−λ_x)`` the expected numbers of labels not seen and seen once. F_0 is at most the labels of the
-    alphabet that were not seen, or 2^64 where there is none; F_1 is the upper end of a Poisson mean of which φ_1 was
-    seen, ``φ_1 + z²/2 + z·sqrt(φ_1 + z²/4)``, and the bound rises with both.
+    for every distribution. It is too low by ``Σ_x p_x·Σ_{s≥n} (1 − p_x)^s/s``; for Poisson counts with means
+    ``λ_x = n·p_x`` that is ``(1/n)·Σ_x λ_x·E_1(λ_x)``, E_1 the exponential integral. By ``E_1(λ) ≤ e^(−λ)·ln(1 + 1/λ)``
+    and Jensen's inequality it is at most ``(F_1/n)·ln(1 + F_0/F_1)``, where ``F_0 = Σ_x e^(−λ_x)`` and
+    ``F_1 = Σ_x λ_x·e^(−λ_x)`` are the expected numbers of labels not seen and seen once. The bound rises with both. F_0
+    is at most the number of unseen labels of the alphabet, or 2⁶⁴ without one. F_1 is at most the upper end of a
+    Poisson mean with count φ_1, ``φ_1 + z²/2 + z·sqrt(φ_1 + z²/4)``.
 
     If no alphabet is known and the bound is more than a tenth of H_Z, there is only a lower end.
 

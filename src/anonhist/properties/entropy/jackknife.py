@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from anonhist.numeric import pointwise
-from anonhist.properties.estimator import Point
-from anonhist.properties.linear import LinearStatistic
-from anonhist.properties.unseen import undersampling_warning
+from anonhist.properties.linear import LinearEstimator, LinearStatistic
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from anonhist.profiles import Profile
 
-
-@dataclass(frozen=True)
-class Jackknife:
+class Jackknife(LinearEstimator):
     """``n·H − ((n−1)/n)·Σ_x n_x·H(sample without one x)``, H the plug-in entropy, in nats (Zahl 1977).
 
-    With ``g(r) = r·ln r − (r−1)·ln(r−1)`` this is ``Σ_r φ_r·(r/n)·(g(n) − g(r))``: linear. Of one label it is 0, of one
-    item too (where there is nothing to leave out), of n singletons ``g(n)``, about ``ln n + 1``.
+    With ``g(r) = r·ln r − (r−1)·ln(r−1)`` this is ``Σ_r φ_r·(r/n)·(g(n) − g(r))``: linear. For one label or one item it
+    is 0, for n singletons ``g(n)``, about ``ln n + 1``.
 
     References
     ----------
@@ -36,33 +30,21 @@ class Jackknife:
     1.556193
     """
 
-    name: ClassVar[str] = "jackknife"
-    assumes: ClassVar[str] = "nearly all labels have been seen"
+    name = "jackknife"
+    assumes = "nearly all labels have been seen"
 
-    def point(self, profile: Profile) -> Point:
-        """Estimate from a profile with at least one item."""
-        statistic = jackknife_statistic(profile.n)
-        return Point(statistic.of(profile), statistic.weights, warnings=undersampling_warning(profile))
+    def statistic(self, n: int) -> LinearStatistic:
+        """Return the statistic for n ≥ 1 items."""
+        size = float(n)
+        of_all = float(_gain(np.array([size]))[0])
 
+        def weights(counts: NDArray[np.int64]) -> NDArray[np.float64]:
+            return counts / size * (of_all - _gain(np.maximum(counts, 1).astype(np.float64)))
 
-def jackknife_statistic(n: int) -> LinearStatistic:
-    """Return the jackknife entropy of n ≥ 1 items as a linear statistic.
-
-    Examples
-    --------
-    >>> jackknife_statistic(4).weights(np.array([0, 1, 2, 4])).round(4).tolist()
-    [0.0, 0.5623, 0.4315, 0.0]
-    """
-    size = float(n)
-    of_all = float(_gain(np.array([size]))[0])
-
-    def weights(counts: NDArray[np.int64]) -> NDArray[np.float64]:
-        return counts / size * (of_all - _gain(np.maximum(counts, 1).astype(np.float64)))
-
-    return LinearStatistic(weights, head=0)
+        return LinearStatistic(weights, head=0)
 
 
 def _gain(counts: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return ``g(r) = ln r + (r−1)·ln(r/(r−1))``: no difference of large numbers, which would be rounding."""
+    """Return ``g(r) = ln r + (r−1)·ln(r/(r−1))``: without the difference of large numbers, which loses digits."""
     before = counts - 1
     return pointwise.log(counts) + before * pointwise.log1p(1 / np.maximum(before, 1.0))

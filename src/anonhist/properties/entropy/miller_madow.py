@@ -1,27 +1,21 @@
-"""The Miller–Madow entropy: the plug-in value with the first term of its bias taken off."""
+"""The Miller–Madow entropy: the plug-in value, corrected for the first term of its bias."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
-from anonhist.properties.entropy.plug_in import plug_in_statistic
-from anonhist.properties.estimator import Point
-from anonhist.properties.linear import LinearStatistic
-from anonhist.properties.unseen import undersampling_warning
+from anonhist.properties.entropy.plug_in import PlugIn
+from anonhist.properties.linear import LinearEstimator, LinearStatistic
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from anonhist.profiles import Profile
 
-
-@dataclass(frozen=True)
-class MillerMadow:
+class MillerMadow(LinearEstimator):
     """``H = H_plug-in + (S_obs − 1)/(2n)``, in nats (Miller 1955).
 
-    Of one label it is 0, of n singletons ``ln n + (n − 1)/(2n)``.
+    For one label it is 0, for n singletons ``ln n + (n − 1)/(2n)``.
 
     References
     ----------
@@ -35,27 +29,14 @@ class MillerMadow:
     1.289721
     """
 
-    name: ClassVar[str] = "miller-madow"
-    assumes: ClassVar[str] = "nearly all labels have been seen"
+    name = "miller-madow"
+    assumes = "nearly all labels have been seen"
 
-    def point(self, profile: Profile) -> Point:
-        """Estimate from a profile with at least one item."""
-        statistic = miller_madow_statistic(profile.n)
-        return Point(statistic.of(profile), statistic.weights, warnings=undersampling_warning(profile))
+    def statistic(self, n: int) -> LinearStatistic:
+        """Return the statistic for n ≥ 1 items: ``−1/(2n)`` is ``−Σ_j φ_j·j/(2n²)``."""
+        of_sample, correction = PlugIn().statistic(n).weights, 0.5 / n
 
+        def weights(counts: NDArray[np.int64]) -> NDArray[np.float64]:
+            return of_sample(counts) + correction * ((counts > 0) - counts / float(n))
 
-def miller_madow_statistic(n: int) -> LinearStatistic:
-    """Return the Miller–Madow entropy of n ≥ 1 items as a linear statistic; ``−1/(2n)`` is ``−Σ_j φ_j·j/(2n²)``.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> miller_madow_statistic(4).weights(np.array([0, 1, 2, 4])).round(4).tolist()
-    [0.0, 0.4403, 0.4091, 0.0]
-    """
-    of_sample, correction = plug_in_statistic(n).weights, 0.5 / n
-
-    def weights(counts: NDArray[np.int64]) -> NDArray[np.float64]:
-        return of_sample(counts) + correction * ((counts > 0) - counts / float(n))
-
-    return LinearStatistic(weights, head=0)
+        return LinearStatistic(weights, head=0)

@@ -1,28 +1,22 @@
-"""The plug-in entropy: that of the sample itself."""
+"""The plug-in entropy: the entropy of the sample."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from anonhist.numeric import pointwise
-from anonhist.properties.estimator import Point
-from anonhist.properties.linear import LinearStatistic
-from anonhist.properties.unseen import undersampling_warning
+from anonhist.properties.linear import LinearEstimator, LinearStatistic
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from anonhist.profiles import Profile
 
-
-@dataclass(frozen=True)
-class PlugIn:
+class PlugIn(LinearEstimator):
     """``H = Σ_r φ_r·w(r)`` with ``w(r) = −(r/n)·ln(r/n)``, in nats.
 
-    Too low by about (S − 1)/(2n), S the number of labels there are. Of one label it is 0, of n singletons ln n.
+    Too low by about (S − 1)/(2n), where S is the support size. For one label it is 0, for n singletons ln n.
 
     References
     ----------
@@ -35,27 +29,15 @@ class PlugIn:
     1.039721
     """
 
-    name: ClassVar[str] = "plug-in"
-    assumes: ClassVar[str] = "nearly all labels have been seen, many times each"
+    name = "plug-in"
+    assumes = "nearly all labels have been seen, many times each"
 
-    def point(self, profile: Profile) -> Point:
-        """Estimate from a profile with at least one item."""
-        statistic = plug_in_statistic(profile.n)
-        return Point(statistic.of(profile), statistic.weights, warnings=undersampling_warning(profile))
+    def statistic(self, n: int) -> LinearStatistic:
+        """Return the statistic for n ≥ 1 items."""
+        size = float(n)
 
+        def weights(counts: NDArray[np.int64]) -> NDArray[np.float64]:
+            share = np.minimum(counts / size, 1.0)
+            return share * -pointwise.log(np.where(share > 0, share, 1.0))
 
-def plug_in_statistic(n: int) -> LinearStatistic:
-    """Return the plug-in entropy of n ≥ 1 items as a linear statistic.
-
-    Examples
-    --------
-    >>> plug_in_statistic(4).weights(np.array([0, 1, 2, 4])).round(4).tolist()
-    [-0.0, 0.3466, 0.3466, -0.0]
-    """
-    size = float(n)
-
-    def weights(counts: NDArray[np.int64]) -> NDArray[np.float64]:
-        share = np.minimum(counts / size, 1.0)
-        return share * -pointwise.log(np.where(share > 0, share, 1.0))
-
-    return LinearStatistic(weights, head=0)
+        return LinearStatistic(weights, head=0)

@@ -1,4 +1,4 @@
-"""The entropy of Zhang: never too high on average, whatever the distribution."""
+"""The entropy of Zhang: never too high on average, for any distribution."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 class Zhang:
     """``H_Z = Σ_r φ_r·(r/n)·(ψ(n) − ψ(r))`` in nats, ψ the digamma function (Zhang 2012, closed form of Schürmann).
 
-    Its mean is ``Σ_x p_x·Σ_{1≤s<n} (1 − p_x)^s/s``, the series of ``−ln p_x`` cut off: so its bias is exactly
-    ``−Σ_x p_x·Σ_{s≥n} (1 − p_x)^s/s``, never above 0, and all of it is due to labels that may be missed. Intervals rest
-    on it for that. Of one label it is 0, of n singletons ``ψ(n) + γ``, γ the constant of Euler.
+    Its mean is ``Σ_x p_x·Σ_{1≤s<n} (1 − p_x)^s/s``, the truncated series of ``−ln p_x``. So its bias is exactly
+    ``−Σ_x p_x·Σ_{s≥n} (1 − p_x)^s/s``, never positive, and due to labels that may be missed; intervals are therefore
+    computed from it. For one label it is 0, for n singletons ``ψ(n) + γ``, γ Euler's constant.
 
     References
     ----------

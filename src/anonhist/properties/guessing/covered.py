@@ -19,7 +19,7 @@ def covered_share(profile: Profile, labels: NDArray[np.int64]) -> NDArray[np.flo
     Parameters
     ----------
     labels
-        Each β, ≥ 0. Beyond the number of labels the share is 1; of an empty profile it is 0.
+        The numbers β ≥ 0. Beyond the number of labels the share is 1; for an empty profile it is 0.
 
     Examples
     --------
@@ -35,20 +35,20 @@ def covered_share(profile: Profile, labels: NDArray[np.int64]) -> NDArray[np.flo
 
 
 def log_grid(largest: int, *, points: int) -> list[int]:
-    """Return at most ``points`` whole numbers from 1 to ``largest`` ≥ 1, evenly spread on a log scale, ends included.
+    """Return at most ``points`` whole numbers from 1 to ``largest`` ≥ 1, evenly spaced on a log scale, with both ends.
 
     Examples
     --------
     >>> log_grid(1000, points=4), log_grid(3, points=400)
     ([1, 10, 100, 1000], [1, 2, 3])
     """
-    # The largest as it is: as a float it may be rounded.
+    # The largest is added as an integer: as a float it may be rounded.
     below = np.geomspace(1, largest, points).tolist()[:-1]
     return sorted({*(min(largest, round(mark)) for mark in below), largest})
 
 
 def round_grid(largest: int, *, points: int) -> list[int]:
-    """Return the same, each number but the last moved to 1, 2 or 5 times a power of ten where it is the nearest.
+    """Return the same grid, with each number except the last moved to a nearby 1, 2 or 5 times a power of ten.
 
     Examples
     --------
@@ -63,7 +63,7 @@ def round_grid(largest: int, *, points: int) -> list[int]:
 
 
 def _to_round(mark: float, reach: float) -> int:
-    """Return the power of ten within so many decades, else 2 or 5 times one, else the nearest whole number."""
+    """Return a power of ten within ``reach`` decades, else 2 or 5 times one, else the nearest whole number."""
     for digit in (1, 2, 5):
         decades = math.log10(mark / digit)
         power = round(decades)

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from anonhist.privacy import parse_whole_number
-from anonhist.profiles import Profile
 from anonhist.properties.curve import Axes, estimated_curve
-from anonhist.properties.estimator import Resimulated
+from anonhist.properties.estimator import profile_of
 from anonhist.properties.guessing.covered import covered_share, round_grid
 from anonhist.properties.guessing.success import GuessingSuccess
 from anonhist.properties.unseen import undersampling_warning
@@ -17,7 +16,9 @@ from anonhist.properties.unseen import undersampling_warning
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from anonhist.profiles import Profile
     from anonhist.properties.curve import Curve
+    from anonhist.properties.estimator import Resimulated
 
 
 def guessing_curve(
@@ -28,28 +29,28 @@ def guessing_curve(
     bootstraps: int = 50,
     rng: np.random.Generator | None = None,
 ) -> Curve:
-    """Estimate ``λ_β`` for numbers β of guesses from 1 to the number of labels, evenly spread on a log scale.
+    """Estimate ``λ_β`` for numbers β of guesses from 1 to the number of labels, evenly spaced on a log scale.
 
-    The numbers are round where that is near enough: 1, 2, 5, 10, 20, 50, 100, … are among them if the points are dense.
+    Numbers are rounded to 1, 2, 5, 10, 20, 50, 100, … if one of these is near.
 
     Parameters
     ----------
     data
-        A profile of passwords, or a release: then the band covers privacy noise as well, or there is none and
+        A profile of passwords or a release. For a release, the band also covers privacy noise, or there is no band, and
         :attr:`Curve.why_unknown` says why.
     points
-        At most so many, ≥ 2.
+        The largest number of points, ≥ 2.
     level
-        Probability with which each interval is meant to hold the truth.
+        Probability with which each interval is meant to contain the truth.
     bootstraps
-        How many samples are drawn for the band, ≥ 3.
+        Number of bootstrap samples for the band, ≥ 3.
     rng
-        Where they come from; a new generator by default.
+        Random generator for the samples; a new one by default.
 
     Raises
     ------
     UsageError
-        If a number is impossible.
+        If a number is out of range.
 
     References
     ----------
@@ -58,13 +59,14 @@ def guessing_curve(
 
     Examples
     --------
+    >>> from anonhist.profiles import Profile
     >>> profile = Profile.from_counts([60, 30, 10])
     >>> guessing_curve(profile, rng=np.random.default_rng(1)).value.tolist()
     [0.6, 0.9, 1.0]
     """
     most = parse_whole_number(points, name="points", least=2, most=10**6)
-    profile = data.profile if isinstance(data, Resimulated) else data
-    labels = profile.num_labels if isinstance(profile, Profile) else 0
+    profile = profile_of(data)
+    labels = profile.num_labels
     marks = np.array(round_grid(max(labels, 1), points=most), dtype=np.int64)
 
     def shares(sample: Profile) -> NDArray[np.float64]:
@@ -78,7 +80,7 @@ def guessing_curve(
         shares,
         Axes("guesses", "share", marks.astype(np.float64), ("observed",) * marks.size, 0.0, 1.0),
         method=GuessingSuccess.name,
-        assumes=GuessingSuccess.assumes,
+        assumes=GuessingSuccess(1).assumes,
         level=level,
         bootstraps=bootstraps,
         rng=rng,

@@ -1,18 +1,18 @@
-"""The most frequent labels of a profile, run by run of equal counts."""
+"""The most frequent labels of a profile, in runs of equal counts."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from anonhist.errors import UsageError
 from anonhist.properties.unseen import undersampling_warning
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     from numpy.typing import NDArray
 
     from anonhist.profiles import Profile
@@ -23,7 +23,7 @@ _FEW = 10
 
 @dataclass(frozen=True, eq=False)
 class MostFrequent:
-    """The μ most frequent labels of n items, ties broken anyhow.
+    """The μ most frequent labels of n items; ties are broken arbitrarily.
 
     Attributes
     ----------
@@ -32,13 +32,13 @@ class MostFrequent:
     labels
         μ, from 1 to the number of labels.
     items
-        How many items they cover.
+        Number of items they cover.
     least
         τ, the count of the least frequent of them.
     following
         The count of the next label, 0 if there is none.
     counts, prevalences : ndarray of int64
-        Their counts, descending, and how many of them have each.
+        Their counts, descending, and the number of them with each count.
     """
 
     n: int
@@ -51,7 +51,7 @@ class MostFrequent:
 
     @classmethod
     def of_number(cls, profile: Profile, labels: int) -> Self:
-        """Take so many labels, or all that there are.
+        """Take this many labels, or all if there are fewer.
 
         Examples
         --------
@@ -72,11 +72,12 @@ class MostFrequent:
 
     @classmethod
     def of_share(cls, profile: Profile, share: Fraction) -> Self:
-        """Take as few labels as cover this share of all items, compared exactly.
+        """Take the fewest labels that cover this share of all items, compared exactly.
 
         Examples
         --------
         >>> from anonhist.profiles import Profile
+        >>> from fractions import Fraction
         >>> MostFrequent.of_share(Profile.from_counts([6, 3, 1]), Fraction("0.9")).labels
         2
         """
@@ -100,15 +101,15 @@ class MostFrequent:
         return float((self.counts / self.n) @ (many * before + many * (many + 1) / 2))
 
     def above(self) -> Weights:
-        """Return ``(j − τ)_+/n``, the derivatives of λ_μ, μ fixed: a label more takes the place of the last.
+        """Return ``(j − τ)_+/n``, the derivatives of λ_μ with μ fixed: an additional label replaces the last.
 
-        τ is half-way from the last label to the next. Of all labels λ_μ is 1, and what is returned is how it falls
-        where others come: τ is the last count.
+        τ is halfway between the counts of the last label and of the next. If these are all labels, λ_μ is 1; the
+        derivatives are then those of how it falls when labels are added, with τ the last count.
         """
         return self._above((self.least + self.following) / 2 if self.following else float(self.least))
 
     def above_or_all(self) -> Weights:
-        """Return the same, but of all labels what belongs to λ_μ = 1 for ever: τ is 0."""
+        """Return the same, but for all labels the derivatives of a constant λ_μ = 1: τ is 0."""
         return self.above() if self.following else self._above(0.0)
 
     def _above(self, threshold: float) -> Weights:
@@ -118,7 +119,7 @@ class MostFrequent:
         return weights
 
     def above_each(self) -> Weights:
-        """Return ``Σ_{b<μ} (j − τ_b)_+/n``, derivatives of ``Σ_{b<μ} λ_b``, τ_b half-way from label b to the next."""
+        """Return ``Σ_{b<μ} (j − τ_b)_+/n``, derivatives of ``Σ_{b<μ} λ_b``, τ_b halfway between labels b and b + 1."""
         between = np.append((self.counts[:-1] + self.counts[1:]) / 2, 0.0)
         thresholds = np.column_stack([self.counts, between]).ravel()[::-1]
         ones = np.append(np.ones(between.size - 1), 0.0)
@@ -133,7 +134,7 @@ class MostFrequent:
         return weights
 
     def doubts(self, profile: Profile, *, wrong: str) -> tuple[str, ...]:
-        """Warn if chance affects which labels are the most frequent, or if much has not been seen.
+        """Warn if chance affects which labels are the most frequent, or if much is missing.
 
         Parameters
         ----------
@@ -146,17 +147,3 @@ class MostFrequent:
             return ()
         times = "once" if self.least == 1 else f"{self.least} times"
         return (f"Some of these labels were seen only {times}: they lead partly by chance, so the value is {wrong}.",)
-
-
-def exact_share(share: object) -> Fraction:
-    """Return α, refusing what is no number above 0 and up to 1; a float means its shortest decimal.
-
-    Examples
-    --------
-    >>> exact_share(0.1)
-    Fraction(1, 10)
-    """
-    if isinstance(share, bool) or not isinstance(share, int | float | Fraction) or not 0 < share <= 1:
-        message = f"`share` must be a number above 0 and up to 1, such as 0.5, not {share!r:.80}."
-        raise UsageError(message)
-    return share if isinstance(share, Fraction) else Fraction(repr(float(share)))

@@ -1,9 +1,10 @@
-"""Approximate profile maximum likelihood: which distribution makes the profile, labels forgotten, most likely.
+"""Approximate profile maximum likelihood: the distribution under which the profile is most likely.
 
-The probability of a profile under p sums over all ways to give its counts to the labels of p. The approximation of
-Pavlichin, Jiao and Weissman (2017) keeps those ways that stay inside blocks of equally likely labels. A block holds
-consecutive counts: its T labels with N items share ``N/(nT)`` each, for the reward ``ln T! + N·ln(N/(nT))``. Labels not
-seen belong to the block of the smallest counts. The best blocks are found by a dynamic program.
+The probability of a profile under p is a sum over all assignments of its counts to the labels of p. The approximation
+of Pavlichin, Jiao and Weissman (2017) keeps the assignments within blocks of equally likely labels. A block has
+consecutive counts: its T labels with N items have probability ``N/(nT)`` each, for the reward
+``ln T! + N·ln(N/(nT))``. Unseen labels belong to the block of the smallest counts. A dynamic program finds the best
+blocks.
 """
 
 from __future__ import annotations
@@ -18,20 +19,20 @@ from anonhist.errors import UsageError
 from anonhist.privacy import parse_whole_number
 from anonhist.properties.pml.distribution import PmlDistribution
 from anonhist.properties.pml.factorials import factorial_rest, log_ways
-from anonhist.properties.pml.unseen_labels import maximise_unseen
+from anonhist.properties.pml.unseen_labels import maximize_unseen
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from anonhist.profiles import Profile
 
-# Rows of the table of blocks that are filled together.
+# Number of rows of the table of blocks that are filled together.
 _ROWS = 64
-# With more distinct counts than this, those whose roots share a step are one class: a tenth of a standard deviation,
-# as the root of a Poisson count has 1/2.
+# With more distinct counts than this, counts whose roots fall into one step are one class. A step is a tenth of the
+# standard deviation of the root of a Poisson count, which is 1/2.
 _SINGLE = 4096
 _STEP = 0.05
-# Rounding does not decide whether labels of a known alphabet have probability 0.
+# So that rounding does not decide whether labels of a known alphabet have probability 0.
 _TIE = 1e-9
 
 
@@ -43,26 +44,26 @@ def approximate_pml(profile: Profile, *, alphabet_size: int | None = None) -> Pm
     profile
         At least one item.
     alphabet_size
-        k, how many labels there are. The labels not seen are then ``max(k − S_obs, 0)``, in the block of the smallest
-        counts, or of probability 0 where that is likelier. Without it their number is chosen as well, block by block;
-        where it would be infinite the block becomes the continuous part.
+        k, the number of labels. There are then ``max(k − S_obs, 0)`` unseen labels, in the block of the smallest counts
+        or, if that is more likely, of probability 0. Without it, their number is optimized too, block by block; if it
+        would be infinite, the block becomes the continuous part.
 
     Notes
     -----
-    The best of all partitions into consecutive blocks, in O(t²) time at most. A block is looked at only if its smallest
-    and largest counts r < s are so close that splitting it might lose. Splitting off the labels of count s, from T
-    labels of mean count μ, loses at most ``1 + ln T`` and gains ``s·ln(s/μ) − s + μ ≥ 2(√s − √μ)²`` per label;
-    splitting off count r gains at least ``(√μ − √r)²``. So ``√s − √r ≤ (1 + √½)·√(1 + ln T)``, which leaves
-    O(t^1.5·√ln T) blocks where all counts to t occur. Beyond 4,096 distinct counts, those above 100 whose square roots
-    fall into the same step of 0.05 are not parted: a loss of at most about 0.001 in the reward per label.
+    The result is the best partition into consecutive blocks, in at most O(t²) time. A block is considered only if its
+    smallest and largest counts r < s are so close that splitting it might lower the reward. Splitting off the labels of
+    count s from T labels of mean count μ loses at most ``1 + ln T`` and gains ``s·ln(s/μ) − s + μ ≥ 2(√s − √μ)²`` per
+    label; splitting off count r gains at least ``(√μ − √r)²``. So ``√s − √r ≤ (1 + √½)·√(1 + ln T)``, which leaves
+    O(t^1.5·√ln T) blocks if all counts up to t occur. With more than 4,096 distinct counts, counts above 100 whose
+    square roots fall into the same step of 0.05 are not separated, which costs at most about 0.001 of reward per label.
 
-    One label has probability 1; n ≥ 2 singletons are a continuous part and nothing else. In a known alphabet, n
-    singletons (n = 1 too) are k labels of probability 1/k.
+    One label has probability 1; n ≥ 2 singletons are a continuous part alone. With a known alphabet, n ≥ 1 singletons
+    give k labels of probability 1/k.
 
     Raises
     ------
     UsageError
-        If the profile is empty, or ``alphabet_size`` no whole number ≥ 1.
+        If the profile is empty, or ``alphabet_size`` is not a whole number ≥ 1.
 
     References
     ----------
@@ -83,11 +84,11 @@ def approximate_pml(profile: Profile, *, alphabet_size: int | None = None) -> Pm
     gains, ends = _best_blocks(classes)
     labels, items = classes.labels[1:], classes.items[1:]
     if alphabet_size is None:
-        unseen = maximise_unseen(labels, items)
+        unseen = maximize_unseen(labels, items)
     else:
         most = max(parse_whole_number(alphabet_size, name="alphabet_size") - profile.num_labels, 0)
         unseen = np.full(labels.size, float(most))
-    # Labels not seen may join the first block, however far that reaches, or be of probability 0.
+    # Unseen labels may join the first block, for any end of it, or have probability 0.
     joined = classes.merge(0, labels.size)[0] + _unseen_gain(unseen, labels, items) + gains[1:]
     last = int(joined.argmax())
     if not unseen[last] or joined[last] < gains[0] - _TIE:
@@ -102,7 +103,7 @@ def approximate_pml(profile: Profile, *, alphabet_size: int | None = None) -> Pm
 
 @dataclass(frozen=True, eq=False)
 class _Classes:
-    """Classes of counts, ascending, never parted: the least count of each, and the labels and items before it."""
+    """Classes of counts that stay together, ascending: the least count of each, and the labels and items before it."""
 
     counts: NDArray[np.int64]
     labels: NDArray[np.int64]
@@ -114,18 +115,14 @@ class _Classes:
         firsts = np.flatnonzero(np.diff(steps, prepend=0))
         labels = np.add.reduceat(profile.prevalences, firsts)
         items = np.add.reduceat(profile.counts * profile.prevalences, firsts)
-        return cls(
-            profile.counts[firsts],
-            np.append(0, np.cumsum(labels)),
-            np.append(0, np.cumsum(items)),
-        )
+        return cls(profile.counts[firsts], np.append(0, np.cumsum(labels)), np.append(0, np.cumsum(items)))
 
     def merge(self, start: int, width: int, rows: int = 1) -> NDArray[np.float64]:
         """Return the rewards of the blocks of up to ``width`` classes from class start, start + 1, ...
 
-        Left out is what is the same for all partitions: of ``ln T! + N·ln(N/T)`` the sum of
-        ``T_c·ln T_c − T_c + N_c·ln r_c`` over the classes c of a block, r_c the least count of each. As the large parts
-        cancel on paper, the rest keeps its digits where N and T are beyond 10^15.
+        Terms that are equal for all partitions are left out: from ``ln T! + N·ln(N/T)``, the sum of
+        ``T_c·ln T_c − T_c + N_c·ln r_c`` over the classes c of a block, r_c the least count of each. The large parts
+        cancel on paper, so the rest keeps its digits for N and T beyond 10^15.
         """
         first = np.arange(start, start + rows)[:, None]
         at = np.minimum(first + np.arange(width), self.counts.size - 1)
@@ -139,17 +136,17 @@ class _Classes:
         return np.asarray(ways + factorial_rest(labels.astype(np.float64)) - spread)
 
     def widths(self) -> NDArray[np.int64]:
-        """Return how many classes a block that starts at each may hold at most."""
+        """Return, for each class, the largest number of classes in a block that starts there."""
         roots = np.sqrt(self.counts)
         ends = np.full(roots.size, roots.size)
-        for _ in range(2):  # fewer labels within reach, shorter reach
+        for _ in range(2):  # with fewer labels within reach, the reach is shorter
             reach = (1 + math.sqrt(0.5)) * np.sqrt(1 + np.log(self.labels[ends] - self.labels[:-1]))
             ends = np.searchsorted(roots, roots + reach + 1e-9 * roots, side="right")
         return np.asarray(ends - np.arange(roots.size))
 
 
 def _best_blocks(classes: _Classes) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Return, for each class, the most that it and those after it can earn, and where its block then ends."""
+    """Return, for each class, the best reward of it and all later classes, and where its block then ends."""
     size = classes.counts.size
     gains, ends, widths = np.zeros(size + 1), np.zeros(size, dtype=np.int64), classes.widths()
     for stop in range(size, 0, -_ROWS):
@@ -166,7 +163,7 @@ def _best_blocks(classes: _Classes) -> tuple[NDArray[np.float64], NDArray[np.int
 def _unseen_gain(
     unseen: NDArray[np.float64], labels: NDArray[np.int64], items: NDArray[np.int64]
 ) -> NDArray[np.float64]:
-    """Return what u labels not seen add to a block: ``ln((u + T)!/(u!·T!)) − N·ln(1 + u/T)``."""
+    """Return the reward that u unseen labels add to a block: ``ln((u + T)!/(u!·T!)) − N·ln(1 + u/T)``."""
     seen, repeats = labels.astype(np.float64), (items - labels).astype(np.float64)
     u = np.where(np.isinf(unseen), 0.0, unseen)
     once = np.maximum(u, 0.5)

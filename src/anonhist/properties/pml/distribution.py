@@ -15,19 +15,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class PmlDistribution:
-    """Blocks of equally likely labels, and perhaps mass spread over labels without end.
+    """Blocks of equally likely labels, and possibly mass spread over infinitely many labels.
 
     Attributes
     ----------
     probabilities : ndarray of float64, shape (b,)
-        Probability of each label of a block, > 0. The block that holds labels not seen is first, the others ascend.
+        Probability of each label of a block, > 0. The block with unseen labels comes first; the others ascend.
     labels : tuple of int
-        Number of labels in each block, ≥ 1: those not seen included.
+        Number of labels in each block, ≥ 1, unseen ones included.
     continuous_mass
-        Probability of the labels that no one will see twice: the "continuous part" (Orlitsky et al. 2004), which is
-        most likely where labels were seen once and none of about the same probability twice.
+        Probability of labels that never occur twice: the "continuous part" (Orlitsky et al. 2004). It is most likely if
+        labels were seen once and none of about the same probability twice.
     continuous_seen
-        How many items, each of a label of its own, were seen of it; 0 or at least 2.
+        Number of its items in the sample, each with its own label; 0 or at least 2.
 
     Examples
     --------
@@ -45,14 +45,14 @@ class PmlDistribution:
 
     @property
     def num_labels(self) -> int:
-        """Number of labels in the blocks; those of the continuous part have no number."""
+        """Number of labels in the blocks, without the continuous part."""
         return sum(self.labels)
 
     def discrete(self) -> PmlDistribution:
         """Return it with the continuous part spread evenly over ``s(s + 1)/2`` labels, s of which were seen.
 
-        The likelihood has no maximum there: it grows with the number of labels for ever, and comes within a factor e of
-        its limit at about ``s²/2`` labels. ``s(s + 1)/2`` is what Chao1 makes of s singletons.
+        The likelihood has no maximum there: it grows with the number of labels, and comes within a factor e of its
+        limit at about ``s²/2`` labels. ``s(s + 1)/2`` is the Chao1 estimate for s singletons.
 
         Examples
         --------
@@ -72,12 +72,12 @@ class PmlDistribution:
 
 
 def property_of(distribution: PmlDistribution, summand: Callable[[NDArray[np.float64]], NDArray[np.float64]]) -> float:
-    """Return the symmetric property ``Σ_x f(p_x)``; a continuous part counts as the labels that stand for it.
+    """Return the symmetric property ``Σ_x f(p_x)``; with the continuous part as finitely many labels.
 
     Parameters
     ----------
     distribution
-        Where the p_x come from; see :meth:`PmlDistribution.discrete`.
+        The distribution of the p_x; see :meth:`PmlDistribution.discrete`.
     summand
         f, of an array of probabilities > 0.
 

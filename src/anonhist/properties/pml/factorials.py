@@ -1,4 +1,4 @@
-"""Factorials without their bulk: what is left is small, and keeps its digits where the factorials are astronomical."""
+"""Logarithms of factorials without their large terms: the small rest keeps its digits for huge factorials."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ def factorial_rest(numbers: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def log_ways(first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return ``(a + b)·ln(a + b) − a·ln a − b·ln b``, the bulk of ``ln((a + b)!/(a!·b!))``, for a ≥ 0 and b ≥ 1.
+    """Return ``(a + b)·ln(a + b) − a·ln a − b·ln b``, the main part of ``ln((a + b)!/(a!·b!))``, for a ≥ 0 and b ≥ 1.
 
     Examples
     --------
     >>> log_ways(np.array([0.0, 1.0, 1e15]), np.array([1.0, 1.0, 1.0])).round(6).tolist()
     [0.0, 1.386294, 35.538776]
     """
-    a = np.maximum(first, 0.5)  # 0·ln 0 is put in below
+    a = np.maximum(first, 0.5)  # the value at 0 is set below
     return np.where(first > 0, a * np.log1p(second / a) + second * np.log1p(a / second), 0.0)

@@ -1,7 +1,8 @@
-"""Properties of the approximate profile maximum likelihood distribution, as estimates of those of the unknown one."""
+"""Properties of the approximate profile maximum likelihood distribution, as estimates for the unknown one."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
@@ -15,8 +16,6 @@ from anonhist.properties.pml.distribution import property_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
     from anonhist.profiles import Profile
     from anonhist.properties.pml.distribution import PmlDistribution
 
@@ -24,16 +23,36 @@ _ASSUMES = "labels of similar counts are equally frequent; labels not seen are a
 
 
 @dataclass(frozen=True)
-class PmlEntropy:
+class _PmlEstimator(ABC):
+    """A property of the approximate PML distribution."""
+
+    alphabet_size: int | None = None
+    name: ClassVar[str] = "pml"
+    assumes: ClassVar[str] = _ASSUMES
+
+    @abstractmethod
+    def of(self, distribution: PmlDistribution) -> float:
+        """Return the property of a distribution."""
+
+    def point(self, profile: Profile) -> Point:
+        """Estimate from a profile with at least one item."""
+        return plug_in(profile, self.of, alphabet_size=self.alphabet_size)
+
+    def value(self, profile: Profile) -> float:
+        """Return the value alone, in a twentieth of the time."""
+        return self.of(approximate_pml(profile, alphabet_size=self.alphabet_size))
+
+
+class PmlEntropy(_PmlEstimator):
     """``H = −Σ_x p_x·ln p_x`` of the approximate PML distribution p, in nats (Pavlichin, Jiao and Weissman 2017).
 
-    Of one label it is 0. Of n ≥ 2 singletons, and of any continuous part of p, it is that of s(s + 1)/2 labels in place
-    of the s singletons, with a warning; ``ln k`` of singletons in a known alphabet.
+    For one label it is 0. For n ≥ 2 singletons, and any continuous part of p, the s singletons are replaced by
+    s(s + 1)/2 labels, with a warning. For singletons with a known alphabet it is ``ln k``.
 
     Attributes
     ----------
     alphabet_size
-        k, how many labels there are, if known.
+        k, the number of labels, if known.
 
     References
     ----------
@@ -46,31 +65,22 @@ class PmlEntropy:
     1.55958115626
     """
 
-    alphabet_size: int | None = None
-    name: ClassVar[str] = "pml"
-    assumes: ClassVar[str] = _ASSUMES
-
-    def point(self, profile: Profile) -> Point:
-        """Estimate from a profile with at least one item."""
-        return plug_in(profile, _entropy, alphabet_size=self.alphabet_size)
-
-    def value(self, profile: Profile) -> float:
-        """Return the number alone, in a twentieth of the time."""
-        return _entropy(approximate_pml(profile, alphabet_size=self.alphabet_size))
+    def of(self, distribution: PmlDistribution) -> float:
+        """Return the entropy of a distribution."""
+        return property_of(distribution, lambda p: np.asarray(-p * np.log(p)))
 
 
-@dataclass(frozen=True)
-class PmlSupportSize:
-    """Number of labels of the approximate PML distribution, those not seen included.
+class PmlSupportSize(_PmlEstimator):
+    """Number of labels of the approximate PML distribution, unseen ones included.
 
-    Of one label it is 1. Of n ≥ 2 singletons, and of any continuous part with s items, where the likelihood would have
-    infinitely many labels, s(s + 1)/2 as in Chao1, with a warning. In a known alphabet it is k, or S_obs where it is
-    likelier that the labels not seen have probability 0.
+    For one label it is 1. For n ≥ 2 singletons, and any continuous part with s items, the likelihood would have
+    infinitely many labels; it is s(s + 1)/2 there, as in Chao1, with a warning. With a known alphabet it is k, or S_obs
+    if unseen labels are more likely to have probability 0.
 
     Attributes
     ----------
     alphabet_size
-        k, how many labels there are, if known.
+        k, the number of labels, if known.
 
     References
     ----------
@@ -83,30 +93,24 @@ class PmlSupportSize:
     10.0
     """
 
-    alphabet_size: int | None = None
-    name: ClassVar[str] = "pml"
-    assumes: ClassVar[str] = f"{_ASSUMES}; otherwise the value is too low"
+    assumes = f"{_ASSUMES}; otherwise the value is too low"
 
-    def point(self, profile: Profile) -> Point:
-        """Estimate from a profile with at least one item."""
-        return plug_in(profile, _support_size, alphabet_size=self.alphabet_size)
-
-    def value(self, profile: Profile) -> float:
-        """Return the number alone, in a twentieth of the time."""
-        return _support_size(approximate_pml(profile, alphabet_size=self.alphabet_size))
+    def of(self, distribution: PmlDistribution) -> float:
+        """Return the number of labels of a distribution."""
+        return float(distribution.discrete().num_labels)
 
 
 @dataclass(frozen=True)
-class PmlDistanceToUniformity:
+class PmlDistanceToUniformity(_PmlEstimator):
     """``Σ_x |p_x − 1/k|`` over an alphabet of k labels, p the approximate PML distribution for that alphabet: 0 to 2.
 
-    Of one label with two items or more it is ``2 − 2/k``, of at most k singletons 0. A release may hold more labels
-    than k; then those of p count all, and the distance is 2 at most.
+    For one label with two items or more it is ``2 − 2/k``, for at most k singletons 0. A release may have more than k
+    labels; all labels of p count then, and the distance is at most 2.
 
     Attributes
     ----------
     alphabet_size
-        k, how many labels there are.
+        k, the number of labels.
 
     References
     ----------
@@ -120,18 +124,9 @@ class PmlDistanceToUniformity:
     """
 
     alphabet_size: int
-    name: ClassVar[str] = "pml"
-    assumes: ClassVar[str] = _ASSUMES
 
-    def point(self, profile: Profile) -> Point:
-        """Estimate from a profile with at least one item."""
-        return plug_in(profile, self._of, alphabet_size=self.alphabet_size)
-
-    def value(self, profile: Profile) -> float:
-        """Return the number alone, in a twentieth of the time."""
-        return self._of(approximate_pml(profile, alphabet_size=self.alphabet_size))
-
-    def _of(self, distribution: PmlDistribution) -> float:
+    def of(self, distribution: PmlDistribution) -> float:
+        """Return the distance of a distribution."""
         each = 1.0 / self.alphabet_size
         missing = max(self.alphabet_size - distribution.num_labels, 0) * each
         return min(missing + property_of(distribution, lambda p: np.abs(p - each)), 2.0)
@@ -149,7 +144,7 @@ def plug_in(
     functional
         The property; see :func:`~anonhist.properties.pml.distribution.property_of`.
     alphabet_size
-        k, how many labels there are, if known.
+        k, the number of labels, if known.
 
     Examples
     --------
@@ -171,15 +166,3 @@ def _endless(distribution: PmlDistribution) -> tuple[str, ...]:
     return (
         f"{share} of the items have labels seen once, fitted as infinitely many: their number cannot be estimated.",
     )
-
-
-def _entropy(distribution: PmlDistribution) -> float:
-    return property_of(distribution, _surprise)
-
-
-def _surprise(probabilities: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.asarray(-probabilities * np.log(probabilities))
-
-
-def _support_size(distribution: PmlDistribution) -> float:
-    return float(distribution.discrete().num_labels)

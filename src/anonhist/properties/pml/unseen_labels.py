@@ -1,4 +1,4 @@
-"""The most likely number of labels of a uniform distribution not seen."""
+"""The most likely number of unseen labels of a uniform distribution."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-def maximise_unseen(labels: NDArray[np.int64], items: NDArray[np.int64]) -> NDArray[np.float64]:
+def maximize_unseen(labels: NDArray[np.int64], items: NDArray[np.int64]) -> NDArray[np.float64]:
     """Return the u ≥ 0 that maximizes ``L(u) = ln((u + T)!/u!) − N·ln(u + T)``.
 
-    So likely it is that N draws from u + T equally likely labels show T of them, as a function of u. Its steps
-    ``D(u) = L(u + 1) − L(u)`` turn from positive to negative once, at the latest where ``u + 1 ≥ T²/(2(N − T))``, so
-    that bisection finds the largest L. With ``y = 1/(u + T + 1)`` and ``h(z) = −ln(1 − z) − z``,
-    ``D(u) = h(T·y) − T·h(y) + (N − T)·ln(1 − y)``: in this form nothing cancels, however large T.
+    This is the log-likelihood of u if N draws from u + T equally likely labels show T of them. Its steps
+    ``D(u) = L(u + 1) − L(u)`` change sign once, from positive to negative, at the latest at ``u + 1 ≥ T²/(2(N − T))``,
+    so bisection finds the maximum. With ``y = 1/(u + T + 1)`` and ``h(z) = −ln(1 − z) − z``,
+    ``D(u) = h(T·y) − T·h(y) + (N − T)·ln(1 − y)``: in this form nothing cancels for large T.
 
     Parameters
     ----------
@@ -26,12 +26,12 @@ def maximise_unseen(labels: NDArray[np.int64], items: NDArray[np.int64]) -> NDAr
     Returns
     -------
     ndarray of float64, shape (m,)
-        Whole numbers, exact as far as floats hold them; infinite where each of two labels or more was seen once. Of one
-        label, 0.
+        Whole numbers, as exact as floats; infinite if there are at least two labels and each was seen once; 0 for one
+        label.
 
     Examples
     --------
-    >>> maximise_unseen(np.array([4, 4, 1, 3]), np.array([5, 40, 1, 3])).tolist()
+    >>> maximize_unseen(np.array([4, 4, 1, 3]), np.array([5, 40, 1, 3])).tolist()
     [4.0, 0.0, 0.0, inf]
     """
     seen, repeats = labels.astype(np.float64), (items - labels).astype(np.float64)
@@ -45,7 +45,7 @@ def maximise_unseen(labels: NDArray[np.int64], items: NDArray[np.int64]) -> NDAr
         rising = _step(middle, seen, repeats) > 0
         low, high = np.where(rising, middle, low), np.where(rising, high, middle)
         unseen[open_] = high
-        # Beyond 2^53 floats are further apart than 1.
+        # Beyond 2⁵³ floats are more than 1 apart.
         middle = np.floor((low + high) / 2)
         going = (middle > low) & (middle < high)
         open_, low, high = open_[going], low[going], high[going]
@@ -55,7 +55,7 @@ def maximise_unseen(labels: NDArray[np.int64], items: NDArray[np.int64]) -> NDAr
 
 def _step(u: NDArray[np.float64], seen: NDArray[np.float64], repeats: NDArray[np.float64]) -> NDArray[np.float64]:
     y = 1.0 / (u + seen + 1.0)
-    # 1 − seen·y as it is, not as a difference, which of many labels is rounded to 0.
+    # 1 − seen·y is computed directly: for many labels, the difference would round to 0.
     return _beyond_first(seen * y, (u + 1.0) * y) - seen * _beyond_first(y, 1.0 - y) + repeats * np.log1p(-y)
 
 

@@ -1,4 +1,4 @@
-"""The sample coverage as iNEXT estimates it, from labels seen once and twice."""
+"""The sample coverage as in iNEXT, from labels seen once and twice."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from anonhist.properties.estimator import Point
-from anonhist.properties.sample_coverage.esty import esty_error, zero_error_warning
+from anonhist.properties.sample_coverage.good_turing import esty_error, zero_error_warning
 
 if TYPE_CHECKING:
     from anonhist.profiles import Profile
@@ -14,13 +14,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ChaoJost:
-    """``C = 1 − (φ_1/n)·A`` with ``A = (n − 1)·φ_1/((n − 1)·φ_1 + 2·φ_2)`` (Chao and Jost 2012, eq. 4a).
+    """``C = 1 − (φ_1/n)·A`` with ``A = (n − 1)·φ_1/((n − 1)·φ_1 + 2·φ_2)`` ([1]_, eq. 4a).
 
-    Where φ_2 is 0, ``A = (n − 1)·(φ_1 − 1)/((n − 1)·(φ_1 − 1) + 2)``, as in iNEXT. Exact up to the last division. It
-    differs from Good–Turing by about ``2·φ_2/n²``, far less than the error of both, which is Esty's.
+    If φ_2 is 0, ``A = (n − 1)·(φ_1 − 1)/((n − 1)·(φ_1 − 1) + 2)``, as in iNEXT. It is
+    exact up to the last division. It differs from Good–Turing by about ``2·φ_2/n²``, far less than the error of both,
+    which is Esty's.
 
-    Of one label it is 1, but 0 if seen once; of n ≥ 2 singletons ``2/((n − 1)² + 2)``; of one singleton among labels
-    seen more than twice it is 1.
+    For one label it is 1, or 0 if it was seen once; for n ≥ 2 singletons ``2/((n − 1)² + 2)``; for one singleton among
+    labels seen more than twice it is 1.
 
     References
     ----------

@@ -18,13 +18,13 @@ _FEW = "the interval is that of a count: labels may be missing even if none was 
 
 @dataclass(frozen=True)
 class CoverageInterval:
-    """``1 − M`` with ``n·M`` from ``φ_1 + z²/2 ± z·sqrt(n²·error² + z²)``, whatever the method; M the share not seen.
+    """``1 − M`` with ``n·M`` from ``φ_1 + z²/2 ± z·sqrt(n²·error² + z²)``, for all methods; M is the missing mass.
 
-    ``n·M`` is as random as φ_1, which estimates it, and both are as a rule few and large steps: one label that was
-    missed may have been expected five times. So the interval is that of a count, as Wilson's is of a share, with four
-    times the term z²/4 of Poisson numbers, where the worst of the measured shapes would hold 87 %. Of n items without
-    any label seen once or twice, M may be up to ``1.5·z²/n``. Where less than half is covered, the upper end of the
-    coverage is ``C + z²/n + z·sqrt(error² + z²/n²)``: n singletons may be of a coverage up to ``2·z²/n``.
+    ``n·M`` is as random as its estimate φ_1, and both move in few, large steps: a missed label may have an expected
+    count of five. So the interval is that of a count, as Wilson's is of a share, with four times the Poisson term z²/4;
+    with z²/4 itself, the interval held in only 87 % on the worst measured shape. For n items without labels seen once
+    or twice, M may be up to ``1.5·z²/n``. If less than half is covered, the upper end of the coverage is
+    ``C + z²/n + z·sqrt(error² + z²/n²)``: n singletons may have a coverage up to ``2·z²/n``.
 
     Examples
     --------
@@ -43,7 +43,7 @@ class CoverageInterval:
         middle, half = 1.0 - covered + z**2 / (2 * n), z * math.hypot(spread, z / n)
         low, high = max(1.0 - middle - half, 0.0), min(1.0 - middle + half, 1.0)
         if covered < _LITTLE:
-            # Then it is the repeats that are a count, and each is two items.
+            # Then the repeats are the count, and each is two items.
             high = min(covered + z**2 / n + half, 1.0)
         return Bounds(low, high, Statement(Holds.BOTH, _FEW)).around(value)
 

@@ -1,4 +1,4 @@
-"""The sample coverage, the probability of all labels seen, by a method of your choice."""
+"""The sample coverage, the probability of all labels seen, by a choice of methods."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ SAMPLE_COVERAGE_METHODS: tuple[str, ...] = get_args(SampleCoverageMethod)
 def sample_coverage(
     data: Profile | Resimulated, *, method: SampleCoverageMethod | None = None, level: float = 0.95
 ) -> Estimate:
-    """Estimate the probability ``Σ_{x seen} p_x`` that the next item has a label seen already.
+    """Estimate the probability ``Σ_{x seen} p_x`` that the next item has a label seen before.
 
     Parameters
     ----------
     data
-        A profile, or a release: then the interval covers privacy noise as well.
+        A profile or a release. For a release, the interval also covers privacy noise.
     method
         ``"good-turing"`` (default) or ``"chao-jost"``.
     level
-        Probability with which the interval is meant to hold the truth.
+        Probability with which the interval is meant to contain the truth.
 
     Raises
     ------

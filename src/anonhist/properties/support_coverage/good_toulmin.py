@@ -2,38 +2,30 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from anonhist.properties.support_coverage.series import (
-    LONGEST,
-    log_poisson_tails,
-    reach,
-    series,
-    series_point,
-    series_value,
-)
+from anonhist.properties.support_coverage.series import LONGEST, SeriesEstimator, log_poisson_tails, reach, series
 
 if TYPE_CHECKING:
     from anonhist.profiles import Profile
     from anonhist.properties.estimator import Point
     from anonhist.properties.linear import LinearStatistic
 
-# Mean of the Poisson variable whose tail terms fade out by: of counts up to 9 all digits stay.
+# Mean of the Poisson variable by whose tail terms fade out: counts up to 9 keep all digits.
 _SURE = 48.0
 
 
-@dataclass(frozen=True)
-class GoodToulmin:
-    """``S_m = S_obs − Σ_{j≥1} (−t)^j·φ_j`` with t = (m − n)/n (Good and Toulmin 1956, eq. 24).
+class GoodToulmin(SeriesEstimator):
+    """``S_m = S_obs − Σ_{j≥1} (−t)^j·φ_j`` with t = (m − n)/n (Good and Toulmin 1956).
 
-    Nearly unbiased, and of small error up to t = 1; beyond, its error grows as t^j with the counts j. Up to t = 1 terms
-    fade out around counts of 48, by the tail of a Poisson variable: a label expected so often is sure to be seen, and
-    its terms of equal size and turning signs would be noise alone. Beyond t = 1 those of counts above 4,096 are left
-    out. The value is kept between the labels seen and one more for each draw beyond the sample. Of one
-    label seen n times it is 1 − (−t)^n, kept so, of singletons n·(1 + t).
+    Nearly unbiased with a small error up to t = 1; beyond, its error grows as t^j with the counts j. Up to t = 1 terms
+    fade out around counts of 48, by the tail of a Poisson variable: a label with such a mean is sure to be seen, and
+    its terms, of equal size and alternating sign, would only add noise. Beyond t = 1, terms of counts above 4,096 are
+    left out. The value is clipped to between the number of labels seen and one more for each draw beyond the sample.
+    For one label seen n times it is 1 − (−t)^n, clipped; for singletons n·(1 + t).
 
     Attributes
     ----------
@@ -43,7 +35,7 @@ class GoodToulmin:
     References
     ----------
     .. [1] I. J. Good, G. H. Toulmin, "The number of new species, and the increase in population coverage, when a sample
-           is increased", Biometrika 43 (1956), 45–63, eq. 24.
+           is increased", Biometrika 43 (1956), 45–63.
 
     Examples
     --------
@@ -52,31 +44,24 @@ class GoodToulmin:
     3.75
     """
 
-    draws: int
-
-    name: ClassVar[str] = "good-toulmin"
-    assumes: ClassVar[str] = "items drawn independently, at most twice as many draws as items"
+    name = "good-toulmin"
+    assumes = "items drawn independently, at most twice as many draws as items"
 
     def point(self, profile: Profile) -> Point:
         """Estimate from a profile with at least one item."""
-        point = series_point(profile, self.draws, good_toulmin)
+        point = super().point(profile)
         if self.draws <= 2 * profile.n:
             return point
         warning = "Beyond 2n draws, this series diverges: choose a smoothed one."
         return replace(point, warnings=(*point.warnings, warning))
 
-    def value(self, profile: Profile) -> float:
-        """Return the number alone, without its error."""
-        return series_value(profile, self.draws, good_toulmin)
+    def statistic(self, n: int) -> LinearStatistic:
+        """Return the statistic for n items, below the number of draws.
 
-
-def good_toulmin(*, n: int, draws: int) -> LinearStatistic:
-    """Return the statistic for n items and m > n draws.
-
-    Examples
-    --------
-    >>> good_toulmin(n=100, draws=150).weights(np.arange(4)).tolist()
-    [0.0, 1.5, 0.75, 1.125]
-    """
-    beyond = reach(n=n, draws=draws)
-    return series(beyond, log_poisson_tails(_SURE) if beyond <= 1 else np.zeros(LONGEST + 1))
+        Examples
+        --------
+        >>> GoodToulmin(150).statistic(100).weights(np.arange(4)).tolist()
+        [0.0, 1.5, 0.75, 1.125]
+        """
+        beyond = reach(n=n, draws=self.draws)
+        return series(beyond, log_poisson_tails(_SURE) if beyond <= 1 else np.zeros(LONGEST + 1))

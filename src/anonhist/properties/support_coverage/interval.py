@@ -1,4 +1,4 @@
-"""Intervals for the support coverage, whatever the method."""
+"""Intervals for the support coverage, for all methods."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import numpy as np
 
 from anonhist.properties.estimator import Point, error_of
 from anonhist.properties.statement import Bounds, Holds, Statement
-from anonhist.properties.support_coverage.good_toulmin import GoodToulmin, good_toulmin
-from anonhist.properties.support_coverage.rarefaction import Rarefaction, rarefaction
+from anonhist.properties.support_coverage.good_toulmin import GoodToulmin
+from anonhist.properties.support_coverage.rarefaction import Rarefaction
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -26,14 +26,15 @@ _BY_COUNT = "the interval is that of a count and allows for labels not seen"
 
 @dataclass(frozen=True)
 class SupportCoverageInterval:
-    """That of an unbiased estimator up to 2n draws; beyond, of what is known at 2n.
+    """The interval of an unbiased estimator up to 2n draws; beyond, from the one at 2n.
 
-    ``S_m = Σ_x (1 − (1 − p_x)^m)`` rises with m, ever more slowly. So for m > 2n it is at least ``S_2n``, and at most
+    ``S_m = Σ_x (1 − (1 − p_x)^m)`` is increasing and concave in m. So for m > 2n it is at least ``S_2n`` and at most
     ``S_2n + ((m − 2n)/n)·(S_2n − S_n)``; both have unbiased estimators.
 
-    The ends are ``S − z·h`` and ``S + z·h + z²s/2``, ``h = sqrt(error² + z²s²/4)``, s the most that a count of one may
-    add, ``m/n``. The upper one is that of a Poisson count times s: where nothing was seen once, labels with up to z²
-    expected items may have been missed. Up to n draws the error is no less than that of :func:`rarefaction_variance`.
+    The ends are ``S − z·h`` and ``S + z·h + z²s/2``, ``h = sqrt(error² + z²s²/4)``, with ``s = m/n``, the most that one
+    label seen once may add. The upper end is that of a Poisson count times s: even if nothing was seen once, labels
+    with up to z² expected items may have been missed. Up to n draws the error is at least that of
+    :func:`rarefaction_variance`.
 
     Attributes
     ----------
@@ -69,7 +70,7 @@ class SupportCoverageInterval:
 
 
 def _ends(sample: Sample, estimator: Estimator, draws: int) -> tuple[float, float]:
-    """Return the ends for so many draws, m or 2n, from an unbiased estimator."""
+    """Return the ends for m or 2n draws from an unbiased estimator."""
     profile, z = sample.profile, sample.z
     point = estimator.point(profile)
     own = error_of(point, profile)
@@ -84,8 +85,8 @@ def rarefaction_variance(profile: Profile, draws: int) -> float:
     """Return ``Σ_j φ_j·w(j)² − 2·S_m + S_2m − (m·(S_m − S_{m−1}))²/n``, w the weights of rarefaction to m ≤ n; ≥ 0.
 
     For Poisson counts N_x ``E w(N_x) = 1 − e^(−m·p_x)``, so ``Σ_x Var w(N_x) = E Σ_j φ_j·w(j)² − 2·S_m + S_2m``, and
-    each term has an unbiased estimate, labels not seen included: none is taken to be as frequent as it was seen. The
-    last term is what n being fixed takes off: labels that m draws show once. ``S_2m`` is rarefied or, beyond n,
+    each term has an unbiased estimate that includes unseen labels. The last term is due to the fixed n:
+    ``m·(S_m − S_{m−1})`` is the expected number of labels that m draws show once. ``S_2m`` is rarefied or, beyond n,
     extrapolated by the series of Good and Toulmin.
 
     Examples
@@ -93,15 +94,16 @@ def rarefaction_variance(profile: Profile, draws: int) -> float:
     >>> from anonhist.profiles import Profile
     >>> round(rarefaction_variance(Profile.from_prevalences({1: 60, 2: 20, 5: 10}), 50), 3)
     1.585
-    >>> rarefaction_variance(Profile.from_counts([1] * 8), 4)  # whatever is drawn, there are four
+    >>> rarefaction_variance(Profile.from_counts([1] * 8), 4)  # any four draws show four labels
     0.0
     """
     n = profile.n
-    linear = rarefaction(n=n, draws=draws)
+    linear = Rarefaction(draws).statistic(n)
     weights, expected = linear.weights(profile.counts), linear.of(profile)
-    doubled = rarefaction(n=n, draws=2 * draws) if 2 * draws <= n else good_toulmin(n=n, draws=2 * draws)
-    once = draws * (expected - rarefaction(n=n, draws=draws - 1).of(profile)) if draws > 1 else 1.0
-    variance = float(profile.prevalences @ weights**2) - 2 * expected + doubled.of(profile) - once**2 / n
+    twice = Rarefaction(2 * draws) if 2 * draws <= n else GoodToulmin(2 * draws)
+    doubled = twice.statistic(n).of(profile)
+    once = draws * (expected - Rarefaction(draws - 1).statistic(n).of(profile)) if draws > 1 else 1.0
+    variance = float(profile.prevalences @ weights**2) - 2 * expected + doubled - once**2 / n
     return max(variance, 0.0)
 
 
@@ -115,12 +117,10 @@ class _Straight:
 
     def point(self, profile: Profile) -> Point:
         """Estimate from a profile with at least one item; of fewer than m/2 items, as a run of a release may have."""
-        twice: Estimator = GoodToulmin(2 * profile.n)
-        point, further = twice.point(profile), max((self.draws - 2 * profile.n) / profile.n, 0.0)
-        inner = point.weights
+        twice, further = GoodToulmin(2 * profile.n), max((self.draws - 2 * profile.n) / profile.n, 0.0)
+        value, at_twice = twice.value(profile), twice.statistic(profile.n).weights
 
         def weights(counts: NDArray[np.int64]) -> NDArray[np.float64]:
-            at_twice = np.zeros(counts.shape) if inner is None else inner(counts)
-            return np.asarray((1 + further) * at_twice - further * (counts > 0))
+            return np.asarray((1 + further) * at_twice(counts) - further * (counts > 0))
 
-        return Point(point.value + further * (point.value - profile.num_labels), weights)
+        return Point(value + further * (value - profile.num_labels), weights)

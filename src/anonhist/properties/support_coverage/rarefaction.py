@@ -17,27 +17,30 @@ if TYPE_CHECKING:
 
     from anonhist.profiles import Profile
 
-# So many factors are multiplied one by one; of more, Stirling's series is right to all digits.
+# Up to this many factors are multiplied one by one; beyond, Stirling's series is exact to all digits.
 _ONE_BY_ONE = 64
 
 
 @dataclass(frozen=True)
 class Rarefaction:
-    """``S_m = Σ_r φ_r·(1 − C(n−r, m)/C(n, m))``: the mean number of labels in m of the n items, drawn without return.
+    """``S_m = Σ_r φ_r·(1 − C(n−r, m)/C(n, m))``: the mean number of labels in m items drawn without replacement.
 
-    Unbiased, and the mean over all ways to cut the sample into batches of m items, so it errs no more than one way
-    (Hurlbert 1971, eq. 7). At m = 1 it is 1 and at m = n the number of labels seen; of one label it is 1, of
+    Unbiased, and the mean over all subsamples of m items, so its error is at most that of one subsample
+    ([1]_; [2]_, eq. 4). At m = 1 it is 1, and at m = n the number of labels seen. For one label it is 1, for
     singletons m.
 
     Attributes
     ----------
     draws
-        m ≥ 1. Where a re-simulated release has fewer items, all of them are taken.
+        m ≥ 1. If a re-simulated release has fewer items, all of them are taken.
 
     References
     ----------
     .. [1] S. H. Hurlbert, "The nonconcept of species diversity: a critique and alternative parameters", Ecology 52
-           (1971), 577–586, eq. 7.
+           (1971), 577–586.
+    .. [2] R. K. Colwell, A. Chao, N. J. Gotelli and others, "Models and estimators linking individual-based and
+           sample-based rarefaction, extrapolation and comparison of assemblages", Journal of Plant Ecology 5 (2012),
+           3–21, eq. 4.
 
     Examples
     --------
@@ -53,40 +56,40 @@ class Rarefaction:
 
     def point(self, profile: Profile) -> Point:
         """Estimate from a profile with at least one item."""
-        linear = rarefaction(n=profile.n, draws=min(self.draws, profile.n))
+        linear = self.statistic(profile.n)
         return Point(linear.of(profile), linear.weights)
 
+    def statistic(self, n: int) -> LinearStatistic:
+        """Return the statistic for n items: ``w(r) = 1 − C(n−r, m)/C(n, m)``, with falling steps and m at most n.
 
-def rarefaction(*, n: int, draws: int) -> LinearStatistic:
-    """Return the statistic for n items and m ≤ n draws: ``w(r) = 1 − C(n−r, m)/C(n, m)``, with falling steps.
+        Examples
+        --------
+        >>> Rarefaction(2).statistic(4).weights(np.array([0, 1, 2, 3, 4])).round(6).tolist()
+        [0.0, 0.5, 0.833333, 1.0, 1.0]
+        """
+        draws = min(self.draws, n)
 
-    Examples
-    --------
-    >>> rarefaction(n=4, draws=2).weights(np.array([0, 1, 2, 3, 4])).round(6).tolist()
-    [0.0, 0.5, 0.833333, 1.0, 1.0]
-    """
+        def weights(counts: NDArray[np.int64]) -> NDArray[np.float64]:
+            result = np.ones(counts.shape)
+            within = counts <= n - draws
+            result[within] = _inclusion_probability(counts[within], n, draws)
+            return result
 
-    def weights(counts: NDArray[np.int64]) -> NDArray[np.float64]:
-        result = np.ones(counts.shape)
-        within = counts <= n - draws
-        result[within] = _inclusion_probability(counts[within], n, draws)
-        return result
-
-    return LinearStatistic(weights, head=0)
+        return LinearStatistic(weights, head=0)
 
 
 def _inclusion_probability(counts: NDArray[np.int64], n: int, draws: int) -> NDArray[np.float64]:
-    """Return ``1 − C(n−r, m)/C(n, m)`` for r ≤ n − m: the chance that m draws find a label of count r.
+    """Return ``1 − C(n−r, m)/C(n, m)`` for r ≤ n − m: the probability that m draws find a label of count r.
 
-    What a count comes to does not depend on the other counts in the array: there is no sum over an axis.
+    The result for a count does not depend on the other counts in the array: there is no sum over an axis.
     """
-    # Draw by draw, a label is found already, or else now: all terms are positive, and no digit is lost.
+    # Draw by draw, a label was found before or is found now: all terms are positive, so no digit is lost.
     if draws <= _ONE_BY_ONE:
         found = np.zeros(counts.shape)
         for step in range(draws):
             found += (1.0 - found) * (counts / float(n - step))
         return found
-    # And the same with the items of the label and the draws in each other's place.
+    # The same with the items of the label and the draws exchanged.
     rare = counts <= _ONE_BY_ONE
     table = [0.0]
     for step in range(min(_ONE_BY_ONE, n - draws)):
@@ -109,5 +112,5 @@ def _log_exclusion_probability(counts: NDArray[np.int64], n: int, draws: int) ->
 
 
 def _series(x: NDArray[np.int64] | np.float64) -> NDArray[np.float64]:
-    """Return what Stirling's formula lacks, ``ln x! − (x + ½)·ln x + x − ½·ln 2π``; more terms would not be felt."""
+    """Return the rest ``ln x! − (x + ½)·ln x + x − ½·ln 2π`` of Stirling's formula; further terms are negligible."""
     return np.asarray(1.0 / (12.0 * x))

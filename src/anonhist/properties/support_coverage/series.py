@@ -1,11 +1,12 @@
-"""The series that all estimates of labels not seen share: weights ``1 − (−t)^j·P(Z ≥ j)``."""
+"""The series shared by all estimates of unseen labels: weights ``1 − (−t)^j·P(Z ≥ j)``."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -18,18 +19,16 @@ from anonhist.properties.sampling import sampling_error
 from anonhist.properties.support_coverage.rarefaction import Rarefaction
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
 
     from anonhist.profiles import Profile
 
-# A label seen more often is sure to be seen again: its term is left out, which matters to t between 0.99 and 1 alone
-# and shifts the value by less than 0.01 for each label whose count is near.
+# A label seen more often is sure to be seen again, so its term is left out. This matters only for t between 0.99 and 1,
+# where it shifts the value by less than 0.01 for each label whose count is near.
 LONGEST = 4096
-# Of a larger rate of a Poisson distribution, tails up to there would not hold all of it.
+# For a larger Poisson rate, LONGEST would truncate the tails.
 LARGEST_RATE = 1000.0
-# Terms are cut here, so that their squares stay finite; far beyond use already.
+# Terms are capped here, far beyond any use, so that their squares stay finite.
 _LARGEST_LOG = 230.0
 _SMALL = 100
 
@@ -40,7 +39,7 @@ def series(beyond: float, log_tails: NDArray[np.float64]) -> LinearStatistic:
     Parameters
     ----------
     beyond
-        t = (m − n)/n > 0: how far the draws reach beyond the sample.
+        t = (m − n)/n > 0: the draws beyond the sample, relative to the sample.
     log_tails
         ``ln P(Z ≥ j)`` for j = 0, 1, …, up to ``LONGEST``; beyond its end the probability is 0.
 
@@ -52,7 +51,7 @@ def series(beyond: float, log_tails: NDArray[np.float64]) -> LinearStatistic:
     counts = np.arange(log_tails.size)
     terms = pointwise.exp(np.minimum(counts * math.log(beyond) + log_tails, _LARGEST_LOG))
     all_weights = 1.0 - np.where(counts % 2, -terms, terms)
-    # Terms too small to be felt make weights of exactly 1.
+    # Terms below rounding give weights of exactly 1.
     head = 1 + int(np.flatnonzero(all_weights != 1.0)[-1])
     table = np.append(all_weights[:head], 1.0)
 
@@ -77,58 +76,73 @@ def log_binomial_tails(trials: int, odds: float) -> NDArray[np.float64]:
 
 
 def reach(*, n: int, draws: int) -> float:
-    """Return t = (m − n)/n, how many times the sample the draws beyond it are."""
+    """Return t = (m − n)/n, the draws beyond the sample relative to the sample."""
     return (draws - n) / n
 
 
 def inside_logarithm(beyond: float) -> float:
-    """Return t as it stands in the public parameters of smoothings: they need t > 1."""
+    """Return t for the default parameters of the smoothings, which need t > 1."""
     return max(beyond, 1.001)
 
 
-def series_point(profile: Profile, draws: int, statistic: Callable[..., LinearStatistic]) -> Point:
-    """Estimate from a profile with at least one item; up to n draws that is rarefaction, whatever the series.
+@dataclass(frozen=True)
+class SeriesEstimator(ABC):
+    """Support coverage by a series for unseen labels; up to n draws it is rarefaction for every series.
 
-    New labels are at least none, and at most one for each draw beyond the sample: no error is larger than m.
+    Attributes
+    ----------
+    draws
+        m ≥ 1.
     """
-    if draws <= profile.n:
-        return Rarefaction(draws).point(profile)
-    linear = statistic(n=profile.n, draws=draws)
-    value = _kept_weight(linear, profile, draws)
-    error = min(sampling_error(profile, linear.weights), float(draws))
-    return Point(value, linear.weights, error, _visible(profile, draws))
+
+    draws: int
+    name: ClassVar[str]
+    assumes: ClassVar[str] = "items drawn independently, draws up to about ln n times the items"
+
+    @abstractmethod
+    def statistic(self, n: int) -> LinearStatistic:
+        """Return the statistic for n items, below the number of draws."""
+
+    def point(self, profile: Profile) -> Point:
+        """Estimate from a profile with at least one item.
+
+        There is at most one new label for each draw beyond the sample, so the error is at most m.
+        """
+        if self.draws <= profile.n:
+            return Rarefaction(self.draws).point(profile)
+        weights = self.statistic(profile.n).weights
+        error = min(sampling_error(profile, weights), float(self.draws))
+        return Point(self.value(profile), weights, error, _visible(profile, self.draws))
+
+    def value(self, profile: Profile) -> float:
+        """Return the value alone, without its error."""
+        if self.draws <= profile.n:
+            return Rarefaction(self.draws).point(profile).value
+        seen, more = float(profile.num_labels), float(self.draws - profile.n)
+        return min(max(self.statistic(profile.n).of(profile), seen), seen + more)
 
 
-def series_value(profile: Profile, draws: int, statistic: Callable[..., LinearStatistic]) -> float:
-    """Return the number alone of :func:`series_point` and :func:`smoothed_point`."""
-    if draws <= profile.n:
-        return Rarefaction(draws).point(profile).value
-    return _kept_weight(statistic(n=profile.n, draws=draws), profile, draws)
+class SmoothedSeries(SeriesEstimator):
+    """A biased series: its expected bias is added in squares to the sampling error.
 
-
-def _kept_weight(linear: LinearStatistic, profile: Profile, draws: int) -> float:
-    seen, more = float(profile.num_labels), float(draws - profile.n)
-    return min(max(linear.of(profile), seen), seen + more)
-
-
-def smoothed_point(profile: Profile, draws: int, statistic: Callable[..., LinearStatistic]) -> Point:
-    """Estimate by a series that is biased, and join its expected bias in squares to the sampling error.
-
-    The bias is that for the population of :class:`~anonhist.properties.assemblage.Assemblage`, whose labels not seen
-    are equally frequent: where they are not it is larger, and intervals are too short.
+    The bias is computed for the population of :class:`~anonhist.properties.assemblage.Assemblage`, whose unseen labels
+    are equally frequent. If they are not, the bias is larger and intervals are too short.
     """
-    point = series_point(profile, draws, statistic)
-    if draws <= profile.n or point.standard_error is None:
-        return point
-    bias = _bias(profile, statistic(n=profile.n, draws=draws), reach(n=profile.n, draws=draws))
-    return replace(point, standard_error=min(math.hypot(point.standard_error, bias), float(draws)))
+
+    def point(self, profile: Profile) -> Point:
+        """Estimate from a profile with at least one item."""
+        point = super().point(profile)
+        if point.standard_error is None:
+            return point
+        bias = _bias(profile, self.statistic(profile.n), reach(n=profile.n, draws=self.draws))
+        return replace(point, standard_error=min(math.hypot(point.standard_error, bias), float(self.draws)))
 
 
 def _bias(profile: Profile, linear: LinearStatistic, beyond: float) -> float:
     """Return ``Σ_x (e^{−λ·(1+t)} − E(1 − w(N)))``, N ~ Poisson(λ), λ the mean count of the label x."""
     population = Assemblage.of(profile)
     means = profile.n * population.probabilities
-    # Labels of larger counts have weight 1, and will be seen.
+    # Labels of larger counts have weight 1 and will be seen.
     near = (means > 0) & (means < linear.head + 10 * math.sqrt(linear.head) + 50)
     means, counts = means[near], np.arange(linear.head)
     pmf = np.exp(counts * np.log(means)[:, None] - means[:, None] - _log_factorials()[: linear.head])
@@ -137,7 +151,7 @@ def _bias(profile: Profile, linear: LinearStatistic, beyond: float) -> float:
 
 
 def _visible(profile: Profile, draws: int) -> tuple[str, ...]:
-    """Warn if the sample is small, or the draws are too many for any estimator."""
+    """Warn if the sample is too small, or there are too many draws for any estimator."""
     warnings: list[str] = []
     if profile.n < _SMALL:
         warnings.append(f"Fewer than {_SMALL} items are too few to estimate labels not seen.")

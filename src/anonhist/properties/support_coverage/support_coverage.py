@@ -1,4 +1,4 @@
-"""The expected number of labels in a number of draws, by a method of your choice."""
+"""The expected number of labels in a number of draws, by a choice of methods."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from anonhist.errors import UsageError
 from anonhist.privacy import parse_whole_number
 from anonhist.profiles import Profile
 from anonhist.properties.apply import apply
+from anonhist.properties.estimator import profile_of
 from anonhist.properties.options import check_method
 from anonhist.properties.support_coverage.good_toulmin import GoodToulmin
 from anonhist.properties.support_coverage.interval import SupportCoverageInterval
 from anonhist.properties.support_coverage.rarefaction import Rarefaction
-from anonhist.properties.support_coverage.smoothed_binomial import SmoothedBinomialA, SmoothedBinomialB
-from anonhist.properties.support_coverage.smoothed_poisson import SmoothedPoisson
+from anonhist.properties.support_coverage.smoothed import SmoothedBinomialA, SmoothedBinomialB, SmoothedPoisson
 
 if TYPE_CHECKING:
     from anonhist.properties.estimate import Estimate
@@ -24,7 +24,7 @@ SupportCoverageMethod = Literal[
     "rarefaction", "good-toulmin", "smoothed-poisson", "smoothed-binomial-a", "smoothed-binomial-b"
 ]
 SUPPORT_COVERAGE_METHODS: tuple[str, ...] = get_args(SupportCoverageMethod)
-# Twice as many as there can be items: as far as the series of Good and Toulmin goes.
+# Twice the largest number of items: as far as the series of Good and Toulmin goes.
 MAX_DRAWS = 2**64
 
 
@@ -33,34 +33,34 @@ def support_coverage(
 ) -> Estimate:
     """Estimate the expected number of distinct labels in m draws, ``S_m = Σ_x (1 − (1 − p_x)^m)``.
 
-    The interval is the same for all methods: up to 2n draws that of an unbiased estimator, widened for labels that may
-    have been missed; beyond, what follows from 2n draws and from new labels appearing ever more slowly.
+    The interval is the same for all methods. Up to 2n draws it is that of an unbiased estimator, widened for labels
+    that may have been missed; beyond, it follows from the one at 2n and from the concavity of S_m in m.
 
     Parameters
     ----------
     data
-        A profile, or a release: then the interval covers privacy noise as well.
+        A profile or a release. For a release, the interval also covers privacy noise.
     draws
         m, from 1 to 2^64. Beyond about n·(1 + ln n) no estimate is reliable.
     method
         ``"rarefaction"``, ``"good-toulmin"``, ``"smoothed-poisson"``, ``"smoothed-binomial-a"`` or
-        ``"smoothed-binomial-b"``. By default rarefaction up to n draws, the series of Good and Toulmin up to 2n, and
-        beyond the smoothing with the lowest error; for a release, whose noise moves n and may push the series beyond
-        its range, that smoothing from n draws on. All are rarefaction up to n draws.
+        ``"smoothed-binomial-b"``. Up to n draws all methods are rarefaction. The default is the series of Good and
+        Toulmin up to 2n draws, and the smoothing with the lowest error beyond. For a release, the default is that
+        smoothing from n draws on, since noise changes n and may push the series beyond its range.
     level
-        Probability with which the interval is meant to hold the truth.
+        Probability with which the interval is meant to contain the truth.
 
     Raises
     ------
     UsageError
-        If there is no such method, a number is impossible, or rarefaction is asked for more draws than items.
+        If there is no such method, a number is out of range, or rarefaction is asked for more draws than items.
 
     References
     ----------
     .. [1] S. H. Hurlbert, "The nonconcept of species diversity: a critique and alternative parameters", Ecology 52
-           (1971), 577–586, eq. 7.
+           (1971), 577–586.
     .. [2] I. J. Good, G. H. Toulmin, "The number of new species, and the increase in population coverage, when a sample
-           is increased", Biometrika 43 (1956), 45–63, eq. 24.
+           is increased", Biometrika 43 (1956), 45–63.
     .. [3] B. Efron, R. Thisted, "Estimating the number of unseen species: how many words did Shakespeare know?",
            Biometrika 63 (1976), 435–447.
     .. [4] A. Orlitsky, A. T. Suresh, Y. Wu, "Optimal prediction of the number of unseen species", Proceedings of the
@@ -75,12 +75,12 @@ def support_coverage(
     140 labels (95 % interval 117.339 to 166.502)
     """
     is_fixed = isinstance(data, Profile)
-    chosen = support_coverage_estimator(method, draws=draws, n=_items(data), is_fixed=is_fixed)
+    chosen = support_coverage_estimator(method, draws=draws, n=profile_of(data).n, is_fixed=is_fixed)
     return apply(data, chosen, SupportCoverageInterval(draws), level=level, unit="labels")
 
 
 def support_coverage_estimator(method: str | None, *, draws: int, n: int, is_fixed: bool = True) -> Estimator:
-    """Return the estimator of this name; by default what errs least for n items and so many draws."""
+    """Return the estimator of this name; by default the one with the lowest error for n items and m draws."""
     count = parse_whole_number(draws, name="draws", most=MAX_DRAWS)
     name = method or usual_method(n, count, is_fixed=is_fixed)
     check_method(name, SUPPORT_COVERAGE_METHODS, of="support coverage")
@@ -90,7 +90,7 @@ def support_coverage_estimator(method: str | None, *, draws: int, n: int, is_fix
 
 
 def usual_method(n: int, draws: int, *, is_fixed: bool = True) -> str:
-    """Return the name of the method for so many items, noise on them or not, and draws where none is asked for.
+    """Return the name of the default method for n items, exact or noisy, and m draws.
 
     Examples
     --------
@@ -102,9 +102,3 @@ def usual_method(n: int, draws: int, *, is_fixed: bool = True) -> str:
     if draws <= n:
         return Rarefaction.name
     return GoodToulmin.name if is_fixed and draws <= 2 * n else SmoothedBinomialB.name
-
-
-def _items(data: Profile | Resimulated) -> int:
-    # What is neither is refused with the estimate.
-    profile = data if isinstance(data, Profile) else getattr(data, "profile", None)
-    return profile.n if isinstance(profile, Profile) else 0

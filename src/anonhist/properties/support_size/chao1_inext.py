@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from anonhist.properties.estimator import Point
-from anonhist.properties.support_size.singletons import without_repeats
+from anonhist.properties.unseen import chao_unseen, without_repeats
 
 if TYPE_CHECKING:
     from anonhist.profiles import Profile
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Chao1Inext:
-    """``S = S_obs + c·φ_1²/(2·φ_2)`` with ``c = (n − 1)/n``; ``S_obs + c·φ_1·(φ_1 − 1)/2`` where φ_2 is 0.
+    """``S = S_obs + c·φ_1²/(2·φ_2)`` with ``c = (n − 1)/n``; ``S_obs + c·φ_1·(φ_1 − 1)/2`` if φ_2 is 0.
 
-    Its variance is theirs: with s = φ_1, d = φ_2 and q = s/d, ``d·(c·q²/2 + c²·q³ + c²·q⁴/4)``; where d is 0
-    ``c·s(s−1)/2 + c²·s(2s−1)²/4 − c²·s⁴/(4S)``; where S is S_obs
-    ``Σ_r φ_r·(e^−r − e^−2r) − (Σ_r r·φ_r·e^−r)²/n`` (Chiu et al. 2014). Of one label it is 1, of n singletons
+    The variance is theirs: with s = φ_1, d = φ_2 and q = s/d, ``d·(c·q²/2 + c²·q³ + c²·q⁴/4)``; if d is 0
+    ``c·s(s−1)/2 + c²·s(2s−1)²/4 − c²·s⁴/(4S)``; if S is S_obs
+    ``Σ_r φ_r·(e^−r − e^−2r) − (Σ_r r·φ_r·e^−r)²/n`` (Chiu et al. 2014). For one label it is 1, for n singletons
     ``n + (n − 1)²/2``.
 
     References
@@ -44,31 +44,29 @@ class Chao1Inext:
     def point(self, profile: Profile) -> Point:
         """Estimate from a profile with at least one item."""
         once, twice = float(profile.prevalence(1)), float(profile.prevalence(2))
-        finite = (profile.n - 1) / profile.n
+        value, finite = profile.num_labels + chao_unseen(profile), (profile.n - 1) / profile.n
         if once and twice:
-            unseen, variance = finite * once**2 / (2 * twice), _variance(once, twice, finite)
+            variance = _variance(once, twice, finite)
         elif once > 1:
-            unseen = finite * once * (once - 1) / 2
-            variance = _variance_without_doubletons(once, profile.num_labels + unseen, finite)
+            variance = _variance_without_doubletons(once, value, finite)
         else:
-            unseen, variance = 0.0, _sampling_variance(profile)
-        error = math.sqrt(max(variance, 0.0))
-        return Point(profile.num_labels + unseen, standard_error=error, warnings=without_repeats(profile))
+            variance = _sampling_variance(profile)
+        return Point(value, standard_error=math.sqrt(max(variance, 0.0)), warnings=without_repeats(profile))
 
 
 def _variance(s: float, d: float, c: float) -> float:
-    """Return the variance where labels were seen once, s of them, and twice, d of them; ``c = (n − 1)/n``."""
+    """Return the variance of Chiu et al. (2014) where s labels were seen once and d twice; ``c = (n − 1)/n``."""
     q = s / d
     return d * (c * q**2 / 2 + c**2 * (q**3 + q**4 / 4))
 
 
 def _variance_without_doubletons(s: float, value: float, c: float) -> float:
-    """Return the variance where s labels were seen once, none twice, and there are S = ``value``."""
+    """Return the same where s labels were seen once, none twice, and there are S = ``value``."""
     return c * s * (s - 1) / 2 + c**2 * (s * (2 * s - 1) ** 2 / 4 - s**4 / (4 * value))
 
 
 def _sampling_variance(profile: Profile) -> float:
-    """Return the variance of S_obs where the mean count of each label is the count it has."""
+    """Return the same where no labels seem to be missing: the variance of S_obs, mean counts being those seen."""
     counts = profile.counts.astype(np.float64)
     lost = profile.prevalences * np.exp(-counts)
     return float(lost @ -np.expm1(-counts)) - float(counts @ lost) ** 2 / profile.n

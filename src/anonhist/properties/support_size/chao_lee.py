@@ -1,4 +1,4 @@
-"""The estimate of Chao and Lee: labels seen over the sample coverage, and more where frequencies differ."""
+"""The estimate of Chao and Lee: labels seen over the sample coverage, plus a term for unequal frequencies."""
 
 from __future__ import annotations
 
@@ -17,28 +17,28 @@ if TYPE_CHECKING:
 
     from anonhist.profiles import Profile
 
-# At so many times what Chao1 says, a few frequent labels decide what it is.
+# At this multiple of Chao1, a few frequent labels determine the estimate.
 _FAR = 2.0
 
 
 @dataclass(frozen=True)
 class ChaoLee:
-    """``S = S_obs/C + (n·(1 − C)/C)·γ²`` with ``C = 1 − φ_1/n`` (Chao and Lee 1992).
+    """``S = S_obs/C + (n·(1 − C)/C)·γ²`` with ``C = 1 − φ_1/n`` ([1]_, eq. 2.14).
 
     ``γ² = max((S_obs/C)·Σ_r r(r − 1)φ_r/(n(n − 1)) − 1, 0)`` estimates the squared coefficient of variation of the
-    probabilities. Where all labels are singletons, and C is 0, it is :class:`Chao1`, with a warning. So of one label
-    seen often it is 1, of n singletons ``n + n(n − 1)/2``.
+    probabilities. If all labels are singletons, so that C is 0, it is :class:`Chao1`, with a warning. So for one label
+    seen often it is 1, for n singletons ``n + n(n − 1)/2``.
 
     Attributes
     ----------
     spread
-        Whether to multiply γ² by ``1 + n(1 − C)·Σ_r r(r − 1)φ_r/(n(n − 1)C)``, the second estimate of the same paper,
-        for large coefficients of variation.
+        Whether to multiply γ² by ``1 + n(1 − C)·Σ_r r(r − 1)φ_r/(n(n − 1)C)``, eq. 2.15 of the same paper, for large
+        coefficients of variation.
 
     References
     ----------
     .. [1] A. Chao, S.-M. Lee, "Estimating the number of classes via sample coverage", Journal of the American
-           Statistical Association 87 (1992), 210–217.
+           Statistical Association 87 (1992), 210–217, eq. 2.14 and 2.15.
 
     Examples
     --------
@@ -71,6 +71,6 @@ class ChaoLee:
 
 
 def without_coverage(profile: Profile, why: str) -> Point:
-    """Return what Chao1 says, with a warning why."""
+    """Return the Chao1 estimate, with a warning that says why."""
     point = Chao1().point(profile)
     return replace(point, warnings=(why, *point.warnings))

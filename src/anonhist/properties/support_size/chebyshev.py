@@ -1,4 +1,4 @@
-"""The Chebyshev estimate of Wu and Yang: best polynomial weights where no probability is below 1/k."""
+"""The Chebyshev estimate of Wu and Yang: best polynomial weights if no probability is below 1/k."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ if TYPE_CHECKING:
 
     from anonhist.profiles import Profile
 
-# Weights whose squares, times the labels there can be, floats still hold.
+# The largest weight whose square, times the number of labels, does not overflow.
 _LARGEST = 1e100
 _LARGE_BIAS = 0.5
 
 
 @dataclass(frozen=True)
 class Chebyshev:
-    """``S = Σ_{r≥1} w(r)·φ_r``, cut to what there can be, S_obs to k (Wu and Yang 2019).
+    """``S = Σ_{r≥1} w(r)·φ_r``, clipped to [S_obs, k] (Wu and Yang 2019).
 
-    The weights are those of a shifted Chebyshev polynomial, which of all of degree L that count no label of probability
-    0 has the least largest bias for probabilities from 1/k to M/n. Of one label seen often it is 1, of n singletons
-    ``n·w(1)``, cut at k.
+    The weights are those of a shifted Chebyshev polynomial. Among polynomials of degree L that do not count labels of
+    probability 0, it has the smallest worst-case bias for probabilities from 1/k to M/n. For one label seen often it is
+    1, for n singletons ``n·w(1)``, at most k.
 
     Attributes
     ----------
     alphabet_size
-        k, the number of possible labels: ``1/k`` is the least probability.
+        k, the number of possible labels; ``1/k`` is the least probability.
     degree
         L, ``⌊0.45·ln k⌋`` unless given.
     interval
@@ -43,7 +43,7 @@ class Chebyshev:
     Raises
     ------
     UsageError
-        If a number is impossible, or degree and interval make weights larger than floats bear.
+        If a number is out of range, or degree and interval make weights too large.
 
     References
     ----------
@@ -65,13 +65,12 @@ class Chebyshev:
     assumes: ClassVar[str] = "no label has a probability below 1/k, k the alphabet size"
 
     def __post_init__(self) -> None:
-        """Check the parameters, and that weights stay in range for any n."""
+        """Check the parameters, and that weights stay in range for all n."""
         parse_whole_number(self.alphabet_size, name="alphabet_size")
         if self.degree is not None:
             parse_whole_number(self.degree, name="degree", least=0, most=10**4)
         if self.interval is not None and not 0 < self.interval < math.inf:
-            message = f"The interval must be a number above 0, such as 5.76, not {self.interval!r:.80}."
-            raise UsageError(message)
+            raise UsageError(f"The interval must be a number above 0, such as 5.76, not {self.interval!r:.80}.")
         # The products below are largest where n·p_min is 0.
         degree, interval = self._degree_and_interval
         log_weights = np.cumsum(np.log(_ratios(degree, interval, 0.0))) if degree else np.zeros(1)
@@ -88,7 +87,7 @@ class Chebyshev:
         return Point(value, statistic.weights, warnings=self._warnings(profile.n))
 
     def statistic(self, n: int) -> LinearStatistic:
-        """Return the weights for n ≥ 1 items, not cut: public as n is.
+        """Return the statistic for n ≥ 1 items, without clipping; it is public if n is.
 
         With ``λ = n/k``, ``A = (M + λ)/(M − λ)``, ``s = 2/(M − λ)`` and b_j the coefficients of ``T_L(y − A)``,
         ``w(j) = 1 − (b_j/b_0)·j!·s^j`` for 1 ≤ j ≤ L, ``w(0) = 0`` and 1 beyond. If ``λ ≥ M`` all but ``w(0)`` are 1.
@@ -112,7 +111,7 @@ class Chebyshev:
         return LinearStatistic(weights, head=degree + 1)
 
     def bias(self, n: int) -> float:
-        """Return ``1/T_L(A)``: the share of the labels not seen by which their expected number is at most misjudged.
+        """Return ``1/T_L(A)``, a bound on the bias, relative to the expected number of unseen labels.
 
         For independent Poisson counts with means from λ to M: there ``|E w(N) − 1| ≤ P(N = 0)/T_L(A)``, with
         ``T_L(A) = cosh(2L·artanh(sqrt(λ/M)))``.
@@ -147,8 +146,8 @@ def _ratios(degree: int, interval: float, least: float) -> NDArray[np.float64]:
     """Return ``z_{j+1}/z_j`` for 0 ≤ j < L, where ``z_j = s^j·T_L^(j)(A) = (−1)^(L−j)·j!·s^j·b_j``.
 
     Differentiating ``(1 − x²)T'' − xT' + L²T = 0`` j times at A gives
-    ``(L² − j²)·z_j = M·λ·z_{j+2} + (2j + 1)·((M + λ)/2)·z_{j+1}``: all terms positive from j = L downwards, so no digit
-    is lost whatever the degree, while the coefficients themselves alternate and cancel.
+    ``(L² − j²)·z_j = M·λ·z_{j+2} + (2j + 1)·((M + λ)/2)·z_{j+1}``: all terms are positive from j = L down, so no digit
+    is lost for any degree, while the coefficients themselves alternate and cancel.
     """
     ratios = np.zeros(degree + 1)
     for j in range(degree - 1, -1, -1):

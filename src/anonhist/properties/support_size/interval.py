@@ -21,20 +21,20 @@ _SMALLEST = "the interval allows for the largest possible bias if no label is ra
 
 @dataclass(frozen=True)
 class AtLeastLabels:
-    """A lower bound that holds for every distribution, whatever the method: there is no upper one.
+    """A lower bound that holds for every distribution and all methods; there is no upper bound.
 
-    Of data it is the lower end of the log-normal interval of :class:`~anonhist.properties.support_size.chao1.Chao1`,
-    which is a lower bound on average, by the inequality of Cauchy and Schwarz ``E[φ_0]·E[φ_2] ≥ E[φ_1]²/2`` (Chao
-    1984), but no more than φ_2 allows as a Poisson number, ``S_obs + φ_1·(φ_1 − 1)/(2u)`` with
-    ``u = φ_2 + z²/2 + z·sqrt(φ_2 + z²/4)``: where it is 0 or 1 a log-normal distribution is far off. It is rounded
-    down: how many labels were missed is a whole number, 0 often where less than one is expected.
+    For data it is the lower end of the log-normal interval of :class:`~anonhist.properties.support_size.chao1.Chao1`,
+    which is a lower bound on average, by the Cauchy–Schwarz inequality ``E[φ_0]·E[φ_2] ≥ E[φ_1]²/2`` (Chao 1984). It is
+    at most ``S_obs + φ_1·(φ_1 − 1)/(2u)`` with ``u = φ_2 + z²/2 + z·sqrt(φ_2 + z²/4)``, the upper end of φ_2 as a
+    Poisson count, because the log-normal distribution is far off for a φ_2 of 0 or 1. It is rounded down, because the
+    number of missed labels is whole, and often 0 if less than one is expected.
 
-    Of a release it is the lower end of how many labels the data hold: they are labels that there are.
+    For a release it is the lower end of the number of labels in the data.
 
     Attributes
     ----------
     most
-        How many labels there can be at most.
+        Upper bound on the number of labels.
 
     Examples
     --------
@@ -48,7 +48,7 @@ class AtLeastLabels:
     most: float = math.inf
 
     def of(self, sample: Sample, value: float, error: float) -> Bounds:
-        """Return the lower end and ``most``; the value lies between them unless it is more than there can be."""
+        """Return the lower end and ``most``; the value lies between them unless it exceeds ``most``."""
         del error
         low, _ = sample.labels
         if sample.release is None:
@@ -57,12 +57,12 @@ class AtLeastLabels:
         return Bounds(min(low, value), max(self.most, low), Statement(Holds.AT_LEAST, NO_END))
 
     def of_nothing(self) -> tuple[float, float]:
-        """Return 0 to the most there can be."""
+        """Return 0 and the upper bound on the number of labels."""
         return 0.0, self.most
 
 
 def _lower_end(sample: Sample) -> float:
-    """Return the lower end that data have."""
+    """Return the lower end for data."""
     low, _ = log_normal_ends(sample, *sample.of(Chao1()))
     once, twice = float(sample.profile.prevalence(1)), float(sample.profile.prevalence(2))
     return min(low, sample.profile.num_labels + once * (once - 1) / (2 * largest_mean(twice, sample.z)))
@@ -70,18 +70,17 @@ def _lower_end(sample: Sample) -> float:
 
 @dataclass(frozen=True)
 class SupportSizeInterval:
-    """From the lower end of :class:`AtLeastLabels` to the upper one of :func:`log_normal_ends`, cut at the most.
+    """From the lower end of :class:`AtLeastLabels` to the upper end of :func:`log_normal_ends`, clipped to k.
 
-    For an estimator whose bias has a bound, because the least probability is known. Where there are so many items that
-    the estimator adds nothing to the labels seen, and b is 0, the upper end allows for :func:`most_unseen` labels
-    instead.
+    For estimators with a bounded bias, because the least probability is known. If there are so many items that the
+    estimator adds nothing to the labels seen, and b is 0, the upper end allows for :func:`most_unseen` labels instead.
 
     Attributes
     ----------
     most
         k, an upper bound on the number of labels; with a bias none has a probability below 1/k.
     bias
-        Of n: by which share b, at most, the labels not seen are misjudged on average.
+        A function of n: a bound b on the bias, relative to the expected number of unseen labels.
 
     Examples
     --------
@@ -106,16 +105,16 @@ class SupportSizeInterval:
         return Bounds(low, min(high, self.most), Statement(Holds.BOTH, _SMALLEST)).around(value)
 
     def of_nothing(self) -> tuple[float, float]:
-        """Return 0 to the most there can be."""
+        """Return 0 and the upper bound on the number of labels."""
         return 0.0, self.most
 
 
 def most_unseen(once: float, least: float, *, level: float) -> float:
-    """Return how many labels may have been missed where φ_1 were seen once and all have expected counts of λ or more.
+    """Return how many labels may have been missed if φ_1 were seen once and all have expected counts of at least λ.
 
-    Of labels with counts of 0 or 1, each has 0 with probability ``1/(1 + λ_x) ≤ 1/(1 + λ)``. So the answer is the
+    A label with count 0 or 1 has count 0 with probability ``1/(1 + λ_x) ≤ 1/(1 + λ)``. So the answer is the
     largest U with ``P(Bin(φ_1 + U, 1/(1 + λ)) ≥ U) = I_{1/(1+λ)}(U, φ_1 + 1) ≥ (1 − level)/2``, I the regularized
-    incomplete beta function: for Poisson counts that is exact, whatever the expected counts.
+    incomplete beta function. For Poisson counts this is exact for all expected counts.
 
     Parameters
     ----------
@@ -137,27 +136,27 @@ def most_unseen(once: float, least: float, *, level: float) -> float:
 
 
 def log_normal_ends(sample: Sample, value: float, error: float, *, bias: float = 0.0) -> tuple[float, float]:
-    """Return the ends of a log-normal interval: the labels not seen, ``T = value − S_obs``, have a log-normal error.
+    """Return the ends of a log-normal interval: the number of unseen labels, ``T = value − S_obs``, is log-normal.
 
-    ``S_obs + T/K`` to ``S_obs + T·K`` with ``K = exp(z·sqrt(ln(1 + (error/T)²)))`` (Chao 1987, eq. 8): it never says
-    less than was seen. K grows far slower than the error, and where that is hundreds of times T, ``T·K`` falls behind:
-    so the upper end is ``value + z·error`` at least. Where T is 0, nothing seems to be missing: ``S_obs`` to
-    ``(S_obs + z·error)/(1 − P)``, each label missed with probability ``P = exp(−n/S_obs)`` (EstimateS, eq. 14; its
+    ``S_obs + T/K`` to ``S_obs + T·K`` with ``K = exp(z·sqrt(ln(1 + (error/T)²)))`` ([1]_; [2]_, eq. 13): it is never
+    below S_obs. K grows far more slowly than the error, so the upper end is at least ``value + z·error``, which matters
+    if the error is hundreds of times T. If T is 0, nothing seems to be missing, and the interval is ``S_obs`` to
+    ``(S_obs + z·error)/(1 − P)``, with each label missed with probability ``P = exp(−n/S_obs)`` ([2]_, eq. 14; its
     lower end may lie above the value, this one does not).
 
-    Of a release S_obs is the lower end of how many labels the data hold: what was released has noise.
+    For a release, S_obs is the lower end of the number of labels in the data, since the released number is noisy.
 
     Parameters
     ----------
     bias
-        b: by which share the labels not seen may at worst be misjudged on average, both ways. Their ends are divided by
-        ``1 + b`` and ``1 − b``.
+        b, a bound on the bias in either direction, relative to the number of unseen labels. The ends of T are divided
+        by ``1 + b`` and ``1 − b``.
 
     References
     ----------
     .. [1] A. Chao, "Estimating the population size for capture–recapture data with unequal catchability", Biometrics 43
-           (1987), 783–791, eq. 8.
-    .. [2] R. K. Colwell, *EstimateS 8.2 user's guide*, 2009, appendix B, eq. 14.
+           (1987), 783–791.
+    .. [2] R. K. Colwell, *EstimateS 8.2 user's guide*, 2009, appendix B, eq. 13 and 14.
 
     Examples
     --------
@@ -170,7 +169,7 @@ def log_normal_ends(sample: Sample, value: float, error: float, *, bias: float =
     """
     n, half, (seen, _) = sample.profile.n, sample.z * error, sample.labels
     unseen = value - seen
-    # At the least float above 0 there is no upper end.
+    # With the smallest float above 0 there is no upper end.
     rest = max(1 - bias, 5e-324)
     if unseen <= 0:
         missed = math.exp(-n / max(value, 1.0))
@@ -180,5 +179,5 @@ def log_normal_ends(sample: Sample, value: float, error: float, *, bias: float =
 
 
 def _log_normal_error(ratio: float) -> float:
-    """Return ``sqrt(ln(1 + x²))``, the standard error of the logarithm, without the square of what is large."""
+    """Return ``sqrt(ln(1 + x²))``, the standard error of the logarithm, without overflow."""
     return math.sqrt(math.log1p(ratio**2) if ratio < 1 else 2 * math.log(math.hypot(1, ratio)))

@@ -1,4 +1,4 @@
-"""The labels that were seen: a lower bound of the support size."""
+"""The number of labels seen: a lower bound of the support size."""
 
 from __future__ import annotations
 
@@ -32,8 +32,9 @@ class Observed:
 
     def point(self, profile: Profile) -> Point:
         """Count the labels."""
-        return Point(float(profile.num_labels), _indicator, warnings=undersampling_warning(profile))
+        return Point(float(profile.num_labels), is_seen, warnings=undersampling_warning(profile))
 
 
-def _indicator(counts: NDArray[np.int64]) -> NDArray[np.float64]:
+def is_seen(counts: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return 1 for counts above 0, else 0."""
     return (counts > 0).astype(np.float64)

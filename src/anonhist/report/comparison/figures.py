@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from anonhist.mechanisms import MECHANISM_NAMES
 from anonhist.privacy import short_decimal
 from anonhist.report.comparison.wording import scale, units
-from anonhist.report.figures import INK, SERIES, canvas
+from anonhist.report.figures import SERIES, add_legend, canvas
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,14 +22,8 @@ if TYPE_CHECKING:
 # Mark, dashes and color each tell mechanisms apart; auto is a ring around whatever it picked.
 _MARKS = ("s", ".", "^", "D", "v", "X", "P", "*")
 _DASHES = (
-    "-",
-    (0, (5, 2)),
-    (0, (1, 1.5)),
-    "-.",
-    (0, (7, 1.5, 1, 1.5, 1, 1.5)),
-    (0, (2, 3)),
-    (0, (3, 1, 1, 1)),
-    (0, (4, 1)),
+    *("-", (0, (5, 2)), (0, (1, 1.5)), "-."),
+    *((0, (7, 1.5, 1, 1.5, 1, 1.5)), (0, (2, 3)), (0, (3, 1, 1, 1)), (0, (4, 1))),
 )
 _RING, _MARK_SIZE = 9.0, 5.5
 _NEAREST = 0.07  # of the width: closer than this, the marks of two budgets would run together
@@ -67,17 +61,7 @@ def comparison_figure(comparison: Comparison, metric: Metric, *, legend: bool) -
     _mark_powers(axes.yaxis, foot / margin, high * margin, zero=foot if foot < low else None)
     _mark_budgets(axes, comparison)
     if legend:
-        axes.legend(
-            loc="lower left",
-            bbox_to_anchor=(0, 1),
-            borderaxespad=0.2,
-            ncols=2,
-            frameon=False,
-            labelcolor=INK,
-            fontsize=9.5,
-            columnspacing=1.2,
-            handlelength=3.2,
-        )
+        add_legend(axes, handle_length=3.2)
     return figure
 
 

@@ -28,7 +28,7 @@ def write_comparison(comparison: Comparison, sheet: Sheet) -> None:
     It tells of the data as much as the comparison does, and says so first.
     """
     sheet.check()
-    subtitle = "Real releases, compared with the truth they were made from."
+    subtitle = "Real releases, compared with the data that they were made from."
     sheet.write(_main(comparison, sheet.command), headline="Mechanisms side by side", subtitle=subtitle)
 
 
@@ -56,7 +56,7 @@ def _main(comparison: Comparison, command: str | None) -> str:
 
 def _cards(comparison: Comparison) -> list[tuple[str, str]]:
     return [
-        (f"{comparison.items:,}", "items compared on"),
+        (f"{comparison.items:,}", "items in the data"),
         (f"{comparison.labels:,}", "different labels among them"),
         (f"{comparison.repeats:,}", "releases per mechanism and epsilon"),
         (str(comparison.unit), f"protected by each release, {change(comparison)}"),

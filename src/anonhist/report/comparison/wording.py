@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from anonhist.mechanisms import METRICS
 from anonhist.privacy import NeighboringRelation, short_decimal
-from anonhist.report.wording import with_error
+from anonhist.report.wording import many, with_error
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 MARK = " *"
 HOW_TO_READ = (
-    "± is the standard error of the mean. * marks the least mean, and those that cannot be told from it: larger by at "
-    "most two standard errors of the difference."
+    "± is the standard error of the mean. * marks the lowest mean and every mean at most two "
+    "standard errors of the difference above it."
 )
 
 
@@ -68,7 +68,7 @@ def advice(comparison: Comparison) -> str:
     >>> from anonhist.mechanisms import compare
     >>> from anonhist.profiles import Profile
     >>> advice(compare(Profile.from_counts([8, 8, 3]), epsilons=[1], mechanisms=["auto"], repeats=2))
-    'Use auto: its error is the lowest at every epsilon here (sorted ℓ1), or cannot be told from the lowest.'
+    'Use auto: its error is the lowest at every epsilon here (sorted ℓ1), or not measurably higher.'
     """
     metric = METRICS[0]
     at: dict[str, list[Fraction]] = {}
@@ -77,7 +77,7 @@ def advice(comparison: Comparison) -> str:
         rows = [row for row in comparison.rows if (row.epsilon, row.metric) == (epsilon, metric.name)]
         least = min(rows, key=lambda row: row.mean).mechanism
         at.setdefault("auto" if "auto" in best else least, []).append(epsilon)
-    why = "its error is the lowest {} (" + _lower(metric.title) + "), or cannot be told from the lowest."
+    why = "its error is the lowest {} (" + _lower(metric.title) + "), or not measurably higher."
     if len(at) == 1:
         return f"Use {next(iter(at))}: {why.format('at every epsilon here')}"
     each = "; ".join(f"{name} at {_list(epsilons)}" for name, epsilons in at.items())
@@ -91,14 +91,10 @@ def _lower(title: str) -> str:
 def basis(comparison: Comparison) -> str:
     """Say what was compared on, and how often."""
     return (
-        f"Compared on {_many(comparison.items, 'item')} of {_many(comparison.labels, 'label')}, by "
-        f"{comparison.repeats} releases per "
-        f"mechanism and epsilon; protected is {comparison.unit}, {change(comparison)}."
+        f"Compared on {many(comparison.items, 'item')} of {many(comparison.labels, 'label')}, with "
+        f"{comparison.repeats} releases per mechanism and epsilon; each protects {comparison.unit}, "
+        f"{change(comparison)}."
     )
-
-
-def _many(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def change(comparison: Comparison) -> str:
@@ -118,7 +114,7 @@ def notes(comparison: Comparison) -> list[str]:
     if comparison.taken:
         numbers = ", ".join(f"`{name}` = {number:,}" for name, number in comparison.taken)
         said.append(
-            f"Taken from the data: {numbers}. For a release such numbers must be known without looking at them."
+            f"Taken from the data: {numbers}. For a release, use numbers that are known without looking at the data."
         )
     said.extend(f"Skipped {each.mechanism} at {_list(each.epsilons)}: {each.sentence}" for each in comparison.skipped)
     return said

@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from anonhist.report.curve.wording import band_name, is_empty, ring_of, view_of
-from anonhist.report.figures import BAND, BLUE, INK, add_legend, canvas, say_empty, scale_of_counts
+from anonhist.report.figures import (
+    BAND,
+    BLUE,
+    INK,
+    add_legend,
+    canvas,
+    mark_shares,
+    say_empty,
+    scale_across,
+    scale_of_counts,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -78,8 +88,7 @@ def _scale_values(curve: Curve, axes: Axes) -> float:
     view = view_of(curve)
     top = float(curve.high.max())
     if view.is_share:
-        axes.set_ylim(0, 1.02)
-        axes.set_yticks(np.linspace(0, 1, 6), [f"{mark} %" for mark in range(0, 101, 20)])
+        mark_shares(axes)
         return 0.0
     if curve.x_name == "orders" and top > _FAR * float(curve.value.min()):
         floor = max(1.0, float(curve.value.min()) / 3)
@@ -96,10 +105,7 @@ def _scale_values(curve: Curve, axes: Axes) -> float:
 def _scale_x(curve: Curve, axes: Axes) -> None:
     last = float(curve.x[-1])
     if view_of(curve).has_log_x:
-        axes.set_xscale("log")
-        right = max(2.5, last * 1.25)
-        scale_of_counts(axes.xaxis, right)
-        axes.set_xlim(0.8, right)
+        scale_across(axes, max(2.5, last * 1.25))
         return
     first = min(0.0, float(curve.x[0]))
     room = 0.02 * (last - first) or 1.0

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
     from anonhist.properties.curve import Curve
 
-NOT_PRIVATE = "This curve is not private: it tells of the data. Make a release, and draw the curve from its file."
+NOT_PRIVATE = (
+    "This curve is not private: it is computed from the exact data. Make a release and draw the curve from its file."
+)
 _ROWS = 12
 _ROUNDING = 1e-12
 _VISIBLE = 1e-3
@@ -60,29 +62,28 @@ class View:
 
 _VIEWS = {
     "draws": View(
-        "How many labels so many draws would show",
+        "How many labels a sample would show",
         "A rarefaction and extrapolation curve: the expected number of different labels against the number of draws.",
         "draws",
         "different labels",
         "{} draws",
         "labels in {}",
-        "Each point says how many different labels so many draws from the same source would show, on average. Up to "
-        "the ring, which is the data as they are, the curve is what a part of them would show; beyond it, dashed, it "
-        "is a forecast, the less sure the farther it goes. A curve that levels off has seen nearly all labels there "
+        "Each point says how many different labels a sample of this size from the same source would show, on average. "
+        "Up to the ring, which marks the data, the curve is what a part of them would show; beyond it, dashed, it is "
+        "a forecast, less certain the farther it goes. A curve that levels off has seen nearly all labels there "
         "are. To compare two sources, read both curves at the same number of draws.",
     ),
     "guesses": View(
-        "Which share of accounts so many guesses break",
+        "What share of accounts a number of guesses breaks",
         "A guessing curve: the share λ of items that the β most frequent labels cover.",
         "guesses per account (β)",
         "share of accounts",
         "{} guesses each",
         "of accounts broken by {}",
-        "Each point says which share of all accounts someone breaks who tries the β most frequent passwords on each. "
-        "Each item counts as one account: of a log with several items of an account, count one of each "
-        "user. "
+        "Each point says what share of all accounts an attacker breaks who tries the β most frequent passwords on "
+        "each. Each item counts as one account: if a log has several items per account, count one item of each user. "
         "Guesses are on a log scale: the same distance is the same factor everywhere. The higher the curve on the "
-        "left, the more is lost to a few guesses. It ends at 100 % because the data hold no other passwords: "
+        "left, the more is lost to a few guesses. It ends at 100 % because the data contain no other passwords: "
         "those not seen yet would stretch it to the right.",
         first=(1, 10, 1000),
         has_log_x=True,
@@ -90,12 +91,12 @@ _VIEWS = {
     ),
     "orders": View(
         "How diverse the labels are",
-        "Hill numbers against their order: how many labels there are, the less the rare ones count.",
+        "Hill numbers against their order: the effective number of labels, with less and less weight on rare ones.",
         "order (q)",
         "Hill number, in labels",
         "order {}",
         "labels by the Hill number of {}",
-        "The Hill number of order q is the number of labels that would be as diverse were all equally frequent. Order "
+        "The Hill number of order q is the number of equally frequent labels that would be as diverse. Order "
         "0 counts every label alike, seen or not; order 1 counts the frequent ones (it is the exponential of the "
         "entropy), and order 2 the most frequent ones (it is the inverse of Simpson's index). The steeper the fall, "
         "the more uneven the labels are. A source whose curve lies above another's everywhere is the more diverse.",
@@ -243,14 +244,14 @@ def facts(curve: Curve) -> list[tuple[str, str]]:
     found = [("Method", f"{curve.method}.")]
     if curve.assumes:
         found.append(("Assumes", f"{curve.assumes}."))
-    meant = "at each place for itself, not for the whole curve at once"
+    meant = "at each point by itself, not for the whole curve at once"
     held = "what chance does" if curve.bias else "the true value"
     if not curve.why_unknown:
-        found.append(("Band", f"meant to hold {held} with probability {curve.level:g}, {meant}."))
+        found.append(("Band", f"meant to cover {held} with probability {curve.level:g}, {meant}."))
     if curve.parts:
         worst = int(np.argmax(curve.standard_error))
         names = [f"{text} from {cause}" for text, (cause, _) in zip(parts_text(curve, worst), curve.parts, strict=True)]
-        joined = ", joined in squares" if len(names) > 1 else ""
+        joined = ", added in quadrature" if len(names) > 1 else ""
         sentence = f"standard errors are largest at {place_text(curve, worst)}: {' and '.join(names)}{joined}."
         found.append(("Error", sentence))
     if curve.guarantee is not None:

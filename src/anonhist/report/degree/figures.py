@@ -10,7 +10,7 @@ import numpy as np
 from anonhist.graphs.statistics.ccdf import degree_ccdf, falls
 from anonhist.graphs.statistics.degree_data import DegreeData
 from anonhist.report.degree.wording import NOT_PRIVATE
-from anonhist.report.figures import ALARM, BAND, BLUE, add_legend, canvas, say_empty, scale_of_counts
+from anonhist.report.figures import ALARM, BAND, BLUE, add_legend, canvas, say_empty, scale_across
 from anonhist.report.hover import Hover
 from anonhist.report.points import thin
 from anonhist.report.wording import percent
@@ -61,11 +61,9 @@ def ccdf_figure(release: Release, *, not_private_truth: DegreeData | None = None
         value = _up_to(ends, exact.value, foot)
         name = "true degrees (not private)"
         axes.step(ends, value, where="post", color=ALARM, linewidth=1.3, linestyle=(0, (4, 1.5)), label=name)
-    axes.set_xscale("log")
     axes.set_yscale("log")
-    scale_of_counts(axes.xaxis, right)
+    scale_across(axes, right)
     _mark_shares(axes, foot)
-    axes.set_xlim(0.8, right)
     axes.set_ylim(0.8 * foot, 1.6)
     add_legend(axes)
     return figure

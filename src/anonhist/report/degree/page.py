@@ -9,49 +9,20 @@ from anonhist.graphs.statistics import degree_statistics
 from anonhist.graphs.statistics.degree_data import DegreeData, DegreeSource, released_policy
 from anonhist.privacy import short_decimal
 from anonhist.releases import Release
+from anonhist.report.degree import wording
 from anonhist.report.degree.figures import ccdf_figure, ccdf_hover, comparable
-from anonhist.report.degree.wording import (
-    NOT_PRIVATE,
-    NOT_THIS_PAGE,
-    counted_nodes,
-    degree_exclusions,
-    ends_text,
-    notes,
-    number_text,
-    tail_text,
-)
 from anonhist.report.figures import prevalences_figure
 from anonhist.report.frame import Sheet, template
 from anonhist.report.kinds import ReleaseView
 from anonhist.report.points import Points
 from anonhist.report.promise import for_one_person, plain_promise
 from anonhist.report.remarks import remarks
-from anonhist.report.rows import LEVELS, rows, text_rows
-from anonhist.report.sections import (
-    DRAWN_AGAIN,
-    card,
-    download,
-    epsilon_warning,
-    folded,
-    html,
-    promised,
-    reproduce,
-)
+from anonhist.report.sections import DRAWN_AGAIN, card, html, notes_html, promised, released_parts, text_rows
 from anonhist.report.svg import inline_svg
-from anonhist.report.wording import (
-    bars_text,
-    expected_error,
-    interval,
-    parameters_text,
-    runs_text,
-    share_of_items,
-    with_interval,
-)
+from anonhist.report.wording import bars_text, expected_error, interval, runs_text, share_of_items, with_interval
 
 if TYPE_CHECKING:
     from anonhist.graphs.statistics import DegreeStatistics
-
-_ROWS = 12
 
 
 def write_degrees(release: Release, sheet: Sheet, truth: DegreeSource | None) -> None:
@@ -70,41 +41,38 @@ def write_degrees(release: Release, sheet: Sheet, truth: DegreeSource | None) ->
         _main(release, sheet.command, true_degrees),
         headline="How many edges nodes have, without saying which",
         subtitle="Differentially private degrees of a graph: how many nodes have one edge, two, and so on.",
-        banner="" if truth is None else NOT_PRIVATE,
+        banner="" if truth is None else wording.NOT_PRIVATE,
         version=release.library_version,
     )
 
 
 def _main(release: Release, command: str | None, truth: DegreeData | None) -> str:
-    profile, error, guarantee = release.profile, release.error, release.guarantee
+    guarantee = release.guarantee
     statistics, is_private = degree_statistics(release), truth is None
     words = {
-        "bars": bars_text(error, none="that number from none"),
-        "counted": counted_nodes(comparable(release, truth)[0]),
-        "truth": "" if is_private else f" {NOT_PRIVATE}, dashed.",
-        "tail": tail_text(statistics),
+        "bars": bars_text(release.error, none="that number from none"),
+        "counted": wording.counted_nodes(comparable(release, truth)[0]),
+        "truth": "" if is_private else f" {wording.NOT_PRIVATE}, dashed.",
+        "tail": wording.tail_text(statistics),
         "policy": str(released_policy(release)),
-        "mechanism": release.mechanism.name,
-        "reason": release.reason,
         "runs": " ".join((runs_text(release, of="degrees"), *(told for _, told in remarks(release)))),
-        "more": f"The first {_ROWS} of {len(profile):,} released degrees." if len(profile) > _ROWS else "",
     }
     return template("degree.html").substitute(
         {name: html(text) for name, text in words.items()},
-        warning=epsilon_warning(guarantee),
+        **released_parts(release, command, again=DRAWN_AGAIN, noun="degrees", file="degrees.csv"),
         cards="".join(card(*each) for each in _cards(release, statistics)),
-        notes="".join(f"<p><b>Note.</b> {html(each)}</p>" for each in notes(release, statistics)),
+        notes=notes_html(wording.notes(release, statistics)),
         promised=promised(
             guarantee,
             sentence=plain_promise(guarantee, result="result" if is_private else "released number"),
-            meaning=for_one_person(guarantee) if is_private else for_one_person(guarantee, stays=NOT_THIS_PAGE),
-            not_covered=degree_exclusions(release, is_private=is_private),
+            meaning=for_one_person(guarantee) if is_private else for_one_person(guarantee, stays=wording.NOT_THIS_PAGE),
+            not_covered=wording.degree_exclusions(release, is_private=is_private),
         ),
         ccdf=inline_svg(
             lambda: ccdf_figure(release, not_private_truth=truth),
             name="ccdf",
             description="Share of nodes with at least a given degree, both on log scales, with a 95 % band"
-            + ("" if is_private else f". {NOT_PRIVATE}"),
+            + ("" if is_private else f". {wording.NOT_PRIVATE}"),
             hover=ccdf_hover(release, not_private_truth=truth),
         ),
         degrees=inline_svg(
@@ -114,19 +82,8 @@ def _main(release: Release, command: str | None, truth: DegreeData | None) -> st
             hover=Points.exactly(release).hover,
         ),
         statistic_rows=text_rows(
-            (name, number_text(number), ends_text(number)) for name, number in statistics.by_name()
+            (name, wording.number_text(number), wording.ends_text(number)) for name, number in statistics.by_name()
         ),
-        k_plus_rows=rows(
-            (f"{k:,} or more", f"{profile.k_plus(k):,}", error.k_plus(profile, k).interval)
-            for k in _shown_levels(release)
-        ),
-        prevalence_rows=rows(
-            (f"{r:,}", f"{profile.prevalence(r):,}", release.prevalence(r).interval)
-            for r in profile.counts[:_ROWS].tolist()
-        ),
-        download=download(release, rows=len(profile), name="degrees.csv"),
-        parameters=folded("Its parameters", f"<p>{html(parameters_text(release))}</p>"),
-        reproduce=reproduce(command, DRAWN_AGAIN),
     )
 
 
@@ -136,8 +93,8 @@ def _cards(release: Release, statistics: DegreeStatistics) -> list[tuple[str, st
     reached = with_interval(interval(*nodes.interval))
     error = "expected ℓ1 error of the sorted list of degrees, and its range"
     return [
-        (number_text(nodes), f"nodes with an edge; {reached}{_isolated_text(statistics)}"),
-        (number_text(edges), f"edges between them; {with_interval(ends_text(edges))}"),
+        (wording.number_text(nodes), f"nodes with an edge; {reached}{_isolated_text(statistics)}"),
+        (wording.number_text(edges), f"edges between them; {with_interval(wording.ends_text(edges))}"),
         (f"ε = {short_decimal(guarantee.epsilon)}", f"the whole privacy budget, for {guarantee.unit}"),
         (expected_error(release.error), f"{error}{share_of_items(release)}"),
     ]
@@ -146,16 +103,7 @@ def _cards(release: Release, statistics: DegreeStatistics) -> list[tuple[str, st
 def _isolated_text(statistics: DegreeStatistics) -> str:
     if statistics.isolated is None:
         return ""
-    return f"; {number_text(statistics.isolated)} more without ({interval(*statistics.isolated.interval)})"
+    return f"; {wording.number_text(statistics.isolated)} more without ({interval(*statistics.isolated.interval)})"
 
 
-def _shown_levels(release: Release) -> list[int]:
-    largest = int(release.profile.counts[-1]) if len(release.profile) else 1
-    return [level for level in LEVELS if level <= largest]
-
-
-def _facts(release: Release) -> list[tuple[str, str]]:
-    return [("Edges", str(released_policy(release)))]
-
-
-VIEW = ReleaseView(ccdf_figure, write_degrees, _facts)
+VIEW = ReleaseView(ccdf_figure, write_degrees, lambda release: [("Edges", str(released_policy(release)))])

@@ -38,7 +38,7 @@ def notes(release: Release, statistics: DegreeStatistics) -> list[str]:
     if data.max_degree is not None:
         said.append(
             f"Edges were left out until no node had more than {data.max_degree:,}. They are missing from every number "
-            "here, and the intervals, which hold privacy noise, do not say how many they were."
+            "here, and the intervals cover only privacy noise, not what is missing."
         )
     named = [statistics.tail.exponent, statistics.edges]
     return said + list(dict.fromkeys(warning for each in named for warning in each.warnings))
@@ -58,13 +58,13 @@ def tail_text(statistics: DegreeStatistics) -> str:
     intervals = (
         ""
         if tail.exponent.statement.holds is Holds.NONE
-        else " The interval holds both what noise does and how far the estimate falls when each node's degree is drawn "
-        "again; the other intervals hold noise alone."
+        else " Its interval covers both the noise and how much the estimate varies when each node's degree is drawn "
+        "again; the other intervals cover noise alone."
     )
     return (
-        f"The exponent is that of a power law, fitted to the {nodes} of degree {tail.min_degree:,} or more. Where it "
-        f"and the nodes are farthest apart, they are {percent(tail.distance)} off: 2 % is a good fit, 10 % is "
-        f"none.{intervals}"
+        f"The exponent is that of a power law, fitted to the {nodes} of degree {tail.min_degree:,} or more. The "
+        f"largest distance between fit and nodes is {percent(tail.distance)}: 2 % is a good fit, 10 % a poor "
+        f"one.{intervals}"
     )
 
 
@@ -93,7 +93,7 @@ def number_text(estimate: Estimate) -> str:
 
 
 def ends_text(estimate: Estimate) -> str:
-    """Write an interval, its ends rounded outwards where the error has two digits.
+    """Write an interval, its ends rounded outward where the error has two digits.
 
     Examples
     --------

@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from anonhist.local.surveys.estimate import FrequencyEstimate
 
 _MOST = 30
-# Of those perhaps zero so many are drawn beside others: they show how far noise reaches.
+# How many values that are perhaps zero are drawn beside others: they show how large the noise is.
 _MOST_PERHAPS_ZERO = 5
 _LONGEST_NAME = 24
 
 
 def drawn(estimate: FrequencyEstimate) -> list[int]:
-    """Return the places of the values that are drawn: at most 30, few of which may be zero if others are not."""
+    """Return the places of the values to draw: at most 30; if some are significant, at most 5 of the others."""
     found = int(estimate.significant.sum())
     return most_frequent(estimate, min(_MOST, found + _MOST_PERHAPS_ZERO) if found else _MOST)
 
@@ -43,7 +43,7 @@ def frequencies_figure(estimate: FrequencyEstimate) -> Figure:
     axes.hlines(rows, low, high, color=INK, linewidth=1.3, label=name)
     axes.plot(np.concatenate((low, high)), np.tile(rows, 2), "|", color=INK, markersize=4, markeredgewidth=1.3)
     names = [label_text(estimate.labels[place]) for place in places.tolist()]
-    # No formulas: a label may well hold a dollar sign or two.
+    # Labels may contain dollar signs, which are not formulas here.
     axes.set_yticks(rows, [_short(each) for each in names], fontsize=9, parse_math=False)
     axes.set_ylim(places.size - 0.4, -0.6)
     axes.grid(visible=False, axis="y")

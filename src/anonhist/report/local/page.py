@@ -30,14 +30,14 @@ if TYPE_CHECKING:
     from anonhist.local.surveys.estimate import FrequencyEstimate
     from anonhist.privacy import Guarantee
 
-# So many rows of a table are read by people; files hold the others.
+# Rows of a table on the page; files have all of them.
 _MOST_ROWS = 100
 
 
 def write_frequencies(estimate: FrequencyEstimate, sheet: Sheet, *, shuffled: Guarantee | None = None) -> None:
-    """Write the page of an estimate; ``shuffled`` is what is promised besides where reports are shuffled."""
+    """Write the page of an estimate; ``shuffled`` is the additional guarantee if reports are shuffled."""
     sheet.check()
-    subtitle = "Each answer was randomized on the device of the person who gave it: nobody ever held the true ones."
+    subtitle = "Each answer was randomized on the device of its sender: nobody else ever had the true answer."
     sheet.write(_main(estimate, sheet.command, shuffled), headline=headline(estimate), subtitle=subtitle)
 
 
@@ -74,7 +74,7 @@ def _main(estimate: FrequencyEstimate, command: str | None, shuffled: Guarantee 
 def _shuffling(guarantee: Guarantee | None) -> str:
     if guarantee is None:
         return ""
-    return f'<p>Where reports are shuffled, besides:</p><p class="promise">{html(str(guarantee))}</p>'
+    return f'<p>If reports are shuffled, also:</p><p class="promise">{html(str(guarantee))}</p>'
 
 
 def _cards(estimate: FrequencyEstimate) -> list[tuple[str, str]]:
@@ -82,10 +82,10 @@ def _cards(estimate: FrequencyEstimate) -> list[tuple[str, str]]:
     cards = [
         (f"{estimate.users:,}", "people reported" if estimate.users != 1 else "person reported"),
         (f"{found:,} of {len(estimate.labels):,}", "values significantly above zero"),
-        (f"ε = {short_decimal(estimate.guarantee.epsilon)}", "what a report cost the person who sent it, at most"),
+        (f"ε = {short_decimal(estimate.guarantee.epsilon)}", "privacy cost of one report for its sender, at most"),
     ]
     if estimate.other or estimate.other_standard_error:
-        cards.append((other_text(estimate), "of the people have another value than these"))
+        cards.append((other_text(estimate), "of the people have other values"))
     return cards
 
 
@@ -95,7 +95,7 @@ def _told(estimate: FrequencyEstimate, place: int) -> str:
 
 
 def _tables(estimate: FrequencyEstimate) -> str:
-    """Return the values significantly above zero, and the others folded: most of those are noise."""
+    """Return the table of values significantly above zero, and a folded one of the others, which are mostly noise."""
     ordered = most_frequent(estimate, len(estimate.labels))
     found = int(estimate.significant.sum())
     first, others = ordered[:found], ordered[found:]
@@ -111,7 +111,7 @@ def _table(estimate: FrequencyEstimate, places: Sequence[int], label: str) -> st
     heads = "".join(f'<th scope="col">{html(head)}</th>' for head in HEADS)
     rows = "".join(_row(row_texts(estimate, place)) for place in places[:_MOST_ROWS])
     left = len(places) - _MOST_ROWS
-    more = f'<p class="quiet">{left:,} less frequent values are left out here.</p>' if left > 0 else ""
+    more = f'<p class="quiet">{left:,} less frequent values are not shown.</p>' if left > 0 else ""
     return scrolled(f"<table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>", label=label) + more
 
 

@@ -1,4 +1,4 @@
-"""What a page and a terminal say of an estimate of frequencies; everything here is plain text, not yet HTML."""
+"""The sentences and numbers that pages and terminals show of an estimate of frequencies, as plain text."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ _LONGEST_LABEL = 60
 DECODERS = {
     "projected": "the nearest distribution to the shares: none is below zero, and they add up to one",
     "normalized": "the shares, those below zero set to zero and the rest scaled to add up to one",
-    "unbiased": "the shares as they are: right on average, some below zero, and they need not add up to one",
-    "least-squares": "the distribution whose expected reports are nearest to those counted",
-    "mle": "the distribution that makes the reports counted most likely",
-    "em": "on the way from equal shares to what makes the reports most likely, stopped before noise is followed",
+    "unbiased": "the unbiased shares, unchanged: some are below zero, and they need not add up to one",
+    "least-squares": "the distribution whose expected counts are nearest to the counted reports",
+    "mle": "the distribution that makes the counted reports most likely",
+    "em": "a distribution between equal shares and the most likely one, stopped before it fits the noise",
 }
 CORRECTIONS = {
-    "holm": "the chance that any value is called so wrongly is at most",
-    "bonferroni": "the chance that any value is called so wrongly is at most",
-    "benjamini-hochberg": "the share expected to be called so wrongly is at most",
+    "holm": "the probability of any false finding is at most",
+    "bonferroni": "the probability of any false finding is at most",
+    "benjamini-hochberg": "the expected share of false findings is at most",
 }
 
 
 def headline(estimate: FrequencyEstimate) -> str:
-    """Say in a line what there is.
+    """Return the title of an estimate, one line.
 
     Examples
     --------
@@ -50,7 +50,7 @@ def headline(estimate: FrequencyEstimate) -> str:
 
 
 def people(users: int) -> str:
-    """Write how many people there are."""
+    """Return the number of people in words."""
     return f"{users:,} {'person' if users == 1 else 'people'}"
 
 
@@ -60,12 +60,12 @@ def most_frequent(estimate: FrequencyEstimate, most: int) -> list[int]:
 
 
 def shown_shares(estimate: FrequencyEstimate) -> NDArray[np.float64]:
-    """Return the raw estimates, within [0, 1]: the share that makes a value's own reports most likely."""
+    """Return the raw estimates, clipped to [0, 1]: the most likely share of each value by itself."""
     return np.clip(estimate.raw, 0, 1)
 
 
 def row_texts(estimate: FrequencyEstimate, place: int) -> tuple[str, ...]:
-    """Return what a table says of a value, in the order of :data:`HEADS`."""
+    """Return the cells of a value in a table, in the order of :data:`HEADS`."""
     error = float(estimate.standard_errors[place])
     low, high = estimate.intervals[place].tolist()
     return (
@@ -78,7 +78,7 @@ def row_texts(estimate: FrequencyEstimate, place: int) -> tuple[str, ...]:
 
 
 def share(value: float, error: float) -> str:
-    """Write a share in percent, cut where its error has two digits.
+    """Return a share in percent, with the digits at which its error has two digits.
 
     Examples
     --------
@@ -89,7 +89,7 @@ def share(value: float, error: float) -> str:
 
 
 def interval_text(low: float, high: float, error: float) -> str:
-    """Write an interval of shares, its ends rounded outwards.
+    """Return an interval of shares in percent, its ends rounded outward.
 
     Examples
     --------
@@ -98,18 +98,18 @@ def interval_text(low: float, high: float, error: float) -> str:
     """
     places = _places(error)
     scale = 10**places
-    # A hair to either side, so that ends that are whole already stay.
+    # With a tolerance, so that ends that need no rounding stay.
     below, above = math.floor(100 * low * scale + 1e-9) / scale, math.ceil(100 * high * scale - 1e-9) / scale
     return f"{below:,.{places}f} to {above:,.{places}f} %"
 
 
 def _places(error: float) -> int:
-    """Return how many digits of a percentage follow the point, so that its error has two digits."""
+    """Return the number of decimals of a percentage at which its error has two digits."""
     return min(12, max(0, 1 - math.floor(math.log10(100 * error)))) if error > 0 else 2
 
 
 def label_text(label: str) -> str:
-    r"""Return a label as it may be shown anywhere: on one line, not too long, with nothing that a terminal obeys.
+    r"""Return a label that is safe to show: on one line, at most 60 characters, without control characters.
 
     Examples
     --------
@@ -121,22 +121,22 @@ def label_text(label: str) -> str:
 
 
 def facts(estimate: FrequencyEstimate, central: Guarantee | None = None) -> list[tuple[str, str]]:
-    """Say what an estimate rests on: name and sentence of each fact."""
+    """Return the facts behind an estimate: a name and a sentence for each."""
     level = f"{100 * estimate.level:g} %"
     alpha = f"{100 * (1 - estimate.level):.4g} %"
     decoder = DECODERS.get(estimate.decoder, "")
     found = int(np.count_nonzero(estimate.significant))
     shares = (
-        "each value by itself: what the reports about it say, 0 where noise takes it below, and an interval that "
-        f"holds the share with probability {level}. The people are taken as they are."
+        "each value by itself: the unbiased estimate, or 0 if that is negative, and an interval that contains the "
+        f"share with probability {level}. Both are about the people who reported."
     )
     decoded = (
-        f"all values together, by {estimate.decoder}{': ' if decoder else ''}{decoder}. It errs less over all values; "
-        "the intervals are not about it."
+        f"all values together, by {estimate.decoder}{': ' if decoder else ''}{decoder}. Its total error is lower; "
+        "the intervals do not refer to it."
     )
     significance = (
         f"significantly, {found:,} of {len(estimate.labels):,} values; by {estimate.correction}, "
-        f"{CORRECTIONS.get(estimate.correction, 'the chance of an error is at most')} {alpha}."
+        f"{CORRECTIONS.get(estimate.correction, 'the probability of an error is at most')} {alpha}."
     )
     (_, promised), *worth = promise_lines(estimate.guarantee)
     told = [
@@ -147,7 +147,7 @@ def facts(estimate: FrequencyEstimate, central: Guarantee | None = None) -> list
         ("Above zero", significance),
     ]
     if central is not None:
-        told.insert(1, ("Promise where reports are shuffled", str(central)))
+        told.insert(1 + len(worth), ("Promise if reports are shuffled", str(central)))
     if estimate.other or estimate.other_standard_error:
         told.append(("Other values together", f"{other_text(estimate)} of the people have none of these."))
     if estimate.note:
@@ -156,7 +156,7 @@ def facts(estimate: FrequencyEstimate, central: Guarantee | None = None) -> list
 
 
 def other_text(estimate: FrequencyEstimate) -> str:
-    """Write the share of all other values with its interval, normal as so many errors add up."""
+    """Return the share of all other values with its interval, a normal one because it is a sum of many errors."""
     error, found = estimate.other_standard_error, estimate.raw_other
     half = NormalDist().inv_cdf((1 + estimate.level) / 2) * error
     low, high = (min(1.0, max(0.0, end)) for end in (found - half, found + half))
@@ -165,7 +165,7 @@ def other_text(estimate: FrequencyEstimate) -> str:
 
 
 def promise(guarantee: Guarantee) -> str:
-    """Say in one sentence what was promised to whoever sent a report.
+    """Return the guarantee of a report in one sentence.
 
     Examples
     --------
@@ -181,17 +181,17 @@ def promise(guarantee: Guarantee) -> str:
 
 
 def meaning(guarantee: Guarantee) -> list[str]:
-    """Say what that means for whoever sent a report."""
+    """Return what the guarantee means for the sender of a report."""
     worst = worth(guarantee.epsilon, doubt="two answers of a person equally likely", has_delta=bool(guarantee.delta))
-    return [f"{worst} That holds against everybody, the collector included, whatever is done with the reports."]
+    return [f"{worst} This holds against everybody, including the collector, whatever is done with the reports."]
 
 
 def exclusions() -> list[str]:
-    """Say what the promise of a report does not cover."""
+    """Return what the guarantee of a report does not cover."""
     return [
         "Anyone who answers more than once: budgets add up, unless devices remember their answers (RAPPOR).",
-        "Remembered answers that change; and that reports of one remembered answer can be linked across periods.",
-        "That somebody took part at all, and when and from where a report was sent.",
-        "What many people have in common: that is what the survey is for.",
-        "Devices that do not randomize as the survey says, or tell the true answer elsewhere.",
+        "Changes of a remembered answer, and the linking of its reports across periods.",
+        "The fact that somebody took part, and when and from where a report was sent.",
+        "What many people have in common: the survey exists to measure it.",
+        "Devices that do not follow the survey, or that send the true answer elsewhere.",
     ]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
-from html import escape
 from typing import TYPE_CHECKING
 
+from anonhist.report.sections import html as text_html
+from anonhist.report.sections import table_of
 from anonhist.report.svg import inline_svg
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 # Notebooks say in different ways whether they are dark, and some are light where the rest of the screen is dark. So
-# nothing here depends on it: ink is theirs, and the other colours are legible on white and on black.
+# nothing here depends on it: ink is theirs, and the other colors are legible on white and on black.
 _STYLE = (
     "<style>"
     ".anonhist{--ink:currentColor;--line:rgba(128,128,128,.4);--accent:#2b8ab8;--band:rgba(72,160,205,.45);"
@@ -70,7 +71,7 @@ class Cell:
         folded = f"<details><summary>Details</summary>{_lines(self.folded)}</details>" if self.folded else ""
         return (
             f'<div class="anonhist">{_STYLE}<p><b>{_html(self.title)}</b></p>{alarms}'
-            f"<div>{_table(self.head, self.rows)}{self._plot()}</div>{_lines(self.told)}{folded}</div>"
+            f"<div>{table_of(self.head, self.rows, write=_html)}{self._plot()}</div>{_lines(self.told)}{folded}</div>"
         )
 
     def _plot(self) -> str:
@@ -86,20 +87,10 @@ class Cell:
         )
 
 
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    heads = "".join(f'<th scope="col">{_html(each)}</th>' for each in head)
-    first = f"<thead><tr>{heads}</tr></thead>" if head else ""
-    body = "".join(
-        f'<tr><th scope="row">{_html(name)}</th>{"".join(f"<td>{_html(text)}</td>" for text in texts)}</tr>'
-        for name, *texts in rows
-    )
-    return f"<table>{first}<tbody>{body}</tbody></table>"
-
-
 def _lines(told: Sequence[tuple[str, str]]) -> str:
     return "".join(f"<p><b>{_html(name)}:</b> {_html(sentence)}</p>" for name, sentence in told)
 
 
 def _html(text: str) -> str:
-    """Write text as HTML, no percent sign apart from its number, and nothing that no file can hold."""
-    return escape(text.encode("utf-8", "backslashreplace").decode()).replace(" %", "&nbsp;%")
+    """Write text as HTML, with nothing that no file can hold."""
+    return text_html(text.encode("utf-8", "backslashreplace").decode())

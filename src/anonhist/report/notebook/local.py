@@ -8,7 +8,7 @@ from anonhist.privacy import short_decimal, warning
 from anonhist.report.local.figures import frequencies_figure
 from anonhist.report.local.wording import HEADS, facts, headline, label_text, most_frequent, people, row_texts
 from anonhist.report.notebook.cell import Cell
-from anonhist.report.wording import PROMISE_NAMES, promise_lines
+from anonhist.report.wording import PROMISE_NAMES, promise_of
 
 if TYPE_CHECKING:
     from anonhist.local.surveys.estimate import FrequencyEstimate
@@ -20,7 +20,7 @@ _ROWS = 10
 
 def survey_cell(survey: Survey) -> Cell:
     """Return the cell of a survey: what everybody who answers knows of it."""
-    lines = promise_lines(survey.guarantee)
+    alarms, lines = promise_of(survey.guarantee)
     alphabet = getattr(survey, "alphabet", None)
     known = "any text" if alphabet is None else f"{alphabet.size:,} values"
     title = f", {label_text(survey.title)}" if survey.title else ""
@@ -33,8 +33,8 @@ def survey_cell(survey: Survey) -> Cell:
             ("cells of a tally", f"{survey.cells:,}"),
             ("digest", survey.digest),
         ],
-        alarms=[sentence for name, sentence in lines if name == PROMISE_NAMES[-1]],
-        told=[line for line in lines if line[0] != PROMISE_NAMES[-1]],
+        alarms=alarms,
+        told=lines,
         folded=[("Caution", each) for each in survey.cautions],
     )
 

@@ -14,15 +14,15 @@ if TYPE_CHECKING:
 
 # Where the cell of each kind of value is made, by the name it is known as: loaded for those alone who look at such.
 CELLS = {
-    "release": ".report.notebook.release:release_cell",
-    "estimate": ".report.notebook.estimates:estimate_cell",
-    "estimates": ".report.notebook.estimates:estimates_cell",
-    "curve": ".report.notebook.curve:curve_cell",
-    "comparison": ".report.notebook.comparison:comparison_cell",
+    "release": ".report.notebook.cells:release_cell",
+    "estimate": ".report.notebook.cells:estimate_cell",
+    "estimates": ".report.notebook.cells:estimates_cell",
+    "curve": ".report.notebook.cells:curve_cell",
+    "comparison": ".report.notebook.cells:comparison_cell",
     "survey": ".report.notebook.local:survey_cell",
     "tally": ".report.notebook.local:tally_cell",
     "frequencies": ".report.notebook.local:frequencies_cell",
-    "sketch": ".report.notebook.sketch:sketch_cell",
+    "sketch": ".report.notebook.cells:sketch_cell",
 }
 
 

@@ -1,22 +1,181 @@
-"""The interface of all decoders: from the values of counters to prevalences."""
+"""What all decoders have in common: the counters that they read, and the prevalences that they return."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Literal, Protocol, Self, runtime_checkable
+
+import numpy as np
+
+from anonhist.errors import DataError
+from anonhist.profiles import Profile
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    import numpy as np
+    from numpy.typing import NDArray
 
-    from anonhist.sketches.counters import Counters
+    from anonhist.privacy import PrivacyUnit
     from anonhist.sketches.noise import NoiseDistribution
-    from anonhist.sketches.prevalences import Prevalences
 
+# A window of this many values is counted in place; values beyond are sorted.
+_WINDOW = 1 << 20
 DecoderName = Literal[
     "empirical-bayes", "decompounding", "maximum-likelihood", "isotonic", "three-tap", "wu-pagh", "fourier"
 ]
+
+
+@dataclass(frozen=True, eq=False)
+class Counters:
+    """The empirical profile of noisy counters: values below zero included, which a decoder needs.
+
+    Attributes
+    ----------
+    values : ndarray of int64, shape (v,)
+        Distinct values, ascending.
+    numbers : ndarray of int64, shape (v,)
+        How many counters have each, ≥ 1.
+
+    Raises
+    ------
+    DataError
+        If values are not ascending, or numbers not as many and at least 1 each.
+
+    Examples
+    --------
+    >>> seen = Counters.of(np.array([3, -1, 3]))
+    >>> seen.values.tolist(), seen.numbers.tolist(), seen.size
+    ([-1, 3], [1, 2], 3)
+    """
+
+    values: NDArray[np.int64]
+    numbers: NDArray[np.int64]
+
+    def __post_init__(self) -> None:
+        if self.values.shape != self.numbers.shape or not (self.values[1:] > self.values[:-1]).all():
+            raise DataError("The values of counters must be ascending, each once.")
+        if self.numbers.size and not self.numbers.min() > 0:
+            raise DataError("Each value must occur in at least one counter.")
+
+    @classmethod
+    def of(cls, counters: NDArray[np.int64]) -> Self:
+        """Count how many counters have each value: in place if values are close together, by sorting beyond.
+
+        Parameters
+        ----------
+        counters
+            Of any values from −2^62 to 2^62, shape (d,).
+        """
+        if not counters.size:
+            return cls(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
+        low, high = int(counters.min()), int(counters.max())
+        if high - low < _WINDOW:
+            return cls._of_window(counters, low)
+        beyond = counters >= low + _WINDOW
+        near = cls._of_window(counters[~beyond], low)
+        values, numbers = np.unique(counters[beyond], return_counts=True)
+        return cls(np.concatenate((near.values, values)), np.concatenate((near.numbers, numbers)))
+
+    @classmethod
+    def sum_of(cls, values: NDArray[np.int64], numbers: NDArray[np.int64]) -> Self:
+        """Combine values in any order, adding up equal ones, with numbers ≥ 0.
+
+        Examples
+        --------
+        >>> Counters.sum_of(np.array([3, -1, 3]), np.array([2, 1, 1])).numbers.tolist()
+        [1, 3]
+        """
+        met = numbers > 0
+        order = np.argsort(values[met], kind="stable")
+        ordered = values[met][order]
+        if not ordered.size:
+            return cls(ordered, numbers[met])
+        first = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
+        return cls(ordered[first], np.add.reduceat(numbers[met][order], first))
+
+    @classmethod
+    def _of_window(cls, counters: NDArray[np.int64], low: int) -> Self:
+        numbers = np.bincount(counters - low)
+        places = np.flatnonzero(numbers)
+        return cls(places + low, numbers[places])
+
+    @property
+    def size(self) -> int:
+        """How many counters there are."""
+        return int(self.numbers.sum())
+
+    def dense(self, low: int, high: int) -> NDArray[np.int64]:
+        """Return how many counters have each value from ``low`` to ``high``, shape (high − low + 1,).
+
+        Examples
+        --------
+        >>> Counters.of(np.array([3, -1, 3])).dense(0, 4).tolist()
+        [0, 0, 0, 2, 0]
+        """
+        found = np.zeros(high - low + 1, dtype=np.int64)
+        inside = (self.values >= low) & (self.values <= high)
+        found[self.values[inside] - low] = self.numbers[inside]
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class Prevalences:
+    """Estimated numbers of labels, which need not be whole.
+
+    Attributes
+    ----------
+    counts : ndarray of int64, shape (t,)
+        Distinct counts, ascending, ≥ 0. Count 0 is that of labels of a known domain that never occur.
+    numbers : ndarray of float64, shape (t,)
+        Estimated number of labels with each count, ≥ 0, finite.
+
+    Raises
+    ------
+    DataError
+        If counts or numbers are invalid.
+
+    Examples
+    --------
+    >>> Prevalences(np.array([0, 1, 2]), np.array([7.2, 1.5, 1.3])).to_profile()
+    Profile(n=4, num_labels=3, {1: 2, 2: 1})
+    """
+
+    counts: NDArray[np.int64]
+    numbers: NDArray[np.float64]
+
+    def __post_init__(self) -> None:
+        if self.counts.shape != self.numbers.shape or not (self.counts[1:] > self.counts[:-1]).all():
+            raise DataError("Estimated prevalences need distinct counts in ascending order.")
+        if self.counts.size and (self.counts[0] < 0 or not 0 <= self.numbers.min() <= self.numbers.max() < np.inf):
+            raise DataError("Estimated prevalences and their counts must be finite and at least 0.")
+
+    @classmethod
+    def none(cls) -> Prevalences:
+        """Return the empty result."""
+        return cls(np.zeros(0, dtype=np.int64), np.zeros(0))
+
+    def scale(self, factor: float) -> Prevalences:
+        """Return the same shares of ``factor`` times as many labels."""
+        return Prevalences(self.counts, self.numbers * factor)
+
+    def to_profile(self, *, unit: PrivacyUnit | None = None) -> Profile:
+        """Return whole numbers: each φ_{r+}, not each φ_r, is rounded, so that errors of many counts do not add up.
+
+        Every φ_{r+} of the profile is within one half of what is estimated; count 0 is left out.
+
+        Raises
+        ------
+        DataError
+            If they are more than 2^63 − 1 labels or items.
+        """
+        positive = self.counts > 0
+        counts, numbers = self.counts[positive], self.numbers[positive]
+        reaching = np.floor(np.cumsum(numbers[::-1]) + 0.5)
+        if reaching.size and reaching[-1] >= 2.0**63:
+            raise DataError("More than 2^63 − 1 labels are estimated, which is the largest number supported.")
+        whole = np.diff(reaching.astype(np.int64), prepend=0)[::-1]
+        kept = whole > 0
+        return Profile(counts[kept], whole[kept], unit=unit)
 
 
 @dataclass(frozen=True)

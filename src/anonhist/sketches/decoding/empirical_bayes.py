@@ -8,17 +8,12 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from anonhist.numeric.smooth_fit import LARGEST_LOG, Curvature, rates_at, smooth_fit
-from anonhist.sketches.decoding.cells import between_cells
-from anonhist.sketches.decoding.decoder import WithoutParameters
+from anonhist.sketches.decoding.decoder import Counters, CounterSetting, Prevalences, WithoutParameters
 from anonhist.sketches.decoding.sharpening import sharpen
-from anonhist.sketches.decoding.window import STRAY, Window, even_logs, rough_logs
-from anonhist.sketches.prevalences import Prevalences
+from anonhist.sketches.decoding.window import STRAY, Window, between_cells, even_logs, rough_logs
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from anonhist.sketches.counters import Counters
-    from anonhist.sketches.decoding.decoder import CounterSetting
+    from anonhist.numeric.arrays import Floats
 
 
 @dataclass(frozen=True)
@@ -48,7 +43,7 @@ class EmpiricalBayes(WithoutParameters):
     >>> from fractions import Fraction
     >>> from anonhist.sketches.decoding.decoder import CounterSetting
     >>> from anonhist.sketches.noise import NoiseDistribution
-    >>> from anonhist.sketches.counters import Counters
+    >>> from anonhist.sketches.decoding.decoder import Counters
     >>> noise = NoiseDistribution.of([(Fraction(1), Fraction(1))])
     >>> seen = np.rint(1e6 * noise.pmf(6)).astype(np.int64)  # all counts are 2
     >>> found = EmpiricalBayes().decode(Counters(np.arange(-4, 9), seen), CounterSetting(noise, is_hashed=False))
@@ -94,18 +89,18 @@ class EmpiricalBayes(WithoutParameters):
 class _Mixture:
     """Poisson numbers of counters in cells of values, with means ``A·exp(u)``."""
 
-    def __init__(self, seen: NDArray[np.float64], matrix: NDArray[np.float64], widths: NDArray[np.float64]) -> None:
+    def __init__(self, seen: Floats, matrix: Floats, widths: Floats) -> None:
         met = seen > 0
         self._seen, self._matrix, self._widths = seen[met], matrix[met], widths
         self._stray = STRAY * float(seen.sum())
 
-    def value(self, logs: NDArray[np.float64]) -> float:
+    def value(self, logs: Floats) -> float:
         if float(logs.max()) > LARGEST_LOG:
             return -np.inf
         rates = rates_at(logs)
         return float(self._seen @ np.log(self._means(rates)) - self._widths @ rates)
 
-    def curvature(self, logs: NDArray[np.float64]) -> Curvature:
+    def curvature(self, logs: Floats) -> Curvature:
         rates = rates_at(logs)
         means = self._means(rates)
         gradient = rates * (self._matrix.T @ (self._seen / means) - self._widths)
@@ -113,19 +108,19 @@ class _Mixture:
         value = float(self._seen @ np.log(means) - self._widths @ rates)
         return Curvature(value, gradient, slopes.T @ slopes)
 
-    def _means(self, rates: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _means(self, rates: Floats) -> Floats:
         return np.asarray(self._matrix @ rates + self._stray)
 
 
 class _Counters:
     """Counters of single labels, each value for itself: mixtures whose kernel is the noise, by transforms."""
 
-    def __init__(self, kernel: NDArray[np.float64], window: Window) -> None:
+    def __init__(self, kernel: Floats, window: Window) -> None:
         self._window = window
         self._size = 1 << (window.last - window.low + 2 * window.reach).bit_length()
         self._noise = np.fft.rfft(kernel, self._size)
 
-    def means(self, rates: NDArray[np.float64]) -> NDArray[np.float64]:
+    def means(self, rates: Floats) -> Floats:
         """Return ``m_k = Σ_r φ_r·κ(k − r)`` for each value k of the window."""
         window = self._window
         # Place i holds value i − reach.
@@ -133,7 +128,7 @@ class _Counters:
         found = np.roll(around, -window.reach - window.low)[: window.last - window.low]
         return np.asarray(np.maximum(found, 1e-14 * float(found.max()) + np.finfo(np.float64).tiny))
 
-    def expected_labels(self, rates: NDArray[np.float64], seen: NDArray[np.float64]) -> NDArray[np.float64]:
+    def expected_labels(self, rates: Floats, seen: Floats) -> Floats:
         """Return ``φ_r·Σ_k G_k·κ(k − r)/m_k`` for each count r of the window; their sum is that of the G_k."""
         window = self._window
         ratios = np.fft.rfft(seen / self.means(rates), self._size)

@@ -7,16 +7,12 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from anonhist.sketches.decoding.cells import between_cells
-from anonhist.sketches.decoding.decoder import WithoutParameters
-from anonhist.sketches.decoding.window import STRAY, Window
-from anonhist.sketches.prevalences import Prevalences
+from anonhist.sketches.decoding.decoder import Counters, CounterSetting, Prevalences, WithoutParameters
+from anonhist.sketches.decoding.window import STRAY, Window, between_cells
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from anonhist.numeric.arrays import Floats
 
-    from anonhist.sketches.counters import Counters
-    from anonhist.sketches.decoding.decoder import CounterSetting
 
 # Nats by which the likelihood may stay below its maximum, too few to distinguish distributions.
 _GAP = 0.01
@@ -48,7 +44,7 @@ class MaximumLikelihood(WithoutParameters):
     >>> from fractions import Fraction
     >>> from anonhist.sketches.decoding.decoder import CounterSetting
     >>> from anonhist.sketches.noise import NoiseDistribution
-    >>> from anonhist.sketches.counters import Counters
+    >>> from anonhist.sketches.decoding.decoder import Counters
     >>> noise = NoiseDistribution.of([(Fraction(1), Fraction(1))])
     >>> seen = np.rint(1e6 * noise.pmf(6)).astype(np.int64)  # all counts are 2
     >>> found = MaximumLikelihood().decode(Counters(np.arange(-4, 9), seen), CounterSetting(noise, is_hashed=False))
@@ -81,7 +77,7 @@ class MaximumLikelihood(WithoutParameters):
         )
 
 
-def _most_likely(seen: NDArray[np.float64], kernel: NDArray[np.float64]) -> NDArray[np.float64]:
+def _most_likely(seen: Floats, kernel: Floats) -> Floats:
     """Return weights w ≥ 0 with the sum of ``seen`` that maximize ``Σ seen·ln(kernel·w)``."""
     from scipy.optimize import nnls
 
@@ -108,9 +104,7 @@ def _most_likely(seen: NDArray[np.float64], kernel: NDArray[np.float64]) -> NDAr
     return weights
 
 
-def _along(
-    seen: NDArray[np.float64], kernel: NDArray[np.float64], weights: NDArray[np.float64], target: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def _along(seen: Floats, kernel: Floats, weights: Floats, target: Floats) -> Floats:
     """Return the first of ever shorter steps toward the target that gains a third of what its slope promises."""
     before, after = kernel @ weights, kernel @ target
     slope = float(seen @ (after / before)) - float(seen.sum())

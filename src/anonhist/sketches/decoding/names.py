@@ -5,12 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from anonhist.errors import UsageError
-from anonhist.sketches.decoding.decompounding import Decompounding
+from anonhist.sketches.decoding.decompounding import Decompounding, FourierDecompounding
 from anonhist.sketches.decoding.empirical_bayes import EmpiricalBayes
-from anonhist.sketches.decoding.fourier import FourierDecompounding
-from anonhist.sketches.decoding.isotonic import Isotonic
 from anonhist.sketches.decoding.maximum_likelihood import MaximumLikelihood
-from anonhist.sketches.decoding.three_tap import ThreeTap
+from anonhist.sketches.decoding.three_tap import Isotonic, ThreeTap
 from anonhist.sketches.decoding.wu_pagh import WuPagh
 
 if TYPE_CHECKING:
@@ -57,13 +55,11 @@ def decoder_from(name: str, parameters: Mapping[str, str | int]) -> Decoder:
     WuPagh(norm='inf', beta=Fraction(1, 100))
     """
     if name not in DECODERS:
-        message = f"There is no decoder {name!r:.80}; take one of {', '.join(DECODERS)}."
-        raise UsageError(message)
+        raise UsageError(f"There is no decoder {name!r:.80}; take one of {', '.join(DECODERS)}.")
     try:
         decoder = DECODERS[name](**parameters)
     except (TypeError, ValueError, OverflowError):
         decoder = None
     if decoder is None or dict(decoder.parameters) != dict(parameters):
-        message = f"These are not the parameters of the decoder {name}; give exactly those that it has."
-        raise UsageError(message)
+        raise UsageError(f"These are not the parameters of the decoder {name}; give exactly those that it has.")
     return decoder

@@ -8,15 +8,15 @@ import numpy as np
 
 from anonhist.errors import UsageError
 from anonhist.numeric.simplex import project_to_simplex
-from anonhist.sketches.prevalences import Prevalences
+from anonhist.sketches.decoding.decoder import CounterSetting, Prevalences
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
-    from anonhist.sketches.decoding.decoder import CounterSetting
+    from anonhist.numeric.arrays import Floats, Ints
 
 
-def round_to_profile(shares: ArrayLike) -> NDArray[np.float64]:
+def round_to_profile(shares: ArrayLike) -> Floats:
     """Return a valid profile near to shares that sum to one but may be negative or above one.
 
     Shares below 0 become 0, those above 1 become 1; then all give up the same, ``f_t ← max(f_t − θ, 0)``, as much as
@@ -61,7 +61,7 @@ def round_to_profile(shares: ArrayLike) -> NDArray[np.float64]:
     return found
 
 
-def found_labels(counts: NDArray[np.int64], numbers: NDArray[np.float64], setting: CounterSetting) -> Prevalences:
+def found_labels(counts: Ints, numbers: Floats, setting: CounterSetting) -> Prevalences:
     """Return the counts that some labels have, including 0 only if each counter is one label's."""
     kept = numbers > 0
     if setting.is_hashed:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from anonhist.numeric.arrays import Floats, Ints
 
 _STEPS = (0, 1, 2, 3, 5, 8, 12, 20, 32, 50)
 # Stop after this many steps in a row without improvement.
@@ -25,14 +25,14 @@ _SEED = 7
 class Reading(Protocol):
     """The map from numbers of labels to expected counters, and back."""
 
-    def means(self, rates: NDArray[np.float64]) -> NDArray[np.float64]:
+    def means(self, rates: Floats) -> Floats:
         """Return how many counters of each value are expected, > 0, in proportion."""
 
-    def expected_labels(self, rates: NDArray[np.float64], seen: NDArray[np.float64]) -> NDArray[np.float64]:
+    def expected_labels(self, rates: Floats, seen: Floats) -> Floats:
         """Return the expected number of labels with each count, given how many counters of each value are seen."""
 
 
-def sharpen(reading: Reading, rates: NDArray[np.float64], seen: NDArray[np.int64]) -> NDArray[np.float64]:
+def sharpen(reading: Reading, rates: Floats, seen: Ints) -> Floats:
     """Return the expected numbers of labels after one step from these rates, or as many as help.
 
     Parameters
@@ -50,7 +50,7 @@ def sharpen(reading: Reading, rates: NDArray[np.float64], seen: NDArray[np.int64
     return found
 
 
-def _helpful_steps(reading: Reading, rates: NDArray[np.float64], seen: NDArray[np.int64]) -> int:
+def _helpful_steps(reading: Reading, rates: Floats, seen: Ints) -> int:
     half = np.random.default_rng(_SEED).binomial(seen, 0.5)
     halves = [half, seen - half]
     if not all(each.any() for each in halves):

@@ -1,4 +1,4 @@
-"""The exact inverse of discrete Laplace noise: three taps."""
+"""The exact inverse of discrete Laplace noise, three taps, and the two decoders that use it."""
 
 from __future__ import annotations
 
@@ -9,16 +9,13 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from anonhist.errors import UsageError
-from anonhist.sketches.decoding.decoder import WithoutParameters
+from anonhist.numeric import decreasing_fit
+from anonhist.sketches.decoding.decoder import Counters, CounterSetting, Prevalences, WithoutParameters
 from anonhist.sketches.decoding.rounding import found_labels, round_to_profile
 from anonhist.sketches.noise import NoiseDistribution
-from anonhist.sketches.prevalences import Prevalences
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from anonhist.sketches.counters import Counters
-    from anonhist.sketches.decoding.decoder import CounterSetting
+    from anonhist.numeric.arrays import Floats, Ints
 
 # The inverse of a part of fractional shape falls like e^(−γ|k|); beyond this it is below rounding.
 _FADED = 40.0
@@ -28,7 +25,7 @@ _LONGEST = 2**24
 _LARGEST = 1e250
 
 
-def without_noise(observed: Counters, distribution: NoiseDistribution) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+def without_noise(observed: Counters, distribution: NoiseDistribution) -> tuple[Ints, Floats]:
     """Return unbiased estimates of how many counters have each value without noise: E f̂ = f on all whole numbers.
 
     For each part of shape 1, one after the other, ``f̂[t] = ((1 + p²)·g[t] − p·(g[t−1] + g[t+1]))/(1 − p)²``,
@@ -52,7 +49,7 @@ def without_noise(observed: Counters, distribution: NoiseDistribution) -> tuple[
     Examples
     --------
     >>> from fractions import Fraction
-    >>> from anonhist.sketches.counters import Counters
+    >>> from anonhist.sketches.decoding.decoder import Counters
     >>> noise = NoiseDistribution(((Fraction(1), Fraction(1)),))
     >>> values, numbers = without_noise(Counters.of(np.array([5, 5, 2**60])), noise)
     >>> values.tolist() == [4, 5, 6, 2**60 - 1, 2**60, 2**60 + 1], numbers[:3].round(3).tolist()
@@ -81,7 +78,7 @@ def without_noise(observed: Counters, distribution: NoiseDistribution) -> tuple[
     return values, numbers
 
 
-def _widen(observed: Counters, reach: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+def _widen(observed: Counters, reach: int) -> tuple[Ints, Floats]:
     """Return the values up to ``reach`` from an observed one, ascending, and how many counters have each.
 
     Values in a row follow each other, and rows lie side by side: a filter as wide as the reach takes nothing from one
@@ -100,9 +97,7 @@ def _widen(observed: Counters, reach: int) -> tuple[NDArray[np.int64], NDArray[n
     return np.arange(numbers.size) + np.repeat(shifts, lengths), numbers
 
 
-def at_least_zero(
-    values: NDArray[np.int64], numbers: NDArray[np.float64]
-) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+def at_least_zero(values: Ints, numbers: Floats) -> tuple[Ints, Floats]:
     """Return estimates on 0, 1, …, with those below zero added to zero.
 
     No label has a count below zero, so estimates there are zero on average, and the sum is preserved. It also makes
@@ -129,7 +124,7 @@ class ThreeTap(WithoutParameters):
     --------
     >>> from fractions import Fraction
     >>> from anonhist.sketches.decoding.decoder import CounterSetting
-    >>> from anonhist.sketches.counters import Counters
+    >>> from anonhist.sketches.decoding.decoder import Counters
     >>> noise = NoiseDistribution(((Fraction(20), Fraction(1)),))
     >>> found = ThreeTap().decode(Counters.of(np.array([0, 3, 0, 2**60, 0])), CounterSetting(noise, is_hashed=False))
     >>> found.counts.tolist() == [0, 3, 2**60], found.numbers.round(3).tolist()
@@ -145,3 +140,46 @@ class ThreeTap(WithoutParameters):
             return Prevalences.none()
         counts, numbers = at_least_zero(*without_noise(observed, setting.noise))
         return found_labels(counts, round_to_profile(numbers / size) * size, setting)
+
+
+@dataclass(frozen=True)
+class Isotonic(WithoutParameters):
+    """The non-increasing survival counts nearest in ℓ2 to their unbiased estimates.
+
+    φ_{r+}, the number of labels that occur at least r times, is estimated without bias by ``Σ_x F(h̃_x − r)`` over the
+    counters h̃, with F(m) = 1 for m > 0, ``F(0) = 1 + p/(1 − p)²``, ``F(−1) = −p/(1 − p)²``, else 0, p = e^(−γ): the
+    running sum of the three-tap inverse, and for noise of several parts that of their inverses. φ_{0+} is the number of
+    counters. A sequence that never rises is fitted for r ≥ 1, unweighted, and cut to 0..d. Where no counter has a value
+    near r the estimates are equal, and stretches of equal estimates are fitted as one, whatever their length. Where
+    labels are hashed into counters it reads each counter as one label.
+
+    References
+    ----------
+    .. [1] B. Ghazi, P. Kamath, R. Kumar, P. Manurangsi, *Anonymized Histograms in Intermediate Privacy Models*,
+       NeurIPS 2022, equation (1).
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> from anonhist.sketches.decoding.decoder import CounterSetting
+    >>> from anonhist.sketches.noise import NoiseDistribution
+    >>> from anonhist.sketches.decoding.decoder import Counters
+    >>> noise = NoiseDistribution(((Fraction(20), Fraction(1)),))
+    >>> found = Isotonic().decode(Counters.of(np.array([0, 3, 0, 2**60, 0])), CounterSetting(noise, is_hashed=False))
+    >>> kept = found.numbers > 0.001
+    >>> found.counts[kept].tolist() == [0, 3, 2**60], found.numbers[kept].round(3).tolist()
+    (True, [3.0, 1.0, 1.0])
+    """
+
+    name: ClassVar[str] = "isotonic"
+
+    def decode(self, observed: Counters, setting: CounterSetting) -> Prevalences:
+        """Return the estimated number of labels with each count; see the protocol."""
+        size = observed.size
+        if not size:
+            return Prevalences.none()
+        counts, numbers = at_least_zero(*without_noise(observed, setting.noise))
+        # Of the counts r between two of the list, φ_{r+} is that of the next one: its weight is how many there are.
+        reaching = np.cumsum(numbers[:0:-1])[::-1]
+        fit = np.clip(decreasing_fit(reaching, weights=np.diff(counts)), 0.0, size)
+        return found_labels(counts, -np.diff(fit, prepend=size, append=0.0), setting)

@@ -1,0 +1,26 @@
+"""The papers by the names that a user types; each is loaded when it is asked for."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from anonhist_papers.experiment import Paper
+
+PAPERS = {
+    "inspectre": "INSPECTRE: privately estimating the unseen (Acharya et al. 2018)",
+    "kairouz": "Discrete distribution estimation under local privacy (2016)",
+}
+
+
+def load_paper(name: str) -> Paper:
+    """Return a paper with its experiments.
+
+    Examples
+    --------
+    >>> load_paper("inspectre").experiments[0].place
+    'Figure 1'
+    """
+    paper: Paper = import_module(f"anonhist_papers.{name.replace('-', '_')}").PAPER
+    return paper

@@ -1,0 +1,10 @@
+"""INSPECTRE: Acharya, Kamath, Sun and Zhang (2018)."""
+
+from anonhist_papers.experiment import Paper
+from anonhist_papers.inspectre.experiments import FIGURE_1, FIGURE_2, FIGURE_3, FIGURE_4, FIGURE_5
+
+PAPER = Paper(
+    citation="Jayadev Acharya, Gautam Kamath, Ziteng Sun and Huanyu Zhang. INSPECTRE: Privately Estimating the Unseen. "
+    "ICML 2018.",
+    experiments=(FIGURE_1, FIGURE_2, FIGURE_3, FIGURE_4, FIGURE_5),
+)

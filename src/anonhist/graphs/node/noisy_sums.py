@@ -1,0 +1,260 @@
+"""Noisy sums of bins: estimates that assume a smooth distribution, and confidence intervals that do not.
+
+A smooth fit to noisy sums has an error of its own, which no simulation on the fit shows. So intervals for φ_{k+} and
+φ_r come from the sums themselves: they are the true ones plus noise of a known distribution, and φ_{1+} ≥ φ_{2+} ≥ …,
+so :func:`~anonhist.mechanisms.basis.falling_band.falling_bounds` bounds them. Each of the two bounds is wrong in at
+most 2.5 % of releases. An interval of φ_r needs those of two sums, each wrong in 1.25 %.
+
+All of this is about bounded degrees: no release shows what the bound left out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from anonhist.mechanisms.basis.noise_quantile import noise_quantile
+from anonhist.numeric.isotonic_regression import decreasing_fit
+from anonhist.numeric.read_only import read_only
+from anonhist.numeric.smooth_fit import LARGEST_LOG, Curvature, rates_at, smooth_fit
+from anonhist.releases import Evidence, KPlusBand, PrevalenceBand
+
+if TYPE_CHECKING:
+    from anonhist.numeric.arrays import Floats, Ints
+
+
+# Bins up to here have cells of their own; from here on each cell is wider than the one before by this share.
+_ALONE, _WIDENING = 16, 0.12
+# The sums at this many places of a cell are used: means of the sums between them.
+_PLACES = 4
+# The log-density of a Laplace distribution has a kink in the middle, where no climb ends; it is smoothed within this
+# share of its width.
+_ROUNDING = 0.5
+# Initial share of every bin, so that none starts at zero.
+_SHARE = 1e-3
+TAIL, SINGLE_TAIL = 0.025, 0.0125
+# More nodes than this cannot be counted.
+_MOST = 2.0**62
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """Bins merged into cells, and the cells in each sum.
+
+    Attributes
+    ----------
+    sums
+        How many bins of each cell are in the sum at each place, shape (bins, cells).
+    widths
+        How many bins a cell has, shape (cells,).
+    starts
+        Where each group of places begins whose mean is used, shape (rows,).
+    """
+
+    sums: Floats
+    widths: Floats
+    starts: Ints
+
+    def __post_init__(self) -> None:
+        for array in (self.sums, self.widths, self.starts):
+            read_only(array)
+
+
+# A fit takes some hundred steps, with a matrix of some hundred rows and columns.
+WORK_OF_FIT = 2**19
+
+
+@lru_cache(maxsize=4)
+def cells_from_below(bins: int) -> Cells:
+    """Return cells for sums ``Σ_{j≤i} bin_j``, i = 0..bins − 1.
+
+    Examples
+    --------
+    >>> cells_from_below(3).sums.tolist()
+    [[1.0, 0.0, 0.0], [1.0, 1.0, 0.0], [1.0, 1.0, 1.0]]
+    """
+    bounds = _bounds(bins)
+    widths = np.diff(bounds)
+    sums = np.clip(np.arange(1, bins + 1)[:, np.newaxis] - bounds[:-1], 0, widths)
+    return Cells(sums.astype(np.float64), widths.astype(np.float64), _starts(bounds))
+
+
+@lru_cache(maxsize=4)
+def cells_from_above(bins: int) -> Cells:
+    """Return cells for sums ``Σ_{j≥i} bin_j``, i = 0..bins − 1; the last bin has its own cell: caps gather nodes there.
+
+    Examples
+    --------
+    >>> cells_from_above(3).sums.tolist()
+    [[1.0, 1.0, 1.0], [0.0, 1.0, 1.0], [0.0, 0.0, 1.0]]
+    """
+    bounds = np.append(_bounds(bins - 1), bins)
+    widths = np.diff(bounds)
+    sums = np.clip(bounds[1:] - np.arange(bins)[:, np.newaxis], 0, widths)
+    return Cells(sums.astype(np.float64), widths.astype(np.float64), _starts(bounds))
+
+
+def smooth_sums(noisy: Floats, rate: float, cells: Cells, *, labels: float) -> Floats:
+    """Return estimates of sums of bins, given noisy ones.
+
+    Noise is two-sided geometric, ``P(j) ∝ e^(−γ|j|)``. Logarithms of the bins are fitted as
+    :func:`~anonhist.numeric.smooth_fit.smooth_fit` describes: smooth, unless the sums contradict it. Deterministic
+    post-processing.
+
+    Parameters
+    ----------
+    noisy
+        Shape (bins,), finite.
+    rate
+        γ > 0.
+    cells
+        The bins in each sum.
+    labels
+        Approximate number of all labels, > 0.
+
+    Returns
+    -------
+    ndarray of float64, shape (bins,)
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(1)
+    >>> bins = 1e4 * 0.9 ** np.arange(50)
+    >>> noisy = bins.cumsum() + rng.laplace(scale=200, size=50)
+    >>> fitted = smooth_sums(noisy, 1 / 200, cells_from_below(50), labels=1e5)
+    >>> bool(np.abs(fitted - bins.cumsum()).mean() < np.abs(noisy - bins.cumsum()).mean() / 2)
+    True
+    """
+    start = _isotonic_cells(noisy, cells)
+    most = max(labels, 1.0)
+    even = np.full(start.size, np.log(most / cells.widths.sum()))
+    rough = np.log(np.maximum(start, 0.0) + _SHARE * (most / cells.widths.sum() + 1))
+    return np.asarray(cells.sums @ smooth_fit(_NoisySums.of(noisy, rate, cells), even, rough).rates)
+
+
+class _NoisySums:
+    """Log-likelihood of logarithms of bins, given noisy sums: ``−Σ_i γ_i·ρ(y_i − (J e^u)_i)``, ρ(r) a smoothed |r|."""
+
+    def __init__(self, seen: Floats, sums: Floats, rates: Floats) -> None:
+        self._seen, self._sums, self._rates = seen, sums, rates
+        self._rounding = _ROUNDING / rates
+
+    @classmethod
+    def of(cls, noisy: Floats, rate: float, cells: Cells) -> _NoisySums:
+        """Average where cells are wide: the noise of a mean of w sums is about as wide as noise of rate γ√w."""
+        sizes = np.diff(cells.starts, append=noisy.size).astype(np.float64)
+        seen = np.add.reduceat(noisy, cells.starts) / sizes
+        return cls(seen, np.add.reduceat(cells.sums, cells.starts) / sizes[:, np.newaxis], rate * np.sqrt(sizes))
+
+    def value(self, logs: Floats) -> float:
+        """Return the log-likelihood, up to a constant."""
+        if logs.max(initial=0) > LARGEST_LOG:
+            return -np.inf
+        far = np.hypot(self._seen - self._sums @ rates_at(logs), self._rounding)
+        return -float(self._rates @ (far - self._rounding))
+
+    def curvature(self, logs: Floats) -> Curvature:
+        """Return it with its gradient and the curvature of the parabola that touches it from below."""
+        bins = rates_at(logs)
+        missing = self._seen - self._sums @ bins
+        far = np.hypot(missing, self._rounding)
+        steps = self._sums * bins
+        weights = self._rates / far
+        return Curvature(
+            -float(self._rates @ (far - self._rounding)),
+            np.asarray(steps.T @ (weights * missing)),
+            np.asarray(steps.T @ (weights[:, np.newaxis] * steps)),
+        )
+
+
+def _isotonic_cells(noisy: Floats, cells: Cells) -> Floats:
+    """Return the approximate size of the bins of each cell, from the nearest monotone sums."""
+    rises = cells.sums[-1, 0] >= cells.sums[0, 0]
+    fitted = -decreasing_fit(-noisy) if rises else decreasing_fit(noisy)
+    sums = np.maximum(fitted, 0.0)
+    bins = np.diff(sums, prepend=0) if rises else -np.diff(sums, append=0)
+    first = np.concatenate(([0], np.cumsum(cells.widths).astype(np.int64)[:-1]))
+    return np.asarray(np.add.reduceat(bins, first) / cells.widths)
+
+
+def _bounds(bins: int) -> Ints:
+    """Return where cells begin, and where the last ends."""
+    bounds = [*range(min(_ALONE, bins))]
+    while not bounds or bounds[-1] < bins:
+        last = bounds[-1] if bounds else 0
+        bounds.append(min(bins, last + max(1, int(_WIDENING * last))) if bins else 0)
+    return np.array(bounds, dtype=np.int64)
+
+
+def _starts(bounds: Ints) -> Ints:
+    """Return where groups of places begin: at most a few in each cell."""
+    return np.concatenate(
+        [
+            first + np.arange(0, last - first, -(-(last - first) // _PLACES))
+            for first, last in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True)
+        ]
+    )
+
+
+def single_bounds(noisy: Floats, rate: float, low: Floats, high: Floats) -> tuple[Floats, Floats]:
+    """Return bounds of φ_r = φ_{r+} − φ_{(r+1)+}, r = 1..θ: from two noisy sums, or from the bounds of both.
+
+    The narrower of the two; this choice is nearly independent of where the interval lies.
+
+    Parameters
+    ----------
+    noisy
+        Numbers whose consecutive differences are φ_r plus two noises, r = 1..θ − 1: shape (θ,).
+    rate
+        γ of the noise.
+    low, high
+        Bounds of φ_{k+}, k = 1..θ, each wrong in ``SINGLE_TAIL`` at most.
+
+    Examples
+    --------
+    >>> low, high = single_bounds(np.array([9.0, 2.0]), 2.0, np.array([8.0, 1.0]), np.array([11.0, 4.0]))
+    >>> low.tolist(), high.tolist()
+    ([5.0, 1.0], [9.0, 4.0])
+    """
+    least = np.maximum(np.maximum(low, 0) - np.maximum(np.append(high[1:], 0), 0), 0)
+    most = np.maximum(high, 0) - np.maximum(np.append(low[1:], 0), 0)
+    reach = noise_quantile(rate, 2, 2 * SINGLE_TAIL)
+    seen = np.append(noisy[:-1] - noisy[1:], 0.0)
+    is_direct = 2 * reach < most - least
+    is_direct[-1] = False
+    return np.where(is_direct, seen - reach, least), np.where(is_direct, seen + reach, most)
+
+
+def evidence_of(
+    reaching: tuple[Floats, Floats], singles: tuple[Floats, Floats], *, zeros: tuple[float, float] | None = None
+) -> Evidence:
+    """Return bounds as evidence of a release: no node has more than θ edges.
+
+    Parameters
+    ----------
+    reaching
+        Lower and upper bounds of φ_{k+}, k = 1..θ, never increasing.
+    singles
+        Those of φ_r, r = 1..θ.
+    zeros
+        Bounds of the number of nodes without an edge, if that is released.
+
+    Examples
+    --------
+    >>> bounds = np.array([4.0, 4.0, -2.0]), np.array([6.0, 6.0, 1.0])
+    >>> [ends.tolist() for ends in evidence_of(bounds, bounds).band.at([1, 2, 3, 4])]
+    [[4, 4, 0, 0], [6, 6, 1, 0]]
+    """
+    none = None if zeros is None else (int(np.clip(zeros[0], 0, _MOST)), int(np.clip(zeros[1], 0, _MOST)))
+    return Evidence(KPlusBand(*_steps(*reaching)), prevalences=PrevalenceBand(*_steps(*singles)), zeros=none)
+
+
+def _steps(low: Floats, high: Floats) -> tuple[Ints, Ints, Ints]:
+    """Return intervals at 1, 2, … as whole numbers, equal neighbors as one."""
+    lows, highs = (np.clip(side, 0, _MOST).astype(np.int64) for side in (low, high))
+    kept = np.ones(low.size, dtype=np.bool_)
+    kept[:-1] = (np.diff(lows) != 0) | (np.diff(highs) != 0)
+    return np.arange(1, low.size + 1)[kept], lows[kept], highs[kept]
