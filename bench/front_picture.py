@@ -45,9 +45,7 @@ def errors() -> dict[str, dict[float, float]]:
         found.setdefault(name, {})[float(epsilon)] = float(mean.replace(",", ""))
     others = [means for name, means in found.items() if name != "default"]
     # A rival that is too slow was measured at some ε only.
-    found[BEST] = {
-        epsilon: min(means[epsilon] for means in others if epsilon in means) for epsilon in found["default"]
-    }
+    found[BEST] = {epsilon: min(means[epsilon] for means in others if epsilon in means) for epsilon in found["default"]}
     return {name: found[name] for name in LINES}
 
 
