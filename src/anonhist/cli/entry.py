@@ -107,6 +107,8 @@ def _ended_by(error: BaseException, arguments: list[str]) -> int:  # noqa: PLR09
         return _fail("not enough memory: free some, or use a larger machine.", BAD_DATA)
     if os.environ.get("ANONHIST_DEBUG"):
         raise error
+    if isinstance(error, ModuleNotFoundError):
+        return _fail(f"the package {error.name} is missing: install anonhist again, with pip.", INTERNAL)
     if isinstance(error, OSError):
         reason = error.strerror or "no reason given"
         return _fail(f"the system refused to read or write ({reason}); resolve that and try again.", BAD_DATA)

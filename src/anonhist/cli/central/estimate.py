@@ -49,11 +49,11 @@ _UNBOUNDED = ("chao-shen", "pml", "chao1", "chao1-inext", "ace", "chao-lee")
 # and so are the methods.
 _RELEASED = (*READING, "epsilon", *PROTECTED)
 _ASKED = (*(name for name in OPTIONS if name != "method"), "level")
-_OF_PRIVATE = ("unit", "relation", "public_items")
+_OF_PRIVATE = ("unit", "relation", "known_items")
 _SECTIONS = {
     "Estimate": (*OPTIONS, "level"),
     "Input": READING,
-    "Privacy, for a private estimate": ("epsilon", *PROTECTED, "public_items"),
+    "Privacy, for a private estimate": ("epsilon", *PROTECTED, "known_items"),
     "Output": ("output", "force", "quiet"),
 }
 _EXAMPLES = """
@@ -88,7 +88,12 @@ further privacy.
 @epsilon_option("Privacy budget of a private estimate. Without it, the estimate is not private.")
 @reading_options
 @protection_options()
-@click.option("--public-items", type=WholeNumber(), metavar="N", help="Number of items, if it is public.")
+@click.option(
+    "--known-items",
+    type=WholeNumber(),
+    metavar="N",
+    help="The exact number of items where everyone knows it; else a third of epsilon may go to estimating it.",
+)
 @output_options(also_printed=" and the warning that estimates are not private")
 def estimate(
     *,
@@ -99,7 +104,7 @@ def estimate(
     reading: dict[str, Any],
     epsilon: str | None,
     protection: Protection,
-    public_items: int | None,
+    known_items: int | None,
     outputs: Outputs,
 ) -> None:
     """Check everything that can be checked, then read, estimate, print and write; the help is above."""
@@ -111,8 +116,8 @@ def estimate(
         ask = _question(property_, options, level)
     else:
         promise = {"epsilon": epsilon, "relation": protection.relation}
-        if public_items is not None:
-            promise["public_items"] = public_items
+        if known_items is not None:
+            promise["known_items"] = known_items
         ask = _private_question(property_, options, level, promise)
     destination = outputs.for_table(source, what="Estimates are")
 
