@@ -8,6 +8,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from anonhist.errors import DataError, UsageError
+from anonhist.ingest.grouping import (
+    GROUP,
+    Grouping,
+    group_names,
+    in_few_groups_of_labels,
+    in_few_groups_of_users,
+    in_groups,
+    place_of_rows,
+)
 from anonhist.ingest.naming import NAMED, as_text, identity_of, is_missing, name_columns, order_of
 from anonhist.ingest.random_order import HASH, add_hash
 
@@ -27,23 +36,27 @@ class Columns:
     user: str | None = None
     max_per_user: int | None = None
     order_by: str | None = None
-    # Needed with users: 32 hexadecimal digits, drawn independently of the data.
+    # Needed with users and with groups of labels: 32 hexadecimal digits, drawn independently of the data.
     order_key: str = ""
     keep_null: bool = False
     # Whether labels that are numbers must be whole.
     only_whole: bool = False
+    grouping: Grouping | None = None
 
 
 def events_query(table: Any, columns: Columns) -> Any:
     """Return the lazy query (count, is_null, prevalence) over a table with one row per event.
 
-    Where values may lack a name, a fourth column ``named`` is 0 for those that do.
+    Where values may lack a name, a fourth column ``named`` is 0 for those that do. With a grouping, a column ``group``
+    has the text of the group, and each is counted on its own.
     """
     import narwhals as nw
 
     rows = bounded_rows(table, columns)
-    flags = [name for name in rows.collect_schema().names() if name == NAMED]
+    flags = [name for name in rows.collect_schema().names() if name in (NAMED, GROUP)]
     counted = rows.group_by("label", *flags).agg(count=nw.len())
+    if columns.grouping is not None and columns.grouping.groups_per_label is not None:
+        counted = in_few_groups_of_labels(counted, columns.grouping.groups_per_label, columns.order_key)
     counted = counted.select("count", *flags, is_null=nw.col("label").is_null())
     grouped = counted.group_by("count", "is_null", *flags).agg(prevalence=nw.len())
     return grouped.select("count", "is_null", "prevalence", *flags)
@@ -67,9 +80,14 @@ def bounded_rows(table: Any, columns: Columns) -> Any:
 
     label, user = columns.label, columns.user
     selected: dict[str, Any] = {"label": as_text(table, label, only_whole=columns.only_whole)}
-    flags = name_columns(table, ({} if user is None else {user: False}) | {label: columns.only_whole})
+    grouping = columns.grouping
+    grouped_by = {} if grouping is None else {part.column: False for part in grouping.parts if part.period is None}
+    flags = name_columns(table, grouped_by | ({} if user is None else {user: False}) | {label: columns.only_whole})
+    if grouping is not None:
+        selected |= group_names(table, grouping.parts)
     if user is None:
-        return table.select(**selected, **flags)
+        rows = table.select(**selected, **flags)
+        return rows if grouping is None else in_groups(rows, grouping, keep_null=columns.keep_null)
     selected |= {"user": identity_of(table, user), "user_name": as_text(table, user)}
     if columns.order_by is not None:
         selected["rank_by"] = order_of(table, columns.order_by)
@@ -77,13 +95,18 @@ def bounded_rows(table: Any, columns: Columns) -> Any:
     rows = table.select(**selected, **flags, one=nw.lit(1))
     number = nw.col("one").cum_sum()
     by = "label" if columns.order_by is None else "rank_by"
-    rows = rows.filter(_counts(columns)).with_columns(
-        occurrence=number.over("user", "label", order_by=by).cast(nw.Int64)
-    )
-    rows = add_hash(rows, columns.order_key)
-    order = [name for name in ("rank_by", NAMED, HASH, "label") if name in (*selected, *flags, HASH)]
-    rows = rows.with_columns(rank=number.over("user", order_by=order)).filter(nw.col("rank") <= columns.max_per_user)
-    return rows.select("label", *flags)
+    rows = rows.filter(_counts(columns))
+    group, hashed, within = [], "label", ["user"]
+    if grouping is not None:
+        rows, group, hashed = in_groups(rows, grouping, keep_null=columns.keep_null), [GROUP], "place"
+        if grouping.groups_per_user is not None:
+            rows, within = in_few_groups_of_users(rows, grouping.groups_per_user, columns.order_key), ["user", GROUP]
+        rows = place_of_rows(rows)
+    rows = rows.with_columns(occurrence=number.over("user", *group, "label", order_by=by).cast(nw.Int64))
+    rows = add_hash(rows, columns.order_key, of=hashed)
+    order = [name for name in ("rank_by", NAMED, HASH, *group, "label") if name in (*selected, *flags, *group, HASH)]
+    rows = rows.with_columns(rank=number.over(*within, order_by=order)).filter(nw.col("rank") <= columns.max_per_user)
+    return rows.select("label", *flags, *group)
 
 
 def users_query(table: Any, columns: Columns) -> Any:

@@ -44,7 +44,7 @@ def key_of_order(user: str | None, order_key: str | None) -> str | None:
     return random_key() if order_key is None else parse_order_key(order_key)
 
 
-def add_hash(rows: Any, key: str) -> Any:
+def add_hash(rows: Any, key: str, *, of: str = "label") -> Any:
     """Return the rows with a column ``hash`` of 32 hexadecimal digits, by which to order those of each user.
 
     Parameters
@@ -54,6 +54,8 @@ def add_hash(rows: Any, key: str) -> Any:
         ``occurrence``, a whole number.
     key
         32 hexadecimal digits.
+    of
+        The column that is hashed as the label.
 
     Notes
     -----
@@ -68,23 +70,23 @@ def add_hash(rows: Any, key: str) -> Any:
     """
     kind = rows.implementation
     if kind.is_duckdb() or kind.is_ibis():
-        return _in_sql(rows, key)
+        return _in_sql(rows, key, of)
     if kind.is_polars() or kind.is_pandas_like():
-        return _in_memory(rows, key)
+        return _in_memory(rows, key, of)
     raise UsageError(
         "Users are bounded in files, databases and tables of DuckDB, pandas, Polars, PyArrow and Ibis: turn this table "
         "into one of these, or write it to a Parquet file."
     )
 
 
-def _in_sql(rows: Any, key: str) -> Any:
+def _in_sql(rows: Any, key: str, of: str) -> Any:
     import narwhals as nw
 
     native = rows.to_native()
     if rows.implementation.is_duckdb():
-        text = f"concat('{key}', occurrence, ' ', user_name, chr(10), '=' || label)"
+        text = f"concat('{key}', occurrence, ' ', user_name, chr(10), '=' || \"{of}\")"
         return nw.from_native(native.project(f"*, md5({text}) AS {HASH}"))
-    number, label = native["occurrence"].cast("string"), native["label"]
+    number, label = native["occurrence"].cast("string"), native[of]
     text = key + number + " " + native["user_name"] + "\n" + label.isnull().ifelse("", "=" + label)
     return nw.from_native(native.mutate(**{HASH: _md5_of_ibis(native.get_backend().name)(text)}))
 
@@ -101,11 +103,11 @@ def _md5_of_ibis(engine: str) -> Any:
     return udf.scalar.builtin(md5, signature=(("string",), "string"))
 
 
-def _in_memory(rows: Any, key: str) -> Any:
+def _in_memory(rows: Any, key: str, of: str) -> Any:
     import narwhals as nw
 
     held = rows.collect() if hasattr(rows, "collect") else rows
-    columns = (held[name].to_list() for name in ("occurrence", "user_name", "label"))
+    columns = (held[name].to_list() for name in ("occurrence", "user_name", of))
     # A missing label is None, NaN or another value that is no text.
     texts = (
         f"{key}{number} {user}\n={label}" if isinstance(label, str) else f"{key}{number} {user}\n"

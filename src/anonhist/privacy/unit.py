@@ -62,6 +62,9 @@ class PrivacyUnit:
         distance due to a :meth:`node`, 1 for :meth:`item`; from 1 to 2^62.
     sketches
         k, if sketches were merged and a :meth:`user` may have ``bound`` items in each of k sketches; otherwise 1.
+    groups
+        g, if profiles of several groups are released together and a :meth:`user` may have ``bound`` items, or a
+        :meth:`label` occur, in each of at most g of them; otherwise 1.
 
     Raises
     ------
@@ -79,10 +82,13 @@ class PrivacyUnit:
         lambda self, given: parse_whole_number(given, name=_BOUNDS[self.kind])
     )
     sketches: Converted[SupportsIndex, int] = converted(partial(parse_whole_number, name="sketches"), default=1)
+    groups: Converted[SupportsIndex, int] = converted(partial(parse_whole_number, name="groups"), default=1)
 
     def __post_init__(self) -> None:
         if self.sketches > 1 and self.kind != "user":
             raise UsageError("Only users can have items in several sketches.")
+        if self.groups > 1 and (self.kind not in ("user", "label") or self.sketches > 1):
+            raise UsageError("Only users and labels can be in several groups, and not in sketches at the same time.")
         if self.kind == "item" and self.bound != 1:
             raise UsageError("The item unit protects exactly one item; use PrivacyUnit.user(max_items=m) for more.")
         if self.kind == "edge" and self.bound > 2:
@@ -94,17 +100,21 @@ class PrivacyUnit:
         return cls("item", 1)
 
     @classmethod
-    def user(cls, *, max_items: SupportsIndex, sketches: SupportsIndex = 1) -> PrivacyUnit:
+    def user(cls, *, max_items: SupportsIndex, sketches: SupportsIndex = 1, groups: SupportsIndex = 1) -> PrivacyUnit:
         """Protect one user with at most ``max_items`` items: neighbors differ in at most ``max_items`` cells.
 
-        With merged sketches: at most ``max_items`` items in each of ``sketches`` sketches.
+        With merged sketches: at most ``max_items`` items in each of ``sketches`` sketches. With several groups: at most
+        ``max_items`` items in each of at most ``groups`` groups.
         """
-        return cls("user", max_items, sketches)
+        return cls("user", max_items, sketches, groups)
 
     @classmethod
-    def label(cls, *, max_count: SupportsIndex) -> PrivacyUnit:
-        """Protect one label, if each label is a person; counts are capped at ``max_count`` ("c or more")."""
-        return cls("label", max_count)
+    def label(cls, *, max_count: SupportsIndex, groups: SupportsIndex = 1) -> PrivacyUnit:
+        """Protect one label, if each label is a person; counts are capped at ``max_count`` ("c or more").
+
+        With several groups: a label that occurs in at most ``groups`` of them; counts are capped in each.
+        """
+        return cls("label", max_count, 1, groups)
 
     @classmethod
     def edge(cls, *, degrees: SupportsIndex = 2) -> PrivacyUnit:
@@ -144,11 +154,14 @@ class PrivacyUnit:
     def not_covered(self) -> str:
         """What a guarantee for this unit does not cover, as a sentence."""
         each = "" if self.sketches == 1 else f" in one of the {self.sketches:,} sketches"
+        if self.groups > 1:
+            each = f" in one group, or items in more than {self.groups:,} groups"
         return {
             "item": f"Anyone with several items: {_SEVERAL.format(unit='item', owner='person')}",
             "user": f"More than {self._items} of one user{each}: the data must have been limited to that before "
             "anything was counted.",
-            "label": f"How often a label occurs beyond {self.bound:,} times: such counts were taken together.",
+            "label": f"How often a label occurs beyond {self.bound:,} times: such counts were taken together."
+            + ("" if self.groups == 1 else f" In more than {self.groups:,} groups it must not have been counted."),
             "edge": f"That somebody has many edges: {_SEVERAL.format(unit='edge', owner='node')} Which nodes there are "
             "is not protected either.",
             "node": f"Anyone with several nodes: {_SEVERAL.format(unit='node', owner='person')}",
@@ -161,8 +174,11 @@ class PrivacyUnit:
 
     @property
     def max_distance(self) -> int:
-        """Largest sorted ℓ1 distance between add-or-remove neighbors: 1, m·k, c, or that of an edge or a node."""
-        return self.bound * self.sketches
+        """Largest sorted ℓ1 distance between add-or-remove neighbors: 1, m·k, c, or that of an edge or a node.
+
+        With g groups, g times that: the largest sum over all groups.
+        """
+        return self.bound * self.sketches * self.groups
 
     @property
     def total_unit(self) -> PrivacyUnit:
@@ -174,7 +190,7 @@ class PrivacyUnit:
         one user with at most 15 items
         """
         # No data exceed a larger bound.
-        return PrivacyUnit(self.kind, min(self.max_distance, _LARGEST_BOUND))
+        return PrivacyUnit(self.kind, min(self.bound * self.sketches, _LARGEST_BOUND), 1, self.groups)
 
     def protects(self, other: PrivacyUnit) -> bool:
         """Whether a release for this unit may be made from data that were read for ``other``.
@@ -194,14 +210,24 @@ class PrivacyUnit:
         """
         if other.kind == "item":
             return self.kind != "node"
+        if self.kind == "label" and self.groups < other.groups:
+            return False
         return self.kind == other.kind and (self.kind == "label" or self.max_distance >= other.max_distance)
 
     def __str__(self) -> str:
         each = "" if self.sketches == 1 else f" in each of {self.sketches:,} sketches"
+        where = merged = ""
+        if self.groups > 1:
+            each, where, merged = (
+                f" in each of at most {self.groups:,} groups",
+                f" in at most {self.groups:,} groups",
+                " in a group",
+            )
         return {
             "item": "one item",
             "user": f"one user with at most {self._items}{each}",
-            "label": f"one label with all its items (counts of {self.bound:,} or more are taken together)",
+            "label": f"one label with all its items{where} (counts of {self.bound:,} or more{merged} are taken "
+            "together)",
             "edge": "one edge",
             "node": "one node with all its edges",
         }[self.kind]

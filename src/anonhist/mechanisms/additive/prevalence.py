@@ -35,9 +35,10 @@ class PrevalenceMechanism(AdditiveMechanism):
     """Release the prevalences φ_1..φ_C under noise; with label privacy, C means "C or more".
 
     ``φ̃_r = φ_r + G``, r = 1..C, independent G with ``P(G = j) ∝ exp(−ε|j|/s)``, s the largest ℓ1 change of
-    (φ_1, …, φ_C) between neighbors. Adding or removing a label changes one φ_r: s = 1, or 2 if labels are replaced. An
-    extra item moves a label from one φ_r to the next: s = 2Δ, Δ = ``l1_sensitivity``, so the other mechanisms are
-    better for items and users, and this one is for comparison.
+    (φ_1, …, φ_C) between neighbors. Adding or removing a label changes one φ_r: s = 1, or 2 if labels are replaced, and
+    g times that if profiles of several groups are released and a label may be in g of them. An extra item moves a label
+    from one φ_r to the next: s = 2Δ, Δ = ``l1_sensitivity``, so the other mechanisms are better for items and users,
+    and this one is for comparison.
 
     It publishes the profile whose cumulative prevalences are the isotonic fit of ``Σ_{j≥r} φ̃_j``, rounded: noise
     cancels in these sums, whereas setting negative prevalences to zero one by one would add up to a bias. Intervals are
@@ -106,7 +107,8 @@ class PrevalenceMechanism(AdditiveMechanism):
 
     @property
     def _gamma(self) -> Fraction:
-        changes = 2 * self.l1_sensitivity if self.unit.max_count is None else self.relation.distance
+        labels = self.relation.distance * self.unit.groups
+        changes = 2 * self.l1_sensitivity if self.unit.max_count is None else labels
         return self.epsilon / changes
 
     def impossible(self, profile: Profile, items: int | None) -> str:

@@ -126,6 +126,7 @@ class Setting:
             "unit": self.unit.kind,
             "bound": self.unit.bound,
             "relation": self.relation.value,
+            **({} if self.unit.groups == 1 else {"groups": self.unit.groups}),
         }
 
     @classmethod
@@ -141,12 +142,15 @@ class Setting:
         if not {"epsilon", "unit", "bound", "relation"} <= given.keys():
             raise UsageError("they must include epsilon, unit, bound and relation.")
         epsilon, kind, bound, relation = (given.pop(name) for name in ("epsilon", "unit", "bound", "relation"))
-        if not isinstance(epsilon, str) or not isinstance(kind, str) or not isinstance(bound, int):
+        groups = given.pop("groups", 1)
+        if not isinstance(epsilon, str) or not isinstance(kind, str) or type(bound) is not int:
             raise UsageError("epsilon and unit must be text, and the bound a whole number.")
+        if type(groups) is not int:
+            raise UsageError("groups must be a whole number.")
         relations = {known.value: known for known in NeighboringRelation}
         if not isinstance(relation, str) or relation not in relations:
             raise UsageError(f"the relation must be {' or '.join(relations)}.")
-        made = cls(epsilon, PrivacyUnit(kind, bound), relations[relation], **cls._own(given))
+        made = cls(epsilon, PrivacyUnit(kind, bound, 1, groups), relations[relation], **cls._own(given))
         if dict(made.parameters).keys() != parameters.keys():
             raise UsageError("they must be exactly the parameters of this mechanism.")
         return made

@@ -1,0 +1,81 @@
+"""Profiles of several groups, read together for one release."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from anonhist.errors import UsageError
+from anonhist.profiles.profile import Profile
+
+if TYPE_CHECKING:
+    from anonhist.privacy import PrivacyUnit
+
+# A name for each grouping column; None where there is no value.
+Group = tuple[str | None, ...]
+
+
+class GroupedProfile(Mapping[Group, Profile]):
+    """A profile of each group: exact, and so private.
+
+    Parameters
+    ----------
+    by
+        The names of the grouping columns.
+    profiles
+        The profile of each group. Which groups there are is public.
+    unit
+        The unit that a release protects at least, over all groups together.
+    order_key
+        The key of the random order in which items or groups were kept, if any.
+
+    Raises
+    ------
+    UsageError
+        If there is no group, or a group has not one name for each column.
+
+    Examples
+    --------
+    >>> from anonhist.privacy import PrivacyUnit
+    >>> profiles = {("DE",): Profile.from_counts([3, 1]), ("FR",): Profile.from_counts([])}
+    >>> grouped = GroupedProfile(("country",), profiles, unit=PrivacyUnit.item())
+    >>> grouped["DE"].n, len(grouped)
+    (4, 2)
+    """
+
+    by: tuple[str, ...]
+    unit: PrivacyUnit
+    order_key: str | None
+
+    def __init__(
+        self, by: tuple[str, ...], profiles: Mapping[Group, Profile], *, unit: PrivacyUnit, order_key: str | None = None
+    ) -> None:
+        """Check and freeze the groups."""
+        if not profiles:
+            raise UsageError("There is no group: name at least one.")
+        if not by or any(not isinstance(group, tuple) or len(group) != len(by) for group in profiles):
+            raise UsageError(f"Each group must have one name for each grouping column: {', '.join(by)}.")
+        vars(self).update(by=tuple(by), unit=unit, order_key=order_key, _profiles=MappingProxyType(dict(profiles)))
+
+    _profiles: Mapping[Group, Profile]
+
+    def __setattr__(self, name: str, value: object) -> None:
+        """Refuse: it is a value."""
+        raise AttributeError(f"A GroupedProfile is immutable; make a new one instead of setting {name}.")
+
+    def __getitem__(self, group: Group | str | None) -> Profile:
+        """Return the profile of a group; of a single grouping column, its name will do."""
+        return self._profiles[group if isinstance(group, tuple) else (group,)]
+
+    def __iter__(self) -> Iterator[Group]:
+        """Iterate over the groups, in the order in which they were given."""
+        return iter(self._profiles)
+
+    def __len__(self) -> int:
+        """Return the number of groups, which is public."""
+        return len(self._profiles)
+
+    def __repr__(self) -> str:
+        """Say what is public."""
+        return f"GroupedProfile({len(self):,} groups by {', '.join(self.by)})"
