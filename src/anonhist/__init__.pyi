@@ -14,15 +14,18 @@ from anonhist.formats.writing import write as write
 from anonhist.graphs.release import release_degrees as release_degrees
 from anonhist.ingest.edges import read_degrees as read_degrees
 from anonhist.ingest.edges import read_edges as read_edges
+from anonhist.ingest.groups import read_groups as read_groups
 from anonhist.ingest.read import read_profile as read_profile
 from anonhist.ingest.reports import tally_reports as tally_reports
 from anonhist.ingest.sketches import update_sketch as update_sketch
 from anonhist.mechanisms import compare as compare
 from anonhist.mechanisms import plan as plan
 from anonhist.mechanisms import release as release
+from anonhist.mechanisms.grouping import release_groups as release_groups
 from anonhist.privacy import Guarantee as Guarantee
 from anonhist.privacy import PrivacyUnit as PrivacyUnit
 from anonhist.profiles import Profile as Profile
+from anonhist.profiles.grouped import GroupedProfile as GroupedProfile
 from anonhist.properties import Estimate as Estimate
 from anonhist.properties import entropy as entropy
 from anonhist.properties import estimate_all as estimate_all
@@ -30,6 +33,7 @@ from anonhist.properties import guessing_curve as guessing_curve
 from anonhist.properties import hill_number as hill_number
 from anonhist.properties import support_size as support_size
 from anonhist.releases import Release as Release
+from anonhist.releases.grouped import GroupedRelease as GroupedRelease
 from anonhist.report import plot as plot
 from anonhist.report import write_report as write_report
 from anonhist.version import __version__ as __version__

@@ -5,7 +5,7 @@ privacy, brought three fields of the guarantee: in how many sketches a user may 
 holds toward a party. Version 3 brought bands, intervals for φ_{k+} from noisy values and, where what is released was
 smoothed, for φ_r and φ_0; the key of the order in which items of users were kept; and releases of which no error was
 simulated: their ``sorted_l1`` is null, and their tables of errors are empty. Version 4 brought the excess:
-what the bound on items of users left out.
+what the bound on items of users left out. Version 5 brought units of several groups.
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ if TYPE_CHECKING:
     from anonhist.properties.estimate import Estimate
 
 _UNSIMULATED = "not simulated"
-FORMAT, VERSION = "anonhist.release", max(each.since for each in OPTIONAL_FIELDS.values())
+_OF_GROUPS = 5
+FORMAT, VERSION = "anonhist.release", 5
 _FIELDS = {"format", "version", "library_version", "guarantee", "mechanism", "reason", "profile", "error"}
 _ERROR_FIELDS = {
     *("method", "simulations", "sorted_l1"),
@@ -65,6 +66,7 @@ def to_document(release: Release) -> dict[str, Any]:
             "arithmetic": guarantee.arithmetic,
             "spending": [[purpose, str(spent)] for purpose, spent in guarantee.spending],
             **({} if version == 1 else _since_version_2(guarantee)),
+            **({} if version < _OF_GROUPS else {"groups": guarantee.unit.groups}),
         },
         "mechanism": {"name": release.mechanism.name, "parameters": dict(release.mechanism.parameters)},
         "reason": release.reason,
@@ -95,7 +97,8 @@ def release_text(release: Release) -> str:
 def _version(release: Release) -> int:
     by_error = 3 if release.error.band is not None or not release.error.simulations else 1
     fields = [each.since for name, each in OPTIONAL_FIELDS.items() if getattr(release, name) is not None]
-    return max(by_error, RECORDS[release.mechanism.kind.name].versions[release.mechanism.name], *fields)
+    by_unit = _OF_GROUPS if release.guarantee.unit.groups > 1 else 1
+    return max(by_error, by_unit, RECORDS[release.mechanism.kind.name].versions[release.mechanism.name], *fields)
 
 
 def _since_version_2(guarantee: Guarantee) -> dict[str, Any]:
@@ -178,6 +181,8 @@ def _guarantee(value: object, version: int) -> Guarantee:
     names = {"sentence", "unit", "bound", "relation", "epsilon", "delta", "arithmetic", "spending"}
     if version > 1:
         names |= {"sketches", "conditions", "party_epsilon"}
+    if version >= _OF_GROUPS:
+        names |= {"groups"}
     fields = mapping(value, names, "the guarantee")
     text(fields["sentence"], "the sentence of the guarantee")
     relation = member(NeighboringRelation, fields["relation"], "the relation")
@@ -187,11 +192,13 @@ def _guarantee(value: object, version: int) -> Guarantee:
     if not isinstance(spending, list) or not all(isinstance(step, list) and len(step) == 2 for step in spending):
         raise DataError("the steps of the guarantee must be pairs")
     conditions, party = fields.get("conditions", []), fields.get("party_epsilon")
-    if not isinstance(conditions, list) or type(fields.get("sketches", 1)) is not int:
-        raise DataError("the conditions of the guarantee must be a list, and its sketches a whole number")
+    if not isinstance(conditions, list) or {type(fields.get(name, 1)) for name in ("sketches", "groups")} != {int}:
+        raise DataError("the conditions of the guarantee must be a list, and its sketches and groups whole numbers")
     delta = text(fields["delta"], "delta")
     return Guarantee(
-        PrivacyUnit(text(fields["unit"], "the unit"), fields["bound"], fields.get("sketches", 1)),
+        PrivacyUnit(
+            text(fields["unit"], "the unit"), fields["bound"], fields.get("sketches", 1), fields.get("groups", 1)
+        ),
         relation,
         parse_epsilon(text(fields["epsilon"], "epsilon")),
         Fraction(0) if delta == "0" else parse_epsilon(delta, name="delta"),

@@ -17,14 +17,20 @@ if TYPE_CHECKING:
     from anonhist.local.surveys.survey import Survey
     from anonhist.local.surveys.tally import Tally
     from anonhist.releases import Release
+    from anonhist.releases.grouped import GroupedRelease
     from anonhist.sketches.sketch import Sketch
 
 # The module that has FILES for each format; loaded only when a file of that format is read.
-_KINDS = {"anonhist.release": "reading", "anonhist.survey": "surveys", "anonhist.tally": "tallies"}
+_KINDS = {
+    "anonhist.release": "reading",
+    "anonhist.grouped-release": "grouped_releases",
+    "anonhist.survey": "surveys",
+    "anonhist.tally": "tallies",
+}
 T = TypeVar("T")
 
 
-def read(path: str | Path) -> Release | Sketch | Survey | Tally:
+def read(path: str | Path) -> Release | GroupedRelease | Sketch | Survey | Tally:
     """Read a file that :func:`write` made, and check everything it says.
 
     Parameters
@@ -35,7 +41,7 @@ def read(path: str | Path) -> Release | Sketch | Survey | Tally:
 
     Returns
     -------
-    Release, Sketch, Survey or Tally
+    Release, GroupedRelease, Sketch, Survey or Tally
         The same that was written: a release has its error recorded, a survey is of the class of its mechanism, and
         the counters of a sketch lie in the file until they first have to change.
 
@@ -83,11 +89,11 @@ def _format(document: object) -> object:
     return document.get("format") if isinstance(document, dict) else None
 
 
-def _kind(name: object) -> FileKind[Release | Survey | Tally]:
+def _kind(name: object) -> FileKind[Release | GroupedRelease | Survey | Tally]:
     """Return how files of a format are read."""
     if not isinstance(name, str) or name not in _KINDS:
         raise DataError(f"its format is none of {', '.join(_KINDS)}")
-    kind: FileKind[Release | Survey | Tally] = import_module(f"anonhist.formats.{_KINDS[name]}").FILES
+    kind: FileKind[Release | GroupedRelease | Survey | Tally] = import_module(f"anonhist.formats.{_KINDS[name]}").FILES
     return kind
 
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 # Where the table of each kind of value is, by the name it is known as: loaded on first use.
 TABLES = {
     "release": ".formats.reading:TABLE",
+    "groups": ".formats.grouped_releases:TABLE",
     "estimate": ".formats.property_tables:ESTIMATE_TABLE",
     "estimates": ".formats.property_tables:ESTIMATES_TABLE",
     "curve": ".formats.property_tables:CURVE_TABLE",

@@ -117,6 +117,14 @@ _KINDS: dict[str, tuple[str, Mapping[str, Encoder]]] = {
             ".parquet": _binary(".formats.tables:write_parquet"),
         },
     ),
+    "groups": (
+        "A release of groups is",
+        {
+            ".csv": _text(".formats.tables:csv_text"),
+            ".json": _text(".formats.grouped_releases:grouped_release_text"),
+            ".parquet": _binary(".formats.tables:write_parquet"),
+        },
+    ),
     "sketch": ("A sketch is", {".sketch": _binary(".formats.sketches:write_sketch")}),
     "survey": ("A survey is", {".json": _text(".formats.surveys:survey_text")}),
     "tally": (

@@ -138,6 +138,9 @@ def listed_groups(given: Iterable[Any], parts: Sequence[Part]) -> tuple[Group, .
         names = ", ".join(part.name for part in parts)
         raise UsageError(f"Each group of `groups` must have one value for each grouping column: {names}.")
     named = tuple(tuple(map(value_name, row)) for row in rows)
+    # Files hold these names, and terminals show them.
+    if not all(name is None or name.isprintable() for group in named for name in group):
+        raise UsageError("The names of groups must be printable text, without line feeds and other control characters.")
     if len(set(named)) < len(named):
         raise UsageError("`groups` lists a group twice; numbers and texts that are written alike are the same.")
     return named

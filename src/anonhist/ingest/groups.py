@@ -143,7 +143,7 @@ def read_groups(
         opened.header.require(label=columns.label, user=user, order=order_by)
         for name in names:
             opened.header.require(group=name)
-        profiles = _profiles(opened.table, columns, grouping, protected)
+        profiles = _profiles(opened.table, columns, grouping, protected, key)
     return GroupedProfile(tuple(part.name for part in parts), profiles, unit=protected, order_key=key)
 
 
@@ -180,7 +180,7 @@ def protected_unit(
 
 
 def _profiles(
-    table: Any, columns: Columns, grouping: Grouping, unit: PrivacyUnit
+    table: Any, columns: Columns, grouping: Grouping, unit: PrivacyUnit, key: str | None
 ) -> dict[tuple[str | None, ...], Profile]:
     """Run the query, and return a profile for each group that is released."""
     place = {key_of(group): at for at, group in enumerate(grouping.groups)}
@@ -202,15 +202,15 @@ def _profiles(
     order = np.lexsort((count, at))
     ends = np.searchsorted(at[order], np.arange(len(place) + 1))
     return {
-        group: _merged(count[order[first:last]], prevalence[order[first:last]], unit)
+        group: _merged(count[order[first:last]], prevalence[order[first:last]], unit, key)
         for group, first, last in zip(grouping.groups, ends[:-1], ends[1:], strict=True)
     }
 
 
-def _merged(counts: NDArray[np.int64], prevalences: NDArray[np.int64], unit: PrivacyUnit) -> Profile:
+def _merged(counts: NDArray[np.int64], prevalences: NDArray[np.int64], unit: PrivacyUnit, key: str | None) -> Profile:
     """Return the profile of counts, ascending, which labels and a missing one may share."""
     levels, first = np.unique(counts, return_index=True)
-    return Profile(levels, np.add.reduceat(prevalences, first) if first.size else prevalences, unit=unit)
+    return Profile(levels, np.add.reduceat(prevalences, first) if first.size else prevalences, unit=unit, order_key=key)
 
 
 def _whole(column: Any) -> NDArray[np.int64]:

@@ -125,8 +125,8 @@ class Release(Shown, Tabular, Saved):
     evidence: Evidence | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        if self.order_key is not None and self.guarantee.unit.max_items is None:
-            raise UsageError("Only a release for users has an order key.")
+        if self.order_key is not None and self.guarantee.unit.kind not in ("user", "label"):
+            raise UsageError("Only a release for users, or for labels in groups, has an order key.")
         if self.profile.users is not None:
             raise UsageError("A released profile must not hold the number of items of each user: that is private.")
         if self.excess is not None and not self.excess.is_of(self.guarantee):
