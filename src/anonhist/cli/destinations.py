@@ -113,8 +113,9 @@ def _write_file(result: Any, path: str, *, force: bool) -> None:
     from anonhist.formats.atomic import write_whole
     from anonhist.formats.writing import write
     from anonhist.releases import Release
+    from anonhist.releases.grouped import GroupedRelease
 
-    if isinstance(result, Release):
+    if isinstance(result, Release | GroupedRelease):
         write(result, path, overwrite=force)
     else:
         write_whole(path, _csv(result).encode(), overwrite=force)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from anonhist.local.surveys.survey import Survey
     from anonhist.local.surveys.tally import Tally
     from anonhist.releases import Release
+    from anonhist.releases.grouped import GroupedRelease
     from anonhist.sketches import Sketch
 
     Encoder = Callable[[Any, BinaryIO], Any]
@@ -38,7 +39,7 @@ def check_ending(path: str | Path, *, endings: tuple[str, ...] = ENDINGS, what: 
 
 
 def write(
-    written: Release | Sketch | Survey | Tally | Reports | FrequencyEstimate,
+    written: Release | GroupedRelease | Sketch | Survey | Tally | Reports | FrequencyEstimate,
     path: str | Path,
     *,
     overwrite: bool = False,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from anonhist.catalogue.mechanisms import MECHANISMS, OPTIONS
+from anonhist.cli.central.groups import GROUPING, grouping_options
 from anonhist.cli.decorators import WholeNumber
 from anonhist.cli.options import (
     epsilon_option,
@@ -26,18 +27,21 @@ from anonhist.privacy import PrivacyUnit
 
 if TYPE_CHECKING:
     from anonhist.cli.arguments import Protection
+    from anonhist.cli.central.groups import Asked
     from anonhist.cli.destinations import Outputs
     from anonhist.mechanisms.releasing import MechanismName
 
 _SECTIONS = {
     "Input": READING,
     "Privacy": ("epsilon", "unit", "max_per_user", "excess_share", "excess_cap", "max_count", "relation"),
+    "Groups": GROUPING,
     "Mechanism": ("mechanism", *OPTIONS, "expected_items", "simulations"),
     "Output": ("output", "report", "title", "force", "quiet"),
 }
 _EXAMPLES = """
 anonhist release events.parquet --label query --epsilon 1
 anonhist release log.csv.gz --label password --user account --max-per-user 1 --epsilon 0.5
+anonhist release log.csv --label query --by country --groups DE,FR,PL --epsilon 1 -o countries.json
 anonhist release 'duckdb:///shop.db' --table orders --label sku --epsilon 1
 cut -f3 access.log | anonhist release - --format labels --epsilon 1 -o -
 """
@@ -53,6 +57,7 @@ _LABELS_ARE_USERS = (
 @epsilon_option(required=True)
 @reading_options
 @protection_options()
+@grouping_options
 @click.option(
     "--excess-share",
     metavar="S",
@@ -89,6 +94,7 @@ def release(
     reading: dict[str, Any],
     epsilon: str,
     protection: Protection,
+    grouping: Asked | None,
     excess_share: str | None,
     excess_cap: int | None,
     mechanism: MechanismName,
@@ -107,6 +113,23 @@ def release(
 
     Without -o, the release is written to release.json in the working directory, or as CSV to standard output in a pipe.
     """
+    if grouping is not None:
+        from anonhist.cli.central.groups import refuse_for_groups, release_groups_of
+
+        others = (*(name for name in OPTIONS if name != "public_cap"), "excess_share", "excess_cap", "expected_items")
+        refuse_for_groups(click.get_current_context(), others)
+        release_groups_of(
+            grouping,
+            source,
+            reading=reading,
+            protection=protection,
+            outputs=outputs,
+            epsilon=epsilon,
+            mechanism=mechanism,
+            public_cap=own.get("public_cap"),
+            simulations=simulations,
+        )
+        return
     from anonhist.cli.central.display import write_release
     from anonhist.mechanisms.excess import parse_excess_share
     from anonhist.mechanisms.releasing import prepare

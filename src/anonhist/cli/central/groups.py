@@ -1,0 +1,173 @@
+"""``anonhist release --by``: a profile for each of several groups, in one release."""
+
+from __future__ import annotations
+
+import sys
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
+
+import click
+
+from anonhist.cli.decorators import WholeNumber, as_one
+from anonhist.cli.output import say_line, tell_of_epsilon
+from anonhist.cli.reading import reading_bars
+from anonhist.cli.tables import console_on, table_of
+from anonhist.errors import UsageError
+
+if TYPE_CHECKING:
+    from anonhist.cli.arguments import Protection
+    from anonhist.cli.destinations import Outputs
+    from anonhist.releases.grouped import GroupedRelease
+
+GROUPING = ("by", "groups", "max_groups_per_label", "max_groups_per_user", "other_group")
+# So many groups are shown on a terminal.
+_SHOWN = 40
+_NOT_FOR_GROUPS = "{option} does not apply to a release of groups (--by); leave it out."
+
+
+class Asked(NamedTuple):
+    """The options of groups, as they were typed."""
+
+    by: tuple[str, ...]
+    groups: str
+    max_groups_per_label: int | None
+    max_groups_per_user: int | None
+    other_group: str | None
+
+    @classmethod
+    def of(cls, *, by: str | None, groups: str | None, **others: Any) -> Asked | None:
+        """Return what the options ask for; None where no groups are wanted."""
+        if by is None:
+            for name, value in {"groups": groups, **others}.items():
+                if value is not None:
+                    raise UsageError(f"--{name.replace('_', '-')} requires --by, the grouping columns.")
+            return None
+        if groups is None:
+            raise UsageError(
+                "--by requires --groups, the groups to release: a file, names with commas between them, or a range of "
+                "days. Which groups there are must be public."
+            )
+        return cls(tuple(name.strip() for name in by.split(",")), groups, **others)
+
+
+grouping_options = as_one(
+    "grouping",
+    click.option(
+        "--by",
+        metavar="COLUMN,…",
+        help="Columns whose values make groups: release a profile for each. Dates: 'day(COLUMN)' or 'month(COLUMN)'.",
+    ),
+    click.option(
+        "--groups",
+        metavar="LIST",
+        help="With --by: groups to release, which must be public: a file with these columns, names such as DE,FR, or "
+        "days such as 2026-11-01..2026-11-30. Rows of other groups are left out.",
+    ),
+    click.option(
+        "--max-groups-per-label",
+        type=WholeNumber(),
+        metavar="G",
+        help="With --by and --unit label: each label counts in at most G groups, chosen at random.",
+    ),
+    click.option(
+        "--max-groups-per-user",
+        type=WholeNumber(),
+        metavar="G",
+        help="With --by and --user: each user counts in at most G groups, with at most M items (--max-per-user) in "
+        "each. Without it, at most M items in all groups together.",
+    ),
+    click.option(
+        "--other-group",
+        metavar="NAME",
+        help="With --by: one more group, of this name, for all rows of groups that are not listed.",
+    ),
+    made=Asked.of,
+)
+
+
+def release_groups_of(
+    asked: Asked,
+    source: str,
+    *,
+    reading: dict[str, Any],
+    protection: Protection,
+    outputs: Outputs,
+    epsilon: str,
+    mechanism: str,
+    public_cap: int | None,
+    simulations: int | None,
+) -> None:
+    """Read, release and write all groups."""
+    from anonhist.ingest.group_lists import groups_from_text
+    from anonhist.ingest.groups import protected_unit, read_groups
+    from anonhist.mechanisms.grouping import prepare_groups, release_prepared
+
+    if reading["format"] not in (None, "events"):
+        raise UsageError("A release of groups needs a row for each item: leave --format out.")
+    if outputs.page is not None:
+        raise UsageError("There is no page of a release of groups yet: leave --report out, and take the table (-o).")
+    unit = protected_unit(
+        protection.unit, protection.max_per_user, asked.max_groups_per_user, asked.max_groups_per_label
+    )
+    prepared = prepare_groups(
+        epsilon=epsilon,
+        unit=unit,
+        relation=protection.relation,
+        mechanism=mechanism,
+        public_cap=public_cap,
+        simulations=simulations,
+        read_for=unit,
+    )
+    destination = outputs.for_release(source)
+    groups = groups_from_text(asked.groups, asked.by)
+    own = {name: value for name, value in reading.items() if name != "format"}
+    with reading_bars("Estimating errors", quiet=outputs.quiet) as bars:
+        grouped = read_groups(
+            source,
+            by=asked.by,
+            groups=groups,
+            max_per_user=protection.max_per_user,
+            max_groups_per_user=asked.max_groups_per_user,
+            max_groups_per_label=asked.max_groups_per_label,
+            other=asked.other_group,
+            unit=protection.unit,
+            progress=bars.reading,
+            **own,
+        )
+        released = release_prepared(grouped, prepared)
+        del grouped
+        released = released.with_error(progress=bars.working)
+    destination.write(released, partial(show_groups, released), log=lambda _: tell_of_epsilon(released.guarantee))
+
+
+def refuse_for_groups(context: click.Context, names: tuple[str, ...]) -> None:
+    """Refuse options that do not apply to groups."""
+    from anonhist.cli.decorators import given_options
+
+    for option in given_options(context, names):
+        raise UsageError(_NOT_FOR_GROUPS.format(option=option))
+
+
+def show_groups(release: GroupedRelease, stream: TextIO) -> None:
+    """Print what was released, promised and done, and on a terminal a table of the groups."""
+    from rich.text import Text
+
+    from anonhist.report.wording import interval, promise_lines
+
+    words = next(iter(release.values())).words
+    say_line(f"Released: {len(release):,} groups by {', '.join(release.by)}.", stream)
+    for title, sentence in promise_lines(release.guarantee):
+        say_line(f"{title}: {sentence}", stream)
+    say_line(f"Mechanism: {release.mechanism.name}. {release.reason}", stream)
+    if stream is sys.stderr or not stream.isatty():
+        return
+    console = console_on(stream, widest=100)
+    cells = []
+    for group, each in list(release.items())[:_SHOWN]:
+        reached = each.k_plus(1)
+        names = ["(missing)" if name is None else name for name in group]
+        cells.append([*names, f"{each.n:,}", f"{reached.value:,.0f}", interval(*reached.interval)])
+    heads = (*release.by, words.total, words.labels, "95 % interval")
+    console.print(table_of(heads, [[*map(Text, row)] for row in cells], console, texts=range(len(release.by))))
+    if len(release) > _SHOWN:
+        console.print(f"… and {len(release) - _SHOWN:,} more groups, in the file.", style="dim")
