@@ -56,7 +56,12 @@ class GroupedProfile(Mapping[Group, Profile]):
             raise UsageError("There is no group: name at least one.")
         if not by or any(not isinstance(group, tuple) or len(group) != len(by) for group in profiles):
             raise UsageError(f"Each group must have one name for each grouping column: {', '.join(by)}.")
-        vars(self).update(by=tuple(by), unit=unit, order_key=order_key, _profiles=MappingProxyType(dict(profiles)))
+        # Each knows whom the whole protects: a release of it alone must not promise less.
+        known = {
+            group: Profile(each.counts, each.prevalences, unit=unit, order_key=order_key)
+            for group, each in profiles.items()
+        }
+        vars(self).update(by=tuple(by), unit=unit, order_key=order_key, _profiles=MappingProxyType(known))
 
     _profiles: Mapping[Group, Profile]
 
