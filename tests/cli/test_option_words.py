@@ -27,6 +27,7 @@ WORDS = {
     "--bootstraps": ("how many samples are drawn for the band of a curve", "B"),
     "--bounding": ("how edges are left out", "choice"),
     "--buckets": ("into how many buckets labels are hashed", "B"),
+    "--by": ("the columns whose values make groups", "COLUMN,…"),
     "--candidates": ("the file of labels to estimate, of any there can be", "FILE"),
     "--characters": ("what labels can consist of", "TEXT"),
     "--choice-share": ("which share of the budget chooses the largest degree", "S"),
@@ -47,6 +48,7 @@ WORDS = {
     "--field": ("the size of a finite field", "F"),
     "--force": ("whether outputs may be replaced", "flag"),
     "--format": ("what a row of the source is", "choice"),
+    "--groups": ("which groups are released", "LIST"),
     "--guesses": ("how many guesses there are", "B"),
     "--hashes": ("how many bits a label sets", "H"),
     "--honest-parties": ("how many parties draw their share of the noise", "H"),
@@ -61,6 +63,8 @@ WORDS = {
     "--max-bytes": ("how many bytes a thing may have", "B"),
     "--max-count": ("from where on counts are taken together", "C"),
     "--max-degree": ("how many edges of a node count", "N"),
+    "--max-groups-per-label": ("in how many groups a label counts", "G"),
+    "--max-groups-per-user": ("in how many groups a user counts", "G"),
     "--max-per-user": ("how many items of a user count", "M"),
     "--mechanism": ("how noise is added", "A,B,… or NAME"),
     "--method": ("how a property is estimated", "NAME"),
@@ -72,6 +76,7 @@ WORDS = {
     "--order-by": ("the column by which items of a user come first", "COLUMN"),
     "--order-key": ("the key by which items of a user come first", "HEX"),
     "--other": ("what stands for labels outside of the alphabet", "LABEL"),
+    "--other-group": ("the group of all rows of groups that are not listed", "NAME"),
     "--output": ("where to write", "FILE or FILE.csv or FILE.json or FILE.sketch or FOLDER"),
     "--f": ("f of RAPPOR", "F"),
     "--points": ("at how many places a curve is computed", "P"),
@@ -211,7 +216,8 @@ def test_options_of_other_commands_are_known(cli: Cli) -> None:
         "release a.csv --columns x": "There is no --columns here (perhaps --label)",
         "release a.csv --epsilom 1": "There is no --epsilom here (perhaps --epsilon)",
         "release a.csv --eps 1": "There is no --eps here: use --epsilon E",
-        "release a.csv --max 1": "There is no --max here (perhaps --max-per-user or --max-count)",
+        "release a.csv --max 1": "There is no --max here (perhaps --max-per-user, --max-count, "
+        "--max-groups-per-label or --max-groups-per-user)",
         "release a.csv --candidates a": "There is no --candidates here: --candidates is an option of 'anonhist local "
         "estimate'",
         "release a.csv --candidate a": "There is no --candidate here: --candidates is an option of 'anonhist local "

@@ -69,7 +69,7 @@ def no_such_option(word: str, context: click.Context) -> str:
     begun = [name for name in own if name.startswith(word)] if len(word) >= _BEGINNING else []
     known = begun or _near(word, (*own, *meant), cutoff=0.8 if owners else 0.6)
     near = list(dict.fromkeys(meant.get(name, name) for name in known))
-    hint = f" (perhaps {' or '.join(near)})" if near else ""
+    hint = _perhaps(near)
     if owners:
         return f"{told}{hint}: {_belongs(word, owners)}"
     if near:
@@ -114,7 +114,11 @@ def perhaps(word: str, known: Iterable[str]) -> str:
     >>> perhaps("relase", ["release", "show"])
     ' (perhaps release)'
     """
-    *first, last = _near(word, known) or ("",)
+    return _perhaps(_near(word, known))
+
+
+def _perhaps(near: list[str]) -> str:
+    *first, last = near or [""]
     return f" (perhaps {', '.join(first)} or {last})" if first else f" (perhaps {last})" if last else ""
 
 

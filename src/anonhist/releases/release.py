@@ -125,7 +125,7 @@ class Release(Shown, Tabular, Saved):
     evidence: Evidence | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        if self.order_key is not None and self.guarantee.unit.kind not in ("user", "label"):
+        if self.order_key is not None and self.guarantee.unit.max_items is self.guarantee.unit.max_count is None:
             raise UsageError("Only a release for users, or for labels in groups, has an order key.")
         if self.profile.users is not None:
             raise UsageError("A released profile must not hold the number of items of each user: that is private.")

@@ -1,0 +1,90 @@
+"""``anonhist release --by``: a profile for each group, and what is said where that cannot be."""
+
+from collections.abc import Callable
+from pathlib import Path
+from subprocess import CompletedProcess
+
+import pytest
+
+from anonhist.formats.file_kind import read
+from anonhist.releases.grouped import GroupedRelease
+
+Cli = Callable[..., CompletedProcess[str]]
+ROWS = "viewer,campaign,seen\n" + "".join(
+    f"v{at % 7},{'spring' if at % 3 else 'zebra'},2026-11-0{1 + at % 4} 10:00:00\n" for at in range(60)
+)
+GOOD = ("release", "views.csv", "--label", "viewer", "--epsilon", "1", "--simulations", "2", "--by", "campaign")
+LABELS = ("--unit", "label", "--max-count", "5")
+
+
+@pytest.fixture(autouse=True)
+def views(folder: Path) -> None:
+    (folder / "views.csv").write_text(ROWS)
+    (folder / "groups.csv").write_text("campaign,day(seen)\nspring,2026-11-01\nspring,2026-11-02\nfall,2026-11-01\n")
+
+
+def test_each_group_is_released(cli: Cli, folder: Path) -> None:
+    given = (*LABELS, "--max-groups-per-label", "2", "--groups", "spring,fall", "-o", "out.json")
+    done = cli(*GOOD, *given)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith(
+        "Released: 2 groups by campaign.\nPromise: 1-differentially private (δ = 0) when one "
+    )
+    assert "in at most 2 groups" in done.stdout
+    assert "zebra" not in done.stdout + done.stderr
+    release = read(folder / "out.json")
+    assert isinstance(release, GroupedRelease)
+    assert release.groups == (("fall",), ("spring",))
+    shown = cli("show", "out.json")
+    assert (shown.returncode, shown.stdout) == (0, done.stdout.replace("Wrote out.json.\n", ""))
+
+
+def test_groups_of_several_columns_are_listed_in_a_file(cli: Cli, folder: Path) -> None:
+    done = cli(*GOOD[:-1], "campaign,day(seen)", "--groups", "groups.csv", "--other-group", "rest", "-o", "out.csv")
+    assert done.returncode == 0, done.stderr
+    header = (folder / "out.csv").read_text().splitlines()[0]
+    assert header.startswith("campaign,day(seen),count,prevalence,")
+
+
+def test_days_are_listed_as_a_range(cli: Cli, folder: Path) -> None:
+    done = cli(*GOOD[:-1], "day(seen)", "--groups", "2026-11-01..2026-11-03", "-o", "out.parquet")
+    assert done.returncode == 0, done.stderr
+    release = read(folder / "out.parquet")
+    assert isinstance(release, GroupedRelease)
+    assert release.groups == (("2026-11-01",), ("2026-11-02",), ("2026-11-03",))
+
+
+@pytest.mark.parametrize(
+    ("given", "code", "told"),
+    [
+        (GOOD, 2, "--by requires --groups"),
+        ((*GOOD[:-2], "--groups", "a"), 2, "--groups requires --by"),
+        ((*GOOD[:-2], "--max-groups-per-label", "2"), 2, "--max-groups-per-label requires --by"),
+        ((*GOOD, *LABELS, "--groups", "a"), 2, "say with --max-groups-per-label in how many of them each label counts"),
+        ((*GOOD, "--groups", "a", "--max-groups-per-label", "2"), 2, "applies only to a label unit"),
+        ((*GOOD, "--groups", "a", "--max-groups-per-user", "2"), 2, "--max-groups-per-user requires --user"),
+        ((*GOOD, "--groups", "a,a"), 2, "lists a group twice"),
+        ((*GOOD, "--groups", "a", "--other-group", "a"), 2, "give it another name"),
+        ((*GOOD, "--groups", "a", "--mechanism", "privhist"), 2, "auto, frobenius, partition, prevalence"),
+        ((*GOOD, "--groups", "a", "--excess-share", "0.1"), 2, "--excess-share does not apply to a release of groups"),
+        ((*GOOD, "--groups", "a", "--expected-items", "9"), 2, "--expected-items does not apply"),
+        ((*GOOD, "--groups", "a", "--report", "x.html"), 2, "no page of a release of groups yet"),
+        ((*GOOD, "--groups", "a", "--format", "counts"), 2, "a row for each item"),
+        ((*GOOD[:-1], "region", "--groups", "a"), 3, "no column 'region'"),
+        ((*GOOD[:-1], "campaign,seen", "--groups", "a"), 2, "with a line campaign,seen"),
+        ((*GOOD[:-1], "viewer,seen", "--groups", "groups.csv"), 2, "must have the columns viewer, seen"),
+        ((*GOOD[:-1], "day(seen)", "--groups", "2026-11-03..2026-11-01"), 2, "the first day first"),
+        ((*GOOD[:-1], "day(seen)", "--groups", "2026-11-31..2026-12-01"), 2, "not a range of days"),
+        ((*GOOD[:-1], "", "--groups", "a"), 2, "must name the grouping columns"),
+    ],
+)
+def test_what_cannot_be_is_told_in_one_sentence(
+    given: tuple[str, ...], code: int, told: str, cli: Cli, folder: Path
+) -> None:
+    before = sorted(folder.iterdir())
+    done = cli(*given)
+    assert (done.returncode, done.stdout) == (code, "")
+    assert told in done.stderr
+    assert done.stderr.count("\n") == 1 + ("Remarks on" in done.stderr)
+    assert "zebra" not in done.stderr
+    assert sorted(folder.iterdir()) == before

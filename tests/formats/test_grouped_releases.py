@@ -1,0 +1,135 @@
+"""Files of releases of groups: what is written is read, and what cannot be is refused."""
+
+import csv
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from anonhist.errors import DataError, UsageError
+from anonhist.formats.file_kind import read
+from anonhist.formats.reading import read_release
+from anonhist.formats.tables import csv_text
+from anonhist.formats.writing import write
+from anonhist.mechanisms.grouping import release_groups
+from anonhist.privacy import PrivacyUnit
+from anonhist.profiles import Profile
+from anonhist.profiles.grouped import GroupedProfile
+from anonhist.releases.grouped import GroupedRelease
+
+KEY = "0123456789abcdef" * 2
+UNITS = {
+    "item": (PrivacyUnit.item(), None),
+    "users": (PrivacyUnit.user(max_items=3), KEY),
+    "users in groups": (PrivacyUnit.user(max_items=3, groups=2), KEY),
+    "labels": (PrivacyUnit.label(max_count=5, groups=2), KEY),
+}
+
+
+def release_of(unit: str, *, epsilon: str = "2") -> GroupedRelease:
+    profiles = {
+        ("a", "1"): Profile.from_counts([5, 3, 3, 1]),
+        ("b", None): Profile.from_counts([2]),
+        ("c", "ü"): Profile([], []),
+    }
+    protected, key = UNITS[unit]
+    grouped = GroupedProfile(("g", "h"), profiles, unit=protected, order_key=key)
+    return release_groups(grouped, epsilon=epsilon, simulations=2).with_error()
+
+
+@pytest.mark.parametrize("epsilon", ["0.5", "6"])
+@pytest.mark.parametrize("ending", ["json", "parquet"])
+@pytest.mark.parametrize("unit", list(UNITS))
+def test_what_is_written_is_read(unit: str, ending: str, epsilon: str, tmp_path: Path) -> None:
+    release = release_of(unit, epsilon=epsilon)
+    path = tmp_path / f"groups.{ending}"
+    write(release, path)
+    back = read(path)
+    assert isinstance(back, GroupedRelease)
+    assert (back.by, back.groups, back.guarantee) == (release.by, release.groups, release.guarantee)
+    assert (back.mechanism, back.reason, back.order_key) == (release.mechanism, release.reason, release.order_key)
+    for group, each in release.items():
+        assert back[group].profile == each.profile
+        assert back[group].guarantee == each.guarantee
+        assert str(back[group].k_plus(1)) == str(each.k_plus(1))
+    write(back, tmp_path / f"again.{ending}")
+    if ending == "json":
+        assert path.read_text(encoding="utf-8") == (tmp_path / "again.json").read_text(encoding="utf-8")
+
+
+def test_one_group_is_saved_as_a_release_of_its_own(tmp_path: Path) -> None:
+    release = release_of("labels")
+    write(release["a", "1"], tmp_path / "one.json")
+    back = read_release(tmp_path / "one.json")
+    assert json.loads((tmp_path / "one.json").read_text(encoding="utf-8"))["version"] == 5
+    assert back.guarantee == release["a", "1"].guarantee
+    assert back.guarantee.unit.groups == 2
+
+
+def test_the_table_has_the_groups_first() -> None:
+    release = release_of("item", epsilon="20")
+    rows = list(csv.DictReader(io.StringIO(csv_text(release))))
+    assert list(rows[0])[:4] == ["g", "h", "count", "prevalence"]
+    assert [(row["g"], row["h"], row["count"]) for row in rows][-1] == ("b", "", "2")
+    assert sum(int(row["count"]) * int(row["prevalence"]) for row in rows) == sum(
+        each.profile.n for each in release.values()
+    )
+    assert release.to_arrow().column_names == list(rows[0])
+
+
+def broken(document: dict[str, Any], change: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
+    copied: dict[str, Any] = json.loads(json.dumps(document))
+    change(copied)
+    return copied
+
+
+BAD: dict[str, tuple[Callable[[dict[str, Any]], Any], str]] = {
+    "no field": (lambda top: top.pop("by"), "exactly the fields"),
+    "version": (lambda top: top.update(version=2), "version"),
+    "no groups": (lambda top: top.update(groups=[]), "at least one group"),
+    "groups": (lambda top: top.update(groups={}), "must be lists"),
+    "by": (lambda top: top.update(by=["g"]), "one name for each grouping column"),
+    "twice": (lambda top: top["groups"].append(top["groups"][0]), "listed twice"),
+    "name": (lambda top: top["groups"][0].update(group=["a", 7]), "plain text"),
+    "control": (lambda top: top["groups"][0].update(group=["a", "\x1b[2J"]), "plain text"),
+    "names": (lambda top: top["groups"][0].update(group="a"), "must be a list"),
+    "more": (lambda top: top["groups"][0].update(guarantee={}), "its names, its profile and its error"),
+    "counts": (lambda top: top["groups"][0]["profile"].update(counts=[3, 2]), "as many counts as prevalences"),
+    "sentence": (lambda top: top.update(guarantee="perfectly private"), "holds for all groups together"),
+    "epsilon": (lambda top: top["release"]["guarantee"].update(epsilon="1"), "guarantee"),
+    "groups of unit": (lambda top: top["release"]["guarantee"].update(groups="2"), "whole numbers"),
+}
+
+
+@pytest.mark.parametrize("case", list(BAD))
+def test_what_a_release_of_groups_cannot_be_is_refused(case: str, tmp_path: Path) -> None:
+    write(release_of("labels"), tmp_path / "good.json")
+    document = json.loads((tmp_path / "good.json").read_text(encoding="utf-8"))
+    change, told = BAD[case]
+    (tmp_path / "bad.json").write_text(json.dumps(broken(document, change)), encoding="utf-8")
+    with pytest.raises(DataError, match=told) as caught:
+        read(tmp_path / "bad.json")
+    assert "bad.json" in str(caught.value)
+
+
+def test_rows_that_were_changed_are_refused(tmp_path: Path) -> None:
+    write(release_of("item", epsilon="20"), tmp_path / "good.parquet")
+    table = pq.read_table(tmp_path / "good.parquet")
+    for changed in (table.slice(1), table.set_column(0, "g", pa.array(["z"] * table.num_rows)), table.drop(["h"])):
+        pq.write_table(changed, tmp_path / "bad.parquet")
+        with pytest.raises(DataError, match="changed later"):
+            read(tmp_path / "bad.parquet")
+
+
+def test_a_grouping_column_named_like_a_column_of_the_table_is_refused(tmp_path: Path) -> None:
+    profiles = {("a",): Profile.from_counts([2])}
+    release = release_groups(GroupedProfile(("count",), profiles, unit=PrivacyUnit.item()), epsilon=1, simulations=2)
+    with pytest.raises(UsageError, match="rename it in the data"):
+        write(release, tmp_path / "x.csv")
+    write(release, tmp_path / "x.json")
+    assert not (tmp_path / "x.csv").exists()
