@@ -46,6 +46,17 @@ def test_groups_of_several_columns_are_listed_in_a_file(cli: Cli, folder: Path) 
     assert header.startswith("campaign,day(seen),count,prevalence,")
 
 
+def test_groups_are_found(cli: Cli, folder: Path) -> None:
+    done = cli(*GOOD, "--find-groups", "--find-share", "0.9", "--delta", "1e-3", "-o", "out.json")
+    assert done.returncode == 0, done.stderr
+    assert "1-differentially private (δ ≤ 1.0e-3)" in done.stdout
+    assert "(0.9 for finding the groups, 0.1 for their profiles)" in done.stdout
+    release = read(folder / "out.json")
+    assert isinstance(release, GroupedRelease)
+    # 40 and 20 rows: so many are found nearly always.
+    assert release.groups == (("spring",), ("zebra",))
+
+
 def test_days_are_listed_as_a_range(cli: Cli, folder: Path) -> None:
     done = cli(*GOOD[:-1], "day(seen)", "--groups", "2026-11-01..2026-11-03", "-o", "out.parquet")
     assert done.returncode == 0, done.stderr
@@ -57,7 +68,15 @@ def test_days_are_listed_as_a_range(cli: Cli, folder: Path) -> None:
 @pytest.mark.parametrize(
     ("given", "code", "told"),
     [
-        (GOOD, 2, "--by requires --groups"),
+        (GOOD, 2, "--by requires either --groups"),
+        ((*GOOD, "--groups", "a", "--find-groups"), 2, "--by requires either --groups"),
+        ((*GOOD, "--find-groups"), 2, "--find-groups requires --delta"),
+        ((*GOOD, "--groups", "a", "--delta", "1e-9"), 2, "only with --find-groups"),
+        ((*GOOD, "--groups", "a", "--find-share", "0.2"), 2, "--find-share requires --find-groups"),
+        ((*GOOD, "--find-groups", "--delta", "1e-9", "--find-share", "1"), 2, "share of epsilon below 1"),
+        ((*GOOD, "--find-groups", "--delta", "1"), 2, "--delta must be below 1"),
+        ((*GOOD, "--find-groups", "--delta", "1e-60"), 3, "No group was found"),
+        ((*GOOD[:-2], "--find-groups"), 2, "--find-groups requires --by"),
         ((*GOOD[:-2], "--groups", "a"), 2, "--groups requires --by"),
         ((*GOOD[:-2], "--max-groups-per-label", "2"), 2, "--max-groups-per-label requires --by"),
         ((*GOOD, *LABELS, "--groups", "a"), 2, "say with --max-groups-per-label in how many of them each label counts"),

@@ -7,18 +7,22 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from numpy.typing import NDArray
 
 from anonhist.errors import DataError, UsageError
 from anonhist.ingest.grouping import group_of, key_of
 from anonhist.ingest.groups import read_groups
+from anonhist.mechanisms.group_selection import FindGroups, GroupSelection
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile
 from anonhist.profiles.distances import sorted_l1
 from anonhist.profiles.grouped import GroupedProfile
+from anonhist.randomness import RandomSource
 from anonhist_testing.cases import each_of
 
 ROWS = [
@@ -252,3 +256,39 @@ def test_columns_must_be_there(tmp_path: Path) -> None:
 @pytest.mark.parametrize("group", [("a",), (None,), ("\x1b0", "\x1f"), ("\x1b", None, "1"), ("", "\x1b1\x1f\x1b2")])
 def test_the_text_of_a_group_tells_it(group: tuple[str | None, ...]) -> None:
     assert group_of(key_of(group)) == group
+
+
+@engines
+def test_units_are_counted_in_few_groups(engine: str, tmp_path: Path) -> None:
+    seen: list[list[int]] = []
+
+    def select(_: GroupSelection, units: NDArray[np.int64], *, source: RandomSource) -> NDArray[np.bool_]:
+        del source
+        seen.append(sorted(units.tolist()))
+        return units > 0
+
+    given: dict[str, Any] = {"by": "country", "groups": FindGroups(1, "0.1")}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(GroupSelection, "select", select)
+        found = reading(engine, tmp_path, **given)
+        reading(engine, tmp_path, user="user", max_per_user=1, **given)
+        reading(engine, tmp_path, unit=PrivacyUnit.label(max_count=3), max_groups_per_label=1, **given)
+        reading(engine, tmp_path, user="user", max_per_user=9, **given)
+    assert found.finding == FindGroups(1, "0.1")
+    # A group whose name cannot be printed is not among them.
+    assert [(*group, profile.n) for group, profile in found.items()] == [("DE", 4), ("FR", 2), ("PL", 1)]
+    assert seen[0] == [1, 2, 4]
+    # Three users, and three labels, in one group each, which may be the one that is not printed.
+    assert sum(seen[1]) in (2, 3)
+    assert sum(seen[2]) in (2, 3)
+    # The first user in two groups, the others in one each.
+    assert seen[3] == [1, 1, 2]
+
+
+def test_where_no_group_is_found_it_is_told() -> None:
+    rows = pl.DataFrame({"label": ["a"], "group": ["zebra"]})
+    with pytest.raises(DataError, match="No group was found") as caught:
+        read_groups(rows, label="label", by="group", groups=FindGroups(1, "1e-60"))
+    assert "zebra" not in str(caught.value)
+    read = read_groups(rows, label="label", by="group", groups=FindGroups(1, "1e-60"), other="rest")
+    assert dict(read) == {("rest",): Profile.from_counts([1])}

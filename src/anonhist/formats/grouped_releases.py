@@ -16,10 +16,12 @@ from anonhist.formats.parquet_content import check_codecs, open_parquet, refuse_
 from anonhist.formats.reading import TABLE as RELEASE_TABLE
 from anonhist.formats.reading import columns as release_columns
 from anonhist.formats.tables import Table
+from anonhist.privacy import parse_epsilon
 from anonhist.releases.grouped import GroupedRelease
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from fractions import Fraction
 
     from anonhist.formats.tables import Columns
     from anonhist.profiles.grouped import Group
@@ -30,6 +32,7 @@ METADATA_KEY = FORMAT.encode()
 # What a release of one group has of its own.
 _OWN = ("profile", "error", "items", "zeros")
 _MOST_GROUPS = 10**6
+_SPENT = ("epsilon", "delta")
 
 
 def to_grouped_document(release: GroupedRelease) -> dict[str, Any]:
@@ -47,6 +50,7 @@ def to_grouped_document(release: GroupedRelease) -> dict[str, Any]:
         "version": VERSION,
         "guarantee": file_wording(release.guarantee.sentence),
         "by": list(release.by),
+        **({} if release.found_with is None else {"found_with": [str(each) for each in release.found_with]}),
         "release": {name: value for name, value in first.items() if name not in _OWN} | {"version": version},
         "groups": [
             {"group": list(group), **{name: each[name] for name in _OWN if name in each}}
@@ -68,7 +72,10 @@ def from_grouped_document(document: object) -> GroupedRelease:
     DataError
         With what is wrong in one clause.
     """
-    top = mapping(document, {"format", "version", "guarantee", "by", "release", "groups"}, "a release of groups")
+    names = {"format", "version", "guarantee", "by", "release", "groups"}
+    if isinstance(document, dict) and "found_with" in document:
+        names |= {"found_with"}
+    top = mapping(document, names, "a release of groups")
     check_version(top, FORMAT, VERSION)
     if not isinstance(top["by"], list) or not isinstance(top["groups"], list) or not isinstance(top["release"], dict):
         raise DataError("its grouping columns and its groups must be lists, and what they share an object")
@@ -84,12 +91,19 @@ def from_grouped_document(document: object) -> GroupedRelease:
             raise DataError("a group is listed twice")
         releases[group] = from_document({**top["release"], **{name: each[name] for name in each if name != "group"}})
     try:
-        made = GroupedRelease(by, releases)
+        made = GroupedRelease(by, releases, found_with=_spent(top["found_with"]) if "found_with" in top else None)
     except UsageError as error:
         raise DataError(str(error).removesuffix(".")) from None
     if top["guarantee"] != file_wording(made.guarantee.sentence):
         raise DataError("the sentence of the guarantee is not what holds for all groups together")
     return made
+
+
+def _spent(value: object) -> tuple[Fraction, Fraction]:
+    if not isinstance(value, list) or len(value) != 2:
+        raise DataError("what finding the groups cost must be an epsilon and a delta")
+    epsilon, delta = (parse_epsilon(text(each, name), name=name) for each, name in zip(value, _SPENT, strict=True))
+    return epsilon, delta
 
 
 def _group(value: object) -> Group:

@@ -71,7 +71,7 @@ class Grouping:
     parts
         The grouping columns, at least one.
     listed
-        The groups that are released; rows of all others are left out.
+        The groups that are released; rows of all others are left out. None for all there are, which are private.
     other
         Whether those are put into one more group instead, :attr:`other_group`.
     groups_per_user, groups_per_label
@@ -79,7 +79,7 @@ class Grouping:
     """
 
     parts: tuple[Part, ...]
-    listed: tuple[Group, ...]
+    listed: tuple[Group, ...] | None
     other: str | None = None
     groups_per_user: int | None = None
     groups_per_label: int | None = None
@@ -93,7 +93,9 @@ class Grouping:
     def groups(self) -> tuple[Group, ...]:
         """All groups that are released, in the order of their names, missing ones first."""
         others = () if self.other_group is None else (self.other_group,)
-        return tuple(sorted({*self.listed, *others}, key=lambda group: [(name is not None, name) for name in group]))
+        return tuple(
+            sorted({*(self.listed or ()), *others}, key=lambda group: [(name is not None, name) for name in group])
+        )
 
 
 def parts_of(by: str | Iterable[str]) -> tuple[Part, ...]:
@@ -204,6 +206,8 @@ def in_groups(rows: Any, grouping: Grouping, *, keep_null: bool) -> Any:
         for name in names
     )
     rows = rows.with_columns(nw.concat_str(*escaped, separator=_SEPARATOR).alias(GROUP))
+    if grouping.listed is None:
+        return rows.select(*(name for name in rows.collect_schema().names() if name not in names))
     is_listed = nw.col(GROUP).is_in([key_of(group) for group in grouping.listed])
     if grouping.other_group is None:
         rows = rows.filter(is_listed)
@@ -232,6 +236,13 @@ def in_few_groups_of_users(rows: Any, most: int, key: str) -> Any:
     rows = rows.with_columns(group_rank=nw.col(HASH).rank("dense").over("user"))
     names = [name for name in rows.collect_schema().names() if name not in ("occurrence", "group_rank", HASH)]
     return rows.filter(nw.col("group_rank") <= most).select(names)
+
+
+def few_groups_of_users(pairs: Any, most: int, key: str) -> Any:
+    """Return at most so many pairs (user, group) of each user, chosen by the same hashes."""
+    import narwhals as nw
+
+    return _first(add_hash(pairs.with_columns(occurrence=nw.lit(0)), key, of=GROUP), "user", most)
 
 
 def in_few_groups_of_labels(counted: Any, most: int, key: str) -> Any:

@@ -2,27 +2,34 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from anonhist.errors import UsageError
+from anonhist.errors import DataError, UsageError
 from anonhist.ingest.columns import required_key
 from anonhist.ingest.files import check_there, is_json, stated_format
+from anonhist.ingest.group_units import group_units
 from anonhist.ingest.grouping import GROUP, Grouping, key_of, listed_groups, parts_of
 from anonhist.ingest.naming import NAMED, check_named
 from anonhist.ingest.query import Columns, check_users, events_query
 from anonhist.ingest.random_order import random_key
 from anonhist.ingest.record_batches import record_batches
 from anonhist.ingest.sources import as_path, open_source, plain_labels
+from anonhist.mechanisms.group_selection import FindGroups, GroupSelection
 from anonhist.privacy import PrivacyUnit, parse_order_key, parse_whole_number
 from anonhist.profiles import Profile
 from anonhist.profiles.grouped import GroupedProfile
+from anonhist.randomness import SystemSource
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from numpy.typing import NDArray
+
+    from anonhist.profiles.grouped import Group
+    from anonhist.randomness import RandomSource
 
 _ROWS = 2**16
 
@@ -32,7 +39,7 @@ def read_groups(
     /,
     *,
     by: str | Iterable[str],
-    groups: Iterable[Any],
+    groups: Iterable[Any] | FindGroups,
     label: str | None = None,
     user: str | None = None,
     max_per_user: int | None = None,
@@ -47,6 +54,7 @@ def read_groups(
     keep_null: bool = False,
     unit: PrivacyUnit | None = None,
     progress: Callable[[float], None] | None = None,
+    randomness: RandomSource | None = None,
 ) -> GroupedProfile:
     """Read how often things occur in each of several groups, on the engine that holds the data, by one query.
 
@@ -59,7 +67,8 @@ def read_groups(
     groups
         The groups, which must be public: a value for each where there is one grouping column, else a tuple. Values are
         compared as text, as labels are. Groups without data have an empty profile; rows of other groups are left out
-        before anything is bounded.
+        before anything is bounded. If no such list is public, :class:`FindGroups` finds groups
+        with many units, at a cost; the source is asked twice then.
     label, user, order_by, table, delimiter, header
         As for :func:`read_profile`.
     max_per_user
@@ -79,6 +88,8 @@ def read_groups(
         Whom a release protects, where the source says nothing of users.
     progress
         Receives the share done, in [0, 1].
+    randomness
+        Privacy randomness of :class:`FindGroups`; the operating system's by default.
 
     Returns
     -------
@@ -111,8 +122,10 @@ def read_groups(
     )
     if of_user is not None and most is None:
         raise UsageError("`max_groups_per_user` requires `user` and `max_per_user`.")
-    grouping = Grouping(parts, listed_groups(groups, parts), other, of_user, of_label)
-    if grouping.other_group in grouping.listed:
+    finding = groups if isinstance(groups, FindGroups) else None
+    listed = None if isinstance(groups, FindGroups) else listed_groups(groups, parts)
+    grouping = Grouping(parts, listed, other, of_user, of_label)
+    if listed is not None and grouping.other_group in listed:
         raise UsageError("`other` names a group that is listed: give it another name.")
     protected = protected_unit(unit, most, of_user, of_label)
     chooses = user is not None or of_label is not None
@@ -129,7 +142,14 @@ def read_groups(
         check_there(source)
         keys = (required_key(label), user, order_by, *names)
     with open_source(
-        source, table=table, format=format_, delimiter=delimiter, header=header, keys=keys, progress=progress
+        source,
+        table=table,
+        format=format_,
+        delimiter=delimiter,
+        header=header,
+        keys=keys,
+        twice=finding is not None,
+        progress=progress,
     ) as opened:
         columns = Columns(
             opened.header.without(*names, user, order_by).label_column(label) if label is None else label,
@@ -143,8 +163,29 @@ def read_groups(
         opened.header.require(label=columns.label, user=user, order=order_by)
         for name in names:
             opened.header.require(group=name)
-        profiles = _profiles(opened.table, columns, grouping, protected, key)
-    return GroupedProfile(tuple(part.name for part in parts), profiles, unit=protected, order_key=key)
+        if finding is not None:
+            found = _found(opened.table, columns, finding.selection(protected), randomness)
+            grouping = replace(grouping, listed=tuple(group for group in found if group != grouping.other_group))
+        profiles = _profiles(opened.table, replace(columns, grouping=grouping), grouping, protected, key)
+    names_of_parts = tuple(part.name for part in parts)
+    return GroupedProfile(names_of_parts, profiles, unit=protected, order_key=key, finding=finding)
+
+
+def _found(
+    table: Any, columns: Columns, selection: GroupSelection, randomness: RandomSource | None
+) -> tuple[Group, ...]:
+    """Return the groups that are found; from here on they are public."""
+    units = group_units(table, columns)
+    # Files hold these names, and terminals show them; whether one can be shown is a matter of the name alone.
+    named = {group: many for group, many in units.items() if all(each is None or each.isprintable() for each in group)}
+    kept = selection.select(np.array(list(named.values()), dtype=np.int64), source=randomness or SystemSource())
+    found = tuple(group for group, is_kept in zip(named, kept.tolist(), strict=True) if is_kept)
+    if not found and (columns.grouping is None or columns.grouping.other is None):
+        raise DataError(
+            "No group was found: groups have too few units for this budget. Give a larger epsilon or delta, or list "
+            "the groups."
+        )
+    return found
 
 
 def protected_unit(

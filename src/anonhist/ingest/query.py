@@ -95,7 +95,7 @@ def bounded_rows(table: Any, columns: Columns) -> Any:
     rows = table.select(**selected, **flags, one=nw.lit(1))
     number = nw.col("one").cum_sum()
     by = "label" if columns.order_by is None else "rank_by"
-    rows = rows.filter(_counts(columns))
+    rows = rows.filter(is_item(columns))
     group, hashed, within = [], "label", ["user"]
     if grouping is not None:
         rows, group, hashed = in_groups(rows, grouping, keep_null=columns.keep_null), [GROUP], "place"
@@ -114,11 +114,11 @@ def users_query(table: Any, columns: Columns) -> Any:
     import narwhals as nw
 
     label = as_text(table, columns.label, only_whole=columns.only_whole)
-    rows = table.select(label=label, user=identity_of(table, str(columns.user))).filter(_counts(columns))
+    rows = table.select(label=label, user=identity_of(table, str(columns.user))).filter(is_item(columns))
     return rows.group_by("user").agg(items=nw.len()).group_by("items").agg(users=nw.len()).select("items", "users")
 
 
-def _counts(columns: Columns) -> Any:
+def is_item(columns: Columns) -> Any:
     """Return whether a row (user, label) is an item of a user."""
     import narwhals as nw
 

@@ -46,7 +46,8 @@ def release_groups(
     grouped
         The private data, as :func:`read_groups` returns them. Which groups there are must be public.
     epsilon
-        The whole budget, for all groups together, > 0.
+        The whole budget, for all groups together, > 0. If groups were found in the data, what that cost comes on top:
+        the guarantee of the result has the sum.
     unit
         The unit to protect; by default that for which the data were read. A smaller unit is refused.
     relation
@@ -141,6 +142,8 @@ def release_prepared(
     progress: Callable[[float], None] | None = None,
 ) -> GroupedRelease:
     """Spend the budget once on all groups."""
+    if grouped.finding is not None and grouped.finding.relation is not prepared.mechanism.relation:
+        raise UsageError("The groups were found for another relation: give the same to FindGroups and to the release.")
     # Refused before any noise is drawn, and of all groups alike.
     for profile in grouped.values():
         prepared.mechanism.admit(profile)
@@ -149,4 +152,6 @@ def release_prepared(
         releases[group] = prepared.release(profile, source=source)
         if progress is not None:
             progress(done / len(grouped))
-    return GroupedRelease(grouped.by, releases)
+    finding = grouped.finding
+    spent = None if finding is None else (finding.epsilon, finding.delta)
+    return GroupedRelease(grouped.by, releases, found_with=spent)

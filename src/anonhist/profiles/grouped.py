@@ -4,16 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from anonhist.errors import UsageError
 from anonhist.profiles.profile import Profile
 
 if TYPE_CHECKING:
-    from anonhist.privacy import PrivacyUnit
+    from fractions import Fraction
+
+    from anonhist.privacy import NeighboringRelation, PrivacyUnit
 
 # A name for each grouping column; None where there is no value.
 Group = tuple[str | None, ...]
+
+
+class Finding(Protocol):
+    """A budget that was spent on finding groups."""
+
+    @property
+    def epsilon(self) -> Fraction:
+        """The exact ε, > 0."""
+
+    @property
+    def delta(self) -> Fraction:
+        """The exact δ, > 0."""
+
+    @property
+    def relation(self) -> NeighboringRelation:
+        """Which data sets are neighbors."""
 
 
 class GroupedProfile(Mapping[Group, Profile]):
@@ -29,6 +47,8 @@ class GroupedProfile(Mapping[Group, Profile]):
         The unit that a release protects at least, over all groups together.
     order_key
         The key of the random order in which items or groups were kept, if any.
+    finding
+        What was spent on finding the groups, if they were found in the data: ``epsilon``, ``delta`` and ``relation``.
 
     Raises
     ------
@@ -47,9 +67,16 @@ class GroupedProfile(Mapping[Group, Profile]):
     by: tuple[str, ...]
     unit: PrivacyUnit
     order_key: str | None
+    finding: Finding | None
 
     def __init__(
-        self, by: tuple[str, ...], profiles: Mapping[Group, Profile], *, unit: PrivacyUnit, order_key: str | None = None
+        self,
+        by: tuple[str, ...],
+        profiles: Mapping[Group, Profile],
+        *,
+        unit: PrivacyUnit,
+        order_key: str | None = None,
+        finding: Finding | None = None,
     ) -> None:
         """Check and freeze the groups."""
         if not profiles:
@@ -61,7 +88,9 @@ class GroupedProfile(Mapping[Group, Profile]):
             group: Profile(each.counts, each.prevalences, unit=unit, order_key=order_key)
             for group, each in profiles.items()
         }
-        vars(self).update(by=tuple(by), unit=unit, order_key=order_key, _profiles=MappingProxyType(known))
+        vars(self).update(
+            by=tuple(by), unit=unit, order_key=order_key, finding=finding, _profiles=MappingProxyType(known)
+        )
 
     _profiles: Mapping[Group, Profile]
 

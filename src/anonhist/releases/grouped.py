@@ -37,6 +37,8 @@ class GroupedRelease(Mapping[Group, Release], Tabular, Saved):
         The names of the grouping columns.
     releases
         The release of each group, all made by one mechanism, independently.
+    found_with
+        ε and δ that were spent on finding the groups, if they were not listed.
 
     Raises
     ------
@@ -47,7 +49,8 @@ class GroupedRelease(Mapping[Group, Release], Tabular, Saved):
     -----
     The guarantee is that of each group, whose unit is one of all groups together, but for δ: a unit changes at most Δ
     groups, Δ the largest sorted ℓ1 distance of neighbors over all groups, so δ is Δ times the δ of one group, or as
-    many times as there are groups, if these are fewer. Proof: docs/proofs/groups.md.
+    many times as there are groups, if these are fewer. If groups were found in the data, what that cost is added; the
+    guarantee of a group's own release does not include it. Proof: docs/proofs/groups.md.
 
     Examples
     --------
@@ -64,9 +67,16 @@ class GroupedRelease(Mapping[Group, Release], Tabular, Saved):
     known_as = "groups"
     by: tuple[str, ...]
     guarantee: Guarantee
+    found_with: tuple[Fraction, Fraction] | None
     _releases: Mapping[Group, Release]
 
-    def __init__(self, by: tuple[str, ...], releases: Mapping[Group, Release]) -> None:
+    def __init__(
+        self,
+        by: tuple[str, ...],
+        releases: Mapping[Group, Release],
+        *,
+        found_with: tuple[Fraction, Fraction] | None = None,
+    ) -> None:
         """Check the groups, and state the guarantee of all of them."""
         if not releases:
             raise UsageError("A release of groups has at least one group.")
@@ -77,9 +87,14 @@ class GroupedRelease(Mapping[Group, Release], Tabular, Saved):
             if (each.mechanism, each.reason, each.order_key) != (first.mechanism, first.reason, first.order_key):
                 raise UsageError("The releases of all groups must be made by one mechanism, in one step.")
         whole = replace(first.guarantee, delta=total_delta(first.mechanism, len(releases)))
+        if found_with is not None:
+            (epsilon, delta), released = found_with, whole.epsilon
+            steps = (("finding the groups", epsilon), ("their profiles", released))
+            whole = replace(whole, epsilon=epsilon + released, delta=delta + whole.delta, spending=steps)
         vars(self).update(
             by=tuple(by),
             guarantee=whole,
+            found_with=found_with,
             _releases=MappingProxyType(dict(releases)),
         )
 
@@ -143,7 +158,7 @@ class GroupedRelease(Mapping[Group, Release], Tabular, Saved):
         told = {}
         for at, (group, each) in enumerate(self.items()):
             told[group] = each.with_error(progress=part_of(progress, at / len(self), (at + 1) / len(self)))
-        return GroupedRelease(self.by, told)
+        return GroupedRelease(self.by, told, found_with=self.found_with)
 
 
 def total_delta(mechanism: Mechanism, groups: int) -> Fraction:

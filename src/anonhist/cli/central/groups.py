@@ -13,13 +13,16 @@ from anonhist.cli.output import say_line, tell_of_epsilon
 from anonhist.cli.reading import reading_bars
 from anonhist.cli.tables import console_on, table_of
 from anonhist.errors import UsageError
+from anonhist.privacy import parse_epsilon
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     from anonhist.cli.arguments import Protection
     from anonhist.cli.destinations import Outputs
     from anonhist.releases.grouped import GroupedRelease
 
-GROUPING = ("by", "groups", "max_groups_per_label", "max_groups_per_user", "other_group")
+GROUPING = ("by", "groups", "find_groups", "find_share", "max_groups_per_label", "max_groups_per_user", "other_group")
 # So many groups are shown on a terminal.
 _SHOWN = 40
 _NOT_FOR_GROUPS = "{option} does not apply to a release of groups (--by); leave it out."
@@ -29,25 +32,38 @@ class Asked(NamedTuple):
     """The options of groups, as they were typed."""
 
     by: tuple[str, ...]
-    groups: str
+    groups: str | None
+    find_share: Fraction | None
     max_groups_per_label: int | None
     max_groups_per_user: int | None
     other_group: str | None
 
     @classmethod
-    def of(cls, *, by: str | None, groups: str | None, **others: Any) -> Asked | None:
+    def of(
+        cls, *, by: str | None, groups: str | None, find_groups: bool, find_share: str | None, **others: Any
+    ) -> Asked | None:
         """Return what the options ask for; None where no groups are wanted."""
         if by is None:
-            for name, value in {"groups": groups, **others}.items():
-                if value is not None:
+            for name, value in {
+                "groups": groups,
+                "find-groups": find_groups,
+                "find-share": find_share,
+                **others,
+            }.items():
+                if value:
                     raise UsageError(f"--{name.replace('_', '-')} requires --by, the grouping columns.")
             return None
-        if groups is None:
+        if (groups is None) is not find_groups:
             raise UsageError(
-                "--by requires --groups, the groups to release: a file, names with commas between them, or a range of "
-                "days. Which groups there are must be public."
+                "--by requires either --groups, a public list of groups (a file, names with commas between them, or a "
+                "range of days), or --find-groups."
             )
-        return cls(tuple(name.strip() for name in by.split(",")), groups, **others)
+        if find_share is not None and not find_groups:
+            raise UsageError("--find-share requires --find-groups.")
+        share = parse_epsilon(find_share or "0.1", name="find_share") if find_groups else None
+        if share is not None and share >= 1:
+            raise UsageError("--find-share must be a share of epsilon below 1, such as 0.1.")
+        return cls(tuple(name.strip() for name in by.split(",")), groups, share, **others)
 
 
 grouping_options = as_one(
@@ -62,6 +78,16 @@ grouping_options = as_one(
         metavar="LIST",
         help="With --by: groups to release, which must be public: a file with these columns, names such as DE,FR, or "
         "days such as 2026-11-01..2026-11-30. Rows of other groups are left out.",
+    ),
+    click.option(
+        "--find-groups",
+        is_flag=True,
+        help="With --by, instead of --groups: find groups with many units privately. Needs --delta.",
+    ),
+    click.option(
+        "--find-share",
+        metavar="S",
+        help="With --find-groups: share of epsilon spent on finding groups.  [default: 0.1]",
     ),
     click.option(
         "--max-groups-per-label",
@@ -95,11 +121,13 @@ def release_groups_of(
     epsilon: str,
     mechanism: str,
     public_cap: int | None,
+    delta: str | None,
     simulations: int | None,
 ) -> None:
     """Read, release and write all groups."""
     from anonhist.ingest.group_lists import groups_from_text
     from anonhist.ingest.groups import protected_unit, read_groups
+    from anonhist.mechanisms.group_selection import FindGroups
     from anonhist.mechanisms.grouping import prepare_groups, release_prepared
 
     if reading["format"] not in (None, "events"):
@@ -109,8 +137,19 @@ def release_groups_of(
     unit = protected_unit(
         protection.unit, protection.max_per_user, asked.max_groups_per_user, asked.max_groups_per_label
     )
+    finding = None
+    whole = parse_epsilon(epsilon)
+    if asked.find_share is not None:
+        if delta is None:
+            raise UsageError(
+                "--find-groups requires --delta, such as 1e-9: the probability of revealing a small group."
+            )
+        finding = FindGroups(whole * asked.find_share, delta, protection.relation)
+        whole *= 1 - asked.find_share
+    elif delta is not None:
+        raise UsageError("--delta applies to groups only with --find-groups; leave it out.")
     prepared = prepare_groups(
-        epsilon=epsilon,
+        epsilon=whole,
         unit=unit,
         relation=protection.relation,
         mechanism=mechanism,
@@ -119,13 +158,13 @@ def release_groups_of(
         read_for=unit,
     )
     destination = outputs.for_release(source)
-    groups = groups_from_text(asked.groups, asked.by)
+    groups = finding if asked.groups is None else groups_from_text(asked.groups, asked.by)
     own = {name: value for name, value in reading.items() if name != "format"}
     with reading_bars("Estimating errors", quiet=outputs.quiet) as bars:
         grouped = read_groups(
             source,
             by=asked.by,
-            groups=groups,
+            groups=groups or (),
             max_per_user=protection.max_per_user,
             max_groups_per_user=asked.max_groups_per_user,
             max_groups_per_label=asked.max_groups_per_label,

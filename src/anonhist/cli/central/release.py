@@ -116,7 +116,12 @@ def release(
     if grouping is not None:
         from anonhist.cli.central.groups import refuse_for_groups, release_groups_of
 
-        others = (*(name for name in OPTIONS if name != "public_cap"), "excess_share", "excess_cap", "expected_items")
+        others = (
+            *(name for name in OPTIONS if name not in ("public_cap", "delta")),
+            "excess_share",
+            "excess_cap",
+            "expected_items",
+        )
         refuse_for_groups(click.get_current_context(), others)
         release_groups_of(
             grouping,
@@ -127,6 +132,7 @@ def release(
             epsilon=epsilon,
             mechanism=mechanism,
             public_cap=own.get("public_cap"),
+            delta=own.get("delta"),
             simulations=simulations,
         )
         return
