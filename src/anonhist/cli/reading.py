@@ -14,6 +14,7 @@ import click
 from anonhist.cli.arguments import one_character
 from anonhist.cli.decorators import given_options
 from anonhist.cli.output import say_line
+from anonhist.cli.picking import pick_group
 from anonhist.cli.spelling import as_typed
 from anonhist.errors import DataError, UsageError
 
@@ -24,9 +25,10 @@ if TYPE_CHECKING:
     from anonhist.cli.progress import Bars
     from anonhist.profiles import Profile
     from anonhist.releases import Release
+    from anonhist.releases.grouped import GroupedRelease
 
 # Else whoever has a damaged release would be told to say which key of it holds the labels.
-_RELEASE = re.compile(rb'\s*\{\s*"format"\s*:\s*"anonhist\.release"')
+_RELEASE = re.compile(rb'\s*\{\s*"format"\s*:\s*"anonhist\.(?:grouped-)?release"')
 
 WHERE_REMARKS_ARE = (
     "Remarks on the data, such as how many rows were left out, must stay secret: they appear only where standard error "
@@ -64,8 +66,8 @@ def profile_of_source(
     )
 
 
-def released_source(source: str) -> Release | None:
-    """Return the release in a file, or None where the source is none.
+def released_source(source: str, group: str | None = None) -> Release | None:
+    """Return the release in a file, or None where the source is none; of a release of groups, the group asked for.
 
     Refuse one that is damaged, and options that say how data are read or whom they are about: a release has that in it.
     """
@@ -73,20 +75,36 @@ def released_source(source: str) -> Release | None:
     if released is not None:
         for option in given_options(click.get_current_context(), (*READING, *PROTECTED)):
             raise UsageError(f"{option} applies only to data, and the source is a release: leave {option} out.")
+    return group_of(released, group)
+
+
+def group_of(released: Release | GroupedRelease | None, group: str | None) -> Release | None:
+    """Return the group that was asked for where there are groups, and refuse to pick one where there are none."""
+    from anonhist.releases.grouped import GroupedRelease
+
+    if isinstance(released, GroupedRelease):
+        return pick_group(released, group)
+    if group is not None:
+        raise UsageError("--group picks a group of a release of groups, and the source is none: leave --group out.")
     return released
 
 
-def _read_release(source: str) -> Release | None:
+def _read_release(source: str) -> Release | GroupedRelease | None:
     if not source.lower().endswith((".json", ".parquet")):
         return None
+    from anonhist.formats.file_kind import read
     from anonhist.formats.reading import read_release
+    from anonhist.releases import Release
+    from anonhist.releases.grouped import GroupedRelease
 
     try:
-        return read_release(source)
+        found = read(source)
     except DataError:
         if _begins_as_release(source):
+            read_release(source)  # which says that it is a release, however much of it is damaged
             raise
         return None
+    return found if isinstance(found, Release | GroupedRelease) else None
 
 
 def _begins_as_release(source: str) -> bool:

@@ -51,16 +51,22 @@ def k_plus_figure(release: Release) -> Figure:
     words = release.words
     figure, axes = canvas(f"{words.labels} with at least this {words.count}", words.count)
     points = Points.at_least(release)
+    high = draw_k_plus(axes, points, floor=_floor(points.high))
+    _log_log(axes, points.at, high)
+    return figure
+
+
+def draw_k_plus(axes: Axes, points: Points, *, floor: float) -> NDArray[np.float64]:
+    """Draw k+ counts as steps in their band, what is below ``floor`` on it; return the upper ends."""
     # Each value holds up to the next level, the last one for all that is above.
     ends = np.append(points.at, _beyond(points.at))
     middle, low, high = (
-        np.maximum(np.append(each, each[-1:]), _floor(points.high)) for each in (points.value, points.low, points.high)
+        np.maximum(np.append(each, each[-1:]), floor) for each in (points.value, points.low, points.high)
     )
     if points.is_known:
         axes.fill_between(ends, low, high, step="post", color=BAND, linewidth=0, label="95 % interval")
     axes.step(ends, middle, where="post", color=BLUE, linewidth=1.6, label="released k+ count")
-    _log_log(axes, points.at, high)
-    return figure
+    return high
 
 
 def canvas(y_label: str, x_label: str, *, size: tuple[float, float] = _SIZE) -> tuple[Figure, Axes]:
@@ -147,11 +153,15 @@ def _log_log(axes: Axes, x: NDArray[Any], high: NDArray[np.float64]) -> None:
     if not x.size:
         say_empty(axes)
         return
+    frame_log_log(axes, right=float(_beyond(x)[0]), top=float(high.max()), floor=_floor(high))
+    add_legend(axes)
+
+
+def frame_log_log(axes: Axes, *, right: float, top: float, floor: float) -> None:
+    """Scale axes for counts up to ``right`` and numbers of labels up to ``top``; ``floor`` is where 0 is marked."""
     axes.set_yscale("log")
-    right, top = max(2.5, float(_beyond(x)[0])), max(2.0, float(high.max()) * 1.6)
-    scale_across(axes, right)
+    top = max(2.0, 1.6 * top)
+    scale_across(axes, max(2.5, right))
     scale_of_counts(axes.yaxis, top)
-    floor = _floor(high)
     axes.set_yticks([floor, *axes.get_yticks()], ["0", *(label.get_text() for label in axes.get_yticklabels())])
     axes.set_ylim(0.9 * floor, top)
-    add_legend(axes)

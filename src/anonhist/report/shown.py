@@ -9,10 +9,12 @@ from anonhist.local.surveys.estimate import FrequencyEstimate
 from anonhist.mechanisms import Comparison
 from anonhist.properties.curve import Curve
 from anonhist.releases import Release
+from anonhist.releases.grouped import GroupedRelease
 from anonhist.report.comparison.page import write_comparison
 from anonhist.report.curve.figures import curve_figure
 from anonhist.report.curve.page import write_curve
 from anonhist.report.frame import Sheet
+from anonhist.report.groups.page import write_groups
 from anonhist.report.kinds import view_of
 from anonhist.report.local.figures import frequencies_figure
 from anonhist.report.local.page import write_frequencies
@@ -62,7 +64,7 @@ def plot(shown: Release | Curve | FrequencyEstimate) -> Figure:
 
 
 def write_report(
-    shown: Release | Curve | FrequencyEstimate | Comparison,
+    shown: Release | GroupedRelease | Curve | FrequencyEstimate | Comparison,
     path: str | Path,
     *,
     title: str | None = None,
@@ -71,7 +73,7 @@ def write_report(
     overwrite: bool = False,
     not_private_truth: Profile | Graph | Degrees | None = None,
 ) -> None:
-    """Write a page about a release, a curve, an estimate of frequencies or a comparison of mechanisms.
+    """Write a page about a release, also of groups, a curve, an estimate of frequencies or a comparison of mechanisms.
 
     It says what it is, what was promised, and how far off it may be.
 
@@ -119,7 +121,7 @@ def write_report(
 
 
 def write_sheet(
-    shown: Release | Curve | FrequencyEstimate | Comparison,
+    shown: Release | GroupedRelease | Curve | FrequencyEstimate | Comparison,
     sheet: Sheet,
     *,
     not_private_truth: Profile | Graph | Degrees | None = None,
@@ -129,6 +131,8 @@ def write_sheet(
         view_of(shown).write(shown, sheet, not_private_truth)
     elif not_private_truth is not None:
         raise UsageError("`not_private_truth` applies only to releases of degrees; leave it out.")
+    elif isinstance(shown, GroupedRelease):
+        write_groups(shown, sheet)
     elif isinstance(shown, Curve):
         write_curve(shown, sheet)
     elif isinstance(shown, FrequencyEstimate):
@@ -136,7 +140,7 @@ def write_sheet(
     elif isinstance(shown, Comparison):
         write_comparison(shown, sheet)
     else:
-        raise _error(shown, "A Release, a Curve, a FrequencyEstimate or a Comparison")
+        raise _error(shown, "A Release, a GroupedRelease, a Curve, a FrequencyEstimate or a Comparison")
 
 
 def _error(shown: object, needed: str) -> UsageError:

@@ -14,6 +14,7 @@ from anonhist.catalogue import load
 from anonhist.cli.decorators import OneOf, WholeNumber
 from anonhist.cli.options import level_option, output_options, reading_options, users_option
 from anonhist.cli.output import say_line
+from anonhist.cli.picking import group_option
 from anonhist.cli.reading import READING, profile_of_source, reading_bars, released_source
 from anonhist.cli.sections import SectionedCommand
 from anonhist.cli.tables import console_on, table_of
@@ -42,7 +43,7 @@ _CURVES = {
 _TYPED = {"draws": "--draws", "points": "--points", "orders": "--order"}
 _SECTIONS = {
     "Curve": ("draws", "points", "order", "bootstraps", "level"),
-    "Input": (*READING, "max_per_user"),
+    "Input": (*READING, "max_per_user", "group"),
     "Output": ("output", "report", "title", "force", "quiet"),
 }
 _EXAMPLES = """
@@ -91,6 +92,7 @@ def _has_no_epsilon(_: click.Context, __: click.Parameter, value: str | None) ->
 )
 @level_option("Confidence level of the band at each point.")
 @reading_options
+@group_option
 @users_option
 @click.option("--epsilon", hidden=True, expose_value=False, callback=_has_no_epsilon)
 @output_options(
@@ -107,6 +109,7 @@ def curve(
     bootstraps: int,
     level: float,
     reading: dict[str, Any],
+    group: str | None,
     protection: Protection,
     outputs: Outputs,
 ) -> None:
@@ -131,7 +134,7 @@ def curve(
 
     # Of no data a curve costs nothing, and it refuses what any curve would.
     _curve(kind, Profile([], []), options)
-    data: Profile | Release | None = released_source(source)
+    data: Profile | Release | None = released_source(source, group)
     with reading_bars("Drawing samples", quiet=outputs.quiet, is_private=data is None) as bars:
         if data is None:
             data = profile_of_source(source, reading, protection, bars)

@@ -15,6 +15,7 @@ from anonhist.cli.arguments import command_to_publish, whole_number
 from anonhist.cli.decorators import OneOf, WholeNumber, catalogue_options, given_options, option_word
 from anonhist.cli.options import epsilon_option, level_option, output_options, protection_options, reading_options
 from anonhist.cli.output import say_line
+from anonhist.cli.picking import group_option
 from anonhist.cli.reading import PROTECTED, READING, profile_of_source, reading_bars, released_source
 from anonhist.cli.sections import SectionedCommand
 from anonhist.errors import UsageError, spell_out
@@ -52,7 +53,7 @@ _ASKED = (*(name for name in OPTIONS if name != "method"), "level")
 _OF_PRIVATE = ("unit", "relation", "known_items")
 _SECTIONS = {
     "Estimate": (*OPTIONS, "level"),
-    "Input": READING,
+    "Input": (*READING, "group"),
     "Privacy, for a private estimate": ("epsilon", *PROTECTED, "known_items"),
     "Output": ("output", "force", "quiet"),
 }
@@ -87,6 +88,7 @@ further privacy.
 @level_option("Confidence level of the interval.")
 @epsilon_option("Privacy budget of a private estimate. Without it, the estimate is not private.")
 @reading_options
+@group_option
 @protection_options()
 @click.option(
     "--known-items",
@@ -102,6 +104,7 @@ def estimate(
     own: dict[str, Any],
     level: float,
     reading: dict[str, Any],
+    group: str | None,
     epsilon: str | None,
     protection: Protection,
     known_items: int | None,
@@ -126,7 +129,7 @@ def estimate(
 
     # Of no data nothing can be told, but what is impossible is refused, before any are read.
     ask(Profile([], [], unit=protection.unit or PrivacyUnit.item()), None)
-    data: Profile | Release | None = released_source(source)
+    data: Profile | Release | None = released_source(source, group)
     if data is not None and epsilon is not None:
         raise UsageError("The source is a release, and estimates from it are already private: leave --epsilon out.")
     if data is None and epsilon is None:

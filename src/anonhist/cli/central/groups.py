@@ -132,8 +132,6 @@ def release_groups_of(
 
     if reading["format"] not in (None, "events"):
         raise UsageError("A release of groups needs a row for each item: leave --format out.")
-    if outputs.page is not None:
-        raise UsageError("There is no page of a release of groups yet: leave --report out, and take the table (-o).")
     unit = protected_unit(
         protection.unit, protection.max_per_user, asked.max_groups_per_user, asked.max_groups_per_label
     )
@@ -191,6 +189,7 @@ def show_groups(release: GroupedRelease, stream: TextIO) -> None:
     """Print what was released, promised and done, and on a terminal a table of the groups."""
     from rich.text import Text
 
+    from anonhist.report.groups.wording import names_of
     from anonhist.report.wording import interval, promise_lines
 
     words = next(iter(release.values())).words
@@ -204,8 +203,7 @@ def show_groups(release: GroupedRelease, stream: TextIO) -> None:
     cells = []
     for group, each in list(release.items())[:_SHOWN]:
         reached = each.k_plus(1)
-        names = ["(missing)" if name is None else name for name in group]
-        cells.append([*names, f"{each.n:,}", f"{reached.value:,.0f}", interval(*reached.interval)])
+        cells.append([*names_of(group), f"{each.n:,}", f"{reached.value:,.0f}", interval(*reached.interval)])
     heads = (*release.by, words.total, words.labels, "95 % interval")
     console.print(table_of(heads, [[*map(Text, row)] for row in cells], console, texts=range(len(release.by))))
     if len(release) > _SHOWN:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import click
 
+from anonhist.cli.picking import group_option
+
 
 @click.command()
 @click.argument("path", metavar="RELEASE")
-def show(path: str) -> None:
+@group_option
+def show(path: str, group: str | None) -> None:
     """Show a released file: its guarantee and its results.
 
     RELEASE is a .json or .parquet file from 'anonhist release', 'degrees' or 'sketch profile'.
@@ -16,13 +19,15 @@ def show(path: str) -> None:
 
     from anonhist.cli.central.display import show_summary
     from anonhist.cli.central.groups import show_groups
+    from anonhist.cli.reading import group_of
     from anonhist.formats.file_kind import read
     from anonhist.formats.reading import read_release
     from anonhist.releases.grouped import GroupedRelease
 
-    if True:
-        found = read(path)
-        if isinstance(found, GroupedRelease):
-            show_groups(found, sys.stdout)
-            return
-    show_summary(read_release(path), sys.stdout)
+    found = read(path)
+    if isinstance(found, GroupedRelease) and group is None:
+        show_groups(found, sys.stdout)
+        return
+    picked = group_of(found if isinstance(found, GroupedRelease) else read_release(path), group)
+    if picked is not None:
+        show_summary(picked, sys.stdout)

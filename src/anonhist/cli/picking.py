@@ -1,0 +1,79 @@
+"""``--group``: one group of a release of groups."""
+
+from __future__ import annotations
+
+import csv
+import io
+import shlex
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import click
+
+from anonhist.cli.hints import options_of, perhaps
+from anonhist.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from anonhist.profiles.grouped import Group
+    from anonhist.releases import Release
+    from anonhist.releases.grouped import GroupedRelease
+
+# Among more names nobody waits for one that is written alike.
+_MOST_COMPARED = 5_000
+
+group_option = click.option(
+    "--group",
+    metavar="NAME,…",
+    help="From a file of a release of groups ('release --by'): the group to take, by a name for each grouping column.",
+)
+
+
+def pick_group(release: GroupedRelease, given: str | None) -> Release:
+    """Return the release of the group that was asked for, under the guarantee of all groups together.
+
+    Whoever names a group that was found in the data pays for that too.
+
+    Raises
+    ------
+    UsageError
+        If none was asked for, or there is no such group.
+
+    Examples
+    --------
+    >>> import anonhist as ah
+    >>> profiles = {("a,b", "1"): ah.Profile.from_counts([3, 1]), ("c", None): ah.Profile.from_counts([])}
+    >>> grouped = ah.GroupedProfile(("x", "y"), profiles, unit=ah.PrivacyUnit.item())
+    >>> release = ah.release_groups(grouped, epsilon=20)
+    >>> pick_group(release, '"a,b",1').n, pick_group(release, "c,(missing)").n
+    (4, 0)
+    """
+    from anonhist.report.groups.wording import MISSING, names_of
+
+    held = f"the file holds {len(release):,} groups by {', '.join(release.by)}"
+    if given is None:
+        if "--group" not in options_of(click.get_current_context().command):
+            raise UsageError(f"One profile is needed, and {held}: give the file of a release without --by.")
+        example = shlex.quote(_typed(names_of(release.groups[0])))
+        raise UsageError(f"T{held[1:]}: choose one with --group, such as --group {example}.")
+    names = [given] if len(release.by) == 1 else next(csv.reader([given]), [])
+    if len(names) != len(release.by):
+        columns = ", ".join(release.by)
+        raise UsageError(f"--group needs a name for each of {columns}, with commas between them, not {given!r:.80}.")
+    group: Group = tuple(name.strip() for name in names)
+    if group not in release:
+        group = tuple(None if name == MISSING else name for name in group)
+    if group not in release:
+        known = [_typed(names_of(each)) for each in release.groups[:_MOST_COMPARED]]
+        raise UsageError(f"There is no group {given!r:.80}{perhaps(given, known)}: {held}.")
+    return replace(release[group], guarantee=release.guarantee)
+
+
+def _typed(names: Sequence[str]) -> str:
+    """Return the names of a group as --group takes them."""
+    if len(names) == 1:
+        return names[0]
+    line = io.StringIO()
+    csv.writer(line, lineterminator="").writerow(names)
+    return line.getvalue()

@@ -1,0 +1,163 @@
+"""What a release of groups says in words and numbers; everything here is plain text."""
+
+from __future__ import annotations
+
+from statistics import median
+from typing import TYPE_CHECKING
+
+from anonhist.privacy import short_decimal
+from anonhist.privacy.guarantee import round_up
+from anonhist.report.promise import exclusions
+from anonhist.report.sections import LEVELS
+from anonhist.report.wording import expected_error, interval, many, no_intervals
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from anonhist.profiles.grouped import Group
+    from anonhist.releases import Release
+    from anonhist.releases.grouped import GroupedRelease
+
+# Columns of k+ counts that a phone can still scroll through.
+_MOST_LEVELS = 4
+MISSING = "(missing)"
+NOISY = "*"
+ALL_TOGETHER = "result for all groups together"
+
+
+def names_of(group: Group) -> list[str]:
+    """Return the names of a group, one for each grouping column.
+
+    Examples
+    --------
+    >>> names_of(("spring", None))
+    ['spring', '(missing)']
+    """
+    return [MISSING if name is None else name for name in group]
+
+
+def levels_for(release: GroupedRelease) -> list[int]:
+    """Return a few thresholds above 1 that suit all groups: at least half of the groups have such counts.
+
+    Where counts were capped the cap is the last.
+
+    Examples
+    --------
+    >>> import anonhist as ah
+    >>> from anonhist.profiles.grouped import GroupedProfile
+    >>> profiles = {("DE",): ah.Profile.from_counts([300, 100]), ("FR",): ah.Profile.from_counts([200, 100])}
+    >>> made = ah.release_groups(GroupedProfile(("country",), profiles, unit=ah.PrivacyUnit.item()), epsilon=20)
+    >>> levels_for(made)
+    [2, 5, 20, 100]
+    """
+    cap = release.guarantee.unit.max_count
+    largest = cap or median(int(each.profile.counts[-1]) if len(each.profile) else 1 for each in release.values())
+    levels = sorted({level for level in (*LEVELS, cap or 1) if 1 < level <= largest})
+    if len(levels) <= _MOST_LEVELS:
+        return levels
+    return [levels[round(at * (len(levels) - 1) / (_MOST_LEVELS - 1))] for at in range(_MOST_LEVELS)]
+
+
+def cells_of(release: Release, levels: Sequence[int]) -> list[tuple[str, str]]:
+    """Return the numbers of a group, each with its interval: items, their error, labels, and labels at the levels.
+
+    The items have none: their error is at most that of the whole profile.
+    """
+    noisy = f"{NOISY} " if release.mostly_noise else ""
+    expected = release.error.sorted_l1
+    return [
+        (f"{noisy}{release.n:,}", ""),
+        ("–" if expected is None else f"{expected.value:,.0f}", ""),
+        *((f"{found.value:,.0f}", interval(*found.interval)) for found in map(release.k_plus, (1, *levels))),
+    ]
+
+
+def how_found(release: GroupedRelease) -> str:
+    """Say how the groups came about, where they were found in the data; empty for a public list."""
+    if release.found_with is None:
+        return ""
+    epsilon, delta = release.found_with
+    units = release.guarantee.unit.people or "items"
+    return (
+        f"The groups were found in the data, privately, with ε = {short_decimal(epsilon)} and δ ≤ {round_up(delta)} of "
+        f"the whole budget. Only groups of many {units} are found: small groups are missing, and whether a group near "
+        "the limit is here is a matter of chance."
+    )
+
+
+def not_covered(release: GroupedRelease) -> list[str]:
+    """Say what the promise does not cover."""
+    unit = release.guarantee.unit
+    first, *others = exclusions(unit)
+    public = [] if release.found_with else ["Which groups there are: the list of groups is public."]
+    together = f"What all {unit.people or 'items'} of a small group have in common: the promise is for one {unit.kind}."
+    return [first, *public, together, *others]
+
+
+def cards_of(release: GroupedRelease) -> list[tuple[str, str]]:
+    """Return the numbers that are told first, each with what it is."""
+    guarantee, words = release.guarantee, next(iter(release.values())).words
+    listed = "from a public list" if release.found_with is None else "found privately in the data"
+    cards = [
+        (f"{len(release):,}", f"{'group' if len(release) == 1 else 'groups'} by {', '.join(release.by)}, {listed}"),
+        (
+            f"ε = {short_decimal(guarantee.epsilon)}",
+            f"the whole privacy budget, for all groups together and for {guarantee.unit}",
+        ),
+    ]
+    errors = sorted(
+        (
+            (each.error.sorted_l1.value, at)
+            for at, each in enumerate(release.values())
+            if each.error.sorted_l1 is not None
+        )
+    )
+    if errors:
+        typical = list(release.values())[errors[len(errors) // 2][1]]
+        noisy = sum(each.mostly_noise for each in release.values())
+        cards += [
+            (
+                expected_error(typical.error),
+                f"{words.total}: expected error of the profile of a typical group (sorted ℓ1), and its range",
+            ),
+            (
+                f"{noisy:,} of {len(release):,}",
+                f"groups are mostly noise: at least a third of their {words.total} are expected to be wrong",
+            ),
+        ]
+    return cards
+
+
+def remarks_of(release: GroupedRelease) -> list[str]:
+    """Return sentences on what the numbers leave out, where they do."""
+    return [
+        each for each in (how_found(release), no_intervals(next(iter(release.values())).error), _bound(release)) if each
+    ]
+
+
+def _bound(release: GroupedRelease) -> str:
+    unit = release.guarantee.unit
+    if unit.max_items is None and unit.max_count is None:
+        return ""
+    chosen = "" if release.order_key is None else f", chosen with the order key {release.order_key}"
+    if unit.max_items is not None:
+        where = "all groups together" if unit.groups == 1 else f"each of at most {many(unit.groups, 'group')}"
+        said = f"At most {many(unit.max_items, 'item')} of each user count in {where}{chosen}"
+    else:
+        said = (
+            f"Each label counts in at most {many(unit.groups, 'group')}{chosen}, and at most {unit.max_count:,} times "
+            "in each"
+        )
+    return f"{said}. Errors and intervals cover the noise, not what was left out."
+
+
+def runs_of(release: GroupedRelease) -> str:
+    """Say what errors come from, or that there are none."""
+    runs = sorted({each.error.simulations for each in release.values()})
+    if not runs[-1]:
+        return "No errors were simulated (0 simulations), so there is no expected error and no interval based on one."
+    number = f"{runs[0]:,}" if len(runs) == 1 else f"{runs[0]:,} to {runs[-1]:,}"
+    return (
+        f"Errors come from {number} new runs of the mechanism on the released profile of each group, which costs no "
+        "privacy."
+    )
