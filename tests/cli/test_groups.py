@@ -87,7 +87,8 @@ def test_days_are_listed_as_a_range(cli: Cli, folder: Path) -> None:
         ((*GOOD, "--groups", "a", "--mechanism", "privhist"), 2, "auto, frobenius, partition, prevalence"),
         ((*GOOD, "--groups", "a", "--excess-share", "0.1"), 2, "--excess-share does not apply to a release of groups"),
         ((*GOOD, "--groups", "a", "--expected-items", "9"), 2, "--expected-items does not apply"),
-        ((*GOOD, "--groups", "a", "--report", "x.html"), 2, "no page of a release of groups yet"),
+        ((*GOOD, "--groups", "a", "--report", "x.txt"), 2, "end its path in .html"),
+        ((*GOOD, "--groups", "a", "--title", "Reach"), 2, "--title requires --report"),
         ((*GOOD, "--groups", "a", "--format", "counts"), 2, "a row for each item"),
         ((*GOOD[:-1], "region", "--groups", "a"), 3, "no column 'region'"),
         ((*GOOD[:-1], "campaign,seen", "--groups", "a"), 2, "with a line campaign,seen"),
@@ -107,3 +108,117 @@ def test_what_cannot_be_is_told_in_one_sentence(
     assert done.stderr.count("\n") == 1 + ("Remarks on" in done.stderr)
     assert "zebra" not in done.stderr
     assert sorted(folder.iterdir()) == before
+
+
+def test_a_page_is_written(cli: Cli, folder: Path) -> None:
+    given = ("--groups", "spring,fall", "-o", "out.json", "--report", "out.html", "--title", "Reach <2026>")
+    done = cli(*GOOD, *given)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.endswith("Wrote out.json.\nWrote out.html.\n")
+    page = (folder / "out.html").read_text(encoding="utf-8")
+    assert "<h1>Reach &lt;2026&gt;</h1>" in page
+    assert "Data: views.csv. " in page
+    assert "<pre>anonhist release views.csv --label viewer " in page
+    assert "zebra" not in page
+
+
+@pytest.fixture
+def released(cli: Cli) -> None:
+    for given in (
+        (*GOOD, "--groups", "spring,fall", "-o", "one.json"),
+        (*GOOD[:-1], "campaign,day(seen)", "--groups", "groups.csv", "-o", "two.parquet"),
+        (*GOOD[:-2], "-o", "plain.json"),
+        (*GOOD, "--find-groups", "--find-share", "0.9", "--delta", "1e-3", "-o", "found.json"),
+    ):
+        done = cli(*given)
+        assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.usefixtures("released")
+@pytest.mark.parametrize(("file", "group"), [("one.json", "fall"), ("two.parquet", "spring,2026-11-02")])
+def test_one_group_of_a_file_is_taken(file: str, group: str, cli: Cli, folder: Path) -> None:
+    release = read(folder / file)
+    assert isinstance(release, GroupedRelease)
+    one = release[tuple(group.split(","))]
+    shown = cli("show", file, "--group", group)
+    assert shown.returncode == 0, shown.stderr
+    assert shown.stdout.startswith(f"Released: {one.words.many_items(one.n)} of ")
+    for command in (("estimate", "entropy"), ("curve", "hill")):
+        done = cli(*command, file, "--group", group)
+        assert done.returncode == 0, done.stderr
+        assert "not private" not in done.stdout + done.stderr
+        assert done.stdout.count("\n") >= 2
+
+
+@pytest.mark.usefixtures("released")
+def test_one_group_that_was_found_has_the_promise_of_all(cli: Cli) -> None:
+    for command in (("show",), ("estimate", "entropy")):
+        done = cli(*command, "found.json", "--group", "spring")
+        assert done.returncode == 0, done.stderr
+        assert "1-differentially private (δ ≤ 1.0e-3)" in done.stdout
+        assert "(0.9 for finding the groups, 0.1 for their profiles)" in done.stdout
+
+
+@pytest.mark.usefixtures("released")
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        (
+            ("estimate", "entropy", "one.json"),
+            "The file holds 2 groups by campaign: choose one with --group, such as --group fall.",
+        ),
+        (
+            ("curve", "hill", "two.parquet"),
+            "The file holds 3 groups by campaign, day(seen): choose one with --group, such as --group fall,2026-11-01.",
+        ),
+        (
+            ("show", "one.json", "--group", "sprint"),
+            "There is no group 'sprint' (perhaps spring): the file holds 2 groups by campaign.",
+        ),
+        (
+            ("curve", "hill", "one.json", "--group", "fall,2026-11-01"),
+            "There is no group 'fall,2026-11-01': the file holds 2 groups by campaign.",
+        ),
+        (
+            ("estimate", "entropy", "two.parquet", "--group", "fall"),
+            "--group needs a name for each of campaign, day(seen), with commas between them, not 'fall'.",
+        ),
+        (
+            ("show", "two.parquet", "--group", ""),
+            "--group needs a name for each of campaign, day(seen), with commas between them, not ''.",
+        ),
+        (
+            ("show", "plain.json", "--group", "fall"),
+            "--group picks a group of a release of groups, and the source is none: leave --group out.",
+        ),
+        (
+            ("estimate", "entropy", "views.csv", "--label", "viewer", "--group", "fall"),
+            "--group picks a group of a release of groups, and the source is none: leave --group out.",
+        ),
+        (
+            ("estimate", "entropy", "one.json", "--group", "fall", "--label", "viewer"),
+            "--label applies only to data, and the source is a release: leave --label out.",
+        ),
+        (
+            ("estimate", "entropy", "one.json", "--group", "fall", "--epsilon", "1"),
+            "The source is a release, and estimates from it are already private: leave --epsilon out.",
+        ),
+        (
+            ("compare", "one.json", "--epsilon", "1"),
+            "One profile is needed, and the file holds 2 groups by campaign: give the file of a release without --by.",
+        ),
+    ],
+)
+def test_a_group_that_cannot_be_taken_is_told_in_one_sentence(given: tuple[str, ...], told: str, cli: Cli) -> None:
+    done = cli(*given)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.splitlines()[-1] == f"anonhist: {told}"
+    assert done.stderr.count("\n") == 1 + ("compare" in given)
+
+
+@pytest.mark.usefixtures("released")
+def test_a_damaged_file_of_groups_is_no_data(cli: Cli, folder: Path) -> None:
+    (folder / "cut.json").write_text((folder / "one.json").read_text()[:400])
+    done = cli("estimate", "entropy", "cut.json", "--group", "fall")
+    assert (done.returncode, done.stdout) == (3, "")
+    assert "'cut.json' is not a release that can be read: it is not valid JSON." in done.stderr

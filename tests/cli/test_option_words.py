@@ -50,6 +50,7 @@ WORDS = {
     "--format": ("what a row of the source is", "choice"),
     "--find-groups": ("whether groups are found in the data", "flag"),
     "--find-share": ("which share of epsilon finds groups", "S"),
+    "--group": ("which group of a file is taken", "NAME,…"),
     "--groups": ("which groups are released", "LIST"),
     "--guesses": ("how many guesses there are", "B"),
     "--hashes": ("how many bits a label sets", "H"),

@@ -12,20 +12,33 @@ import pytest
 from anonhist.graphs import EdgePrivacy, as_graph, release_degrees
 from anonhist.local import KRR, HeavyHitters
 from anonhist.mechanisms import PartitionMechanism, compare, release
+from anonhist.mechanisms.group_selection import FindGroups
+from anonhist.mechanisms.grouping import release_groups
 from anonhist.outward import Shown
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile
+from anonhist.profiles.grouped import GroupedProfile
 from anonhist.properties.catalogue import estimate_all
 from anonhist.properties.entropy import entropy
 from anonhist.properties.estimate import Estimates
 from anonhist.properties.guessing.guessing_curve import guessing_curve
 from anonhist.releases import Release
+from anonhist.releases.grouped import GroupedRelease
 from anonhist.report import plot
 from anonhist.report.notebook.views import CELLS, html_of
 from anonhist.sketches import DomainSketch
 
 PROFILE = Profile.from_counts([9, 8, 8, 3, 1, 1])
 EVIL = "<script>alert('1')</script>\"&"
+
+
+GROUPED = GroupedProfile(
+    (EVIL, "day"),
+    {(EVIL, f"{at:02}") if at % 2 else (None, f"{at:02}"): PROFILE for at in range(23)},
+    unit=PrivacyUnit.item(),
+)
+
+FOUND = GroupedProfile(("day",), {("Mon",): PROFILE}, unit=PrivacyUnit.item(), finding=FindGroups("0.1", "1e-9"))
 
 
 @pytest.fixture(scope="module")
@@ -35,6 +48,7 @@ def values() -> dict[str, Shown]:
     tally = survey.tally(survey.randomize([EVIL] * 50 + ["cat"] * 20))
     return {
         "release": made,
+        "groups": release_groups(GROUPED, epsilon=9, simulations=2),
         "degrees": release_degrees(as_graph([(1, 2), (2, 3), (3, 4)]), privacy=EdgePrivacy(), epsilon=1),
         "capped": release(PROFILE, epsilon=40, unit=PrivacyUnit.label(max_count=5)),
         "estimate": entropy(made),
@@ -67,7 +81,7 @@ def test_cells_are_whole_and_have_no_script(cells: dict[str, str], whole_piece: 
 
 
 def test_texts_of_users_are_escaped(cells: dict[str, str]) -> None:
-    for name in ("survey", "frequencies"):
+    for name in ("survey", "frequencies", "groups"):
         assert "&lt;script&gt;alert(" in cells[name], name
         assert "&lt;b&gt;" in cells["frequencies"]
 
@@ -98,7 +112,18 @@ def _luminance(color: str) -> float:
 
 
 def test_every_cell_says_what_was_promised_or_that_nothing_was(cells: dict[str, str]) -> None:
-    private = ("release", "degrees", "capped", "estimate", "estimates", "curve", "survey", "frequencies", "sketch")
+    private = (
+        "release",
+        "groups",
+        "degrees",
+        "capped",
+        "estimate",
+        "estimates",
+        "curve",
+        "survey",
+        "frequencies",
+        "sketch",
+    )
     for name in private:
         assert re.search(r"<b>Promise[^<]*:</b> [\d.]+-differentially private", cells[name]), name
         assert "not private" not in cells[name].lower(), name
@@ -134,6 +159,24 @@ def test_what_is_too_large_to_be_simulated_is_shown_without_intervals() -> None:
     html = html_of(huge)
     assert "not simulated (0 simulations)" in html
     assert "no interval" in html
+
+
+def test_of_many_groups_some_are_shown_and_what_it_cost_to_find_them(cells: dict[str, str]) -> None:
+    html = cells["groups"]
+    assert html.count("<tr>") == 1 + 20
+    assert "<b>More:</b> 3 more groups, in the table of to_pandas()." in html
+    assert '<th scope="row">(missing)</th><td>00</td>' in html
+    assert "The groups were found" not in html
+    found = release_groups(FOUND, epsilon=1, simulations=2)
+    assert "with ε = 0.1 and δ ≤ 1.0e-9 of the whole budget" in html_of(found)
+
+
+def test_groups_that_no_memory_holds_are_shown_without_intervals() -> None:
+    made = PartitionMechanism(3).release(PROFILE)
+    huge = replace(made, profile=Profile.from_prevalences({2**22: 2**22}), simulations=None)
+    html = html_of(GroupedRelease(("day",), {("Mon",): huge}))
+    assert "no interval" in html
+    assert "Private release of 1 group by day" in html
 
 
 def test_two_cells_do_not_share_names(cells: dict[str, str]) -> None:

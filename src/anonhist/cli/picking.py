@@ -50,8 +50,9 @@ def pick_group(release: GroupedRelease, given: str | None) -> Release:
     (4, 0)
     """
     from anonhist.report.groups.wording import MISSING, names_of
+    from anonhist.report.wording import many
 
-    held = f"the file holds {len(release):,} groups by {', '.join(release.by)}"
+    held = f"the file holds {many(len(release), 'group')} by {', '.join(release.by)}"
     if given is None:
         if "--group" not in options_of(click.get_current_context().command):
             raise UsageError(f"One profile is needed, and {held}: give the file of a release without --by.")

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from anonhist.errors import UsageError
-from anonhist.outward import Saved, Tabular
+from anonhist.outward import Saved, Shown, Tabular
 from anonhist.privacy import short_decimal
 from anonhist.privacy.guarantee import round_up
 from anonhist.profiles.grouped import Group
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from anonhist.releases.protocols import Mechanism
 
 
-class GroupedRelease(Mapping[Group, Release], Tabular, Saved):
+class GroupedRelease(Mapping[Group, Release], Shown, Tabular, Saved):
     """The private profile of each of several groups, with one guarantee for all of them together.
 
     The guarantee of each group's release is that of the group alone; :attr:`guarantee` is for all of them.

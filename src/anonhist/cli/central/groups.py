@@ -190,10 +190,10 @@ def show_groups(release: GroupedRelease, stream: TextIO) -> None:
     from rich.text import Text
 
     from anonhist.report.groups.wording import names_of
-    from anonhist.report.wording import interval, promise_lines
+    from anonhist.report.wording import interval, many, promise_lines
 
     words = next(iter(release.values())).words
-    say_line(f"Released: {len(release):,} groups by {', '.join(release.by)}.", stream)
+    say_line(f"Released: {many(len(release), 'group')} by {', '.join(release.by)}.", stream)
     for title, sentence in promise_lines(release.guarantee):
         say_line(f"{title}: {sentence}", stream)
     say_line(f"Mechanism: {release.mechanism.name}. {release.reason}", stream)

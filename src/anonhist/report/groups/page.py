@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from html import escape
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -14,6 +15,7 @@ from anonhist.report.groups.wording import (
     NOISY,
     cards_of,
     cells_of,
+    how_found,
     levels_for,
     names_of,
     not_covered,
@@ -81,9 +83,12 @@ def _main(release: GroupedRelease, command: str | None) -> str:
         warning=epsilon_warning(guarantee),
         cards="".join(card(*each) for each in cards_of(release)),
         promised=promised(
-            guarantee, sentence=plain_promise(guarantee, result=ALL_TOGETHER), not_covered=not_covered(release)
+            guarantee,
+            sentence=plain_promise(guarantee, result=ALL_TOGETHER),
+            also=paragraphs(filter(None, [how_found(release)])),
+            not_covered=not_covered(release),
         ),
-        remarks=paragraphs(remarks_of(release)),
+        remarks=paragraphs(remarks_of(release, first.error)),
         table=_table(release),
         download=_download(release),
         panels="".join(
@@ -96,14 +101,15 @@ def _main(release: GroupedRelease, command: str | None) -> str:
 
 
 def _table(release: GroupedRelease) -> str:
-    """Return the table of groups: grouping columns, items, their error, labels, and labels at a few thresholds."""
+    """Return the table of groups: grouping columns, items, labels, labels at a few thresholds, and the error."""
     levels, words = levels_for(release), _first(release).words
     above = '<th scope="col" rowspan="2">{}</th>'.format
     heads = (
         _names(release.by, 'scope="col" rowspan="2"')
         + above(escape(words.total))
+        + f'<th scope="colgroup" colspan="{1 + len(levels)}">{escape(words.labels)}</th>'
         + above("expected<br>error")
-        + f'<th scope="colgroup" colspan="{1 + len(levels)}">{escape(words.labels)}</th></tr><tr>'
+        + "</tr><tr>"
         + "".join(f'<th scope="col">{head}</th>' for head in ("all", *(f"{level:,} or more" for level in levels)))
     )
     rows = "".join(
@@ -160,8 +166,8 @@ def _how_to_read(release: Release) -> str:
 
 
 def _download(release: GroupedRelease) -> str:
-    try:
-        return download(release, rows=sum(len(each.profile) for each in release.values()), name="groups.csv")
-    except UsageError:
-        # A grouping column is called as one of the table: files that hold the whole have it.
-        return ""
+    """Return a link to the numbers, or where they are: they may be very many, and no table may hold their names."""
+    link = ""
+    with suppress(UsageError):
+        link = download(release, rows=sum(len(each.profile) for each in release.values()), name="groups.csv")
+    return link or paragraphs(["The numbers of all counts are in the files of the release."])

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from anonhist.profiles.grouped import Group
-    from anonhist.releases import Release
+    from anonhist.releases import Release, ReleaseError
     from anonhist.releases.grouped import GroupedRelease
 
 # Columns of k+ counts that a phone can still scroll through.
@@ -59,16 +59,16 @@ def levels_for(release: GroupedRelease) -> list[int]:
 
 
 def cells_of(release: Release, levels: Sequence[int]) -> list[tuple[str, str]]:
-    """Return the numbers of a group, each with its interval: items, their error, labels, and labels at the levels.
+    """Return the numbers of a group, each with its interval: items, labels, labels at the levels, the expected error.
 
-    The items have none: their error is at most that of the whole profile.
+    The items have no interval: they are off by no more than the profile is.
     """
     noisy = f"{NOISY} " if release.mostly_noise else ""
     expected = release.error.sorted_l1
     return [
         (f"{noisy}{release.n:,}", ""),
-        ("–" if expected is None else f"{expected.value:,.0f}", ""),
         *((f"{found.value:,.0f}", interval(*found.interval)) for found in map(release.k_plus, (1, *levels))),
+        ("–" if expected is None else f"{expected.value:,.0f}", ""),
     ]
 
 
@@ -105,15 +105,12 @@ def cards_of(release: GroupedRelease) -> list[tuple[str, str]]:
             f"the whole privacy budget, for all groups together and for {guarantee.unit}",
         ),
     ]
-    errors = sorted(
-        (
-            (each.error.sorted_l1.value, at)
-            for at, each in enumerate(release.values())
-            if each.error.sorted_l1 is not None
-        )
-    )
-    if errors:
-        typical = list(release.values())[errors[len(errors) // 2][1]]
+    known = [
+        (error.value, at) for at, each in enumerate(release.values()) if (error := each.error.sorted_l1) is not None
+    ]
+    if known:
+        _, middle = sorted(known)[len(known) // 2]
+        typical = list(release.values())[middle]
         noisy = sum(each.mostly_noise for each in release.values())
         cards += [
             (
@@ -128,11 +125,9 @@ def cards_of(release: GroupedRelease) -> list[tuple[str, str]]:
     return cards
 
 
-def remarks_of(release: GroupedRelease) -> list[str]:
-    """Return sentences on what the numbers leave out, where they do."""
-    return [
-        each for each in (how_found(release), no_intervals(next(iter(release.values())).error), _bound(release)) if each
-    ]
+def remarks_of(release: GroupedRelease, error: ReleaseError) -> list[str]:
+    """Return sentences on what the numbers leave out, where they do; ``error`` is that of a group."""
+    return [each for each in (no_intervals(error), _bound(release)) if each]
 
 
 def _bound(release: GroupedRelease) -> str:

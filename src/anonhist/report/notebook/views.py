@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 # Where the cell of each kind of value is made, by the name it is known as: loaded for those alone who look at such.
 CELLS = {
     "release": ".report.notebook.cells:release_cell",
+    "groups": ".report.notebook.groups:groups_cell",
     "estimate": ".report.notebook.cells:estimate_cell",
     "estimates": ".report.notebook.cells:estimates_cell",
     "curve": ".report.notebook.cells:curve_cell",

@@ -1,0 +1,55 @@
+"""What a notebook shows of a release of groups."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from anonhist.errors import DataError
+from anonhist.privacy import short_decimal
+from anonhist.report.groups.wording import how_found, names_of, remarks_of
+from anonhist.report.notebook.cell import Cell
+from anonhist.report.wording import interval, many, promise_of
+
+if TYPE_CHECKING:
+    from anonhist.releases import Release
+    from anonhist.releases.grouped import GroupedRelease
+
+_ROWS = 20
+
+
+def groups_cell(release: GroupedRelease) -> Cell:
+    """Return the cell of a release of groups: the first of them, whose errors are computed if they have not been."""
+    alarms, promise = promise_of(release.guarantee)
+    shown = {group: _with_error(each) for group, each in islice(release.items(), _ROWS)}
+    first = next(iter(shown.values()))
+    words = first.words
+    found = how_found(release)
+    left = len(release) - len(shown)
+    more = [("More", f"{many(left, 'more group')}, in the table of to_pandas().")] if left else []
+    return Cell(
+        title=f"Private release of {many(len(release), 'group')} by {', '.join(release.by)}, "
+        f"ε = {short_decimal(release.guarantee.epsilon)}, protecting {release.guarantee.unit}",
+        head=(*release.by, words.total, words.labels, "95 % interval"),
+        rows=[
+            (*names_of(group), f"{each.n:,}", f"{reached.value:,.0f}", interval(*reached.interval))
+            for group, each in shown.items()
+            for reached in [each.k_plus(1)]
+        ],
+        alarms=alarms,
+        told=[*more, *promise, *([("Groups", found)] if found else [])],
+        folded=[
+            ("Mechanism", f"{release.mechanism.name}. {release.reason}"),
+            *(("Note", each) for each in remarks_of(release, first.error)),
+        ],
+    )
+
+
+def _with_error(release: Release) -> Release:
+    try:
+        _ = release.error
+    except DataError:
+        # Profiles that no memory holds are not simulated; they are shown all the same.
+        return replace(release, simulations=0)
+    return release

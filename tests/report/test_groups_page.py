@@ -1,0 +1,202 @@
+"""The page of a release of groups: every group is in it, each number the release's, and what must be said is said."""
+
+import re
+import time
+from collections.abc import Callable
+from functools import cache
+from html import escape, unescape
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+import numpy as np
+import pytest
+
+from anonhist.errors import UsageError
+from anonhist.formats.tables import csv_text
+from anonhist.mechanisms import PrevalenceMechanism
+from anonhist.mechanisms.group_selection import FindGroups
+from anonhist.mechanisms.grouping import release_groups
+from anonhist.privacy import PrivacyUnit
+from anonhist.profiles import Profile
+from anonhist.profiles.grouped import GroupedProfile
+from anonhist.releases.grouped import GroupedRelease
+from anonhist.report import write_report
+from anonhist.report.groups.wording import cells_of, levels_for
+from anonhist.report.wording import interval
+from anonhist_testing.sources import SeededSource
+
+EVIL = "<script>alert('1')</script>\"&"
+KEY = "0123456789abcdef" * 2
+LONG = "a name of a campaign that nobody would put into one line of a table"
+COUNTS = np.maximum(1, (300 / np.arange(1, 200) ** 0.9).astype(np.int64))
+PROFILES = {
+    (EVIL, "1"): Profile.from_counts(COUNTS),
+    (LONG, None): Profile.from_counts(COUNTS[:40]),
+    ("ü", "2"): Profile.from_counts([2]),
+    ("winter", "2"): Profile([], []),
+}
+UNITS: dict[str, tuple[PrivacyUnit, dict[str, Any]]] = {
+    "item": (PrivacyUnit.item(), {}),
+    "found": (PrivacyUnit.item(), {"finding": FindGroups("0.25", "1e-9")}),
+    "users": (PrivacyUnit.user(max_items=3), {"order_key": KEY}),
+    "users in groups": (PrivacyUnit.user(max_items=3, groups=2), {"order_key": KEY}),
+    "labels": (PrivacyUnit.label(max_count=20, groups=2), {"order_key": KEY}),
+}
+COMMAND = "anonhist release 'a <b> & \"c\".csv' --by campaign --report out.html"
+
+
+@cache
+def release_of(name: str, simulations: int = 4) -> GroupedRelease:
+    unit, given = UNITS[name]
+    grouped = GroupedProfile((f"campaign {EVIL}", "day"), PROFILES, unit=unit, **given)
+    return release_groups(grouped, epsilon=2, simulations=simulations, source=SeededSource(5))
+
+
+def many_groups(number: int, epsilon: int = 1) -> GroupedRelease:
+    profiles = {(f"c{at // 25:02}", f"d{at % 25:02}"): Profile.from_counts(COUNTS[at % 50 :]) for at in range(number)}
+    grouped = GroupedProfile(("campaign", "day"), profiles, unit=PrivacyUnit.item())
+    return release_groups(grouped, epsilon=epsilon, simulations=2, source=SeededSource(6))
+
+
+def written(release: GroupedRelease, folder: Path, **options: Any) -> str:
+    write_report(release, folder / "groups.html", **options)
+    return (folder / "groups.html").read_text(encoding="utf-8")
+
+
+@pytest.fixture(params=UNITS)
+def name(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+def rows_of(page: str) -> list[list[str]]:
+    """Return the cells of the table of groups, the ends of an interval after the number that it is of."""
+    body = re.search(r'<table class="groups">.*?<tbody>(.*?)</tbody>', page, flags=re.DOTALL)
+    assert body is not None
+    rows = [re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row) for row in body[1].split("<tr>")[1:]]
+    return [[unescape(part) for cell in row for part in cell.removesuffix("</span>").split("<span>")] for row in rows]
+
+
+def test_the_page_is_whole_and_says_what_was_promised(name: str, tmp_path: Path, whole: Callable[[str], None]) -> None:
+    release = release_of(name)
+    page = written(release, tmp_path, command=COMMAND, data_name="a <b>.csv", title="Reach & more")
+    whole(page)
+    assert "<h1>Reach &amp; more</h1>" in page
+    assert "Data: a &lt;b&gt;.csv. " in page
+    assert f"<pre>{escape(COMMAND)}</pre>" in page
+    factor = "9.49 (plus δ ≤ 1.1e-9)" if name == "found" else "7.39"
+    assert f"changes the probability of any result for all groups together by at most a factor of {factor}" in page
+    assert escape(str(release.guarantee)) in page
+    assert f"Mechanism: <b>{release.mechanism.name}</b>. {escape(release.reason)}" in page
+    assert "Errors come from 4 new runs of the mechanism on the released profile of each group" in page
+    assert "spends the budget once more" in page
+    assert "<script" not in page
+
+
+def test_every_number_is_that_of_the_release(name: str, tmp_path: Path) -> None:
+    release = release_of(name)
+    levels = levels_for(release)
+    assert len(levels) in range(2, 5)
+    page = written(release, tmp_path)
+    heads = re.findall(r"<th scope=\"col\">(.*?)</th>", page)
+    assert heads == ["all", *(f"{level:,} or more" for level in levels)]
+    rows = rows_of(page)
+    assert [row[:2] for row in rows] == [[EVIL, "1"], [LONG, "(missing)"], ["ü", "2"], ["winter", "2"]]
+    for row, each in zip(rows, release.values(), strict=True):
+        reached = [each.k_plus(level) for level in (1, *levels)]
+        ends = [text for found in reached for text in (f"{found.value:,.0f}", interval(*found.interval))]
+        marked = "* " if each.mostly_noise else ""
+        assert each.error.sorted_l1 is not None
+        assert row[2:] == [f"{marked}{each.n:,}", *ends, f"{each.error.sorted_l1.value:,.0f}"]
+    assert unquote(unescape(page)).count(csv_text(release)) == 1
+
+
+def test_each_group_is_drawn_on_the_same_scales(tmp_path: Path, reader_of: Callable[[str], Any]) -> None:
+    page = written(release_of("labels"), tmp_path)
+    drawings = reader_of(page).all("svg")
+    assert len(drawings) == len({each["aria-label"] for each in drawings}) == len(PROFILES)
+    assert all(each["role"] == "img" for each in drawings)
+    captions = [re.sub("<[^>]*>", "", each) for each in re.findall("<figcaption>(.*?)</figcaption>", page)]
+    assert [unescape(each) for each in captions] == [f"{EVIL}, 1", f"{LONG}, (missing)", "ü, 2", "winter, 2"]
+    assert "<title>labels with 20 items or more: " in page
+    assert "which has" not in page
+
+
+def test_what_the_promise_leaves_out_is_said(tmp_path: Path) -> None:
+    pages = {name: written(release_of(name), tmp_path, overwrite=True) for name in UNITS}
+    for name, page in pages.items():
+        public, found = (
+            "Which groups there are: the list of groups is public." in page,
+            "small groups are missing" in page,
+        )
+        assert (public, found) == (name != "found", name == "found"), name
+    assert "The groups were found in the data, privately, with ε = 0.25 and δ ≤ 1.0e-9 of the whole" in pages["found"]
+    assert "Only groups of many items are found" in pages["found"]
+    chosen = f"chosen with the order key {KEY}"
+    assert f"At most 3 items of each user count in all groups together, {chosen}. Errors" in pages["users"]
+    assert f"At most 3 items of each user count in each of at most 2 groups, {chosen}." in pages["users in groups"]
+    assert f"Each label counts in at most 2 groups, {chosen}, and at most 20 times in each." in pages["labels"]
+    assert "What all users of a small group have in common: the promise is for one user." in pages["users"]
+    assert "chosen with" not in pages["item"]
+
+
+def test_without_simulations_no_error_is_told(tmp_path: Path) -> None:
+    release = release_of("item", simulations=0)
+    page = written(release, tmp_path)
+    assert "No errors were simulated (0 simulations)" in page
+    assert "mostly noise" not in page
+    assert [row[-1] for row in rows_of(page)] == ["–"] * len(PROFILES)
+
+
+def test_five_hundred_groups_stay_readable(tmp_path: Path, whole: Callable[[str], None]) -> None:
+    release = many_groups(500)
+    began = time.process_time()
+    page = written(release, tmp_path)
+    assert time.process_time() - began < 60
+    whole(page)
+    assert len(page.encode()) < 5_000_000
+    assert len(rows_of(page)) == 500
+    assert page.count("<figure>") == 24
+    assert "These are the first 24 groups, in the order of the table, which has 476 more." in page
+    assert "The numbers of all counts are in the files of the release." in page
+    assert "0 of 500" in page
+
+
+def test_more_groups_are_in_the_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("anonhist.report.groups.page._MOST_LISTED", 3)
+    page = written(release_of("item"), tmp_path)
+    assert len(rows_of(page)) == 3
+    assert "And 1 more group, which files of the release have." in page
+
+
+def test_a_column_that_no_table_can_have_is_shown_all_the_same(tmp_path: Path) -> None:
+    grouped = GroupedProfile(("count",), {("7",): PROFILES["ü", "2"]}, unit=PrivacyUnit.item())
+    release = release_groups(grouped, epsilon=2, simulations=2)
+    page = written(release, tmp_path)
+    assert "download=" not in page
+    assert "A differentially private profile of 1 group by count, under one promise." in page
+
+
+def test_levels_suit_most_groups() -> None:
+    def levels(largest: list[int], unit: PrivacyUnit) -> list[int]:
+        made = PrevalenceMechanism(40, unit, public_cap=None if unit.max_count else 10**4)
+        profiles = {(f"{at}",): Profile.from_counts([count, count]) for at, count in enumerate(largest)}
+        return levels_for(GroupedRelease(("g",), {group: made.release(each) for group, each in profiles.items()}))
+
+    item = PrivacyUnit.item()
+    assert levels([1, 1, 900], item) == []
+    assert levels([3, 3, 900], item) == [2, 3]
+    assert levels([1, 900, 900], item) == [2, 5, 20, 100]
+    assert levels([1, 1], PrivacyUnit.label(max_count=7)) == [2, 3, 5, 7]
+    assert levels([1], PrivacyUnit.label(max_count=1)) == []
+
+
+def test_cells_say_where_nothing_is_known() -> None:
+    release = release_of("item", simulations=0)["winter", "2"]
+    assert cells_of(release, ())[-1] == ("–", "")
+
+
+def test_a_release_of_groups_has_no_truth(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="applies only to releases of degrees"):
+        write_report(release_of("item"), tmp_path / "x.html", not_private_truth=PROFILES["ü", "2"])
+    assert list(tmp_path.iterdir()) == []
