@@ -25,8 +25,10 @@ from anonhist.mechanisms import (
     PrevalenceMechanism,
     compare,
 )
+from anonhist.mechanisms.grouping import release_groups
 from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile
+from anonhist.profiles.grouped import GroupedProfile
 from anonhist.properties.curve import Curve
 from anonhist.properties.diversity.hill_curve import hill_curve
 from anonhist.properties.estimate import Estimate
@@ -404,6 +406,21 @@ def released_degrees() -> Callable[[str], Release]:
 @pytest.fixture(scope="session")
 def true_degrees() -> Profile:
     return LADDER
+
+
+def write_groups_page(number: int) -> str:
+    """Return the page of a release of groups, with long names and without breaks in them."""
+    profiles = {("x" * (at % 3 * 60 + 1), f"day {at:02}"): SMALL for at in range(number)}
+    grouped = GroupedProfile(("campaign", "day"), profiles, unit=PrivacyUnit.item())
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "page.html"
+        write_report(release_groups(grouped, epsilon=2, simulations=2, source=SeededSource(3)), path, command=COMMAND)
+        return path.read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="session")
+def groups_page() -> Callable[[int], str]:
+    return write_groups_page
 
 
 # What a browser would fetch or follow.

@@ -138,6 +138,18 @@ def test_no_estimate_sticks_out_of_a_narrow_window(local_page: Callable[[str], s
     assert min(drawings) > 300
 
 
+@pytest.mark.parametrize("number", [3, 30])
+def test_no_groups_stick_out_of_a_narrow_window(groups_page: Callable[[int], str], tmp_path: Path, number: int) -> None:
+    path = tmp_path / "groups.html"
+    path.write_text(add_measuring(groups_page(number)), encoding="utf-8")
+    wide, drawings = measure_page(path, tmp_path)
+    # The table is scrolled.
+    assert [each for each in wide if not each.startswith('<div class="scrolled"')] == []
+    # Two are side by side.
+    assert len(drawings) == min(number, 24)
+    assert all(150 < each < 200 for each in drawings)
+
+
 def test_a_comparison_is_drawn_light_and_dark(compared_page: Callable[[str], str], tmp_path: Path) -> None:
     path, size = tmp_path / "compare.html", "--window-size=1000,1700"
     path.write_text(compared_page("all"), encoding="utf-8")

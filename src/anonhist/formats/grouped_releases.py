@@ -156,4 +156,3 @@ def _from_parquet(content: bytes) -> GroupedRelease:
 
 
 FILES = FileKind(NAME, {".json": from_grouped_document, ".parquet": _from_parquet})
-read_grouped_release = FILES.read
