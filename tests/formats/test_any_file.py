@@ -20,7 +20,7 @@ from anonhist.releases import Release
 from anonhist.sketches import HashedSketch
 
 SURVEY = KRR(alphabet=3, epsilon=1)
-FORMATS = "anonhist.release, anonhist.survey, anonhist.tally"
+FORMATS = "anonhist.release, anonhist.grouped-release, anonhist.survey, anonhist.tally"
 
 
 @pytest.mark.parametrize("ending", [".json", ".parquet", ".JSON"])

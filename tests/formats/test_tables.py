@@ -29,12 +29,13 @@ from anonhist.properties.estimate import Estimates
 from anonhist.properties.rarefaction import rarefaction_curve
 from anonhist.properties.support_size import support_size
 from anonhist.releases import Release
+from anonhist.releases.grouped import GroupedRelease
 from anonhist.sketches.recommendation import BucketRecommendation, BucketRow
 
 PROFILE = Profile.from_counts([9, 8, 8, 3, 1, 1])
 PETS = KRR(alphabet=["cat", 'd"og,', "<b>"], epsilon=2)
 KINDS = ["release", "estimate", "estimates", "curve", "hill curve", "comparison", "frequencies", "tally", "reports"]
-KINDS += ["plan", "recommendation", "buckets", "degree statistics"]
+KINDS += ["plan", "recommendation", "buckets", "degree statistics", "groups"]
 
 
 @pytest.fixture
@@ -55,6 +56,7 @@ def values(releases: dict[str, Release]) -> dict[str, Tabular]:
         "recommendation": recommend(alphabet_size=5, epsilon=1, users=1000),
         "buckets": BucketRecommendation((BucketRow(50, 2.0, 400, 0.1, 0.2, 0.01),), 50, "the only one"),
         "degree statistics": degree_statistics(PROFILE),
+        "groups": GroupedRelease(("day",), {("Mon",): releases["frobenius"], ('T"ue,',): releases["frobenius"]}),
     }
 
 
