@@ -3,6 +3,7 @@
 import csv
 import io
 import sys
+from collections.abc import Mapping
 from typing import Any
 
 import duckdb
@@ -77,7 +78,8 @@ def test_every_library_sees_the_same_rows(values: dict[str, Tabular]) -> None:
         table = value.to_arrow()
         assert table.num_rows > 0, name
         assert pa.table(value).equals(table), name
-        assert value.to_polars().equals(pl.DataFrame(value)), name
+        # Of a mapping Polars makes a column for each key.
+        assert isinstance(value, Mapping) or value.to_polars().equals(pl.DataFrame(value)), name
         assert value.to_polars().equals(pl.DataFrame(table)), name
         pd.testing.assert_frame_equal(value.to_pandas(), table.to_pandas())
         pd.testing.assert_frame_equal(pd.DataFrame.from_arrow(value), table.to_pandas(), check_dtype=False)
