@@ -221,7 +221,7 @@ def test_reading_that_cannot_be_is_refused_as_by_release(cli: Cli) -> None:
     assert done.stderr.splitlines()[1].startswith("anonhist: ")
     done = cli("compare", "events.csv", "--epsilon", "1", "--user", "label")
     assert (done.returncode, done.stdout) == (2, "")
-    assert "--user and --max-per-user belong together" in done.stderr
+    assert "--user and --max-per-user must be given together" in done.stderr
 
 
 @pytest.mark.parametrize("name", ["out.json", "out.parquet"])

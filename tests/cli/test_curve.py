@@ -195,7 +195,7 @@ _WRONG: list[tuple[tuple[str, ...], str]] = [
     (("hill", "--order", "0:3:1e-99999"), "take a larger step"),
     (("hill", "--order", "1,0"), "--order must be ascending"),
     (("hill", "--order", "0,13"), "--order must be a number from 0 to 12"),
-    (("spiral",), "'spiral' is not one of 'rarefaction', 'guessing', 'hill'"),
+    (("spiral",), "there is no 'spiral'; choose one of rarefaction, guessing, hill"),
     (("hill", "-o", "out.json"), "A curve is written as CSV"),
     (("hill", "--report", "out.pdf"), ".html"),
 ]

@@ -296,7 +296,7 @@ def test_the_commands_named_instead_keep_what_was_said_of_the_data_and_of_whom_t
 ) -> None:
     (folder / "my log.csv").write_text("label;user\n" + "".join(f"zebra{i % 7};u{i}\n" * 3 for i in range(40)))
     read = ("--label", "label", "--user", "user", "--delimiter", ";", "--max-per-user", "2", "--unit", "user")
-    asked = ("--draws", "90", "--level", "0.9", "--public-items", "80")
+    asked = ("--draws", "90", "--level", "0.9", "--known-items", "80")
     done = cli("estimate", "support-coverage", "my log.csv", *read, *asked, "--epsilon", "1000")
     first, second = (shlex.split(line)[1:] for line in done.stderr.splitlines() if line.startswith("  anonhist "))
     # Each is run as it stands: the release is for the same users, and the answer to the same question.
@@ -314,7 +314,7 @@ def test_the_commands_named_instead_keep_what_was_said_of_the_data_and_of_whom_t
 def test_private_estimates_protect_users_too(cli: Cli, folder: Path) -> None:
     (folder / "log.csv").write_text("label,user\n" + "".join(f"zebra{i % 7},u{i}\n" * 3 for i in range(40)))
     given = ("estimate", "entropy", "log.csv", "--label", "label", "--user", "user", "--max-per-user", "2")
-    done = cli(*given, "--epsilon", "1", "--public-items", "80")
+    done = cli(*given, "--epsilon", "1", "--known-items", "80")
     (row,) = rows(done.stdout)
     assert "one user with at most 2 items" in row["guarantee"]
     assert "Note: at most 2 of each user's items count. The interval does not cover the items left out;" in done.stderr
@@ -358,7 +358,7 @@ _WRONG: list[tuple[tuple[str, ...], str]] = [
     (("entropy", "--level", "nan"), "--level must be a number between 0 and 1"),
     (("entropy", "--unit", "item"), "--unit applies only to private estimates"),
     (("entropy", "--relation", "substitute"), "--relation applies only to private estimates"),
-    (("entropy", "--public-items", "9"), "--public-items applies only to private estimates"),
+    (("entropy", "--known-items", "9"), "--known-items applies only to private estimates"),
     (("entropy", "--max-count", "9"), "--max-count requires --unit label"),
     (("entropy", "-o", "found.json"), "end the path in .csv"),
     (("entropy", "-o", ""), "''"),
@@ -377,7 +377,7 @@ _WRONG: list[tuple[tuple[str, ...], str]] = [
     (("renyi-entropy", "--order", "1.5", *_ITEM), "--order must be a whole number from 2 to 12"),
     (("support-size", "--method", "coverage", *_ITEM), "needs --alphabet-size"),
     (("entropy", "--unit", "label", "--max-count", "9", *_ITEM), "protect items or users"),
-    (("entropy", "--public-items", "0", *_ITEM), "--public-items must be a whole number"),
+    (("entropy", "--known-items", "0", *_ITEM), "--known-items must be a whole number"),
     (("entropy", "--unit", "user", *_ITEM), "--max-per-user M"),
     (("entropy", "--level", "1", *_ITEM), "--level must be a number between 0 and 1"),
 ]
@@ -435,7 +435,7 @@ def test_bad_data_are_3(cli: Cli, folder: Path) -> None:
         ("distance-to-uniformity", "--alphabet-size", "2"),
         ("power-sum", "--order", "12"),
         ("support-coverage", "--draws", "30", "--method", "good-toulmin"),
-        ("entropy", "--public-items", "1"),
+        ("entropy", "--known-items", "1"),
     ],
     ids=" ".join,
 )
@@ -463,3 +463,12 @@ def test_an_empty_source_says_nothing_and_says_so(cli: Cli, folder: Path) -> Non
     assert row["says"] == "no interval"
     told = cli("estimate", "support-size", "empty.csv", "-o", "found.csv").stdout
     assert "support-size: 0 labels, without an interval: nothing can be estimated from an empty profile" in told
+
+
+@pytest.mark.parametrize("command", [("estimate", "entropy"), ("curve", "rarefaction")])
+def test_options_for_data_are_refused_for_a_release(command: tuple[str, str], cli: Cli, folder: Path) -> None:
+    assert cli("release", "events.csv", "--epsilon", "1", "--simulations", "2", "-o", "out.json").returncode == 0
+    done = cli(*command, "out.json", "--label", "label")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == ("anonhist: --label applies only to data, and the source is a release: leave --label out.\n")
+    assert (folder / "out.json").exists()

@@ -76,7 +76,8 @@ WORDS = {
     "--f": ("f of RAPPOR", "F"),
     "--points": ("at how many places a curve is computed", "P"),
     "--public-cap": ("a public bound of counts", "C"),
-    "--public-items": ("the number of items, if that is public", "N"),
+    "--known-items": ("the number of items, if that is public", "N"),
+    "--public-items": ("how many items there are at most", "N"),
     "--public-labels": ("the number of labels, if that is public", "L"),
     "--public-nodes": ("the number of nodes, if that is public", "N"),
     "--quick": ("whether a small setting is run", "flag"),
@@ -113,7 +114,6 @@ REVIEWED = {
     ("--decoder", "--mechanism"),
     ("--decoder", "--method"),
     ("--mechanism", "--method"),
-    ("--public-items", "--public-nodes"),
 }
 COMMANDS = dict(commands_of(anonhist))
 

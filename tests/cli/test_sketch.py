@@ -79,7 +79,10 @@ def test_a_hashed_sketch_is_made_as_asked(folder: Path, cli: Cli) -> None:
     assert (sketch.unit, sketch.relation) == (PrivacyUnit.user(max_items=5), NeighboringRelation.SUBSTITUTE)
     assert [part.gamma for part in sketch.noise] == [Fraction(3, 100)]
     assert done.stdout.splitlines() == [
-        "Sketch: 1,000 counters into which labels are thrown by their hash; a share of 1/10 of all labels is counted.",
+        (
+            "Sketch: 1,000 counters; each label is assigned to one of them by its hash; a share of 1/10 of all labels "
+            "is counted."
+        ),
         f"Promise: {sketch.guarantee.sentence}",
         "Protection: strong: even odds on what was protected can become at most 57.5 %.",
         f"Key: {'Woche 47 ü'.encode().hex()} ('Woche 47 ü'), which is public.",
@@ -296,7 +299,7 @@ def test_info_says_nothing_of_what_was_counted(files: Path, cli: Cli) -> None:
 def test_keys_cannot_take_over_a_terminal(folder: Path, cli: Cli) -> None:
     write(HashedSketch(buckets=1, epsilon=1, key=b"\x1b[2J"), folder / "a.sketch")
     shown = cli("sketch", "info", "a.sketch").stdout
-    assert "Sketch: 1 counter into which" in shown
+    assert "Sketch: 1 counter; each label" in shown
     assert "Key: 1b5b324a, which is public.\n" in shown
     write(HashedSketch(buckets=1, epsilon=1, key=b"\xff"), folder / "b.sketch")
     assert "Key: ff, which is public.\n" in cli("sketch", "info", "b.sketch").stdout

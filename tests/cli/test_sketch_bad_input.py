@@ -40,7 +40,7 @@ def files(folder: Path) -> Path:
 
 
 CASES: list[tuple[tuple[str, ...], int, str]] = [
-    (("new", "-o", "new.sketch"), 2, "one of --buckets B, --alphabet FILE and --like SKETCH"),
+    (("new", "-o", "new.sketch"), 2, "one of --buckets B, --alphabet FILE or --like SKETCH"),
     (("new", "--buckets", "9", "--alphabet", "words.txt", "-o", "new.sketch"), 2, "one of --buckets B"),
     (("new", "--buckets", "9", "-o", "new.sketch"), 2, "such as --epsilon 1; there is no default"),
     (("new", "--buckets", "9", "--epsilon", "1"), 2, "Missing option '-o'"),
@@ -113,7 +113,11 @@ CASES: list[tuple[tuple[str, ...], int, str]] = [
     (("profile", "cut.sketch", "-o", "new.json"), 3, "'cut.sketch' is not a sketch that can be read"),
     (("profile", "clipped.sketch", "-o", "new.json"), 2, "before it is unfolded"),
     (("profile", "day.sketch", "--simulations", "1"), 2, "--simulations must be 0 or a whole number from 2 to 1,000"),
-    (("profile", "day.sketch", "--decoder", "magic", "-o", "new.json"), 2, "'magic' is not one of 'empirical-bayes'"),
+    (
+        ("profile", "day.sketch", "--decoder", "magic", "-o", "new.json"),
+        2,
+        "there is no 'magic'; choose one of empirical-bayes",
+    ),
     (("profile", "day.sketch", "-o", "new.html"), 2, "use --report FILE.html"),
     (("profile", "day.sketch", "-o", "new.txt"), 2, ".csv, .json, .parquet"),
     (("profile", "day.sketch", "-o", "new.json", "--report", "new.pdf"), 2, ".html"),

@@ -205,6 +205,16 @@ def test_errors_inside_the_program_show_no_data(process: Cli) -> None:
 
 
 @pytest.mark.slow
+def test_a_package_that_is_not_there_is_named(process: Cli) -> None:
+    script = "import anonhist.cli as cli, anonhist.mechanisms.releasing as m\n"
+    script += "def broken(*a, **k): raise ModuleNotFoundError('zebra', name='scipy')\n"
+    script += "m.PreparedRelease.release = broken\ncli.main()\n"
+    done = process("release", "events.csv", "--epsilon", "1", program=("-c", script))
+    assert (done.returncode, done.stdout) == (70, "")
+    assert done.stderr == "anonhist: the package scipy is missing: install anonhist again, with pip.\n"
+
+
+@pytest.mark.slow
 def test_memory_that_is_not_there_is_told(process: Cli) -> None:
     script = "import anonhist.cli as cli, anonhist.mechanisms.releasing as m\n"
     script += "def broken(*a, **k): raise MemoryError\nm.PreparedRelease.release = broken\ncli.main()\n"

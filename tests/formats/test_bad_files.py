@@ -346,7 +346,7 @@ def test_a_table_of_errors_begins_at_one(releases: dict[str, Release]) -> None:
 
 
 def test_only_releases_are_written(tmp_path: Path, releases: dict[str, Release]) -> None:
-    with pytest.raises(UsageError, match="A profile is private"):
+    with pytest.raises(UsageError, match="A profile is exact and must stay secret"):
         write(releases["frobenius"].profile, tmp_path / "p.json")
     assert list(tmp_path.iterdir()) == []
 

@@ -245,7 +245,7 @@ def test_degrees_to_look_at_must_ascend(at: Any) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("exponent", "start"), [(1.5, 1.0), (2.5, 7.0), (3.5, 999.0), (3.5, 1000.0), (19.0, 1200.0)])
-def test_the_normaliser_is_the_sum(exponent: float, start: float) -> None:
+def test_the_normalizer_is_the_sum(exponent: float, start: float) -> None:
     terms = start + np.arange(2_000_000)
     # In logs of ratios to the first term: none is too small; beyond the last, the integral.
     beyond = (terms[-1] + 0.5) / (exponent - 1) * (terms[-1] / start) ** -exponent

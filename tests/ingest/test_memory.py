@@ -126,7 +126,7 @@ def test_plain_labels_with_nulls() -> None:
     assert read_profile(generate(), keep_null=True) == Profile.from_prevalences({1: 2, 2: 1})
     assert read_profile(generate(), notify=notes.append) == Profile.from_prevalences({1: 1, 2: 1})
     assert len(notes) == 1
-    assert "1 items without a label" in notes[0]
+    assert "1 item without a label was left out" in notes[0]
     assert read_profile([], unit=PrivacyUnit.label(max_count=2)).unit == PrivacyUnit.label(max_count=2)
 
 

@@ -46,7 +46,7 @@ def test_the_hyperbola_holds_every_partition_of_so_many_items(number: int) -> No
 
 @pytest.mark.parametrize("c", [0.02, 0.3, 1.3])
 @each_of("number", [1, 2, 4, 7])
-def test_normaliser_is_the_sum_over_the_domain(number: int, c: float) -> None:
+def test_normalizer_is_the_sum_over_the_domain(number: int, c: float) -> None:
     domain = below(number)
     for reference in partitions_up_to(number):
         exact = math.fsum(math.exp(-c * distance(reference, mu)) for mu in domain)

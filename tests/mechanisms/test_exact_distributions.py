@@ -39,9 +39,9 @@ def test_every_path_of_the_chain_adds_up_to_the_distribution(member: FamilyParam
     chain = DiagonalChain(coordinates(reference), member)
     distribution = drawn_distribution(chain, unexplored=0.03)
     assert math.fsum(distribution.probabilities.values()) + distribution.unexplored == pytest.approx(1, abs=1e-9)
-    normaliser = math.exp(chain.log_normalizer)
+    normalizer = math.exp(chain.log_normalizer)
     for output, probability in distribution.probabilities.items():
-        exact = math.exp(-member.c * distance(reference, output)) * corner_weight(output, member.z) / normaliser
+        exact = math.exp(-member.c * distance(reference, output)) * corner_weight(output, member.z) / normalizer
         assert probability <= exact * (1 + 1e-9)
         assert exact - probability <= distribution.unexplored
         if member.z == 0:
@@ -66,8 +66,8 @@ def test_exact_losses_of_the_partition_mechanism_on_all_neighbours(epsilon: str)
     listed = partitions_up_to(9)
     logs = {}
     for reference in partitions_up_to(6):
-        normaliser = DiagonalChain(coordinates(reference), mechanism.family).log_normalizer
-        logs[reference] = {mu: -mechanism.family.c * distance(reference, mu) - normaliser for mu in listed}
+        normalizer = DiagonalChain(coordinates(reference), mechanism.family).log_normalizer
+        logs[reference] = {mu: -mechanism.family.c * distance(reference, mu) - normalizer for mu in listed}
     worst = max(abs(logs[fewer][mu] - logs[more][mu]) for fewer, more in neighbouring_pairs(5) for mu in listed)
     assert 0.97 * float(epsilon) < worst <= float(epsilon)
 

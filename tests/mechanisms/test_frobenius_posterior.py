@@ -28,9 +28,9 @@ def evidence(noisy: Ints, epsilon: float, mean: Prior | None, *, row: int = 0, l
     """Return A(m), m = 0..K, over the sides whose row of that number has ``least`` cells or more."""
     y = np.arange(int(np.abs(noisy).max()) + int(60 / epsilon))
     prior = np.ones(y.size) if mean is None else mean(y) / (1 + mean(y))
-    normaliser = np.ones(noisy.size + 1)
+    normalizer = np.ones(noisy.size + 1)
     if mean is not None:
-        normaliser[1:] = np.cumprod(1 + mean(np.arange(1, noisy.size + 1)))
+        normalizer[1:] = np.cumprod(1 + mean(np.arange(1, noisy.size + 1)))
     beyond = np.append(np.cumsum(np.abs(noisy[::-1]))[::-1], 0)
     total = np.zeros(noisy.size + 1)
     total[0] = 1
@@ -40,7 +40,7 @@ def evidence(noisy: Ints, epsilon: float, mean: Prior | None, *, row: int = 0, l
         forward[: max(k, least if k == row else 0)] = 0
         total[k] = forward.sum()
         sums = np.cumsum(forward[::-1])[::-1]
-    return total * np.exp(-epsilon * beyond) * normaliser
+    return total * np.exp(-epsilon * beyond) * normalizer
 
 
 def medians(size: int, arms: Ints, legs: Ints, epsilon: float, mean: Prior | None) -> tuple[int, Ints, Ints]:

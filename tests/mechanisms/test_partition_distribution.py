@@ -47,7 +47,7 @@ def log_normalizer(partition: Partition, member: FamilyParameters) -> float:
 
 
 def distribution(reference: Partition, member: FamilyParameters, size: int) -> dict[Partition, float]:
-    """Exact weights of all outputs up to a size, and the normaliser of the chain."""
+    """Exact weights of all outputs up to a size, and the normalizer of the chain."""
     weights = np.exp(-member.c * _distances(reference, size)) * _corner_weights(member.z, size)
     return dict(zip(partitions_up_to(size), weights.tolist(), strict=True))
 
@@ -65,17 +65,17 @@ def _corner_weights(z: float, size: int) -> NDArray[np.float64]:
 @pytest.mark.slow
 @each_of("member", MEMBERS)
 @each_of("reference", REFERENCES)
-def test_normaliser_is_the_sum_of_the_weights(member: FamilyParameters, reference: Partition) -> None:
+def test_normalizer_is_the_sum_of_the_weights(member: FamilyParameters, reference: Partition) -> None:
     total = math.fsum(distribution(reference, member, 22).values())
-    normaliser = math.exp(log_normalizer(reference, member))
+    normalizer = math.exp(log_normalizer(reference, member))
     # Outputs beyond 22 cells are left out of the sum: it must fall short, by little.
-    assert total <= normaliser * (1 + 1e-12)
-    assert total == pytest.approx(normaliser, rel=3e-3 if len(reference) > 2 else 1e-4)
+    assert total <= normalizer * (1 + 1e-12)
+    assert total == pytest.approx(normalizer, rel=3e-3 if len(reference) > 2 else 1e-4)
 
 
 @pytest.mark.slow
 @each_of("c", [math.log(3), 1.3, 2.0, 4.0])
-def test_geometric_member_needs_no_normaliser(c: float) -> None:
+def test_geometric_member_needs_no_normalizer(c: float) -> None:
     member = FamilyParameters(c, min(0.25, math.exp(-c) / (1 + math.exp(-c))))
     for reference in partitions_up_to(9):
         assert log_normalizer(reference, member) == pytest.approx(0.0, abs=1e-12)
@@ -238,8 +238,8 @@ def _samples(drawn: Iterable[FrobeniusCoordinates]) -> list[Partition | str]:
 
 def _pmf(reference: Partition, member: FamilyParameters) -> dict[Partition | str, float]:
     """Outputs up to 16 cells one by one, all larger ones together."""
-    normaliser = math.exp(log_normalizer(reference, member))
-    listed = {mu: weight / normaliser for mu, weight in distribution(reference, member, LISTED).items()}
+    normalizer = math.exp(log_normalizer(reference, member))
+    listed = {mu: weight / normalizer for mu, weight in distribution(reference, member, LISTED).items()}
     return listed | {MORE: 1 - math.fsum(listed.values())}
 
 

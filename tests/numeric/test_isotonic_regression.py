@@ -62,7 +62,7 @@ def test_no_other_falling_sequence_is_nearer(values: list[float], other: list[fl
     rival = np.sort(other[: len(values)])[::-1]
     ours, theirs = (float(((np.array(values) - each) ** 2).sum()) for each in (fit, rival))
     assert ours <= theirs * (1 + 1e-9) + 1e-6
-    # Moving a little towards any rival must not help either: the fit is a minimum, not just better than strangers.
+    # Moving a little toward any rival must not help either: the fit is a minimum, not just better than strangers.
     nearer = float(((np.array(values) - (0.999 * fit + 0.001 * rival)) ** 2).sum())
     assert ours <= nearer * (1 + 1e-9) + 1e-6
 

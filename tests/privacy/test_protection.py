@@ -51,7 +51,7 @@ def test_certainty_of_epsilons_beyond_floats() -> None:
     assert math.isclose(float(certainty(Fraction(1)).removesuffix(" %")), 73.1, abs_tol=0.11)
 
 
-def test_a_party_is_told_what_holds_towards_it() -> None:
+def test_a_party_is_told_what_holds_toward_it() -> None:
     relation, conditions = NeighboringRelation.ADD_OR_REMOVE, ("two parties are honest",)
     made = Guarantee(PrivacyUnit.item(), relation, Fraction(1), conditions=conditions, party_epsilon=Fraction(12))
     assert str(made).endswith(". Toward a party an epsilon of 12 is practically no protection.")

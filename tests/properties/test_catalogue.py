@@ -77,8 +77,8 @@ def test_what_is_required_is_taken_and_explained(name: str) -> None:
     known = PROPERTIES[name]
     assert set(known.required) <= set(known.options)
     assert ("method" in known.options) == bool(known.methods)
-    with pytest.raises(UsageError, match=f"^colour does not apply to {name}; leave it out.$"):
-        known.check(name, {"colour": 1})
+    with pytest.raises(UsageError, match=f"^color does not apply to {name}; leave it out.$"):
+        known.check(name, {"color": 1})
     for option in known.required:
         with pytest.raises(UsageError, match=f"^{name} needs {option}: "):
             known.check(name, {})

@@ -37,7 +37,7 @@ def test_where_the_excess_is_known_it_is_told_instead() -> None:
     plain, excess = release_for(PrivacyUnit.user(max_items=5)), excess_of(8_000, 2_000, 20_000)
     made = replace(plain, excess=excess, guarantee=excess.add_to(plain.guarantee), order_key=KEY)
     told = what_a_bound_costs(made)
-    assert told.startswith("At most 3 items of each user count, chosen with")
+    assert told.startswith("Only 3 items of each user are counted, chosen with")
     assert told.endswith(describe_excess(excess))
     assert "excess share" not in told
 

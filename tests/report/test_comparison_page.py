@@ -296,7 +296,7 @@ def test_scales_are_marked_in_few_words(means: tuple[float, float], marks: list[
     assert 1 <= len(names) <= 7
 
 
-def test_lines_are_told_apart_without_colour() -> None:
+def test_lines_are_told_apart_without_color() -> None:
     found = make_comparison([(name, at, 5.0, 1.0) for name in MECHANISM_NAMES for at in ("1", "2")])
     (axes,) = comparison_figure(found, SORTED_L1, legend=True).axes
     # Auto and the first eight differ in each; of more, only the pair of mark and dashes does.
@@ -325,7 +325,7 @@ def test_more_mechanisms_than_marks_are_told_apart(monkeypatch: pytest.MonkeyPat
     assert len(looks) == many
 
 
-def test_every_colour_of_a_line_has_a_dark_one(compared_page: Callable[[str], str]) -> None:
+def test_every_color_of_a_line_has_a_dark_one(compared_page: Callable[[str], str]) -> None:
     page = compared_page("all")
     used = set(re.findall(r"var\((--series-\d)\)", page))
     assert len(used) == 7  # the first two are ink and accent

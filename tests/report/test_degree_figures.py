@@ -75,7 +75,7 @@ def test_the_band_holds_the_curve(released_degrees: ReleaseOf) -> None:
 
 
 @pytest.mark.slow
-def test_the_truth_has_its_own_dash_and_colour_and_the_figure_says_so(
+def test_the_truth_has_its_own_dash_and_color_and_the_figure_says_so(
     released_degrees: ReleaseOf, true_degrees: Profile
 ) -> None:
     figure = ccdf_figure(released_degrees("edge"), not_private_truth=DegreeData.of(true_degrees))

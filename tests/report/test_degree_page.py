@@ -84,7 +84,7 @@ def test_the_truth_is_shown_only_under_a_loud_banner(degrees_page: PageOf) -> No
         in page
     )
     assert f"{NOT_PRIVATE}, dashed." in said
-    # The colour of the alarm is in the figure as well; no private page has either.
+    # The color of the alarm is in the figure as well; no private page has either.
     assert "var(--alarm)" in page.partition("<svg")[2]
     assert 'class="banner"' not in private
     assert "var(--alarm)" not in private.partition("<svg")[2]

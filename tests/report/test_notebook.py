@@ -84,15 +84,15 @@ def test_ink_and_paper_are_those_of_the_notebook(cells: dict[str, str]) -> None:
 def test_colors_are_legible_on_black_and_on_white(cells: dict[str, str]) -> None:
     found = re.findall(r"--(?:accent|alarm|series-\d):#(\w{6})", cells["release"])
     assert len(found) == 9
-    for colour in found:
-        lightness = _luminance(colour)
+    for color in found:
+        lightness = _luminance(color)
         # WCAG 2.1, 1.4.11: lines and marks need a contrast of 3.
-        assert 1.05 / (lightness + 0.05) >= 3, colour
-        assert (lightness + 0.05) / (_luminance("111111") + 0.05) >= 3, colour
+        assert 1.05 / (lightness + 0.05) >= 3, color
+        assert (lightness + 0.05) / (_luminance("111111") + 0.05) >= 3, color
 
 
-def _luminance(colour: str) -> float:
-    parts = np.array([int(colour[at : at + 2], 16) / 255 for at in (0, 2, 4)])
+def _luminance(color: str) -> float:
+    parts = np.array([int(color[at : at + 2], 16) / 255 for at in (0, 2, 4)])
     linear = np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
     return float(linear @ [0.2126, 0.7152, 0.0722])
 

@@ -166,7 +166,7 @@ def test_says_what_is_not_covered(page_named: Callable[[str], str], unit: str, t
 
 
 def test_says_what_intervals_do_not_hold(page_named: Callable[[str], str]) -> None:
-    told = "At most 5 items of each user count. Errors and intervals cover the noise, not what was left out."
+    told = "Only 5 items of each user are counted. Errors and intervals cover the noise, not what was left out."
     for name in ("user", "label"):
         assert (told in page_named(name)) == (name == "user")
 

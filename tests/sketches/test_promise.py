@@ -85,13 +85,13 @@ def test_shares_of_one_session_are_one_part_for_an_item_once_they_are_complete()
     assert promise(ITEM, ADD, [part(9, "1"), *shares]).epsilon == 1
 
 
-@pytest.mark.parametrize(("epsilon", "towards_party"), [("0.01", "0.3555"), ("0.1", "0.606"), ("1", "1.676")])
-def test_shares_against_outsiders_say_what_a_party_learns(epsilon: str, towards_party: str) -> None:
+@pytest.mark.parametrize(("epsilon", "toward_party"), [("0.01", "0.3555"), ("0.1", "0.606"), ("1", "1.676")])
+def test_shares_against_outsiders_say_what_a_party_learns(epsilon: str, toward_party: str) -> None:
     shares = [part(number, epsilon, 2, "s", adversary=Adversary.OUTSIDER) for number in (1, 2)]
     made = promise(ITEM, ADD, shares)
-    assert (made.epsilon, made.party_epsilon) == (Fraction(epsilon), Fraction(towards_party))
+    assert (made.epsilon, made.party_epsilon) == (Fraction(epsilon), Fraction(toward_party))
     assert str(made).startswith(f"{epsilon}-differentially private (δ = 0) toward outsiders when one item is added")
-    assert f"and {towards_party}-differentially private toward each party" in str(made)
+    assert f"and {toward_party}-differentially private toward each party" in str(made)
     assert made.conditions == ("at least 2 parties draw their shares of the noise, keep them secret and take part",)
 
 

@@ -10,6 +10,7 @@ from click.core import ParameterSource
 
 from anonhist.catalogue import load
 from anonhist.cli.arguments import whole_number
+from anonhist.cli.hints import perhaps
 from anonhist.errors import UsageError
 
 if TYPE_CHECKING:
@@ -58,6 +59,21 @@ def as_one(parameter: str, *options: Callable[[Any], Any], made: Callable[..., A
     return decorate
 
 
+class OneOf(click.Choice):  # type: ignore[type-arg]  # which not all versions of Click let it have
+    """One of a few words, as :class:`click.Choice`; a wrong one is told which are near.
+
+    Examples
+    --------
+    >>> OneOf(("entropy", "support-size")).get_invalid_choice_message("entropi", None)
+    "there is no 'entropi' (perhaps entropy); choose one of entropy, support-size"
+    """
+
+    def get_invalid_choice_message(self, value: Any, ctx: click.Context | None) -> str:
+        """Return what is said of a word that is none of them."""
+        del ctx
+        return f"there is no {value!r:.80}{perhaps(str(value), self.choices)}; choose one of {', '.join(self.choices)}"
+
+
 class NameIn(click.ParamType):  # type: ignore[type-arg]  # which not all versions of Click let it have
     """A name of a catalogue that is loaded once one is given: help lists none, and needs no more than this.
 
@@ -80,8 +96,8 @@ class NameIn(click.ParamType):  # type: ignore[type-arg]  # which not all versio
         """Return what the name may be."""
         return self._choice().shell_complete(ctx, param, incomplete)
 
-    def _choice(self) -> click.Choice[str]:
-        return click.Choice(tuple(load(self._home)))
+    def _choice(self) -> OneOf:
+        return OneOf(tuple(load(self._home)))
 
 
 class WholeNumber(click.ParamType):  # type: ignore[type-arg]  # which not all versions of Click let it have

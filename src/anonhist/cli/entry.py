@@ -1,4 +1,4 @@
-"""From the shell to an exit code: 0 done, 2 wrong usage, 3 bad data or output, 130 interrupted."""
+"""From the shell to an exit code: 0 done, 2 wrong usage, 3 bad data or output, 70 internal error, 130 interrupted."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def _ended_by(error: BaseException, arguments: list[str]) -> int:  # noqa: PLR09
         click.echo(error.format_message(), err=True)
         return USAGE
     if isinstance(error, click.ClickException):
-        return _fail(sentence_to_publish(_as_sentence(error), arguments), USAGE)
+        return _fail(sentence_to_publish(_as_sentence(error, arguments), arguments), USAGE)
     if isinstance(error, AnonhistError):
         # Masked first: a secret may hold backticks, and would not be known again without them.
         sentence = as_typed(sentence_to_publish(_for_reader(error), arguments), anonhist)
@@ -107,6 +107,8 @@ def _ended_by(error: BaseException, arguments: list[str]) -> int:  # noqa: PLR09
         return _fail("not enough memory: free some, or use a larger machine.", BAD_DATA)
     if os.environ.get("ANONHIST_DEBUG"):
         raise error
+    if isinstance(error, ModuleNotFoundError):
+        return _fail(f"the package {error.name} is missing: install anonhist again, with pip.", INTERNAL)
     if isinstance(error, OSError):
         reason = error.strerror or "no reason given"
         return _fail(f"the system refused to read or write ({reason}); resolve that and try again.", BAD_DATA)
@@ -123,13 +125,19 @@ def _for_reader(error: AnonhistError) -> str:
     return private if private and is_seen else error.sentence
 
 
-def _as_sentence(error: click.ClickException) -> str:
+def _as_sentence(error: click.ClickException, arguments: list[str]) -> str:
     told = error.format_message()
     context = error.ctx if isinstance(error, click.UsageError) else None
     if isinstance(error, click.NoSuchOption) and context is not None:
         from anonhist.cli.hints import no_such_option
 
         told = no_such_option(error.option_name, context)
+    elif isinstance(error, click.BadOptionUsage):
+        from anonhist.cli.hints import called, no_value
+
+        # The parser does not say of which command.
+        context = context or called(anonhist, arguments)
+        told = no_value(error.option_name, context)
     elif isinstance(error, click.MissingParameter) and error.param is not None:
         # Choices are listed one a line: an error is one line.
         told = _MISSING.get(error.param.name or "", " ".join(told.split()))

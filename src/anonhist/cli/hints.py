@@ -69,16 +69,53 @@ def no_such_option(word: str, context: click.Context) -> str:
     begun = [name for name in own if name.startswith(word)] if len(word) >= _BEGINNING else []
     known = begun or _near(word, (*own, *meant), cutoff=0.8 if owners else 0.6)
     near = list(dict.fromkeys(meant.get(name, name) for name in known))
-    perhaps = f" (perhaps {' or '.join(near)})" if near else ""
+    hint = f" (perhaps {' or '.join(near)})" if near else ""
     if owners:
-        return f"{told}{perhaps}: {_belongs(word, owners)}"
+        return f"{told}{hint}: {_belongs(word, owners)}"
     if near:
-        return told + perhaps
+        return told + hint
     elsewhere = _near(word, sorted({name for options in others.values() for name in options}))
     if not elsewhere:
         return told
     owners = [path for path, options in others.items() if elsewhere[0] in options]
     return f"{told}: {_belongs(elsewhere[0], owners)}"
+
+
+def no_value(word: str, context: click.Context) -> str:
+    """Return what is said of an option that was given without its value, without a full stop.
+
+    Examples
+    --------
+    >>> @click.command()
+    ... @click.option("--title", metavar="TEXT")
+    ... def release(title: str) -> None: ...
+    >>> no_value("--title", click.Context(release))
+    '--title requires a value: --title TEXT'
+    """
+    option = options_of(context.command).get(word)
+    return f"{word} requires a value" + (f": {_option_text(option, context)}" if option else "")
+
+
+def called(root: click.Group, words: Iterable[str]) -> click.Context:
+    """Return the context of the command that words call."""
+    context = click.Context(root, info_name=root.name)
+    for word in words:
+        if not isinstance(context.command, click.Group) or word not in context.command.commands:
+            break
+        context = click.Context(context.command.commands[word], parent=context, info_name=word)
+    return context
+
+
+def perhaps(word: str, known: Iterable[str]) -> str:
+    """Return the known words that are written nearly like a wrong one, in brackets; nothing if there are none.
+
+    Examples
+    --------
+    >>> perhaps("relase", ["release", "show"])
+    ' (perhaps release)'
+    """
+    *first, last = _near(word, known) or ("",)
+    return f" (perhaps {', '.join(first)} or {last})" if first else f" (perhaps {last})" if last else ""
 
 
 def commands_of(command: click.Command, *above: str) -> Iterator[tuple[str, click.Command]]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from anonhist.catalogue import load
+from anonhist.cli.hints import perhaps
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,6 +34,15 @@ class LazyGroup(click.Group):
     def __init__(self, *args: Any, homes: Mapping[str, str], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.commands = _Commands(homes)  # type: ignore[assignment]  # none are added, so it is only read
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command that is called, or refuse a word that is none."""
+        name = args[0]
+        if name not in self.commands and not name.startswith("-"):
+            raise click.UsageError(f"There is no command {name!r:.80}{perhaps(name, self.commands)}", ctx)
+        return super().resolve_command(ctx, args)
 
 
 class _Commands(Mapping[str, click.Command]):

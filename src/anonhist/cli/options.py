@@ -8,7 +8,7 @@ import click
 
 from anonhist.catalogue.mechanisms import OPTIONS, takers
 from anonhist.cli.arguments import Protection, whole_number
-from anonhist.cli.decorators import as_one, catalogue_option
+from anonhist.cli.decorators import OneOf, as_one, catalogue_option
 from anonhist.cli.destinations import Outputs
 from anonhist.cli.reading import Format, reading_of
 from anonhist.cli.targets import AskedPage
@@ -92,7 +92,7 @@ reading_options = as_one(
     click.option(
         "--format",
         "format_",
-        type=click.Choice(get_args(Format)),
+        type=OneOf(get_args(Format)),
         help="What a row is: an event, a label and nothing else, a label with its count, or a count with the number of "
         "labels that have it. By default the header decides (label,count and count,prevalence are known, all else is "
         "events), and JSON lines are events. For standard input, give this (labels: one per line), or --label for CSV.",
@@ -109,7 +109,7 @@ reading_options = as_one(
 
 relation_option = click.option(
     "--relation",
-    type=click.Choice(tuple(relation.value for relation in NeighboringRelation)),
+    type=OneOf(tuple(relation.value for relation in NeighboringRelation)),
     default=NeighboringRelation.ADD_OR_REMOVE.value,
     show_default=True,
     help="Difference between data sets that the result hides: one unit added or removed, or one unit replaced (twice "
@@ -118,7 +118,7 @@ relation_option = click.option(
 
 
 def epsilon_option(
-    told: str = "Total privacy budget, such as 1 or 0.5: smaller is more private and less accurate. No default.",
+    told: str = "Total privacy budget, such as 1 or 0.5: smaller is more private and less accurate.",
     **settings: Any,
 ) -> Callable[[Any], Any]:
     """Return the option of the budget, explained so."""
@@ -129,7 +129,7 @@ _max_per_user_option = click.option(
     "--max-per-user",
     type=int,
     metavar="M",
-    help="At most M items of each user count; protects users instead of single items.",
+    help="Count at most M items of each user; protects users instead of single items.",
 )
 _max_count_option = click.option(
     "--max-count", type=int, metavar="C", help="With --unit label: counts of C or more are merged."
@@ -147,7 +147,7 @@ def protection_options(
     """Return the options of what to protect, explained so; a command gets them as ``protection``."""
     return as_one(
         "protection",
-        click.option("--unit", type=click.Choice(units), help=told),
+        click.option("--unit", type=OneOf(units), help=told),
         _max_per_user_option,
         *([_max_count_option] if "label" in units else []),
         relation_option,

@@ -9,9 +9,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+import click
+
 from anonhist.cli.arguments import one_character
+from anonhist.cli.decorators import given_options
 from anonhist.cli.output import say_line
 from anonhist.cli.spelling import as_typed
+from anonhist.errors import DataError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,14 +29,15 @@ if TYPE_CHECKING:
 _RELEASE = re.compile(rb'\s*\{\s*"format"\s*:\s*"anonhist\.release"')
 
 WHERE_REMARKS_ARE = (
-    "Remarks on the data, such as how many rows were left out, are private: they are shown only where standard error is"
-    " a terminal, as with 2>/dev/tty."
+    "Remarks on the data, such as how many rows were left out, must stay secret: they appear only where standard error "
+    "is a terminal (add 2>/dev/tty to see them)."
 )
 
 # As help lists them, which must not load what reads: tests/cli/test_choices.py compares the two.
 Format = Literal["events", "labels", "counts", "prevalences"]
 
 
+PROTECTED = ("unit", "max_per_user", "max_count", "relation")
 # The options under "Input", in the order in which help has them.
 READING = ("label", "user", "order_by", "order_key", "keep_null", "table", "format_", "delimiter", "no_header")
 
@@ -60,10 +65,20 @@ def profile_of_source(
 
 
 def released_source(source: str) -> Release | None:
-    """Return the release in a file, or None where the source is none; refuse one that is damaged."""
+    """Return the release in a file, or None where the source is none.
+
+    Refuse one that is damaged, and options that say how data are read or whom they are about: a release has that in it.
+    """
+    released = _read_release(source)
+    if released is not None:
+        for option in given_options(click.get_current_context(), (*READING, *PROTECTED)):
+            raise UsageError(f"{option} applies only to data, and the source is a release: leave {option} out.")
+    return released
+
+
+def _read_release(source: str) -> Release | None:
     if not source.lower().endswith((".json", ".parquet")):
         return None
-    from anonhist.errors import DataError
     from anonhist.formats.reading import read_release
 
     try:

@@ -19,7 +19,8 @@ class SectionedCommand(click.Command):
     Parameters
     ----------
     sections
-        Heading to parameter names. Options that are nowhere named come last, under "Other options".
+        Heading to parameter names. Options that are nowhere named come last, under "Other options"; where there are no
+        sections, under "Options".
     """
 
     def __init__(self, *args: Any, sections: Mapping[str, tuple[str, ...]], **kwargs: Any) -> None:
@@ -32,7 +33,8 @@ class SectionedCommand(click.Command):
         records = {option.name: option.get_help_record(ctx) for option in options}
         named = {name for names in self._sections.values() for name in names}
         others = tuple(name for name in records if name not in named)
-        for heading, names in (*self._sections.items(), ("Other options", others)):
+        last = "Other options" if self._sections else "Options"
+        for heading, names in (*self._sections.items(), (last, others)):
             # Padded, so that the texts of all sections begin in one column.
             rows = [(f"{record[0]:<{_COLUMN}}", record[1]) for name in names if (record := records.get(name))]
             if rows:

@@ -79,6 +79,14 @@ def check_version(document: object, kind: str, version: int, *, oldest: int | No
     return found
 
 
+# What guarantees say today, and what the first files say.
+_FIRST_WORDS = (
+    ("is replaced by another", "is exchanged for another"),
+    ("is randomized on the device", "is randomised on the device"),
+    ("nobody has to be trusted", "nobody need be trusted"),
+)
+
+
 def file_wording(guarantee: str) -> str:
     """Return what a guarantee says in the words of the first files; readers compare it.
 
@@ -87,5 +95,6 @@ def file_wording(guarantee: str) -> str:
     >>> file_wording("private when one item is replaced by another; noise is exact.")
     'private when one item is exchanged for another; noise is exact.'
     """
-    first = guarantee.replace("is replaced by another", "is exchanged for another", 1)
-    return first.replace("is randomized on the device", "is randomised on the device", 1)
+    for today, first in _FIRST_WORDS:
+        guarantee = guarantee.replace(today, first, 1)
+    return guarantee

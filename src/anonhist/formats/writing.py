@@ -32,7 +32,7 @@ def check_ending(path: str | Path, *, endings: tuple[str, ...] = ENDINGS, what: 
     ending = Path(path).suffix.lower()
     if ending not in endings:
         raise UsageError(
-            f"{what} written as {', '.join(endings)}, by the ending of its path; {mask(str(path))!r} ends in none."
+            f"{what} written as {', '.join(endings)}, by the ending of its path: {mask(str(path))!r} has none of them."
         )
     return ending
 
@@ -84,7 +84,7 @@ def write(
     if not isinstance(written, Saved):
         raise UsageError(
             "Only releases, sketches, surveys, reports, tallies and estimates of frequencies can be written, not a "
-            f"{type(written).__name__}. A profile is private: release it first."
+            f"{type(written).__name__}. A profile is exact and must stay secret: release it first."
         )
     what, encoders = _KINDS[written.known_as]
     ending = check_ending(path, endings=tuple(encoders), what=what)

@@ -231,7 +231,8 @@ def profile_pairs(
     if not keep_null and notify is not None:
         left_out = sum(int(count) * int(prevalence) for count, is_null, prevalence in rows if is_null)
         if left_out:
-            notify(f"{left_out:,} items without a label were left out (`keep_null=True` counts them as one label).")
+            many = "1 item without a label was" if left_out == 1 else f"{left_out:,} items without a label were"
+            notify(f"{many} left out (`keep_null=True` counts them as one label).")
     return kept
 
 
@@ -239,8 +240,8 @@ def check_users(user: str | None, max_per_user: Any, order_by: str | None, *, co
     """Refuse half of a user bound; return how many items of a user count as a number of Python's own."""
     if (user is None) != (max_per_user is None):
         raise UsageError(
-            "`user` and `max_per_user` belong together: name the user column and say how many items of a user may "
-            "count."
+            "`user` and `max_per_user` must be given together: name the user column and say how many items of each "
+            "user count."
         )
     try:
         bound = None if max_per_user is None else operator.index(max_per_user)

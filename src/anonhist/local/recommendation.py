@@ -129,6 +129,6 @@ def _reason(best: RecommendationRow, least: RecommendationRow, *, users: int) ->
         return f"It has the lowest error; with {users:,} people, {seen}."
     more = 100 * (best.standard_error / least.standard_error - 1)
     return (
-        f"Its report has {best.report_bytes:,} bytes, that of {least.mechanism} {least.report_bytes:,}; its error is "
-        f"{more:.1f} % higher; with {users:,} people, {seen}."
+        f"A report takes {best.report_bytes:,} byte{'' if best.report_bytes == 1 else 's'}, one of {least.mechanism} "
+        f"{least.report_bytes:,}; the error is {more:.1f} % higher; with {users:,} people, {seen}."
     )

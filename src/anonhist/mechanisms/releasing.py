@@ -98,15 +98,18 @@ def choose(
     if unit.max_count is not None:
         return PrevalenceMechanism(budget, unit, relation), "With label privacy, noise is added to the prevalences."
     per_cell = budget / cells
-    least = f"The {{}} mechanism has the lowest error on real data at ε/Δ = {short_decimal(per_cell)}"
+    ratio = f"{'ε' if cells == 1 else 'ε/Δ'} = {short_decimal(per_cell)}"
+    least = f"The {{}} mechanism has the lowest error on real data at {ratio} ({{}} 1.1)" + (
+        "." if cells == 1 else f", where Δ = {cells} is the largest distance between the profiles of neighbors."
+    )
     if items is not None and items > MAX_DURFEE_SIZE**2:
         reason = "More than 2^40 items are expected, more than the partition mechanism takes."
     elif per_cell < _WHOLE_BUDGET:
-        reason = f"{least.format('Frobenius')} (below 1.1)."
+        reason = least.format("Frobenius", "below")
     elif budget > LARGEST_EPSILON:
         reason = f"The partition mechanism takes an ε of at most {LARGEST_EPSILON}."
     else:
-        reason = f"{least.format('partition')} (1.1 or more)."
+        reason = least.format("partition", "at least")
         return PartitionMechanism(budget, unit, relation), reason
     return FrobeniusMechanism(budget, unit, relation), reason
 

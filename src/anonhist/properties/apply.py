@@ -37,9 +37,9 @@ def apply(
 ) -> Estimate:
     """Apply an estimator to a profile or to a release; for a release it is post-processing.
 
-    The standard error is that of sampling: the spread of the estimate when n items are drawn again. For a release, the
-    error due to privacy noise is added in squares: ``sqrt(mean_b (f(R*_b) − f(R))²)``, with R the released profile and
-    R*_b runs of its mechanism on R. It includes the bias of the mechanism.
+    The standard error is that of sampling: the spread of the estimate when n items are drawn again. For a release, it
+    is the root of the sum of squares of that and of the error due to privacy noise, ``sqrt(mean_b (f(R*_b) − f(R))²)``,
+    with R the released profile and R*_b runs of its mechanism on R. The latter includes the bias of the mechanism.
 
     Parameters
     ----------

@@ -42,14 +42,14 @@ def what_a_bound_costs(release: Release) -> str:
     >>> from anonhist.profiles import Profile
     >>> made = FrobeniusMechanism(1, PrivacyUnit.user(max_items=5)).release(Profile.from_counts([20, 10]))
     >>> what_a_bound_costs(made)
-    'At most 5 items of each user count. Errors and intervals cover the noise, not what was left out.'
+    'Only 5 items of each user are counted. Errors and intervals cover the noise, not what was left out.'
     """
     unit = release.guarantee.unit
     if unit.max_items is None:
         return ""
     # A unit may protect users with more items than were read of each.
     bound = unit.max_items if release.excess is None else release.excess.bound
-    said = f"At most {many(bound, 'item')} of each user count"
+    said = f"Only {many(bound, 'item')} of each user {'is' if bound == 1 else 'are'} counted"
     where = "" if unit.sketches == 1 else " in each sketch"
     chosen = "" if release.order_key is None else f", chosen with the order key {release.order_key}"
     told = f"{said}{where}{chosen}. Errors and intervals cover the noise, not what was left out."

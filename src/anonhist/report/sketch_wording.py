@@ -19,7 +19,7 @@ def labels_text(sketch: Sketch) -> str:
         many = f"{addresses.domain_size:,} known label{'' if addresses.domain_size == 1 else 's'}"
         told = f"{counters}, one for each of {many}" if share == 1 else f"{counters} for a sample of {many}"
     else:
-        told = f"{counters} into which labels are thrown by their hash"
+        told = f"{counters}; each label is assigned to one of them by its hash"
     sampled = "" if share == 1 else f"; a share of {share} of all labels is counted"
     clipped = "" if sketch.clipped is None else f"; clipped to 0 to {sketch.clipped:,}"
     return f"{told}{sampled}{clipped}."

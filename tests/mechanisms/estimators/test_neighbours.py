@@ -207,7 +207,7 @@ def test_one_item_does_not_move_the_weights_of_other_labels(labels: int) -> None
     # moved by a multiple of the grid then, and of 2^32 labels together that is more than noise was made for.
     public = 2**30
     for draws in (33, 64):
-        weights = SupportCoverageMechanism(1, draws=draws, public_items=public).weights(public)
+        weights = SupportCoverageMechanism(1, draws=draws, known_items=public).weights(public)
         for count in range(4098, 4118):
             before, after = {count: labels, 1: 1}, {count: labels - 1, count + 1: 1, 1: 1}
             change = weights.value(profile(after)) - weights.value(profile(before))

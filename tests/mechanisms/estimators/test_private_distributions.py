@@ -71,7 +71,7 @@ def secret(mechanism: StatisticMechanism, profile: Profile, items: int) -> tuple
         assert released.items == max(items, 1)
     weights = mechanism.weights(released.items)
     known = weights.unseen_weight
-    if mechanism.items_are_released or mechanism.public_items is not None:
+    if mechanism.items_are_released or mechanism.known_items is not None:
         known += weights.middle * released.items
     (whole,) = {round(released.value / weights.grid)}
     return whole - known - shift, rates[-1]
@@ -94,7 +94,7 @@ def test_largest_loss_over_all_neighbours_is_epsilon_at_most(
     name: str, unit: PrivacyUnit, relation: NeighboringRelation, public: int | None
 ) -> None:
     epsilon = Fraction(7, 10)
-    mechanism = MECHANISMS[name](epsilon, unit, relation, public_items=public)
+    mechanism = MECHANISMS[name](epsilon, unit, relation, known_items=public)
     # What noise on the number of items was really asked for, per item that it may change by.
     noise, rates = record_noise(0)
     mechanism.release_with(Profile.from_counts([3, 1], unit=unit), noise)

@@ -209,7 +209,7 @@ def test_the_unit_is_that_of_the_data_unless_more_is_asked_for() -> None:
         (lambda: ah.private.renyi_entropy(PROFILE, epsilon=1, order=1), "order must be"),
         (lambda: ah.private.power_sum(PROFILE, epsilon=1, order=2.5), "order must be"),
         (lambda: ah.private.distance_to_uniformity(PROFILE, epsilon=1, alphabet_size=0), "alphabet_size must be"),
-        (lambda: ah.private.sample_coverage(PROFILE, epsilon=1, public_items=0), "public_items must be"),
+        (lambda: ah.private.sample_coverage(PROFILE, epsilon=1, known_items=0), "known_items must be"),
         (lambda: ah.private.entropy([3, 1], epsilon=1), "A profile is needed"),
         (lambda: ah.private.entropy(ah.release(PROFILE, epsilon=1), epsilon=1), "already a release"),
     ],
@@ -237,11 +237,11 @@ def test_recommended_parameters_err_less_than_published_ones_where_those_are_poo
     assert np.mean(errors["recommended"]) < 0.5 * np.mean(errors["published"])
 
 
-def test_public_items_are_taken_at_their_word_and_the_promise_holds_for_all_data() -> None:
-    right = SampleCoverageMechanism(1, public_items=PROFILE.n)
+def test_known_items_are_taken_at_their_word_and_the_promise_holds_for_all_data() -> None:
+    right = SampleCoverageMechanism(1, known_items=PROFILE.n)
     assert right.guarantee.spending == ()
     assert right.scale(PROFILE.n) == pytest.approx(SampleCoverageMechanism(1).scale(PROFILE.n) * Fraction(2, 3))
-    wrong = SampleCoverageMechanism(CERTAIN, public_items=PROFILE.n // 2)
+    wrong = SampleCoverageMechanism(CERTAIN, known_items=PROFILE.n // 2)
     # 400 of so many fewer items are singletons, as far as it knows.
     assert wrong.estimate(PROFILE).value != pytest.approx(1 - 400 / PROFILE.n, abs=0.01)
 

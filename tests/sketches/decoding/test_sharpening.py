@@ -1,4 +1,4 @@
-"""Steps from a smooth distribution towards what was seen: as many as help, and no more."""
+"""Steps from a smooth distribution toward what was seen: as many as help, and no more."""
 
 from __future__ import annotations
 

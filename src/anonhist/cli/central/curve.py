@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 import click
 
 from anonhist.catalogue import load
-from anonhist.cli.decorators import WholeNumber
+from anonhist.cli.decorators import OneOf, WholeNumber
 from anonhist.cli.options import level_option, output_options, reading_options, users_option
 from anonhist.cli.output import say_line
 from anonhist.cli.reading import READING, profile_of_source, reading_bars, released_source
@@ -62,7 +62,7 @@ def _has_no_epsilon(_: click.Context, __: click.Parameter, value: str | None) ->
 
 
 @click.command(cls=SectionedCommand, sections=_SECTIONS, epilog=_EXAMPLES)
-@click.argument("kind", metavar="KIND", type=click.Choice(tuple(_CURVES)))
+@click.argument("kind", metavar="KIND", type=OneOf(tuple(_CURVES)))
 @click.argument("source")
 @click.option(
     "--draws",

@@ -12,10 +12,10 @@ import click
 
 from anonhist.catalogue.properties import OPTIONS, PROPERTIES
 from anonhist.cli.arguments import command_to_publish, whole_number
-from anonhist.cli.decorators import WholeNumber, catalogue_options, given_options, option_word
+from anonhist.cli.decorators import OneOf, WholeNumber, catalogue_options, given_options, option_word
 from anonhist.cli.options import epsilon_option, level_option, output_options, protection_options, reading_options
 from anonhist.cli.output import say_line
-from anonhist.cli.reading import READING, profile_of_source, reading_bars, released_source
+from anonhist.cli.reading import PROTECTED, READING, profile_of_source, reading_bars, released_source
 from anonhist.cli.sections import SectionedCommand
 from anonhist.errors import UsageError, spell_out
 from anonhist.privacy import PrivacyUnit
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     Question = Callable[[Profile | Release, Callable[[float], None] | None], Estimates]
 
-NOT_PRIVATE = "these numbers are not private: they are computed from the exact data. Use --epsilon, or a released file."
+NOT_PRIVATE = "These numbers are not private: they are computed from the exact data. Use --epsilon, or a released file."
 EVERYTHING = "all"
 _BY_RELEASE = (
     "Note: most of this interval is not privacy noise but the worst-case sampling error. A release at the same "
@@ -47,14 +47,13 @@ _FROM_RELEASE = "make a release with 'anonhist release' and estimate from its fi
 _UNBOUNDED = ("chao-shen", "pml", "chao1", "chao1-inext", "ace", "chao-lee")
 # What is read, and whom and what a release protects; what is asked. The public number of items is for estimates alone,
 # and so are the methods.
-_PROTECTED = ("unit", "max_per_user", "max_count", "relation")
-_RELEASED = (*READING, "epsilon", *_PROTECTED)
+_RELEASED = (*READING, "epsilon", *PROTECTED)
 _ASKED = (*(name for name in OPTIONS if name != "method"), "level")
-_OF_PRIVATE = ("unit", "relation", "public_items")
+_OF_PRIVATE = ("unit", "relation", "known_items")
 _SECTIONS = {
     "Estimate": (*OPTIONS, "level"),
     "Input": READING,
-    "Privacy, for a private estimate": ("epsilon", *_PROTECTED, "public_items"),
+    "Privacy, for a private estimate": ("epsilon", *PROTECTED, "known_items"),
     "Output": ("output", "force", "quiet"),
 }
 _EXAMPLES = """
@@ -82,14 +81,19 @@ further privacy.
 
 
 @click.command(cls=SectionedCommand, sections=_SECTIONS, epilog=_EXAMPLES, help=_HELP)
-@click.argument("property_", metavar="PROPERTY", type=click.Choice(tuple(_MEANINGS)))
+@click.argument("property_", metavar="PROPERTY", type=OneOf(tuple(_MEANINGS)))
 @click.argument("source")
 @catalogue_options(OPTIONS)
 @level_option("Confidence level of the interval.")
 @epsilon_option("Privacy budget of a private estimate. Without it, the estimate is not private.")
 @reading_options
 @protection_options()
-@click.option("--public-items", type=WholeNumber(), metavar="N", help="Number of items, if it is public.")
+@click.option(
+    "--known-items",
+    type=WholeNumber(),
+    metavar="N",
+    help="The exact number of items where everyone knows it; else a third of epsilon may go to estimating it.",
+)
 @output_options(also_printed=" and the warning that estimates are not private")
 def estimate(
     *,
@@ -100,7 +104,7 @@ def estimate(
     reading: dict[str, Any],
     epsilon: str | None,
     protection: Protection,
-    public_items: int | None,
+    known_items: int | None,
     outputs: Outputs,
 ) -> None:
     """Check everything that can be checked, then read, estimate, print and write; the help is above."""
@@ -112,8 +116,8 @@ def estimate(
         ask = _question(property_, options, level)
     else:
         promise = {"epsilon": epsilon, "relation": protection.relation}
-        if public_items is not None:
-            promise["public_items"] = public_items
+        if known_items is not None:
+            promise["known_items"] = known_items
         ask = _private_question(property_, options, level, promise)
     destination = outputs.for_table(source, what="Estimates are")
 

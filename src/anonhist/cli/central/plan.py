@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
-from anonhist.cli.decorators import WholeNumber, as_one
+from anonhist.cli.decorators import OneOf, WholeNumber, as_one
 from anonhist.cli.destinations import Outputs
 from anonhist.cli.options import csv_output_option, epsilon_option, force_option, protection_options
 from anonhist.cli.sections import SectionedCommand
@@ -45,7 +45,7 @@ anonhist plan --like release.json --items 1e6 --epsilon 1
 @epsilon_option("Privacy budget, or a list of budgets to compare, such as 0.1,1,2.", required=True, metavar="E,E,…")
 @click.option(
     "--shape",
-    type=click.Choice(("zipf", "worst")),
+    type=OneOf(("zipf", "worst")),
     help="Assumed shape of the data: zipf (the k-th most frequent label has 1/k of the items of the first) or worst "
     "(the data with the largest error).  [default: zipf]",
 )

@@ -10,7 +10,7 @@ import click
 
 from anonhist.catalogue.mechanisms import MECHANISMS, PUBLIC_NUMBERS
 from anonhist.cli.arguments import one_character, whole_number
-from anonhist.cli.decorators import WholeNumber, as_one
+from anonhist.cli.decorators import OneOf, WholeNumber, as_one
 from anonhist.cli.options import (
     delimiter_option,
     epsilon_option,
@@ -108,7 +108,7 @@ _own_options = as_one(
     ),
     click.option(
         "--bounding",
-        type=click.Choice(("projection", "flow")),
+        type=OneOf(("projection", "flow")),
         help="How edges are dropped: projection drops whole edges; flow drops fractions of edges, keeps more and takes "
         "longer.  [default: projection]",
     ),
@@ -128,20 +128,20 @@ _own_options = as_one(
 @_reading_options
 @click.option(
     "--directed",
-    type=click.Choice(("in", "out")),
+    type=OneOf(("in", "out")),
     help="Treat edges as directed: count the edges into a node or the edges out of it. By default, edges are "
     "undirected.",
 )
 @click.option(
     "--self-loops",
-    type=click.Choice(("drop", "count")),
+    type=OneOf(("drop", "count")),
     default="drop",
     show_default=True,
     help="Whether to count edges from a node to itself.",
 )
 @click.option(
     "--duplicates",
-    type=click.Choice(("merge", "count")),
+    type=OneOf(("merge", "count")),
     default="merge",
     show_default=True,
     help="Whether equal edges count once or once per row.",
@@ -149,8 +149,8 @@ _own_options = as_one(
 @click.option(
     "--unit",
     required=True,
-    type=click.Choice(("edge", "node")),
-    help="What to protect: each single edge, or each node with all its edges, which needs far more noise. No default.",
+    type=OneOf(("edge", "node")),
+    help="What to protect: each single edge, or each node with all its edges, which needs far more noise.",
 )
 @epsilon_option(required=True, callback=_exact)
 @relation_option

@@ -42,10 +42,13 @@ anonhist local estimate survey.json tally.json --decoder mle --delta 1e-9
 @click.option(
     "--shuffled-users",
     metavar="N",
-    help="Also state the central guarantee if a trusted shuffler mixes the reports of N people.  [default: all of "
-    "TALLY]",
+    help="With --delta: number of people whose reports a trusted shuffler mixes.  [default: all of TALLY]",
 )
-@click.option("--delta", metavar="D", help="δ of the guarantee with --shuffled-users, such as 1e-9.")
+@click.option(
+    "--delta",
+    metavar="D",
+    help="Also state the guarantee toward those who see only shuffled reports, with this δ, such as 1e-9.",
+)
 @output_options
 def estimate(
     *,

@@ -9,7 +9,7 @@ import click
 
 from anonhist.catalogue.randomizers import OPTIONS, RANDOMIZERS
 from anonhist.cli.arguments import whole_number
-from anonhist.cli.decorators import catalogue_options, option_word
+from anonhist.cli.decorators import OneOf, catalogue_options, option_word
 from anonhist.cli.options import force_option, quiet_option
 from anonhist.cli.output import print_whole, say_line
 from anonhist.cli.sections import SectionedCommand
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from anonhist.local.surveys.survey import Survey
 
 DEFAULT_OUTPUT = "survey.json"
+# Parameters that either of two options gives.
+_EITHER = {"alphabet": "--alphabet FILE or --alphabet-size K"}
 _SECTIONS = {
     "Privacy": ("epsilon",),
     "Values": ("alphabet", "alphabet_size", "other"),
@@ -39,7 +41,7 @@ anonhist local new --mechanism o-rr --buckets 256 --cohorts 8 --key pets --epsil
     "--mechanism",
     required=True,
     metavar="NAME",
-    type=click.Choice(tuple(RANDOMIZERS)),
+    type=OneOf(tuple(RANDOMIZERS)),
     help="How values are randomized; 'anonhist local recommend' finds the most accurate mechanism. An unknown name "
     "lists all.",
 )
@@ -109,8 +111,8 @@ def new(
     try:
         survey = survey_class(mechanism)(title=title, **given)
     except TypeError:
-        needed = ", ".join(option_word(name) for name in needed_names(mechanism) if name not in given)
-        raise UsageError(f"{mechanism} also requires {needed}.") from None
+        needed = [_EITHER.get(name, option_word(name)) for name in needed_names(mechanism) if name not in given]
+        raise UsageError(f"{mechanism} also requires {' and '.join(needed)}.") from None
     if target == STDOUT:
         print_whole(survey_text(survey))
         return

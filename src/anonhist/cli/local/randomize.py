@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from anonhist.cli.arguments import one_character
+from anonhist.cli.decorators import OneOf
 from anonhist.cli.options import delimiter_option, force_option, label_option, no_header_option, quiet_option
 from anonhist.cli.sections import SectionedCommand
 from anonhist.cli.targets import STDOUT, check_target
@@ -37,7 +38,7 @@ cat values.txt | anonhist local randomize survey.json - --format labels -o - | g
 @click.option(
     "--format",
     "format_",
-    type=click.Choice(("events", "labels")),
+    type=OneOf(("events", "labels")),
     help="What a row holds: an event (the default), or only a label. For standard input, give this (labels: one per "
     "line), or --label for CSV.",
 )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from anonhist.cli.decorators import WholeNumber, given_options
+from anonhist.cli.decorators import OneOf, WholeNumber, given_options
 from anonhist.cli.options import epsilon_option, sketch_output_options, sketch_protection_options
 from anonhist.cli.sections import SectionedCommand
 from anonhist.cli.text_lines import labels_in
@@ -60,7 +60,7 @@ anonhist sketch new --alphabet words.txt --epsilon 0.5 --max-per-user 5 -o users
 @sketch_protection_options
 @click.option(
     "--users-in",
-    type=click.Choice(("every-sketch", "one-sketch")),
+    type=OneOf(("every-sketch", "one-sketch")),
     help="With --max-per-user: whether a user may have items in every sketch that is merged (budgets add up) or "
     "publicly is in only one of them.  [default: every-sketch]",
 )
@@ -77,7 +77,7 @@ anonhist sketch new --alphabet words.txt --epsilon 0.5 --max-per-user 5 -o users
 )
 @click.option(
     "--adversary",
-    type=click.Choice(("party", "outsider")),
+    type=OneOf(("party", "outsider")),
     help="With --honest-parties: whether to protect against the parties too, each of which knows its own share, or "
     "only against outsiders.  [default: party]",
 )
@@ -99,10 +99,10 @@ def new(
 ) -> None:
     """Make an empty sketch, with its noise already in it.
 
-    Give one of --buckets, --alphabet and --like.
+    Give exactly one of --buckets, --alphabet or --like.
     """
     if sum(each is not None for each in (buckets, alphabet, like)) != 1:
-        raise UsageError("Give one of --buckets B, --alphabet FILE and --like SKETCH.")
+        raise UsageError("Give exactly one of --buckets B, --alphabet FILE or --like SKETCH.")
     from anonhist.cli.sketch.display import check_sketch, write_sketch
     from anonhist.sketches import Sketch, UsersIn
 

@@ -32,14 +32,14 @@ anonhist sketch recommend --labels 1e7 --epsilon 0.5 --max-bytes 1e7
     metavar="M",
     help="Expected number of distinct labels, such as 1e6: a guess made without the data.",
 )
-@epsilon_option("Total privacy budget of the sketch, such as 1; no default.", required=True)
+@epsilon_option("Total privacy budget of the sketch, such as 1.", required=True)
 @sketch_protection_options
 @click.option(
     "--max-bytes", type=WholeNumber(), metavar="B", help="Largest size of the counters in bytes, such as 8e6."
 )
 @output_options()
 def recommend(*, labels: int, epsilon: str, protection: Protection, max_bytes: int | None, outputs: Outputs) -> None:
-    """Recommend a number of buckets for unknown labels.
+    """Recommend how many buckets a sketch of unknown labels needs.
 
     The recommendation rests on simulated errors. The simulated prevalences fall as 1/count².
     """

@@ -9,6 +9,7 @@ from typing import Literal, get_args
 import click
 
 from anonhist.cli.arguments import one_character
+from anonhist.cli.decorators import OneOf
 from anonhist.cli.options import delimiter_option, label_option, no_header_option, quiet_option, table_option
 from anonhist.cli.reading import tell_operator
 from anonhist.cli.sections import SectionedCommand
@@ -46,7 +47,7 @@ anonhist sketch update users.sketch log.parquet --label query --user account
 @click.option(
     "--format",
     "format_",
-    type=click.Choice(get_args(Format)),
+    type=OneOf(get_args(Format)),
     help="What a row is: an event, a label and nothing else, or a label with its count. By default the header decides "
     "(label,count is known), and JSON lines are events. For standard input, give this (labels: one per line), or "
     "--label for CSV.",

@@ -106,7 +106,7 @@ class DegreeChoice:
         if not given:
             return None
         if given != CHOICE_PARAMETERS:
-            raise UsageError(f"{' and '.join(sorted(CHOICE_PARAMETERS))} belong together.")
+            raise UsageError(f"{' and '.join(sorted(CHOICE_PARAMETERS))} must be given together.")
         listed = text_of(parameters, "choice_candidates").split(",")
         # Ten digits are more than any candidate has.
         if not all(each.isascii() and each.isdigit() and len(each) <= 10 for each in listed):

@@ -69,9 +69,9 @@ def power_law_tail(data: DegreeSource, *, min_degree: int | None = None) -> Powe
     degree θ or more.
 
     The interval is that of α, not of α̂: it covers **both** the sampling error, as if the nodes' degrees were drawn
-    again, and the privacy noise, added in squares. For a given q the first is that of the likelihood; where q is
-    chosen, it is the spread over 32 bootstrap samples of the nodes, q chosen anew in each, as it is in each run of the
-    mechanism for the second. It assumes a power law, which ``distance`` checks.
+    again, and the privacy noise, as the root of the sum of their squares. For a given q the first is that of the
+    likelihood; where q is chosen, it is the spread over 32 bootstrap samples of the nodes, q chosen anew in each, as it
+    is in each run of the mechanism for the second. It assumes a power law, which ``distance`` checks.
 
     Parameters
     ----------

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 # Above, a report reveals nearly everything; below, nearly nothing: estimating a share would need 10¹⁸ people.
 LARGEST_EPSILON, SMALLEST_EPSILON = Fraction(64), Fraction(1, 10**9)
 ARITHMETIC = (
-    "every answer is randomized on the device of the person who gives it, with exact probabilities, so nobody need be "
-    "trusted with it"
+    "every answer is randomized on the device of the person who gives it, with exact probabilities, so nobody has to "
+    "be trusted with it"
 )
 
 

@@ -25,7 +25,7 @@ class Asked:
     epsilon: EpsilonLike
     unit: PrivacyUnit | None
     relation: NeighboringRelation
-    public_items: int | None
+    known_items: int | None
     level: float
     source: RandomSource | None
 
@@ -33,7 +33,7 @@ class Asked:
         """Make the estimate; by default, the unit is the profile's own."""
         check_profile(profile)
         unit = profile.unit if self.unit is None else self.unit
-        made = mechanism(self.epsilon, unit, self.relation, public_items=self.public_items, **own)
+        made = mechanism(self.epsilon, unit, self.relation, known_items=self.known_items, **own)
         return made.estimate(profile, level=self.level, source=self.source)
 
 

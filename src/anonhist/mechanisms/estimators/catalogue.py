@@ -11,7 +11,7 @@ from anonhist.mechanisms.estimators.uniformity import distance_to_uniformity
 from anonhist.properties.catalogue import Property
 from anonhist.properties.support_coverage import SUPPORT_COVERAGE_METHODS
 
-# Each takes epsilon, unit, relation, public_items and level as well.
+# Each takes epsilon, unit, relation, known_items and level as well.
 PRIVATE_PROPERTIES: dict[str, Property] = {
     "entropy": Property(entropy, ("method", "alphabet_size", "base"), methods=PRIVATE_ENTROPY_METHODS),
     "support-size": Property(support_size, ("method", "alphabet_size"), methods=PRIVATE_SUPPORT_SIZE_METHODS),

@@ -76,7 +76,7 @@ class EntropyMechanism(StatisticMechanism):
 
     Parameters
     ----------
-    epsilon, unit, relation, public_items
+    epsilon, unit, relation, known_items
         See :class:`~anonhist.mechanisms.estimators.statistic_mechanism.StatisticMechanism`, which has the guarantee.
     method
         ``"polynomial"`` (Wu and Yang 2016; needs the alphabet size), ``"jackknife"``, ``"miller-madow"`` or
@@ -186,7 +186,7 @@ def entropy(
     base: float = math.e,
     unit: PrivacyUnit | None = None,
     relation: NeighboringRelation = NeighboringRelation.ADD_OR_REMOVE,
-    public_items: int | None = None,
+    known_items: int | None = None,
     level: float = 0.95,
     source: RandomSource | None = None,
 ) -> Estimate:
@@ -209,8 +209,8 @@ def entropy(
         The unit to protect, items or users; the profile's own unit by default.
     relation
         Neighbors differ by one unit added or removed (default) or replaced.
-    public_items
-        The number of items, if it is public.
+    known_items
+        The exact number of items, if it is public.
     level
         Intended probability that the interval contains the truth.
     source
@@ -240,5 +240,5 @@ def entropy(
     """
     name, scale = entropy_unit(base)
     chosen = method or ("jackknife" if alphabet_size is None else "polynomial")
-    asked = Asked(epsilon, unit, relation, public_items, level, source)
+    asked = Asked(epsilon, unit, relation, known_items, level, source)
     return in_unit(asked.of(profile, EntropyMechanism, method=chosen, alphabet_size=alphabet_size), name, scale)

@@ -37,7 +37,7 @@ class PowerSumMechanism(StatisticMechanism):
         a, a whole number from 2 to 12: public.
     alphabet_size
         k, the number of possible labels: public; without it the sum is clipped to [n^(1−a), 1].
-    epsilon, unit, relation, public_items
+    epsilon, unit, relation, known_items
         See :class:`~anonhist.mechanisms.estimators.statistic_mechanism.StatisticMechanism`, which has the guarantee.
 
     Examples
@@ -82,7 +82,7 @@ class RenyiEntropyMechanism(PowerSumMechanism):
 
     Parameters
     ----------
-    order, alphabet_size, epsilon, unit, relation, public_items
+    order, alphabet_size, epsilon, unit, relation, known_items
         As for :class:`PowerSumMechanism`.
 
     Examples
@@ -110,7 +110,7 @@ def renyi_entropy(
     base: float = math.e,
     unit: PrivacyUnit | None = None,
     relation: NeighboringRelation = NeighboringRelation.ADD_OR_REMOVE,
-    public_items: int | None = None,
+    known_items: int | None = None,
     level: float = 0.95,
     source: RandomSource | None = None,
 ) -> Estimate:
@@ -118,7 +118,7 @@ def renyi_entropy(
 
     Parameters
     ----------
-    profile, epsilon, unit, relation, public_items, level, source
+    profile, epsilon, unit, relation, known_items, level, source
         As for :func:`~anonhist.mechanisms.estimators.entropy.entropy`.
     order
         a, a whole number from 2 to 12.
@@ -139,7 +139,7 @@ def renyi_entropy(
     'bits'
     """
     name, scale = entropy_unit(base)
-    asked = Asked(epsilon, unit, relation, public_items, level, source)
+    asked = Asked(epsilon, unit, relation, known_items, level, source)
     return in_unit(asked.of(profile, RenyiEntropyMechanism, order=order, alphabet_size=alphabet_size), name, scale)
 
 
@@ -151,7 +151,7 @@ def power_sum(
     alphabet_size: int | None = None,
     unit: PrivacyUnit | None = None,
     relation: NeighboringRelation = NeighboringRelation.ADD_OR_REMOVE,
-    public_items: int | None = None,
+    known_items: int | None = None,
     level: float = 0.95,
     source: RandomSource | None = None,
 ) -> Estimate:
@@ -159,7 +159,7 @@ def power_sum(
 
     Parameters
     ----------
-    profile, epsilon, unit, relation, public_items, level, source
+    profile, epsilon, unit, relation, known_items, level, source
         As for :func:`~anonhist.mechanisms.estimators.entropy.entropy`.
     order
         a, a whole number from 2 to 12; 2 gives Simpson's index.
@@ -177,5 +177,5 @@ def power_sum(
     >>> 0 < power_sum(Profile.from_labels("abracadabra" * 50), epsilon=1).value <= 1
     True
     """
-    asked = Asked(epsilon, unit, relation, public_items, level, source)
+    asked = Asked(epsilon, unit, relation, known_items, level, source)
     return asked.of(profile, PowerSumMechanism, order=order, alphabet_size=alphabet_size)

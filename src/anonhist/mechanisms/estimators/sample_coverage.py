@@ -28,7 +28,7 @@ class SampleCoverageMechanism(StatisticMechanism):
 
     Parameters
     ----------
-    epsilon, unit, relation, public_items
+    epsilon, unit, relation, known_items
         See :class:`~anonhist.mechanisms.estimators.statistic_mechanism.StatisticMechanism`, which has the guarantee.
 
     Examples
@@ -59,7 +59,7 @@ def sample_coverage(
     epsilon: EpsilonLike,
     unit: PrivacyUnit | None = None,
     relation: NeighboringRelation = NeighboringRelation.ADD_OR_REMOVE,
-    public_items: int | None = None,
+    known_items: int | None = None,
     level: float = 0.95,
     source: RandomSource | None = None,
 ) -> Estimate:
@@ -67,7 +67,7 @@ def sample_coverage(
 
     Parameters
     ----------
-    profile, epsilon, unit, relation, public_items, level, source
+    profile, epsilon, unit, relation, known_items, level, source
         As for :func:`~anonhist.mechanisms.estimators.entropy.entropy`.
 
     Raises
@@ -81,5 +81,5 @@ def sample_coverage(
     >>> 0.5 < sample_coverage(Profile.from_labels("abracadabra" * 50), epsilon=1).value <= 1
     True
     """
-    asked = Asked(epsilon, unit, relation, public_items, level, source)
+    asked = Asked(epsilon, unit, relation, known_items, level, source)
     return asked.of(profile, SampleCoverageMechanism)

@@ -77,7 +77,7 @@ class StatisticMechanism(Setting, ABC):
       is. A row without a label is not an item, so whether a row has a label is not protected, unless such rows count
       as a label of their own (``keep_null`` of :func:`read_profile`). The noise has scale ``Δ/ε``,
       ``Δ = max |d(a) − d(b)|`` over ``a + b ≤ n − 1``, ``d(j) = w(j + 1) − w(j)``;
-    - ``public_items``: n is that number; if it is wrong, the estimate is wrong, but the guarantee holds;
+    - ``known_items``: n is that number; if it is wrong, the estimate is wrong, but the guarantee holds;
     - otherwise a third of the budget releases n first, and the weights are made for the released number.
 
     In the last two cases ``Σ_j (w(j) − c·j)·φ_j`` is released with noise of scale ``l1_sensitivity·max |d(j) − c|/ε``,
@@ -92,8 +92,8 @@ class StatisticMechanism(Setting, ABC):
     ----------
     epsilon, unit, relation
         See :class:`~anonhist.mechanisms.basis.setting.Setting`. The unit is an item or a user.
-    public_items
-        The number of items, if it is public.
+    known_items
+        The exact number of items, if it is public.
 
     Guarantees
     ----------
@@ -108,8 +108,8 @@ class StatisticMechanism(Setting, ABC):
     estimator: ClassVar[type[Any]]
 
     _: KW_ONLY
-    public_items: Converted[SupportsIndex | float | None, int | None] = converted(
-        optional(partial(whole_items, name="public_items")), default=None
+    known_items: Converted[SupportsIndex | float | None, int | None] = converted(
+        optional(partial(whole_items, name="known_items")), default=None
     )
 
     def __post_init__(self) -> None:
@@ -156,12 +156,12 @@ class StatisticMechanism(Setting, ABC):
     @property
     def items_are_released(self) -> bool:
         """Whether part of the budget releases the number of items."""
-        return self.public_items is None and not self._items_are_fixed
+        return self.known_items is None and not self._items_are_fixed
 
     @property
     def _items_are_fixed(self) -> bool:
         is_replaced = self.unit == PrivacyUnit.item() and self.relation is NeighboringRelation.SUBSTITUTE
-        return is_replaced and self.public_items is None
+        return is_replaced and self.known_items is None
 
     @property
     def guarantee(self) -> Guarantee:
@@ -170,7 +170,7 @@ class StatisticMechanism(Setting, ABC):
         arithmetic = _ARITHMETIC
         if self.items_are_released:
             steps = (("the number of items", self._items_epsilon), (self.quantity, self._statistic_epsilon))
-        elif self.public_items is None:
+        elif self.known_items is None:
             arithmetic = (
                 f"{arithmetic}; the number of items, which are the rows with a label, is the same in neighboring data "
                 "sets and not protected"
@@ -261,8 +261,8 @@ class StatisticMechanism(Setting, ABC):
     def release_with(self, profile: Profile, noise: Noise) -> Noised:
         """Release the statistic of an admitted profile with noise from ``noise``."""
         items, items_error = profile.n, 0.0
-        if self.public_items is not None:
-            items = self.public_items
+        if self.known_items is not None:
+            items = self.known_items
         elif self.items_are_released:
             rate = self._items_epsilon / self.unit.max_distance
             items = profile.n + int(noise(rate, 1)[0])

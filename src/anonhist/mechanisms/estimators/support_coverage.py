@@ -92,7 +92,7 @@ class SupportCoverageMechanism(StatisticMechanism):
         changes it by at most m/n, as for the mean over batches of m items, and its error is not larger.
     alphabet_size
         k, the number of possible labels, if public: the recommendation then assumes k labels.
-    epsilon, unit, relation, public_items
+    epsilon, unit, relation, known_items
         See :class:`~anonhist.mechanisms.estimators.statistic_mechanism.StatisticMechanism`, which has the guarantee.
 
     Examples
@@ -194,7 +194,7 @@ def support_coverage(
     alphabet_size: int | None = None,
     unit: PrivacyUnit | None = None,
     relation: NeighboringRelation = NeighboringRelation.ADD_OR_REMOVE,
-    public_items: int | None = None,
+    known_items: int | None = None,
     level: float = 0.95,
     source: RandomSource | None = None,
 ) -> Estimate:
@@ -202,7 +202,7 @@ def support_coverage(
 
     Parameters
     ----------
-    profile, epsilon, unit, relation, public_items, level, source
+    profile, epsilon, unit, relation, known_items, level, source
         As for :func:`~anonhist.mechanisms.estimators.entropy.entropy`.
     draws
         m, from 1 to 2⁶⁴: public.
@@ -227,5 +227,5 @@ def support_coverage(
     >>> support_coverage(Profile.from_labels("abracadabra" * 50), epsilon=1, draws=100).unit
     'labels'
     """
-    asked = Asked(epsilon, unit, relation, public_items, level, source)
+    asked = Asked(epsilon, unit, relation, known_items, level, source)
     return asked.of(profile, SupportCoverageMechanism, draws=draws, method=method, alphabet_size=alphabet_size)

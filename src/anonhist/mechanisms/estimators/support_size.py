@@ -39,7 +39,7 @@ class SupportSizeMechanism(StatisticMechanism):
 
     Parameters
     ----------
-    epsilon, unit, relation, public_items
+    epsilon, unit, relation, known_items
         See :class:`~anonhist.mechanisms.estimators.statistic_mechanism.StatisticMechanism`, which has the guarantee.
     method
         ``"chebyshev"`` (Wu and Yang 2019) or ``"coverage"`` (the support coverage of ``m = k·ln 30`` draws, which
@@ -119,7 +119,7 @@ def support_size(
     alphabet_size: int | None = None,
     unit: PrivacyUnit | None = None,
     relation: NeighboringRelation = NeighboringRelation.ADD_OR_REMOVE,
-    public_items: int | None = None,
+    known_items: int | None = None,
     level: float = 0.95,
     source: RandomSource | None = None,
 ) -> Estimate:
@@ -127,7 +127,7 @@ def support_size(
 
     Parameters
     ----------
-    profile, epsilon, unit, relation, public_items, level, source
+    profile, epsilon, unit, relation, known_items, level, source
         As for :func:`~anonhist.mechanisms.estimators.entropy.entropy`.
     method
         ``"chebyshev"`` (default with an alphabet size), ``"observed"`` (default without) or ``"coverage"``. Ratios such
@@ -146,7 +146,7 @@ def support_size(
     >>> support_size(Profile.from_labels("abracadabra" * 50), epsilon=1, alphabet_size=100).unit
     'labels'
     """
-    asked = Asked(epsilon, unit, relation, public_items, level, source)
+    asked = Asked(epsilon, unit, relation, known_items, level, source)
     return asked.of(
         profile,
         SupportSizeMechanism,

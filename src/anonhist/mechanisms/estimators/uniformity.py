@@ -30,7 +30,7 @@ class UniformityMechanism(StatisticMechanism):
     ----------
     alphabet_size
         k, the number of possible labels: public.
-    epsilon, unit, relation, public_items
+    epsilon, unit, relation, known_items
         See :class:`~anonhist.mechanisms.estimators.statistic_mechanism.StatisticMechanism`, which has the guarantee.
 
     Examples
@@ -65,7 +65,7 @@ def distance_to_uniformity(
     alphabet_size: int,
     unit: PrivacyUnit | None = None,
     relation: NeighboringRelation = NeighboringRelation.ADD_OR_REMOVE,
-    public_items: int | None = None,
+    known_items: int | None = None,
     level: float = 0.95,
     source: RandomSource | None = None,
 ) -> Estimate:
@@ -73,7 +73,7 @@ def distance_to_uniformity(
 
     Parameters
     ----------
-    profile, epsilon, unit, relation, public_items, level, source
+    profile, epsilon, unit, relation, known_items, level, source
         As for :func:`~anonhist.mechanisms.estimators.entropy.entropy`.
     alphabet_size
         k, the number of possible labels: public.
@@ -90,5 +90,5 @@ def distance_to_uniformity(
     >>> 0 <= found.value <= 1
     True
     """
-    asked = Asked(epsilon, unit, relation, public_items, level, source)
+    asked = Asked(epsilon, unit, relation, known_items, level, source)
     return asked.of(profile, UniformityMechanism, alphabet_size=alphabet_size)

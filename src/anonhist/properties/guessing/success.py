@@ -81,8 +81,8 @@ class SuccessInterval:
     The β truly most frequent labels have no more items in the sample than the β most frequent labels of the sample, and
     their number of items is binomial with λ_β. So the upper end ``I^(−1)(1 − (1 − level)/2; c + 1, n − c)``, with c the
     items of the most frequent labels and I the regularized incomplete beta function, holds for every distribution.
-    Beyond 10¹² items Wilson's interval is used. For a release, privacy noise is added in squares to the distance from
-    the value.
+    Beyond 10¹² items Wilson's interval is used. For a release, the distance from the value to the end becomes the root
+    of the sum of squares of itself and of the privacy noise.
 
     Attributes
     ----------

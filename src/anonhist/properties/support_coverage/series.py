@@ -123,7 +123,7 @@ class SeriesEstimator(ABC):
 
 
 class SmoothedSeries(SeriesEstimator):
-    """A biased series: its expected bias is added in squares to the sampling error.
+    """A biased series: its expected bias and the sampling error combine as the root of the sum of squares.
 
     The bias is computed for the population of :class:`~anonhist.properties.assemblage.Assemblage`, whose unseen labels
     are equally frequent. If they are not, the bias is larger and intervals are too short.

@@ -34,10 +34,10 @@ def frequencies_figure(estimate: FrequencyEstimate) -> Figure:
         say_empty(axes, "there are no values")
         return figure
     rows, shares = np.arange(places.size), 100 * shown_shares(estimate)[places]
-    for is_found, colour, name in ((True, BLUE, "significantly above zero"), (False, BAND, "perhaps zero")):
+    for is_found, color, name in ((True, BLUE, "significantly above zero"), (False, BAND, "perhaps zero")):
         at = estimate.significant[places] == is_found
         if at.any():
-            axes.barh(rows[at], shares[at], height=0.62, color=colour, label=name)
+            axes.barh(rows[at], shares[at], height=0.62, color=color, label=name)
     low, high = 100 * estimate.intervals[places].T
     name = f"{100 * estimate.level:g} % interval"
     axes.hlines(rows, low, high, color=INK, linewidth=1.3, label=name)
