@@ -10,10 +10,10 @@ import numpy as np
 
 from anonhist_papers.experiment import Axes, Experiment, Point, Size, Verdict, select
 from anonhist_papers.suresh.bounds import further_samples
+from anonhist_papers.suresh.errors import SHORT
 from anonhist_papers.suresh.properties import (
     LABELS,
     PLAIN,
-    SHORT,
     WITH_N,
     WITH_SUM,
     lipschitz_exponent,
@@ -107,10 +107,11 @@ def _judge_exponents(points: Sequence[Point]) -> Verdict:
     named = ("entropy", "support size", "support coverage")
     largest = {series: max(select(points, series).values(), key=lambda point: point.mean) for series in named}
     told = ", ".join(f"{series} {point.mean:.2f} (n = {point.x:,.0f})" for series, point in largest.items())
+    within = sum(point.mean <= 0.5 for point in points)
     return Verdict(
         True if all(point.mean < 0.1 for point in largest.values()) else None,
-        f"Largest β of our estimators, with the degrees that their authors recommend: {told}. Other degrees may have a "
-        "smaller one; the corollary needs β ≤ 1/2, which all have.",
+        f"Largest β of our estimators, with the degrees that their authors recommend: {told}. Other degrees may have "
+        f"smaller ones. The corollary's condition, β ≤ 1/2, holds for {within} of {len(points)} points.",
     )
 
 
@@ -124,11 +125,11 @@ def _judge_zero_counts(points: Sequence[Point]) -> Verdict:
             if known[items].mean > point.mean * (1 + 1e-12) or zeros[items].mean > known[items].mean * (1 + 1e-12):
                 worse.append(f"{panel}, n = {items:,.0f}")
     factor, where = max(gains)
+    told = f"Zero counts cost something in {'; '.join(worse)}" if worse else "Zero counts cost nothing"
     return Verdict(
         not worse,
-        f"{'Zero counts cost something in ' + '; '.join(worse) if worse else 'Zero counts cost nothing'}: with k known the "
-        f"error is at most that of the release, and up to {factor:.2f} times smaller ({where}), and that of φ_0 is never "
-        "larger.",
+        f"{told}. With k known the error of all counts is that of the release or less, at best {factor:.2f} times less "
+        f"({where}).",
     )
 
 
@@ -175,10 +176,10 @@ ZERO_COUNTS = Experiment(
     name="zero-counts",
     place="Introduction, histograms with zero counts",
     title="k labels are known, and some never occur",
-    setting="10,000 labels; PrivHist with equal thirds; 100 real releases, 10 if quick. φ_0 is k less the labels of the "
-    "release.",
-    says="“We only consider histograms with positive counts. The results can be extended to histograms that include zero "
-    "counts.”",
+    setting="10,000 labels; PrivHist with equal thirds; 100 real releases, 10 if quick. φ_0 is k less the labels of "
+    "the release.",
+    says="“We only consider histograms with positive counts. The results can be extended to histograms that include "
+    "zero counts.”",
     axes=Axes("items n", "mean error / √n"),
     cells=lambda size: [
         {"shape": shape, "epsilon": epsilon, "items": items, "trials": 10 if size is Size.QUICK else 100}

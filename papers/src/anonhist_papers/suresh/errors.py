@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from anonhist.profiles import Profile
     from anonhist_papers.experiment import Cell
 
-THIRDS, FIFTIETH = "PrivHist, equal thirds (as published)", "PrivHist, 1/50 for n"
+THIRDS, FIFTIETH = "PrivHist, equal thirds", "PrivHist, 1/50 for n"
+SHORT = {THIRDS: "equal thirds", FIFTIETH: "1/50 for n"}
 ISOTONIC, FROBENIUS, PARTITION = "isotonic (Hay et al.)", "Frobenius mechanism", "partition mechanism"
 EXPONENTIAL = "exponential mechanism"
 BOUND, RATE = "lower bound for every mechanism", "√(n ln(2/ε)/ε)"
@@ -89,8 +90,8 @@ def errors_of_items(cell: Cell, rng: np.random.Generator) -> Iterator[Point]:
     for series, mechanism in privhist(epsilon).items():
         releases = [mechanism.release(profile) for _ in range(int(cell["trials"]))]
         for title, found in (
-            (f"N; {series}", [each.n for each in releases]),
-            (f"sum of the profile; {series}", [each.profile.n for each in releases]),
+            (f"N, {SHORT[series]}", [each.n for each in releases]),
+            (f"sum of the profile, {SHORT[series]}", [each.profile.n for each in releases]),
         ):
             far = [abs(each - profile.n) for each in found]
             yield Point.of(far, panel=str(cell["data"]), series=title, x=float(epsilon))

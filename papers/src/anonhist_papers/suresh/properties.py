@@ -15,7 +15,7 @@ from anonhist.properties.support_coverage.smoothed import SmoothedPoisson
 from anonhist.properties.support_size.chebyshev import Chebyshev
 from anonhist_papers.experiment import Point
 from anonhist_papers.inspectre.errors import distributions
-from anonhist_papers.suresh.errors import FIFTIETH, THIRDS, privhist
+from anonhist_papers.suresh.errors import SHORT, privhist
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 LABELS = 1000
 PLAIN = "without privacy"
 WITH_N, WITH_SUM = "released N", "sum of the profile"
-SHORT = {THIRDS: "equal thirds", FIFTIETH: "1/50 for n"}
 _FEW_STEPS = 2**14
 
 
