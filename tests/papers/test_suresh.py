@@ -190,7 +190,7 @@ def test_the_corollary_is_judged_on_the_worst_distribution() -> None:
 
     agrees, told = judged(lambda x: 1.5 * x**-0.5)
     assert agrees is True
-    assert "N errs less in 0, more in 8, and is level within two standard errors in 0" in told
+    assert "smaller in 0 settings, larger in 8, within two standard errors in 0" in told
     assert judged(lambda x: 5 * x**-0.5)[0] is None
     assert judged(lambda x: 0.01 * x**0.5)[0] is False
 

@@ -70,7 +70,7 @@ def _judge_properties(points: Sequence[Point]) -> Verdict:
                 missed.append(f"{panel}, α = {point.mean:.2g}")
     ratios = {name: _compare(points, name) for name in SHORT.values()}
     told = "; ".join(
-        f"{name}: N errs less in {fewer}, more in {more}, and is level within two standard errors in {level}"
+        f"{name}: smaller in {fewer} settings, larger in {more}, within two standard errors in {level}"
         for name, (fewer, more, level) in ratios.items()
     )
     return Verdict(
@@ -78,7 +78,7 @@ def _judge_properties(points: Sequence[Point]) -> Verdict:
         f"With all constants of the bound 1, 2α is reached with the samples of Corollary 1 in {held} of "
         f"{held + len(missed)} cases whose samples are within reach"
         + (f"; not with {'; '.join(missed[:3])}" if missed else "")
-        + f". Beside the sum of the released profile in place of N ({told}).",
+        + f". The error with N, compared with that of the profile's own sum in its place, is with {told}.",
     )
 
 

@@ -169,19 +169,19 @@ def judge_seconds(points: Sequence[Point]) -> Verdict:
             f"{series} {_told(*log_slope({x: point for x, point in rival.items() if x >= max(rival) / 150}))}"
             for series, rival in rivals.items()
         )
-        told.append(f"{panel}: {_told(power, error)} ({steps})")
+        told.append(f"{_told(power, error)} at {panel} ({steps})")
     # A logarithm to some power cannot be told from a slope; nearer to n than to √n is not √n.
     slower = any(power - 2 * error > 0.75 for power, error, _ in found)
     within = all(power + 2 * error <= most for power, error, most in found)
     return Verdict(
         False if slower else True if within else None,
-        f"Over the largest n, processor time grows like n to the power {'; '.join(told)}; √n·ln n would be "
-        f"{max(each for *_, each in found):.3f} there. A release takes "
+        f"Over the largest n, processor time grows like n to the power {' and '.join(told)}; √n·ln n grows like n to "
+        f"the power {max(each for *_, each in found):.3f} there. A release takes "
         + ", ".join(
             f"{max(select(points, 'PrivHist', panel).values(), key=lambda point: point.x).mean:.2g} s at {panel}"
             for panel in _panels(points)
         )
-        + f" and n = {max(point.x for point in points):.0g}.",
+        + f" and n = {max(point.x for point in points):,.0f}.",
     )
 
 
