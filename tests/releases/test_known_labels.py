@@ -49,5 +49,7 @@ def test_an_alphabet_is_for_zero_counts_alone() -> None:
     release = PrivHistMechanism(2).release(PROFILE, source=SeededSource(1))
     with pytest.raises(UsageError, match="only for count 0"):
         release.prevalence(1, alphabet_size=100)
+    with pytest.raises(UsageError, match="depends on how many there are"):
+        release.prevalence(0)
     with pytest.raises(UsageError, match="alphabet_size"):
         release.prevalence(0, alphabet_size=0)

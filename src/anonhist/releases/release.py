@@ -286,13 +286,16 @@ class Release(Shown, Tabular, Saved):
         Raises
         ------
         UsageError
-            If an alphabet size is given for another count than 0, or for a release with zeros.
+            If an alphabet size is given for another count than 0, or for a release with zeros; or none for count 0 of a
+            release without.
         """
         if alphabet_size is not None:
             if count != 0 or self.zeros is not None:
                 raise UsageError("`alphabet_size` is only for count 0, of a release without zeros: leave it out.")
             return never_occurring(self.k_plus(1), parse_whole_number(alphabet_size, name="alphabet_size"))
-        if count == 0 and self.zeros is not None:
+        if count == 0:
+            if self.zeros is None:
+                raise UsageError("How many labels never occur depends on how many there are: give `alphabet_size`.")
             return self._interval_source.of_zeros(self.zeros)
         return self._restrict(self._interval_source.prevalence(self.profile, count), count, or_more=False)
 
