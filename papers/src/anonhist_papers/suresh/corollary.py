@@ -37,9 +37,13 @@ def _worst(points: Sequence[Point]) -> Sequence[Point]:
         key = _DISTRIBUTION.sub("", point.panel), point.series, point.x
         if key not in largest or point.mean > largest[key].mean:
             largest[key] = point
+    # A row of panels for each property.
+    order = list(dict.fromkeys(panel.partition(", ")[0] for panel, *_ in largest))
     return [
         Point(panel, series, x, point.mean, point.standard_error, point.runs)
-        for (panel, series, x), point in largest.items()
+        for (panel, series, x), point in sorted(
+            largest.items(), key=lambda item: order.index(item[0][0].partition(", ")[0])
+        )
     ]
 
 

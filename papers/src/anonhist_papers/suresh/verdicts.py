@@ -36,7 +36,7 @@ def log_slope(line: Mapping[float, Point], *, log_x: bool = True) -> tuple[float
 
 
 def _told(value: float, error: float) -> str:
-    return f"{value:.3f} ± {error:.3f}"
+    return f"{value:.3f} ± {error:.2g}"
 
 
 def judge_items(points: Sequence[Point]) -> Verdict:
