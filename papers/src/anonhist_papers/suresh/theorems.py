@@ -43,7 +43,7 @@ def _cells_items(size: Size) -> Sequence[Cell]:
 
 _DATA = ("Zipf, 10^6 items", "all counts different, 10^6 items", "words of Hamlet")
 _EPSILONS = ("6", "5", "4", "3", "2", "1.5", "1.1", "1", "0.7", "0.5", "0.3", "0.2", "0.1", "0.05", "0.02", "0.01")
-_QUICK_EPSILONS = ("5", "3", "1.5", "1", "0.3", "0.1")
+_QUICK_EPSILONS = ("3", "1.5", "1", "0.3", "0.1")
 
 
 def _epsilons(size: Size) -> tuple[str, ...]:
