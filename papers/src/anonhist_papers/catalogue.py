@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 PAPERS = {
     "inspectre": "INSPECTRE: privately estimating the unseen (Acharya et al. 2018)",
     "kairouz": "Discrete distribution estimation under local privacy (2016)",
+    "wu-pagh": "Profile reconstruction from private sketches (2024)",
 }
 
 
