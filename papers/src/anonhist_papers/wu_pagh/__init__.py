@@ -20,12 +20,18 @@ PAPER = Paper(
         SECTION_4_6,
     ),
     left_out=(
-        "The paper has no experiments: all curves are ours, and what is judged is what its theorems and lemmas say. "
-        "Their bounds are stated up to constants; where one is drawn, it follows from the proof.",
-        "The pan-private algorithm of Dwork et al. (2010) as a whole: it protects all items of a label, its noise is "
-        "nearly uniform modulo several primes, and the size of its sketch is stated “with unspecified exponents”. Its "
-        "decoder, the linear program, is run.",
-        "Sampling of the domain (Section 1.2): the sample's own error, which the paper cites and does not analyze, "
-        "adds to that of the sketch.",
+        (
+            "The paper has no experiments: all curves are ours, and what is judged is what its theorems and lemmas "
+            "say. Their bounds are stated up to constants; where one is drawn, it follows from the proof."
+        ),
+        (
+            "The pan-private algorithm of Dwork et al. (2010) as a whole: it protects all items of a label, its noise "
+            "is nearly uniform modulo several primes, and the size of its sketch is stated “with unspecified "
+            "exponents”. Its decoder, the linear program, is run."
+        ),
+        (
+            "Sampling of the domain (Section 1.2): the sample's own error, which the paper cites and does not "
+            "analyze, adds to that of the sketch."
+        ),
     ),
 )

@@ -11,6 +11,8 @@ from anonhist.sketches.decoding.decoder import Prevalences
 from anonhist.sketches.decoding.wu_pagh import reaches_of
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from anonhist.numeric.arrays import Floats
     from anonhist.sketches.decoding.decoder import Counters, CounterSetting
 
@@ -38,6 +40,16 @@ class LinearProgram:
     """
 
     beta: float = 0.01
+
+    @property
+    def name(self) -> str:
+        """``linear-program``."""
+        return "linear-program"
+
+    @property
+    def parameters(self) -> Mapping[str, str | int]:
+        """The probability of failure."""
+        return {"beta": str(self.beta)}
 
     def decode(self, observed: Counters, setting: CounterSetting) -> Prevalences:
         """Return the estimated number of labels with each count."""

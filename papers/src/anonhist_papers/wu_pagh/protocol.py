@@ -43,7 +43,7 @@ class InnerProduct:
     >>> rng = np.random.default_rng()
     >>> x, y = np.array([0, 1] * 500), np.array([0, 0, 1, 1] * 250)
     >>> protocol = InnerProduct(1000, 20.0)
-    >>> round(protocol.bob(protocol.alice(x, rng=rng), y, rng=rng), -1)
+    >>> round(protocol.bob_publishes(protocol.bob_reads(protocol.alice(x, rng=rng), y), rng=rng), -1)
     250.0
     """
 
@@ -54,17 +54,20 @@ class InnerProduct:
         """Return her message: the sketch of x, a counter for each bit."""
         return bits + setting_of(self.epsilon).noise.simulate(self.size, rng=rng)
 
-    def bob(self, message: Ints, bits: Ints, *, rng: np.random.Generator) -> float:
-        """Update the sketch by y, and return what is published."""
-        return self.size * (self.decode(message + bits) + float(rng.laplace(0, self.sensitivity / self.epsilon)))
+    def bob_reads(self, message: Ints, bits: Ints) -> float:
+        """Update the sketch by y, and return its f̂[2].
 
-    def decode(self, counters: Ints) -> float:
-        """Return f̂[2], by Algorithms 2 and 3 on the window −B..2 + B; values beyond are moved to its ends."""
+        By Algorithms 2 and 3 on the window −B..2 + B; counters beyond are moved to its ends.
+        """
         reach, noise = self._window
-        places = np.clip(counters + reach, 0, noise.length - 1)
+        places = np.clip(message + bits + reach, 0, noise.length - 1)
         seen = np.bincount(places, minlength=noise.length) / self.size
         shares = best_on_hyperplane(noise, seen, self._inside, _NORM)[reach : reach + _BOTH + 1]
         return float(round_to_profile(shares)[_BOTH])
+
+    def bob_publishes(self, share: float, *, rng: np.random.Generator) -> float:
+        """Return what is published: ``d·f̂[2]`` with Laplace noise."""
+        return self.size * (share + float(rng.laplace(0, self.sensitivity / self.epsilon)))
 
     @cached_property
     def sensitivity(self) -> float:
@@ -74,8 +77,7 @@ class InnerProduct:
         moves an entry of f is computed. Algorithm 3 at most doubles it.
         """
         reach, noise = self._window
-        seen = np.eye(noise.length)
-        moved = np.array([best_on_hyperplane(noise, each, self._inside, _NORM) for each in seen])
+        moved = np.array([best_on_hyperplane(noise, seen, self._inside, _NORM) for seen in np.eye(noise.length)])
         apart = np.abs(np.diff(moved[:, reach : reach + _BOTH + 1], axis=0))
         return ROUNDING[_NORM] * float(apart.max()) / self.size
 

@@ -115,15 +115,15 @@ def slope(points: Mapping[float, Point]) -> tuple[float, float]:
     return float((weights * centered) @ y / spread), float(spread**-0.5)
 
 
-def mean_slope(slopes: Iterable[tuple[float, float]]) -> tuple[float, float]:
-    """Return the mean of slopes of independent lines, each with its standard error, and that of the mean.
+def mean_of(numbers: Iterable[tuple[float, float]]) -> tuple[float, float]:
+    """Return the mean of independent numbers, each with its standard error, and that of the mean.
 
     Examples
     --------
-    >>> mean_slope([(-0.4, 0.3), (-0.6, 0.4)])
+    >>> mean_of([(-0.4, 0.3), (-0.6, 0.4)])
     (-0.5, 0.25)
     """
-    each = list(slopes)
+    each = list(numbers)
     return math.fsum(one for one, _ in each) / len(each), math.hypot(*(error for _, error in each)) / len(each)
 
 
@@ -138,6 +138,17 @@ def within(found: float, error: float, margin: float) -> bool | None:
     if abs(found) + 2 * error <= margin:
         return True
     return False if abs(found) - 2 * error > margin else None
+
+
+def signed(number: float, digits: int = 3) -> str:
+    """Return a number with a minus sign, not a hyphen.
+
+    Examples
+    --------
+    >>> signed(-0.5)
+    '−0.500'
+    """
+    return f"{number:.{digits}f}".replace("-", "−")
 
 
 def all_of(*parts: bool | None) -> bool | None:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from anonhist.sketches.decoding.decoder import Counters
 from anonhist.sketches.decoding.wu_pagh import WuPagh
 from anonhist_papers.experiment import Axes, Experiment, Point, Size, Verdict, select
@@ -15,6 +13,8 @@ from anonhist_papers.wu_pagh.settings import BETA, LARGEST, all_of, setting_of, 
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+    import numpy as np
 
     from anonhist.sketches.decoding.decoder import Decoder
     from anonhist_papers.experiment import Cell
@@ -72,14 +72,15 @@ def _judge(points: Sequence[Point]) -> Verdict:
     ours, program = (select(points, series, COUNTS) for series in (OURS, PROGRAM))
     both = [x for x in program if x in ours]
     parts.append(all(program[x].mean > ours[x].mean for x in both))
-    last, rival = max(both), max(program)
-    steep, error = slope(dict(list(program.items())[-3:]))
+    last = max(both)
+    recent = list(program.items())[-3:]
+    steep, error = slope(dict([recent[0], recent[-1]]))
     return Verdict(
         all_of(*parts),
         f"Slopes of the time of Algorithms 2 and 3 over the last decade: {'; '.join(told)}. At n = {last:,.0f} they "
         f"take {ours[last].mean:.2g} s and the linear program {program[last].mean:.2g} s, "
-        f"{program[last].mean / ours[last].mean:,.0f} times as long; its slope is {steep:.2f} ± {error:.2f} up to "
-        f"n = {rival:,.0f}.",
+        f"{program[last].mean / ours[last].mean:,.0f} times as long; its slope is {steep:.2f} ± {error:.2f} from "
+        f"n = {recent[0][0]:,.0f} to {recent[-1][0]:,.0f}.",
     )
 
 
