@@ -232,8 +232,8 @@ THEOREM_1_1_LABELS = Experiment(
     "judged in its own norm; 400 runs for each point, 100 if quick (our default decoder: 30 and 3). The paper has no "
     "experiments: these curves are ours. The constants of the bound, which the paper leaves to O(·), come from its "
     "proof.",
-    says="“In all cases the dependency of the error on d is O(1/√d)” (abstract). Judged is whether the errors stay below "
-    "the bound, and fall with the slope −½ for many labels.",
+    says="“In all cases the dependency of the error on d is O(1/√d)” (abstract). Judged is whether the errors stay "
+    "below the bound, and fall with the slope −½ for many labels.",
     axes=Axes("labels d", "error of the profile"),
     cells=_error_cells("labels", _LABELS),
     run=_run_errors,
