@@ -100,18 +100,27 @@ def test_norms_of_the_inverse_are_those_of_the_matrix() -> None:
             assert found == pytest.approx(np.linalg.norm(inverse, float(norm)), rel=1e-9)
 
 
-def test_the_bound_of_the_deviation_holds_and_is_not_far() -> None:
+@pytest.mark.parametrize("length", [2, 75])
+def test_the_bound_of_the_deviation_holds_and_is_not_far(length: int) -> None:
     rng = np.random.default_rng(4)
-    _, noise = window(2000, 1, largest=LARGEST, beta=0.01)
+    seen = rng.multinomial(2000, np.full(length, 1 / length), 500) / 2000
     for norm in NORMS:
-        bound = deviation_bound(2000, noise.length, norm, beta=0.2)
-        seen = rng.multinomial(2000, np.full(noise.length, 1 / noise.length), 500) / 2000
-        apart = np.linalg.norm(seen - 1 / noise.length, float(norm), axis=1)
+        bound = deviation_bound(2000, length, norm, beta=0.2)
+        apart = np.linalg.norm(seen - 1 / length, float(norm), axis=1)
         assert 0.15 * bound < apart.mean()
         assert (apart > bound).mean() <= 0.2
         # Four times as many labels halve it, in every norm.
-        assert deviation_bound(8000, noise.length, norm, beta=0.2) == pytest.approx(bound / 2)
-        assert error_bound(10**4, 1, norm, largest=LARGEST, beta=0.01) > 2 * 4.6 * bound / math.sqrt(10)
+        assert deviation_bound(8000, length, norm, beta=0.2) == pytest.approx(bound / 2)
+
+
+def test_the_bound_of_the_error_is_made_of_those_of_the_lemmas() -> None:
+    # n is the largest counter, at most n + B.
+    reach, _ = window(10**4, 1, largest=LARGEST, beta=0.01)
+    _, noise = window(10**4, 1, largest=LARGEST + reach, beta=0.01)
+    assert noise.length == LARGEST + 3 * reach + 1
+    for norm, rounding in (("1", 1), ("2", 1), ("inf", 2)):
+        expected = rounding * 2 * math.tanh(0.5) ** -2 * deviation_bound(10**4, noise.length, norm, beta=0.01)
+        assert error_bound(10**4, 1, norm, largest=LARGEST, beta=0.01) == pytest.approx(expected, rel=0.01)
 
 
 @pytest.mark.parametrize("epsilon", [0.5, 2.0])
