@@ -72,14 +72,14 @@ def _judge(points: Sequence[Point]) -> Verdict:
         )
         last = max(profile)
         times = (line[last].mean / floor[last].mean for line in (profile, published))
-        told.append(f"{panel}: {' and '.join(f'{each:.2f}' for each in times)}")
+        told.append(f"{' and '.join(f'{each:.2f}' for each in times)} times at {panel}")
     found, error = mean_of(slopes)
     return Verdict(
         all_of(above, within(found + 0.5, error, 2 * MARGIN)),
         f"Over the last decade the error of the profile has the slope {signed(found)} ± {error:.3f} against d (−0.5 is "
-        f"1/√d). It and what Bob publishes are {'never' if above else 'somewhere'} below the lower bounds. At the "
-        f"largest d they err so many times as much as this sketch permits at least: {'; '.join(told)}. No run can "
-        "prove a lower bound; one below it would contradict it.",
+        f"1/√d). It and the error of what Bob publishes are {'never' if above else 'somewhere'} below the lower "
+        f"bounds; at the largest d they are {', '.join(told)} as large as the least that this sketch permits. No run "
+        "can prove a lower bound; one below it would contradict it.",
     )
 
 
