@@ -210,8 +210,8 @@ def _judge_program(points: Sequence[Point]) -> Verdict:
     return Verdict(
         all_of(nearer, as_good),
         f"Algorithm 2 comes {'at least as' if nearer else 'not as'} near to g as the program, of which it is a "
-        f"relaxation; rounded by Algorithm 3 it is up to {away:.1f} times as far from g. Error of Algorithms 2 and 3 "
-        f"(q = ∞) over that of the program, from d to d: {told}.",
+        f"relaxation; rounded by Algorithm 3 it is up to {away:.1f} times as far from g, and solves the program up to "
+        f"this factor. Error of Algorithms 2 and 3 (q = ∞) over that of the program, from d to d: {told}.",
     )
 
 
