@@ -45,7 +45,7 @@ def _cells(size: Size) -> Sequence[Cell]:
     is_quick = size is Size.QUICK
     sizes = [10**power for power in ((3, 4, 5, 6) if is_quick else (3, 4, 5, 6, 7))]
     counts = [10**power for power in ((2, 3, 4, 5) if is_quick else (2, 3, 4, 5, 6))]
-    programs = [100, 300, 1000] if is_quick else [100, 300, 1000, 3000, 10_000, 30_000]
+    programs = [100, 300, 1000] if is_quick else [100, 300, 1000, 3000, 10_000]
     places = [(LABELS, series, labels, LARGEST) for series in _DECODERS for labels in sizes]
     places += [(COUNTS, OURS, 10**5, largest) for largest in counts]
     places += [(COUNTS, PROGRAM, 10**5, largest) for largest in programs]
