@@ -90,7 +90,7 @@ bench: $(DEV) ## measure accuracy and speed (about four hours)
 	$(BIN)/python bench/kairouz.py
 	$(BIN)/python bench/rappor_linking.py
 	$(BIN)/python bench/sketch_speed.py
-	$(BIN)/python bench/sketch_accuracy.py --plot docs/images/sketch_growth.png
+	$(BIN)/python bench/sketch_accuracy.py
 	$(BIN)/python bench/smoothed_intervals.py
 	$(BIN)/python bench/graph_speed.py
 	$(BIN)/python bench/graph_projection.py

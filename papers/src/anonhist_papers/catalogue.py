@@ -12,6 +12,7 @@ PAPERS = {
     "suresh": "Differentially private anonymized histograms (Suresh 2019)",
     "inspectre": "INSPECTRE: privately estimating the unseen (Acharya et al. 2018)",
     "kairouz": "Discrete distribution estimation under local privacy (2016)",
+    "wu-pagh": "Profile reconstruction from private sketches (2024)",
 }
 
 

@@ -45,6 +45,9 @@ def reproduce(*, paper: str, quick: bool, output: str | None, force: bool, quiet
 
     kairouz: distributions from randomized reports (Kairouz, Bonawitz and Ramage 2016): k-RR beside k-RAPPOR, O-RR
     beside O-RAPPOR.
+
+    wu-pagh: profiles from private sketches (Wu and Pagh 2024): errors and run time beside a linear program, and the
+    two-party protocol of the lower bound.
     """
     size = Size.QUICK if quick else Size.FULL
     folder = Path(output or paper)
