@@ -176,7 +176,8 @@ def test_a_person_gets_tables_that_fit(width: int, terminal: Cli, folder: Path) 
 
 
 @pytest.mark.slow
-def test_a_mechanism_that_does_not_apply_is_named_with_its_reason(cli: Cli, folder: Path) -> None:
+@pytest.mark.usefixtures("folder")
+def test_a_mechanism_that_does_not_apply_is_named_with_its_reason(cli: Cli) -> None:
     done = cli("compare", "x.csv", "--epsilon", "21", "--mechanism", "relaxed-partition,frobenius", "--repeats", "2")
     assert done.returncode == 0
     assert {row["mechanism"] for row in _rows(done.stdout)} == {"frobenius"}

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from anonhist_papers.experiment import Paper
 
 PAPERS = {
+    "blocki": "Differentially private integer partitions and their applications (2016)",
     "inspectre": "INSPECTRE: privately estimating the unseen (Acharya et al. 2018)",
     "kairouz": "Discrete distribution estimation under local privacy (2016)",
 }

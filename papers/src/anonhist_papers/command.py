@@ -37,6 +37,9 @@ def reproduce(*, paper: str, quick: bool, output: str | None, force: bool, quiet
     A full run takes minutes to hours. One that was broken off goes on where it ended, when the same command is given
     again.
 
+    blocki: the exponential mechanism over partitions (Blocki 2016), on the passwords of RockYou, on staircases and on
+    graphs.
+
     inspectre: private entropy and support coverage (Acharya, Kamath, Sun and Zhang 2018), on synthetic data, the words
     of Hamlet and surnames.
 

@@ -157,16 +157,16 @@ class Window:
         heights = drawn.counts
         rows = drawn.cumulative_prevalence(heights)
         reaching = self._profile.cumulative_prevalence(heights)
-        added = heights * (rows - reaching) - (self._sums(rows) - self._sums(reaching))
+        added = heights * (rows - reaching) - (self.first_items(rows) - self.first_items(reaching))
         # Between two counts of the drawn diagram, and below the least, lies a corner that it lacks.
         floors = np.append(0, heights)
         above = drawn.cumulative_prevalence(floors + 1)
         higher = self._profile.cumulative_prevalence(floors + 1)
-        removed = self._sums(higher) - self._sums(above) - floors * (higher - above)
+        removed = self.first_items(higher) - self.first_items(above) - floors * (higher - above)
         return not ((added[rows > reaching] > self._radius).any() or (removed[higher > above] > self._radius).any())
 
-    def _sums(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the items of the first rows of λ."""
+    def first_items(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return how many items the first rows of λ hold, for each number of rows."""
         rows = np.minimum(rows, self._labels[-1])
         group = np.searchsorted(self._labels, rows, side="right") - 1
         counts = np.append(self._counts, 0)
