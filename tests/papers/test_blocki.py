@@ -8,7 +8,10 @@ import numpy as np
 import pytest
 
 import anonhist as ah
+from anonhist.mechanisms import FamilyParameters
 from anonhist.mechanisms.basis.choices import SimulatedChoices
+from anonhist.mechanisms.exponential.diagonal_chain import DiagonalChain
+from anonhist.profiles import FrobeniusCoordinates
 from anonhist_papers.blocki import conjecture, figure_1, items, pure, running_time, theorem_1
 from anonhist_papers.blocki.data import coauthors, drawn, rockyou, squares
 from anonhist_papers.blocki.draws import PUBLISHED, l1_errors, relaxed
@@ -94,6 +97,24 @@ def test_data_are_what_they_are_said_to_be() -> None:
         assert 1 < epsilon / (48 * math.pi**2 / math.sqrt(number)) < 1.011
         for name in ("steps of one", "Zipf", "squares"):
             assert drawn(name, math.ceil(1.05 * number), epsilon).n >= 48**2 * math.pi**4 / epsilon**2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("epsilon", [1.0, 0.2, 0.05])
+def test_the_error_on_squares_is_above_what_is_proved(epsilon: float) -> None:
+    c, factor, side, steps_ = epsilon / 2, 3.5, math.ceil(8 / epsilon), 100
+    profile = squares(side**2 * steps_ * (steps_ + 1) // 2, side)
+    assert len(profile) == steps_
+    assert epsilon > 48 * math.pi**2 / math.sqrt(profile.n)
+    reference = FrobeniusCoordinates.of(profile)
+    high, low = (DiagonalChain(reference, FamilyParameters(each, 0.0)).log_normalizer for each in (c, factor * c))
+    one = math.fsum(math.log(math.expm1(c * (side + k)) / math.expm1(c * k)) - c * side for k in range(1, side + 1))
+    assert one >= (1.608 - c * (1 + math.log(1 / c))) / c
+    assert high >= (steps_ + 1) * one
+    assert low <= (2 * steps_ + 1) * math.pi**2 / (6 * factor * c)
+    proved = (high - low) / ((factor - 1) * c)
+    errors = l1_errors(PUBLISHED, epsilon, profile, 10, np.random.default_rng(2))
+    assert 0.1 * math.sqrt(profile.n) / epsilon < proved < np.mean(errors)
 
 
 def test_exponents_are_those_of_powers() -> None:

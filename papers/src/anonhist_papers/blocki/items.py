@@ -65,14 +65,14 @@ def _judge_l1(points: Sequence[Point]) -> Verdict:
             between.append(slope - 2 * spread <= 0.5)
             last = max(line)
             told.append(
-                f"{name}, {panel}: N^({slope:.3f} ± {spread:.3f}), at N = {last:.0e} "
+                f"{name}, {panel}: N^({slope:.3f} ± {spread:.3f}), at N = {last:,.0f} "
                 f"{line[last].mean / math.sqrt(last):.3g}·√N"
             )
     return Verdict(
         all(between),
         f"Over the last step of N the error grows no faster than √N on {sum(between)} of {len(between)} data: "
         f"{'; '.join(told)}. The lower bound √N/ln N, of the worst data and any private algorithm, lies below by a "
-        "logarithm: errors here are between the two.",
+        "logarithm: up to constants, errors here are between the two.",
     )
 
 
@@ -118,7 +118,7 @@ def _judge_squares(points: Sequence[Point]) -> Verdict:
 
 ERROR_AND_ITEMS = Experiment(
     name="error-items",
-    place="Sections 1 and 2",
+    place="Sections 1 and 2, L1 error",
     title="ℓ1 error against N, between the bounds",
     setting="Exponential mechanism, c = ε/2; means of 100 draws, 10 if quick; N from 10³ to 10⁸. Counts 1, 2, 3, …; "
     "a staircase of squares of side 8/ε; counts in Zipf's proportions. The constants of both bounds are drawn as 1.",
