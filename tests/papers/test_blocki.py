@@ -173,10 +173,10 @@ def test_squared_errors_are_confirmed_where_they_grow_slowly_and_are_below_those
         point
         for name in ("steps of one", "squares", "Zipf")
         for who, factor in ((PUBLISHED, 1.0), (items.HAY, rival))
-        for point in line(f"{who}: {name}", lambda x, f=factor: f * x**power, (1e3, 1e4, 1e5), panel="ε = 1")
+        for point in line(who, lambda x, f=factor: f * x**power, (1e3, 1e4, 1e5), panel=f"{name}, ε = 1")
     ]
     assert items.SQUARED_ERROR.judge(points).agrees is agrees
-    assert len(items.SQUARED_ERROR.view(points)) == len(points) + 6
+    assert len(items.SQUARED_ERROR.view(points)) == len(points) + 18
 
 
 def test_losses_are_confirmed_up_to_epsilon() -> None:

@@ -49,7 +49,7 @@ def _upper(items: float, epsilon: float) -> float:
 
 def _lines(points: Sequence[Point], formulas: dict[str, object]) -> Iterator[Point]:
     for panel in dict.fromkeys(point.panel for point in points):
-        epsilon = float(panel.split()[2])
+        epsilon = float(panel.rpartition("ε = ")[2])
         for name, formula in formulas.items():
             for x in sorted({point.x for point in points if point.panel == panel}):
                 yield Point(panel, name, x, formula(x, epsilon))  # type: ignore[operator]
@@ -82,7 +82,7 @@ def _run_squares(cell: Cell, rng: np.random.Generator) -> Iterator[Point]:
     for rival in (PUBLISHED, HAY):
         found = runs(rival, epsilon, profile, int(cell["trials"]), rng)
         errors = [float(ah.properties.sorted_l2(profile, each)) ** 2 for each in found]
-        yield Point.of(errors, panel=f"ε = {epsilon:g}", series=f"{rival}: {name}", x=items)
+        yield Point.of(errors, panel=f"{name}, ε = {epsilon:g}", series=rival, x=items)
 
 
 def _view_squares(points: Sequence[Point]) -> Sequence[Point]:
@@ -97,17 +97,16 @@ def _judge_squares(points: Sequence[Point]) -> Verdict:
     """Compare growth over the last step with the bound's, and each error with that of the rival."""
     told, held, better, total = [], [], 0, 0
     for panel in dict.fromkeys(point.panel for point in points):
-        for name in _DATA:
-            ours, theirs = (select(points, f"{rival}: {name}", panel) for rival in (PUBLISHED, HAY))
-            slope, spread = steps(ours)[-1]
-            last = max(ours)
-            # d ln(√N ln²N) / d ln N, at the smaller end, where it is larger.
-            held.append(slope - 2 * spread <= 0.5 + 2 / math.log(sorted(ours)[-2]))
-            for x, point in ours.items():
-                total += 1
-                gap = theirs[x].mean - point.mean
-                better += gap > 2 * math.hypot(point.standard_error, theirs[x].standard_error)
-            told.append(f"{name}, {panel}: {theirs[last].mean / ours[last].mean:.2g}")
+        ours, theirs = (select(points, rival, panel) for rival in (PUBLISHED, HAY))
+        slope, spread = steps(ours)[-1]
+        last = max(ours)
+        # d ln(√N ln²N) / d ln N, at the smaller end, where it is larger.
+        held.append(slope - 2 * spread <= 0.5 + 2 / math.log(sorted(ours)[-2]))
+        for x, point in ours.items():
+            total += 1
+            gap = theirs[x].mean - point.mean
+            better += gap > 2 * math.hypot(point.standard_error, theirs[x].standard_error)
+        told.append(f"{panel}: {theirs[last].mean / ours[last].mean:.2g}")
     return Verdict(
         all(held) and better == total,
         f"The squared error grows no faster than √N·ln²N on {sum(held)} of {len(held)} data. It is below that of the "

@@ -102,7 +102,7 @@ def _run(cell: Cell, rng: np.random.Generator) -> Iterator[Point]:
         (_HALF, below_hyperbola(items), epsilon / 2),
         (_EXACT, below_hyperbola(items), exact),
     ):
-        yield Point(f"N̂ = {items}", name, epsilon, privacy_loss(domain, items, c) / epsilon)
+        yield Point(f"N̂ = {items}", name, epsilon, privacy_loss(domain, items, c) / epsilon, runs=1)
 
 
 def _judge(points: Sequence[Point]) -> Verdict:
@@ -115,7 +115,7 @@ def _judge(points: Sequence[Point]) -> Verdict:
     spent = {point.series: point.mean for point in points if point.x == last}
     return Verdict(
         all(most <= 1 for most, _ in largest.values()),
-        f"Loss as a share of ε, over all neighbors. {told}. At ε = {last:g} the published domain spends "
+        f"Loss as a share of ε, over all neighbors: {told}. At ε = {last:g} the published domain spends "
         f"{spent[_PUBLISHED]:.3f} of ε, the exact c {spent[_EXACT]:.3f}.",
     )
 
