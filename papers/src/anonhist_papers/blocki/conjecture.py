@@ -32,7 +32,7 @@ def least_items(epsilon: float) -> int:
     Examples
     --------
     >>> least_items(0.1)
-    22893165
+    22891916
     """
     return math.ceil(1.02 * (48 * math.pi**2 / epsilon) ** 2)
 

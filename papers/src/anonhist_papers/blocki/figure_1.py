@@ -52,7 +52,7 @@ def _judge(points: Sequence[Point]) -> Verdict:
 def _view(points: Sequence[Point]) -> Sequence[Point]:
     """Add lines through the error at the largest ε of at most 1."""
     errors = select(points, PUBLISHED)
-    start = min(x for x in errors if x >= 1)
+    start = min((x for x in errors if x >= 1), default=min(errors))
     lines = [
         Point("", name, x, errors[start].mean * (x / start) ** power)
         for name, power in (("∝ 1/√ε", 1), ("∝ 1/ε", 2))

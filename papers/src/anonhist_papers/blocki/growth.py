@@ -38,7 +38,8 @@ def steps(points: Mapping[float, Point]) -> Sequence[tuple[float, float]]:
     Examples
     --------
     >>> from anonhist_papers.experiment import Point
-    >>> steps({1.0: Point("", "", 1, 5.0), 10.0: Point("", "", 10, 500.0)})
-    [(2.0, 0.0)]
+    >>> points = {x: Point("", "", x, 5 * x**2) for x in (1.0, 10.0, 100.0)}
+    >>> [round(slope, 6) for slope, _ in steps(points)]
+    [2.0, 2.0]
     """
     return [exponent(dict(pair)) for pair in pairwise(points.items())]
