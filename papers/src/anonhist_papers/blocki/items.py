@@ -110,8 +110,8 @@ def _judge_squares(points: Sequence[Point]) -> Verdict:
     bound, gain = "holds" if all(held) else "fails", "holds, too" if better == total else "does not"
     return Verdict(
         all(held) and better == total,
-        f"The bound {bound}: the squared error grows no faster than √N·ln²N on {sum(held)} of {len(held)} data. That it "
-        f"improves on the error of Hay et al. {gain}: it is below that of the isotonic mechanism, by more than two "
+        f"The bound {bound}: the squared error grows no faster than √N·ln²N on {sum(held)} of {len(held)} data. That "
+        f"it improves on the error of Hay et al. {gain}: it is below that of the isotonic mechanism, by more than two "
         f"standard errors, in {better} of {total} settings. Error of the isotonic mechanism over that of the "
         f"exponential one, at the largest N: {'; '.join(told)}.",
     )

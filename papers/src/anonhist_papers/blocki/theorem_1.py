@@ -66,20 +66,19 @@ def _run(cell: Cell, rng: np.random.Generator) -> Iterator[Point]:
     epsilon, bound, trials = float(cell["epsilon"]), int(cell["max_degree"]), int(cell["trials"])
     graph, panel = coauthors(), f"d = {bound}"
     truth = graph.degree_profile().profile
-    errors: list[float] = []
-    for _ in range(2):
-        # Half of the draws after each of two roundings of the extension.
+    errors = []
+    for _ in range(trials):
         rounded = ah.Profile.from_counts(randomized_rounding(_flow(bound)))
-        found = draw_degrees(rounded, epsilon, bound, -(-trials // 2), rng)
-        errors += [float(ah.properties.sorted_l1(truth, each)) for each in found]
+        (found,) = draw_degrees(rounded, epsilon, bound, 1, rng)
+        errors.append(float(ah.properties.sorted_l1(truth, found)))
     yield Point.of(errors, panel=panel, series=THEOREM, x=epsilon)
     for name, how in _RIVALS.items():
-        found = [
+        released = [
             ah.release_degrees(graph, privacy=NodePrivacy(), mechanism=how(bound), epsilon=repr(epsilon)).profile
             for _ in range(max(2, trials // 2))
         ]
         yield Point.of(
-            [float(ah.properties.sorted_l1(truth, each)) for each in found], panel=panel, series=name, x=epsilon
+            [float(ah.properties.sorted_l1(truth, each)) for each in released], panel=panel, series=name, x=epsilon
         )
     listed = np.sort(graph.degrees())[::-1]
     extension = np.sort(_flow(bound).floats())[::-1]
