@@ -82,7 +82,7 @@ def test_rockyou_is_drawn_in_time_with_the_error_of_its_corners() -> None:
     errors = l1_errors(PUBLISHED, 8.0, rockyou(), 20, np.random.default_rng(1))
     expected = (2 * len(rockyou()) + 1) * math.exp(-4)
     assert expected < np.mean(errors) < 1.1 * expected
-    made = relaxed(0.1, rockyou())
+    made = relaxed(0.1, public_items=2 * rockyou().n)
     assert ah.properties.sorted_l1(rockyou(), made.release(rockyou()).profile) < made.radius
 
 

@@ -15,25 +15,27 @@ if TYPE_CHECKING:
 
     from anonhist.mechanisms import CentralMechanism
 
+# The largest number that the relaxed mechanism takes: no draw here has as many items.
+NOTHING_CUT = 2**40
 # Below this ε the bounded mechanism is not made.
 SMALLEST_BOUNDED = 0.01
 PUBLISHED, BOUNDED, OURS, HAY = "exponential, c = ε/2", "exponential, exact c", "our default", "isotonic (Hay et al.)"
 
 
-def relaxed(epsilon: float | Fraction, profile: ah.Profile) -> ah.mechanisms.RelaxedPartitionMechanism:
-    """Make the relaxed mechanism, with N twice that of the data.
+def relaxed(epsilon: float | Fraction, *, public_items: int) -> ah.mechanisms.RelaxedPartitionMechanism:
+    """Make the relaxed mechanism.
 
     Examples
     --------
-    >>> relaxed(1.0, ah.Profile.from_counts([5, 3])).public_items
-    16
+    >>> relaxed(1.0, public_items=16).family.c
+    0.5
     """
     budget = repr(epsilon) if isinstance(epsilon, float) else epsilon
-    return ah.mechanisms.RelaxedPartitionMechanism(budget, public_items=max(1, 2 * profile.n))
+    return ah.mechanisms.RelaxedPartitionMechanism(budget, public_items=public_items)
 
 
 def mechanism(name: str, epsilon: float, profile: ah.Profile) -> CentralMechanism:
-    """Make a mechanism by its name in these figures; public numbers are twice those of the data, or theirs.
+    """Make a mechanism by its name in these figures, with its public numbers.
 
     Examples
     --------
@@ -42,7 +44,7 @@ def mechanism(name: str, epsilon: float, profile: ah.Profile) -> CentralMechanis
     """
     budget = repr(epsilon)
     make: dict[str, Callable[[], CentralMechanism]] = {
-        PUBLISHED: lambda: relaxed(epsilon, profile),
+        PUBLISHED: lambda: relaxed(epsilon, public_items=NOTHING_CUT),
         BOUNDED: lambda: ah.mechanisms.BoundedPartitionMechanism(budget, public_items=2 * profile.n),
         OURS: lambda: choose(epsilon=budget, unit=ah.PrivacyUnit.item())[0],
         HAY: lambda: ah.mechanisms.IsotonicMechanism(budget, public_labels=profile.num_labels),

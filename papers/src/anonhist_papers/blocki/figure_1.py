@@ -66,7 +66,7 @@ FIGURE_1 = Experiment(
     place="Figure 1",
     title="RockYou, ℓ1 error against 1/√ε",
     setting="RockYou's 32,603,388 passwords; means of 100 draws, 10 if quick. The exponential mechanism with c = ε/2 "
-    "is the relaxed one of Blocki, Datta and Bonneau, N = 2n public, δ = 10⁻⁹. Rivals: the exponential mechanism "
+    "is the relaxed one of Blocki, Datta and Bonneau, N = 2⁴⁰ public, δ = 10⁻⁹. Rivals: the exponential mechanism "
     "with the largest c that the exact loss allows (bounded, from ε = 0.01), and what anonhist releases by default.",
     says="Figure 1 plots the error of 100 draws, averaged, against 1/√ε; no values are printed. “Conjecture 1 says "
     "that L1 error of the exponential mechanism actually scales with 1/√ε instead of 1/ε”; “While the results from "

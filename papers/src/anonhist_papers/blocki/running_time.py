@@ -41,7 +41,7 @@ def _cells(size: Size) -> Sequence[Cell]:
 def _run(cell: Cell, rng: np.random.Generator) -> Iterator[Point]:
     name, epsilon, trials = str(cell["data"]), float(cell["epsilon"]), int(cell["trials"])
     profile = drawn(name, int(cell["items"]), epsilon)
-    own = relaxed(epsilon, profile)
+    own = relaxed(epsilon, public_items=2 * profile.n)
     label = f"{name}, ε = {epsilon:g}"
     yield Point(SIZES, label, profile.n, table_size(profile, own.radius), runs=1)
     if epsilon < 1 or name == "steps of one":
