@@ -109,7 +109,7 @@ def _judge(points: Sequence[Point]) -> Verdict:
         (False if inside else None) if rises else True,
         f"Error over k + √(md/ε), k taken as the sum of what degrees exceed d. {'; '.join(told)}. "
         + (
-            "It rises where ε/(3d) is small: the noise then errs like 1/ε, not 1/√ε. "
+            "It rises where ε/(3d) is small: the noise is then that around no data, which grows like 1/ε². "
             + ("" if inside else "There the conjecture's condition, 2m > (48π²·3d/ε)², is not met by so small a graph.")
             if rises
             else "It does not rise as ε falls."
@@ -159,8 +159,8 @@ THEOREM_1 = Experiment(
     setting="Coauthors in general relativity: 5,241 nodes, 14,484 edges, largest degree 81; d = 4, 16 and 64, 16 if "
     "quick; 20 draws, 6 if quick. The Lipschitz extension is the exact flow, rounded at random, then the exponential "
     "mechanism (relaxed, δ = 10⁻⁹, n(n−1) items at most) at ε/(3d), less what the rounding costs. Rivals: the same "
-    "for the 2d that docs/proofs/graphs.md proves, with what anonhist takes for that budget; and noisy numbers of nodes "
-    "with at least each degree, after a projection.",
+    "for the 2d that docs/proofs/graphs.md proves, with what anonhist takes for that budget; and noisy numbers of "
+    "nodes with at least each degree, after a projection.",
     says="“Assuming that Conjecture 1 holds there is an efficient … ε-differentially private algorithm A such that for "
     "any graph G ∈ G_{d,k} E[‖f − A(f)‖₁] = O(k + √(md)/√ε).” Property (3) of the extension: it errs O(k).",
     axes=Axes("ε", "mean ℓ1 error of the degrees", log_x=False),
