@@ -148,7 +148,7 @@ _WRONG = [
     (("--mechanism", "cumulative", "--public-cap", "1e9"), "--public-cap must be a whole number from 1 to 2^24"),
     (("--mechanism", "prevalence", "--public-cap", "1e9"), "--public-cap must be a whole number from 1 to 2^24"),
     (("--mechanism", "bounded-partition", "--public-items", "1e13"), "--public-items must be a whole number from 1"),
-    (("--mechanism", "relaxed-partition", "--public-items", "10001"), "--public-items must be a whole number from 1"),
+    (("--mechanism", "relaxed-partition", "--public-items", "1e13"), "--public-items must be a whole number from 1"),
     (("--mechanism", "privhist", "--shares", "0.3,0.3,0.3"), "must add up to 1, not 9/10"),
     (("--mechanism", "privhist", "--shares", "0.5,0.5,0.5"), "must add up to 1, not 3/2"),
     (("--mechanism", "privhist", "--shares", "0.5,0.5"), "three numbers such as 0.02,0.49,0.49, or 'thirds'"),

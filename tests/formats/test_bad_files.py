@@ -428,7 +428,7 @@ BAD_PROMISES = [
     ("relaxed-partition", "profile.prevalences", [4, 2], "beyond the public numbers"),
     ("cumulative", "profile.counts", [1, 10], "beyond the public numbers"),
     ("prevalence-items", "profile.counts", [1, 10], "exceeds the largest"),
-    ("relaxed-partition", "mechanism.parameters.public_items", 10_001, "whole number"),
+    ("relaxed-partition", "mechanism.parameters.public_items", 2**40 + 1, "whole number"),
     ("relaxed-partition", "mechanism.parameters.delta", "1/10000000", "not that of the mechanism"),
     ("relaxed-partition", "mechanism.parameters.delta", "1/100", "delta must lie between"),
     ("relaxed-partition", "mechanism.parameters.delta", 1e-6, "whole numbers"),

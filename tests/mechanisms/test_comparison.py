@@ -168,13 +168,12 @@ def test_given_public_numbers_are_used(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_what_does_not_apply_is_skipped_with_its_reason() -> None:
-    many = Profile([1], [20_000])
-    found = ah.compare(many, epsilons=[1, 2], mechanisms=["relaxed-partition", "frobenius"], repeats=2)
+    found = ah.compare(SMALL, epsilons=[21, 25], mechanisms=["relaxed-partition", "frobenius"], repeats=2)
     assert found.mechanisms == ("frobenius",)
     (skipped,) = found.skipped
-    assert (skipped.mechanism, skipped.epsilons) == ("relaxed-partition", (1, 2))
-    assert skipped.reason == "It takes at most 10,000 items; the data have 20,000."
-    assert found.row("relaxed-partition", Fraction(1), "items") is None
+    assert (skipped.mechanism, skipped.epsilons) == ("relaxed-partition", (21, 25))
+    assert "an ε of at most 20" in skipped.reason
+    assert found.row("relaxed-partition", Fraction(21), "items") is None
 
 
 def test_what_applies_at_some_budgets_runs_there() -> None:

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 
 PAPERS = {
     "suresh": "Differentially private anonymized histograms (Suresh 2019)",
+    "blocki": "Differentially private integer partitions and their applications (2016)",
     "inspectre": "INSPECTRE: privately estimating the unseen (Acharya et al. 2018)",
     "kairouz": "Discrete distribution estimation under local privacy (2016)",
     "wu-pagh": "Profile reconstruction from private sketches (2024)",

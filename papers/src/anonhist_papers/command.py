@@ -40,6 +40,9 @@ def reproduce(*, paper: str, quick: bool, output: str | None, force: bool, quiet
     suresh: PrivHist (Suresh 2019): its error and run time against n and ε, lower bounds, and properties estimated from
     its releases.
 
+    blocki: the exponential mechanism over partitions (Blocki 2016), on the passwords of RockYou, on staircases and on
+    graphs.
+
     inspectre: private entropy and support coverage (Acharya, Kamath, Sun and Zhang 2018), on synthetic data, the words
     of Hamlet and surnames.
 

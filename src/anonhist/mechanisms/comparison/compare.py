@@ -120,7 +120,7 @@ def compare(
         owned = " and ".join(owners)
         raise UsageError(f"`shares` applies only to {owned}, which is not compared; leave it out.")
     options = {**known, **taken, **({} if shares is None else {"shares": shares})}
-    entrants, skipped = entrants_of(budgets, names, protected, relation, options, items=truth.n)
+    entrants, skipped = entrants_of(budgets, names, protected, relation, options)
     rows: list[ComparisonRow] = []
     for number, (name, mechanism) in enumerate(entrants):
         part = part_of(progress, number / len(entrants), (number + 1) / len(entrants))
@@ -268,8 +268,6 @@ def entrants_of(
     unit: PrivacyUnit,
     relation: NeighboringRelation,
     options: Mapping[str, Any],
-    *,
-    items: int,
 ) -> tuple[list[tuple[str, CentralMechanism]], list[tuple[str, Fraction, str]]]:
     """Make each mechanism at each budget, or note why it does not apply."""
     entrants, skipped = [], []
@@ -278,7 +276,7 @@ def entrants_of(
             if name == "auto":
                 mechanism = choose(epsilon=epsilon, unit=unit, relation=relation)[0]
             else:
-                own = _own_options(name, unit, options, items=items)
+                own = _own_options(name, unit, options)
                 mechanism = named_mechanism(name, epsilon, unit, relation, own)
             entrants.append((name, mechanism))
         except UsageError as error:
@@ -286,12 +284,9 @@ def entrants_of(
     return entrants, skipped
 
 
-def _own_options(name: str, unit: PrivacyUnit, options: Mapping[str, Any], *, items: int) -> dict[str, Any]:
-    """Return the options that a mechanism takes, or refuse data that are too large for it."""
-    kind = mechanism_class(name)
-    if kind.most_items is not None and items > kind.most_items:
-        raise UsageError(f"It takes at most {kind.most_items:,} items; the data have {items:,}.")
-    taken = kind.own_options()
+def _own_options(name: str, unit: PrivacyUnit, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options that a mechanism takes."""
+    taken = mechanism_class(name).own_options()
     own = {option: options[option] for option in taken if option in options}
     if unit.max_count is not None and "public_cap" in taken:
         # The unit's largest count is the cap: only mechanisms that need a cap get it as an option.
