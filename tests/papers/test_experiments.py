@@ -9,7 +9,7 @@ import pytest
 
 from anonhist_papers.catalogue import PAPERS, load_paper
 from anonhist_papers.experiment import Cell, Experiment, Point, Size
-from anonhist_papers.inspectre import experiments as inspectre
+from anonhist_papers.inspectre import figures as inspectre
 from anonhist_papers.kairouz import experiments as kairouz
 
 _ALL = [pytest.param(each, id=f"{name}-{each.name}") for name in PAPERS for each in load_paper(name).experiments]
@@ -63,7 +63,7 @@ def test_the_degree_is_confirmed_where_it_is_near_the_best() -> None:
     def judged(best: float) -> bool | None:
         points = [
             point
-            for factor in inspectre._FACTORS
+            for factor in inspectre.FACTORS
             for point in line(f"L = {factor:g} ln k", lambda _, f=factor: math.exp(abs(f - best)), (500,), "Uniform")
         ]
         return inspectre.FIGURE_1.judge(points).agrees

@@ -1,0 +1,124 @@
+"""When points confirm what the paper says of two curves, and when they leave it open: standard errors decide."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from anonhist_papers.experiment import select
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from anonhist_papers.experiment import Point
+
+# "Indistinguishable", "near-indistinguishable" (Figures 2, 4, 5). The paper's errors are "averaged over 100
+# iterations". The root of the mean of 100 squared normal errors has a relative standard error of 1/√200, so two such
+# errors differ by up to 2·√2/√200 = 20 % by chance: curves that are nearer cannot be told apart in 100 iterations.
+INDISTINGUISHABLE = 1.2
+# "The cost of privacy is relatively small", and "the non-private sample complexity dominates the privacy requirement"
+# (Figure 3): without privacy the mean squared error is more than what privacy adds to it.
+DOMINATED = math.sqrt(2)
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """The ratio of two errors, with its standard error; not lower where both are of the same samples."""
+
+    value: float
+    standard_error: float
+    panel: str
+    x: float
+
+    def at_most(self, most: float) -> bool | None:
+        """Return whether it is at most ``most``, by two standard errors; None where it may be either.
+
+        Examples
+        --------
+        >>> [Ratio(value, 0.1, "", 1).at_most(1.2) for value in (0.9, 1.1, 1.5)]
+        [True, None, False]
+        """
+        if self.value + 2 * self.standard_error <= most:
+            return True
+        return False if self.value - 2 * self.standard_error > most else None
+
+
+def ratios(points: Sequence[Point], above: str, below: str) -> list[Ratio]:
+    """Return the ratios of two lines wherever both have a point.
+
+    Examples
+    --------
+    >>> from anonhist_papers.experiment import Point
+    >>> points = [Point("", "private", 1, 3.0, 0.3, 100), Point("", "plain", 1, 2.0, 0.2, 100)]
+    >>> [(each.value, round(each.standard_error, 3)) for each in ratios(points, "private", "plain")]
+    [(1.5, 0.212)]
+    """
+    found = []
+    for panel in dict.fromkeys(point.panel for point in points):
+        lower = select(points, below, panel)
+        for x, upper in select(points, above, panel).items():
+            if x in lower and lower[x].mean > 0:
+                value = upper.mean / lower[x].mean
+                shares = [each.standard_error / each.mean if each.mean else 0.0 for each in (upper, lower[x])]
+                found.append(Ratio(value, value * math.hypot(*shares), panel, x))
+    return found
+
+
+def all_of(verdicts: Iterable[bool | None]) -> bool | None:
+    """Return False if one is, else None if one is open, else True; None of nothing.
+
+    Examples
+    --------
+    >>> all_of([True, None]), all_of([True, None, False]), all_of([True, True]), all_of([])
+    (None, False, True, None)
+    """
+    each = list(verdicts)
+    if False in each:
+        return False
+    return None if None in each or not each else True
+
+
+def counted(verdicts: Sequence[bool | None]) -> str:
+    """Say how many are confirmed, contradicted and open.
+
+    Examples
+    --------
+    >>> counted([True, True, None]), counted([True, True])
+    ('2 of 3 points (1 open)', 'all 2 points')
+    """
+    yes, no, unsure = (sum(each is word for each in verdicts) for word in (True, False, None))
+    if yes == len(verdicts):
+        return f"all {yes} points"
+    rest = ", ".join(f"{number} {word}" for number, word in ((no, "not"), (unsure, "open")) if number)
+    return f"{yes} of {len(verdicts)} points ({rest})"
+
+
+def largest(found: Sequence[Ratio]) -> str:
+    """Return the largest ratio with its standard error and place.
+
+    Examples
+    --------
+    >>> largest([Ratio(1.05, 0.02, "Zipf 1", 3), Ratio(1.01, 0.02, "Zipf 1", 1)])
+    '1.05 ± 0.02 (Zipf 1, at 3)'
+    """
+    most = max(found, key=lambda ratio: ratio.value)
+    where = f"{most.panel}, at {most.x:g}" if most.panel else f"at {most.x:g}"
+    return f"{most.value:.2f} ± {most.standard_error:.2f} ({where})"
+
+
+def growth(line: Mapping[float, Point], formula: Mapping[float, float]) -> tuple[float, float]:
+    """Return by what factor a line grows beyond a formula from one end of it to the other, and its standard error.
+
+    The ends are those at which the formula is least and largest; below 1 the line grows less.
+
+    Examples
+    --------
+    >>> from anonhist_papers.experiment import Point
+    >>> growth({1: Point("", "a", 1, 10.0, 0.1, 9), 2: Point("", "a", 2, 30.0, 0.3, 9)}, {1: 1.0, 2: 4.0})[0]
+    0.75
+    """
+    low, high = min(line, key=lambda x: formula[x]), max(line, key=lambda x: formula[x])
+    factor = line[high].mean / line[low].mean * formula[low] / formula[high]
+    shares = [line[x].standard_error / line[x].mean for x in (low, high)]
+    return factor, factor * math.hypot(*shares)
