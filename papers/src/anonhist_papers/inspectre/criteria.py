@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from anonhist_papers.experiment import select
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     from anonhist_papers.experiment import Point
 
@@ -105,20 +105,3 @@ def largest(found: Sequence[Ratio]) -> str:
     most = max(found, key=lambda ratio: ratio.value)
     where = f"{most.panel}, at {most.x:g}" if most.panel else f"at {most.x:g}"
     return f"{most.value:.2f} ± {most.standard_error:.2f} ({where})"
-
-
-def growth(line: Mapping[float, Point], formula: Mapping[float, float]) -> tuple[float, float]:
-    """Return by what factor a line grows beyond a formula from one end of it to the other, and its standard error.
-
-    The ends are those at which the formula is least and largest; below 1 the line grows less.
-
-    Examples
-    --------
-    >>> from anonhist_papers.experiment import Point
-    >>> growth({1: Point("", "a", 1, 10.0, 0.1, 9), 2: Point("", "a", 2, 30.0, 0.3, 9)}, {1: 1.0, 2: 4.0})[0]
-    0.75
-    """
-    low, high = min(line, key=lambda x: formula[x]), max(line, key=lambda x: formula[x])
-    factor = line[high].mean / line[low].mean * formula[low] / formula[high]
-    shares = [line[x].standard_error / line[x].mean for x in (low, high)]
-    return factor, factor * math.hypot(*shares)

@@ -121,25 +121,42 @@ def exact_bias(name: str, statistic: LinearStatistic, items: int, labels: int) -
     >>> round(exact_bias("uniform", PlugIn().statistic(2), 2, 2), 4)  # half of the samples have both labels
     -0.3466
     """
-    prevalences, truth = _expected(name, items, labels)
-    return float(prevalences @ statistic.weights(np.arange(items + 1))) - truth
+    mean = float(expected_prevalences(name, items, labels) @ statistic.weights(np.arange(items + 1)))
+    return mean - expected_entropy(name, labels)
 
 
 @lru_cache(maxsize=16)
-def _expected(name: str, items: int, labels: int) -> tuple[NDArray[np.float64], float]:
-    """Return the expected number of labels with each count, 0 included, and the entropy.
+def expected_prevalences(name: str, items: int, labels: int) -> NDArray[np.float64]:
+    """Return the expected number of labels with each count from 0 to n, for samples of a test distribution.
 
-    Counts are binomial. Under a symmetric Dirichlet prior they are beta-binomial, and the mean entropy is
-    ``ψ(k·a + 1) − ψ(a + 1)``.
+    Counts are binomial, under a symmetric Dirichlet prior beta-binomial.
+
+    Examples
+    --------
+    >>> expected_prevalences("uniform", 2, 2).round(3).tolist()
+    [0.5, 1.0, 0.5]
     """
     counts = np.arange(items + 1)
     if name in PRIORS:
         a = PRIORS[name]
-        pmf = betabinom.pmf(counts, items, a, a * (labels - 1))
-        return labels * pmf, float(digamma(labels * a + 1) - digamma(a + 1))
+        return np.asarray(labels * betabinom.pmf(counts, items, a, a * (labels - 1)))
     p = distributions(labels, np.random.default_rng(0))[name]
     each, times = np.unique(p, return_counts=True)
-    return times @ binom.pmf(counts, items, each[:, None]), entropy_of(p)
+    return np.asarray(times @ binom.pmf(counts, items, each[:, None]))
+
+
+def expected_entropy(name: str, labels: int) -> float:
+    """Return the entropy of a test distribution; ``ψ(k·a + 1) − ψ(a + 1)`` on average under a Dirichlet prior.
+
+    Examples
+    --------
+    >>> round(expected_entropy("Dirichlet 1", 2), 6)
+    0.5
+    """
+    if name in PRIORS:
+        a = PRIORS[name]
+        return float(digamma(labels * a + 1) - digamma(a + 1))
+    return entropy_of(distributions(labels, np.random.default_rng(0))[name])
 
 
 def program_entropy_scale(statistic: LinearStatistic, threshold: int) -> float:

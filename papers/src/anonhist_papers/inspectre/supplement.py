@@ -43,7 +43,7 @@ def over_distributions(points: Iterable[Point], panel: str) -> Iterator[Point]:
     --------
     >>> points = [Point("Uniform", "a", 1, 3.0, 0.3, 9), Point("Zipf 1", "a", 1, 4.0, 0.4, 9)]
     >>> [(round(each.mean, 3), round(each.standard_error, 3)) for each in over_distributions(points, "k = 100")]
-    [(3.536, 0.261)]
+    [(3.536, 0.26)]
     """
     lines: dict[tuple[str, float], list[Point]] = {}
     for point in points:
