@@ -28,6 +28,7 @@ from anonhist_papers.inspectre.bounds import (
     Bound,
     judge,
     view,
+    without_noise,
 )
 from anonhist_papers.inspectre.coverage import coverage_of, published_coverage_scale
 from anonhist_papers.inspectre.entropy import entropy_of
