@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 COVERAGE_LABELS, COVERAGE_REACH = 20_000, (1, 2, 3, 5, 10)
 COVERAGE_EPSILONS, TEXT_EPSILONS = (1, 2, 10), (0.5, 0.1)
+_COMPARED = ("smoothed Good–Toulmin",)
 TEXTS, SHARES = ("hamlet", "surnames"), (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 
 
@@ -57,7 +58,7 @@ def coverage_errors(
                 profile = Profile.from_counts(rng.multinomial(n, p))
                 _add(tables[name], profile, draws, coverage_of(p, draws), epsilons, noise)
         for name, errors in tables.items():
-            yield from errors.rows("coverage", name, reach, unit=1 / (n * reach))
+            yield from errors.rows("coverage", name, reach, unit=1 / (n * reach), over=_COMPARED)
 
 
 def text_errors(
@@ -83,7 +84,7 @@ def text_errors(
                 part = rng.multivariate_hypergeometric(counts, items, method="marginals")
                 profile = Profile.from_counts(part)
                 _add(errors, profile, whole.n, float(whole.num_labels), epsilons, noise)
-            yield from errors.rows("texts", text, share, unit=1.0)
+            yield from errors.rows("texts", text, share, unit=1.0, over=_COMPARED)
 
 
 def sample(name: str) -> Profile:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from statistics import NormalDist
 from typing import TYPE_CHECKING
 
 from anonhist_papers.experiment import select
@@ -20,19 +21,22 @@ INDISTINGUISHABLE = 1.2
 # "The cost of privacy is relatively small", and "the non-private sample complexity dominates the privacy requirement"
 # (Figure 3): without privacy the mean squared error is more than what privacy adds to it.
 DOMINATED = math.sqrt(2)
+_OVER = "over"
 
 
 @dataclass(frozen=True)
 class Ratio:
-    """The ratio of two errors, with its standard error; not lower where both are of the same samples."""
+    """The ratio of two errors, with its standard error, at one point of a figure."""
 
     value: float
     standard_error: float
     panel: str
     x: float
 
-    def at_most(self, most: float) -> bool | None:
+    def at_most(self, most: float, *, against: float = 2.0) -> bool | None:
         """Return whether it is at most ``most``, by two standard errors; None where it may be either.
+
+        ``against`` is by how many standard errors it must be above to say that it is not.
 
         Examples
         --------
@@ -41,11 +45,46 @@ class Ratio:
         """
         if self.value + 2 * self.standard_error <= most:
             return True
-        return False if self.value - 2 * self.standard_error > most else None
+        return False if self.value - against * self.standard_error > most else None
+
+
+def each_at_most(found: Sequence[Ratio], most: float) -> list[bool | None]:
+    """Return whether each of several ratios is at most ``most``.
+
+    One of many is above by two standard errors by chance. So a ratio counts as above if it is so by as many standard
+    errors as all of them together are by chance no more often than one is by two.
+
+    Examples
+    --------
+    >>> ratio = Ratio(1.45, 0.1, "", 1)
+    >>> each_at_most([ratio], 1.2), each_at_most([ratio] * 50, 1.2)[0]
+    ([False], None)
+    """
+    once = NormalDist().cdf(-2.0)
+    against = -NormalDist().inv_cdf(once / max(len(found), 1))
+    return [ratio.at_most(most, against=against) for ratio in found]
+
+
+def ratio_of(above: str, below: str) -> str:
+    """Return the name of the ratio of two lines, where it was taken trial by trial."""
+    return f"{above} {_OVER} {below}"
+
+
+def without_ratios(points: Iterable[Point]) -> list[Point]:
+    """Return the points of a figure alone.
+
+    Examples
+    --------
+    >>> from anonhist_papers.experiment import Point
+    >>> points = [Point("", name, 1, 2.0, 0.1, 9) for name in ("a", "b", ratio_of("a", "b"))]
+    >>> [point.series for point in without_ratios(points)]
+    ['a', 'b']
+    """
+    return [point for point in points if f" {_OVER} " not in point.series]
 
 
 def ratios(points: Sequence[Point], above: str, below: str) -> list[Ratio]:
-    """Return the ratios of two lines wherever both have a point.
+    """Return the ratios of two lines wherever both have a point, trial by trial where they were taken so.
 
     Examples
     --------
@@ -56,9 +95,11 @@ def ratios(points: Sequence[Point], above: str, below: str) -> list[Ratio]:
     """
     found = []
     for panel in dict.fromkeys(point.panel for point in points):
-        lower = select(points, below, panel)
+        lower, taken = select(points, below, panel), select(points, ratio_of(above, below), panel)
         for x, upper in select(points, above, panel).items():
-            if x in lower and lower[x].mean > 0:
+            if x in taken:
+                found.append(Ratio(taken[x].mean, taken[x].standard_error, panel, x))
+            elif x in lower and lower[x].mean > 0:
                 value = upper.mean / lower[x].mean
                 shares = [each.standard_error / each.mean if each.mean else 0.0 for each in (upper, lower[x])]
                 found.append(Ratio(value, value * math.hypot(*shares), panel, x))

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 DEGREE_LABELS = 2000
 ENTROPY_LABELS, ENTROPY_ITEMS = 1000, (100, 300, 500, 1000)
 BITS = 1 / math.log(2)
+_COMPARED = "plug-in", "Miller–Madow", "polynomial", "private plug-in", "private polynomial, twin"
 
 
 def entropy_of(p: NDArray[np.float64]) -> float:
@@ -77,7 +78,7 @@ def entropy_errors(
                 errors.add_private("private polynomial, recommended", recommended, profile, truth, noise)
                 errors.add_private("private plug-in", plug_in, profile, truth, noise)
         for name, errors in tables.items():
-            yield from errors.rows("entropy", name, items, unit=BITS)
+            yield from errors.rows("entropy", name, items, unit=BITS, over=_COMPARED)
 
 
 def degree_errors(

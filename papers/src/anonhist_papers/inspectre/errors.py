@@ -11,7 +11,7 @@ import numpy as np
 from anonhist.privacy import NeighboringRelation
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from numpy.typing import NDArray
 
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from anonhist.mechanisms.estimators.statistic_mechanism import StatisticMechanism
     from anonhist.profiles import Profile
 
+# An estimator and ε, 0 if it is not private.
+Key = tuple[str, float]
 SUBSTITUTE = NeighboringRelation.SUBSTITUTE
 _ROOT = math.sqrt(2)
 # Of symmetric Dirichlet priors.
@@ -51,6 +53,9 @@ class ErrorRow:
         Number of trials.
     bias, bias_error
         Mean error over the trials, and the standard error of that.
+    over
+        Root mean squared error over that of other estimators on the same samples, by estimator and ε, with standard
+        errors that take the common samples into account.
     """
 
     experiment: str
@@ -64,6 +69,7 @@ class ErrorRow:
     trials: int
     bias: float
     bias_error: float
+    over: Mapping[Key, tuple[float, float]] = field(default_factory=dict)
 
 
 @dataclass
@@ -105,8 +111,28 @@ class Errors:
         loud = mechanism.clip(twin + (noised.value - twin) * published / noised.scale, items)
         self.add(f"{title}, published noise", loud - truth, epsilon=epsilon, noise=_ROOT * published)
 
-    def rows(self, experiment: str, data: str, x: float, *, unit: float) -> list[ErrorRow]:
-        """Return one row per estimator, errors multiplied by ``unit``."""
+    def over(self, above: Key, below: Key) -> tuple[float, float]:
+        """Return the ratio of two root mean squared errors on the same samples, and its standard error.
+
+        Examples
+        --------
+        >>> errors = Errors()
+        >>> for error in (1.0, -2.0, 3.0):
+        ...     errors.add("plain", error)
+        ...     errors.add("twice", 2 * error)
+        >>> errors.over(("twice", 0), ("plain", 0))
+        (2.0, 0.0)
+        """
+        upper, lower = (np.array(self._errors[key]) ** 2 for key in (above, below))
+        if not lower.any():
+            return math.inf, math.inf
+        ratio = math.sqrt(float(upper.mean() / lower.mean()))
+        # The delta method: the relative errors of two means, which go together.
+        apart = upper / max(float(upper.mean()), 1e-300) - lower / float(lower.mean())
+        return ratio, ratio / 2 * float(apart.std(ddof=1)) / math.sqrt(apart.size)
+
+    def rows(self, experiment: str, data: str, x: float, *, unit: float, over: Collection[str] = ()) -> list[ErrorRow]:
+        """Return one row per estimator, errors times ``unit``, with ratios of private ones to those in ``over``."""
         found = []
         for (estimator, epsilon), errors in self._errors.items():
             values = unit * np.array(errors)
@@ -116,7 +142,12 @@ class Errors:
             error = float(squares.std(ddof=1)) / root / (2 * rmse) if rmse else 0.0
             noise = unit * self._noise[estimator, epsilon]
             bias, bias_error = float(values.mean()), float(values.std(ddof=1)) / root
-            row = ErrorRow(experiment, data, x, estimator, epsilon, rmse, error, noise, squares.size, bias, bias_error)
+            key = estimator, epsilon
+            others = [other for other in self._errors if epsilon and other[0] in over and other[1] in (0, epsilon)]
+            row = ErrorRow(
+                *(experiment, data, x, estimator, epsilon, rmse, error, noise, squares.size, bias, bias_error),
+                over={other: self.over(key, other) for other in others if other != key},
+            )
             found.append(row)
         return found
 

@@ -15,8 +15,11 @@ from anonhist_papers.inspectre.criteria import (
     Ratio,
     all_of,
     counted,
+    each_at_most,
     largest,
+    ratio_of,
     ratios,
+    without_ratios,
 )
 from anonhist_papers.inspectre.entropy import (
     BITS,
@@ -41,7 +44,7 @@ RIVALS = "plug-in", "Miller–Madow", "private plug-in"
 PLAIN, PUBLISHED, EXACT = "smoothed Good–Toulmin", "private, published noise", "private, exact noise"
 _DEGREES = tuple(range(1, 17))
 _DOUBLED = (1, 2, 4, 8, 12)
-_TRIALS, _FEW = 1000, 40
+_TRIALS, _MOST, _FEW = 400, 1000, 25
 _HALF = 0.5
 
 
@@ -78,11 +81,15 @@ def coverage_series(epsilons: Iterable[float]) -> Mapping[tuple[str, float], str
 
 
 def named(rows: Iterable[ErrorRow], names: Mapping[tuple[str, float], str]) -> Iterator[Point]:
-    """Yield the rows that have a name in the figure."""
+    """Yield the rows that have a name in the figure, and their ratios to others."""
     for row in rows:
         name = names.get((row.estimator, row.epsilon))
         if name is not None:
-            yield Point(row.data[0].upper() + row.data[1:], name, row.x, row.rmse, row.standard_error, row.trials)
+            panel = row.data[0].upper() + row.data[1:]
+            yield Point(panel, name, row.x, row.rmse, row.standard_error, row.trials)
+            for other, (ratio, error) in row.over.items():
+                if other in names and math.isfinite(ratio):
+                    yield Point(panel, ratio_of(name, names[other]), row.x, ratio, error, row.trials)
 
 
 def degree_of(factor: float) -> int:
@@ -159,9 +166,9 @@ def _run_entropy(cell: Cell, rng: np.random.Generator) -> Iterator[Point]:
 
 def _judge_entropy(points: Sequence[Point]) -> Verdict:
     near = ratios(points, PRIVATE_POLYNOMIAL, POLYNOMIAL)
-    is_near = [ratio.at_most(INDISTINGUISHABLE) for ratio in near]
+    is_near = each_at_most(near, INDISTINGUISHABLE)
     better = [ratio for rival in RIVALS for ratio in ratios(points, PRIVATE_POLYNOMIAL, rival)]
-    is_better = [ratio.at_most(1) for ratio in better]
+    is_better = each_at_most(better, 1)
     last = max(ratio.x for ratio in near)
     alone = [
         ratio for ratio in ratios(points, PRIVATE_POLYNOMIAL, "polynomial of the private degree") if ratio.x == last
@@ -183,11 +190,12 @@ def _run_coverage(cell: Cell, rng: np.random.Generator) -> Iterator[Point]:
 
 
 def _judge_coverage(points: Sequence[Point]) -> Verdict:
-    told, verdicts = [], []
+    told, judged = [], []
     for epsilon in COVERAGE_EPSILONS:
         found, exact = (ratios(points, f"{title}, ε = {epsilon:g}", PLAIN) for title in (PUBLISHED, EXACT))
-        verdicts += [ratio.at_most(DOMINATED) for ratio in found]
+        judged += found
         told.append(f"{largest(found)} at ε = {epsilon:g}, and with exact noise {largest(exact)}")
+    verdicts = each_at_most(judged, DOMINATED)
     return Verdict(
         all_of(verdicts),
         f"Without privacy the mean squared error is more than what privacy adds to it (so the root grows by less than "
@@ -211,7 +219,7 @@ def _judge_texts(points: Sequence[Point]) -> Verdict:
         return ratios(points, f"{title}, ε = {epsilon:g}", PLAIN)
 
     judged = found(PUBLISHED, 0.5) + [ratio for ratio in found(EXACT, 0.5) if ratio.x >= _HALF]
-    verdicts = [ratio.at_most(INDISTINGUISHABLE) for ratio in judged]
+    verdicts = each_at_most(judged, INDISTINGUISHABLE)
     told = [
         f"{_at_share(found(PUBLISHED, epsilon))}, with exact noise {_at_share(found(EXACT, epsilon))}"
         for epsilon in TEXT_EPSILONS
@@ -243,6 +251,7 @@ def _texts(name: str, place: str, text: str, title: str, says: str) -> Experimen
         ],
         run=_run_texts,
         judge=_judge_texts,
+        view=without_ratios,
     )
 
 
@@ -261,6 +270,7 @@ FIGURE_1 = Experiment(
     ],
     run=_run_degrees,
     judge=_judge_degrees,
+    view=without_ratios,
 )
 FIGURE_1_TRADEOFF = Experiment(
     name="figure-1-tradeoff",
@@ -291,22 +301,25 @@ FIGURE_2 = Experiment(
     ],
     run=_run_entropy,
     judge=_judge_entropy,
+    view=without_ratios,
 )
 FIGURE_3 = Experiment(
     name="figure-3",
     place="Figure 3",
     title="support coverage",
     setting="n = 10,000 samples over k = 20,000 labels, n·t further draws, ε = 1, 2 and 10, one item replaced; errors "
-    f"over n·t; {_TRIALS:,} trials as in the paper, {_FEW} if quick.",
+    f"over n·t; {_MOST:,} trials as in the paper, {_FEW} if quick.",
     says="“In this setting, the cost of privacy is relatively small for reasonable values of ε. This is as predicted "
     "by our theoretical results, where unless ε is extremely small (less than 1/k) the non-private sample complexity "
     "dominates the privacy requirement.”",
     axes=Axes("further draws, in samples (t)", "root mean squared error / (n·t)", log_x=False, log_y=False),
     cells=lambda size: [
-        {"reach": reach, "trials": trials(size)} for reach in ((1, 3, 10) if size is Size.QUICK else range(1, 11))
+        {"reach": reach, "trials": _FEW if size is Size.QUICK else _MOST}
+        for reach in ((1, 3, 10) if size is Size.QUICK else range(1, 11))
     ],
     run=_run_coverage,
     judge=_judge_coverage,
+    view=without_ratios,
 )
 FIGURE_4 = _texts(
     "figure-4",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from statistics import fmean
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,7 +18,8 @@ if TYPE_CHECKING:
 
     from anonhist_papers.experiment import Cell
 
-_TRIALS, _FEW, _SAMPLES = 1000, 100, 500
+_TRIALS, _FEW, _SAMPLES = 2000, 200, 500
+_PARTS = 10
 _DISTANCE = "Samples that differ, over nα/(1 + α)"
 # Ω(αm) is of large αm.
 _FAR = 5
@@ -72,7 +74,9 @@ def _run_pair(cell: Cell, rng: np.random.Generator) -> Iterator[Point]:
             continue
         first, second = hard_pair(draws, alpha)
         difference = coverage_of(first, draws) - coverage_of(second, draws)
-        yield Point("Coverage of u₁ − that of u₂, over αm", f"α = {alpha:g}", draws, difference / (alpha * draws))
+        yield Point(
+            "Coverage of u₁ − that of u₂, over αm", f"α = {alpha:g}", draws, max(difference, 0.0) / (alpha * draws)
+        )
         pairs = (coupled(first, second, _SAMPLES, rng) for _ in range(int(cell["trials"])))
         distances = [float((one != other).mean()) * (1 + alpha) / alpha for one, other in pairs]
         yield Point.of(distances, panel=_DISTANCE, series=f"α = {alpha:g}, coupled", x=draws)
@@ -116,12 +120,19 @@ def _run_supports(cell: Cell, rng: np.random.Generator) -> Iterator[Point]:
         for labels in (100, 200)
     ]
     independent = [float(replaced(one, other)) for one, other in zip(*drawn, strict=True)]
-    ranked = [sorted(each, key=lambda profile: (profile.num_labels, profile.prevalence(1))) for each in drawn]
-    paired = [float(replaced(one, other)) for one, other in zip(*ranked, strict=True)]
+    # Pairs of one part depend on each other; parts do not.
+    part = max(trials // _PARTS, 1)
+    paired = [_paired(*(each[start : start + part] for each in drawn)) for start in range(0, trials - part + 1, part)]
     yield Point.of(paired, series="paired by the number of labels", x=items)
     yield Point.of(independent, series="independent samples", x=items)
     seen = [coverage_of(np.full(labels, 1 / labels), items) for labels in (100, 200)]
     yield Point("", "at least: difference of the labels seen", items, seen[1] - seen[0])
+
+
+def _paired(first: Sequence[Profile], second: Sequence[Profile]) -> float:
+    """Return how many items have to be replaced on average, if samples are paired in the order of their labels."""
+    ranked = [sorted(each, key=lambda profile: (profile.num_labels, profile.prevalence(1))) for each in (first, second)]
+    return fmean(replaced(one, other) for one, other in zip(*ranked, strict=True))
 
 
 def _judge_supports(points: Sequence[Point]) -> Verdict:

@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING
 
 from anonhist_papers.experiment import Axes, Experiment, Point, Size, Verdict
 from anonhist_papers.inspectre.coverage import COVERAGE_EPSILONS, coverage_errors
-from anonhist_papers.inspectre.criteria import DOMINATED, INDISTINGUISHABLE, all_of, largest, ratios
+from anonhist_papers.inspectre.criteria import (
+    DOMINATED,
+    INDISTINGUISHABLE,
+    all_of,
+    each_at_most,
+    largest,
+    ratios,
+    without_ratios,
+)
 from anonhist_papers.inspectre.entropy import entropy_errors
 from anonhist_papers.inspectre.figures import (
     EXACT,
@@ -46,7 +54,7 @@ def over_distributions(points: Iterable[Point], panel: str) -> Iterator[Point]:
     [(3.536, 0.26)]
     """
     lines: dict[tuple[str, float], list[Point]] = {}
-    for point in points:
+    for point in without_ratios(points):
         lines.setdefault((point.series, point.x), []).append(point)
     for (series, x), own in lines.items():
         mean = math.sqrt(sum(point.mean**2 for point in own) / len(own))
@@ -69,7 +77,7 @@ def _judge_entropy(points: Sequence[Point]) -> Verdict:
     told, verdicts = [], []
     for panel, own in by_panel.items():
         found = ratios(own, PRIVATE_POLYNOMIAL, POLYNOMIAL)
-        verdicts.append(all_of(ratio.at_most(INDISTINGUISHABLE) for ratio in found))
+        verdicts.append(all_of(each_at_most(found, INDISTINGUISHABLE)))
         most = max(found, key=lambda ratio: ratio.value)
         told.append(f"{most.value:.2f} ± {most.standard_error:.2f} ({panel}, n = {most.x:,.0f})")
     yes, maybe = verdicts.count(True), verdicts.count(None)
@@ -89,12 +97,13 @@ def _run_coverage(cell: Cell, rng: np.random.Generator) -> Iterator[Point]:
 
 def _judge_coverage(points: Sequence[Point]) -> Verdict:
     """Look for a support where privacy adds significantly more than there is without it."""
-    told, verdicts = [], []
+    told, judged = [], []
     for panel in dict.fromkeys(point.panel for point in points):
         own = [point for point in points if point.panel == panel]
         found, exact = (ratios(own, f"{title}, ε = 1", PLAIN) for title in (PUBLISHED, EXACT))
-        verdicts += [ratio.at_most(DOMINATED) for ratio in found]
+        judged += found
         told.append(f"{largest(found)}, with exact noise {largest(exact)}")
+    verdicts = each_at_most(judged, DOMINATED)
     return Verdict(
         True if False in verdicts else None if None in verdicts else False,
         f"Private error over that without noise at ε = 1, at most: {'; '.join(told)}. Above √2, privacy adds more to "
