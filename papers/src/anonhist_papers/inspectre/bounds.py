@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from anonhist_papers.experiment import Point, Verdict, select
 from anonhist_papers.inspectre.criteria import INDISTINGUISHABLE, Ratio, all_of
+from anonhist_papers.inspectre.needed import FOR_GOOD
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -100,8 +101,19 @@ def judge(bounds: Sequence[Bound], points: Sequence[Point]) -> Verdict:
         found = claim(points)
         verdicts += [agrees for agrees, _ in found]
         told += [sentence for _, sentence in found]
+    told += _errs_again(points)
     sentence = "; ".join(told)
     return Verdict(all_of(verdicts), f"{sentence[0].upper()}{sentence[1:]}.")
+
+
+def _errs_again(points: Sequence[Point]) -> list[str]:
+    """Say where an estimate that was within α with so few samples is beyond it again with more, at ε = 1."""
+    found = [point for point in points if point.series.endswith(FOR_GOOD) and point.x == 1]
+    if not found:
+        return []
+    each = ", ".join(f"{point.mean:,.0f} ± {point.standard_error:,.0f} ({point.panel})" for point in found)
+    name = found[0].series.partition(",")[0]
+    return [f"with more samples than these the {name} errs by more than α again, at ε = 1 up to {each}"]
 
 
 def without_noise(series: str) -> str:
@@ -181,6 +193,11 @@ def _cost_of_privacy(points: Sequence[Point]) -> list[tuple[bool | None, str]]:
         if len(costs) > 1:
             each = ", ".join(f"{cost.mean:,.0f} ± {cost.standard_error:,.0f} ({cost.panel})" for cost in costs)
             ratio = _over(max(costs, key=lambda cost: cost.mean), min(costs, key=lambda cost: cost.mean))
-            told = f"at ε = 0.0001 privacy costs the {series.partition(',')[0]} estimate so many samples more: {each}"
+            sizes = sorted(size_of(cost.panel) for cost in costs)
+            logarithms = math.log(sizes[-1]) / math.log(sizes[0])
+            told = (
+                f"at ε = 0.0001 privacy costs the {series.partition(',')[0]} estimate so many samples more: {each}; "
+                f"they differ by a factor of {ratio.value:.2f} ± {ratio.standard_error:.2f}, log k by {logarithms:.2f}"
+            )
             found.append((ratio.at_most(INDISTINGUISHABLE) if series == PLUG_IN else True, told))
     return found

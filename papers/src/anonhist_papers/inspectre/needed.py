@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 # The paper studies "the problem for β = 1/3".
 BETA = 1 / 3
 _PARTS = 5
+FOR_GOOD = ", for good"
 # Times as many samples as at first: less may be chance.
 _AGAIN = 1.5
 _LEAST = 0.05
@@ -126,7 +127,7 @@ def samples_needed(task: Task, epsilons: Sequence[float], *, trials: int, rng: n
             if first is not None:
                 yield Point("", estimator.series, epsilon, *first, trials)
             if first is not None and last is not None and last[0] > _AGAIN * first[0]:
-                yield Point("", f"{estimator.series}, for good", epsilon, *last, trials)
+                yield Point("", f"{estimator.series}{FOR_GOOD}", epsilon, *last, trials)
 
 
 def crossing(sizes: Sequence[int], missed: NDArray[np.float64], *, at_last: bool = False) -> float:

@@ -15,7 +15,7 @@ from anonhist.properties.entropy.plug_in import PlugIn
 from anonhist.properties.support_coverage.rarefaction import Rarefaction
 from anonhist.properties.support_coverage.smoothed import SmoothedPoisson
 from anonhist.properties.support_size.chebyshev import Chebyshev
-from anonhist_papers.experiment import Axes, Experiment, Size
+from anonhist_papers.experiment import Axes, Experiment, Point, Size
 from anonhist_papers.inspectre import formulas
 from anonhist_papers.inspectre.bounds import (
     ALPHA,
@@ -27,6 +27,7 @@ from anonhist_papers.inspectre.bounds import (
     PUBLISHED,
     Bound,
     judge,
+    size_of,
     view,
     without_noise,
 )
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from anonhist.properties.linear import LinearStatistic
-    from anonhist_papers.experiment import Cell, Point
+    from anonhist_papers.experiment import Cell
 
 _TRIALS, _FEW = 100, 20
 
@@ -169,6 +170,18 @@ def _cells(size: Size) -> Sequence[Cell]:
     return [{"size": each, "trials": _TRIALS} for each in (1000, 5000, 25_000)]
 
 
+def _coverage_view(points: Sequence[Point]) -> Sequence[Point]:
+    """Add the bounds, and the samples that suffice for the published noise, whose constants the paper states."""
+    panels = dict.fromkeys(point.panel for point in points)
+    enough = [
+        Point(panel, "enough for the published noise (Section 4.1.1)", x, samples)
+        for panel in panels
+        for x in EPSILONS
+        if math.isfinite(samples := formulas.coverage_samples_for_noise(size_of(panel), ALPHA, x))
+    ]
+    return [*view(_COVERAGE, points), *enough]
+
+
 def _theorem(
     number: int,
     letter: str,
@@ -189,7 +202,7 @@ def _theorem(
         cells=_cells,
         run=partial(_run, letter, task),
         judge=partial(judge, bounds),
-        view=partial(view, bounds),
+        view=_coverage_view if bounds is _COVERAGE else partial(view, bounds),
     )
 
 
