@@ -286,7 +286,7 @@ def test_batches_are_confirmed_below_the_bound_of_their_variance() -> None:
 def test_the_hard_pair_is_confirmed_where_coverages_differ_and_samples_as_expected() -> None:
     def judged(difference: float, distance: float) -> bool | None:
         points = line("α = 0.1", [0.0, difference], [10, 1000], "Coverage of u₁ − that of u₂, over αm")
-        points += line("α = 0.1, coupled", [distance] * 2, [10, 1000], hardness._DISTANCE, 0.01)
+        points += line("α = 0.1", [distance] * 2, [10, 1000], hardness._DISTANCE, 0.01)
         return hardness.LOWER_BOUND.judge(points).agrees
 
     assert [judged(0.5, 1.01), judged(0.0, 1.01), judged(0.5, 1.3)] == [True, False, False]

@@ -92,10 +92,9 @@ def judge(bounds: Sequence[Bound], points: Sequence[Point]) -> Verdict:
             continue
         grown = _last_decade(bound.series, points)
         verdicts += [_no_more(ratio, bound.steepest) for ratio in grown]
-        each = ", ".join(f"{ratio.value:.2f} ± {ratio.standard_error:.2f} ({ratio.panel})" for ratio in grown)
         told.append(
             f"the {name} holds at all points with a constant of {constant:.2g}; from ε = 0.001 to 0.0001 its fastest "
-            f"term grows {bound.steepest:.3g} times, and the samples ({bound.series.partition(',')[0]}) {each}"
+            f"term grows {bound.steepest:.3g} times, the samples {_listed(grown)}"
         )
     for claim in (_privacy_for_free, _cost_of_privacy):
         found = claim(points)
@@ -126,6 +125,12 @@ def without_noise(series: str) -> str:
     """
     name = series.partition(",")[0].removeprefix("private").strip()
     return f"{name}, {NO_PRIVACY}" if name else NO_PRIVACY
+
+
+def _listed(found: Sequence[Ratio]) -> str:
+    """Return ratios in the order of the panels."""
+    each = ", ".join(f"{ratio.value:.2f} ± {ratio.standard_error:.1g}" for ratio in found)
+    return f"{each} ({', '.join(ratio.panel for ratio in found)})"
 
 
 def _last_decade(series: str, points: Sequence[Point]) -> list[Ratio]:
@@ -171,8 +176,7 @@ def _privacy_for_free(points: Sequence[Point]) -> list[tuple[bool | None, str]]:
         return []
     first, last = found[0], found[-1]
     fall, error = first.value - last.value, math.hypot(first.standard_error, last.standard_error)
-    each = ", ".join(f"{ratio.value:.2f} ± {ratio.standard_error:.2f} ({ratio.panel})" for ratio in found)
-    sentence = f"at ε = 1/√size privacy takes so many times the samples without it, a factor that must not grow: {each}"
+    sentence = f"at ε = 1/√size privacy takes so many times the samples, a factor that must not grow: {_listed(found)}"
     return [(None if abs(fall) <= 2 * error else fall > 0, sentence)]
 
 
@@ -191,13 +195,13 @@ def _cost_of_privacy(points: Sequence[Point]) -> list[tuple[bool | None, str]]:
                 error = math.hypot(most.standard_error, least.standard_error)
                 costs.append(replace(most, mean=most.mean - least.mean, standard_error=error))
         if len(costs) > 1:
-            each = ", ".join(f"{cost.mean:,.0f} ± {cost.standard_error:,.0f} ({cost.panel})" for cost in costs)
+            each = ", ".join(f"{cost.mean:,.0f} ± {cost.standard_error:,.0f}" for cost in costs)
             ratio = _over(max(costs, key=lambda cost: cost.mean), min(costs, key=lambda cost: cost.mean))
             sizes = sorted(size_of(cost.panel) for cost in costs)
             logarithms = math.log(sizes[-1]) / math.log(sizes[0])
             told = (
-                f"at ε = 0.0001 privacy costs the {series.partition(',')[0]} estimate so many samples more: {each}; "
-                f"they differ by a factor of {ratio.value:.2f} ± {ratio.standard_error:.2f}, log k by {logarithms:.2f}"
+                f"at ε = 0.0001 privacy costs the {series.partition(',')[0]} {each} samples more, apart by a factor of "
+                f"{ratio.value:.2f} ± {ratio.standard_error:.2g} (log k: {logarithms:.2f})"
             )
             found.append((ratio.at_most(INDISTINGUISHABLE) if series == PLUG_IN else True, told))
     return found

@@ -138,8 +138,8 @@ def _run_tradeoff(cell: Cell, rng: np.random.Generator) -> Iterator[Point]:
             bias = BITS * abs(exact_bias(row.data, degree_mechanism(degree).statistic(items), items, DEGREE_LABELS))
             panel = row.data[0].upper() + row.data[1:]
             yield Point(panel, "error of the private estimate", degree, row.rmse, row.standard_error, row.trials)
-            yield Point(panel, "noise (standard deviation)", degree, row.noise)
-            yield Point(panel, "bias", degree, bias)
+            yield Point(panel, "noise (standard deviation)", degree, row.noise, runs=1)
+            yield Point(panel, "bias", degree, bias, runs=1)
 
 
 def _judge_tradeoff(points: Sequence[Point]) -> Verdict:
@@ -276,7 +276,8 @@ FIGURE_1_TRADEOFF = Experiment(
     name="figure-1-tradeoff",
     place="Figure 1, caption",
     title="bias and noise against the degree",
-    setting=f"k = 2,000, n = 1,000, ε = 1, one item replaced; {_TRIALS:,} trials, {_FEW} if quick.",
+    setting=f"k = 2,000, n = 1,000, ε = 1, one item replaced; bias and noise are computed, errors are of {_TRIALS:,} "
+    f"trials, {_FEW} if quick.",
     says="“The degree L represents a bias-variance tradeoff: a larger degree decreases the bias but increases the "
     "sensitivity, necessitating the addition of Laplace noise with a larger variance.”",
     axes=Axes("degree L", "bits", log_x=False),

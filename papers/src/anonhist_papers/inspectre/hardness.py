@@ -74,12 +74,11 @@ def _run_pair(cell: Cell, rng: np.random.Generator) -> Iterator[Point]:
             continue
         first, second = hard_pair(draws, alpha)
         difference = coverage_of(first, draws) - coverage_of(second, draws)
-        yield Point(
-            "Coverage of u₁ − that of u₂, over αm", f"α = {alpha:g}", draws, max(difference, 0.0) / (alpha * draws)
-        )
+        panel, share = "Coverage of u₁ − that of u₂, over αm", max(difference, 0.0) / (alpha * draws)
+        yield Point(panel, f"α = {alpha:g}", draws, share, runs=1)
         pairs = (coupled(first, second, _SAMPLES, rng) for _ in range(int(cell["trials"])))
         distances = [float((one != other).mean()) * (1 + alpha) / alpha for one, other in pairs]
-        yield Point.of(distances, panel=_DISTANCE, series=f"α = {alpha:g}, coupled", x=draws)
+        yield Point.of(distances, panel=_DISTANCE, series=f"α = {alpha:g}", x=draws)
 
 
 def _judge_pair(points: Sequence[Point]) -> Verdict:

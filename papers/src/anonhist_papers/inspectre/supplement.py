@@ -114,7 +114,7 @@ def _judge_coverage(points: Sequence[Point]) -> Verdict:
 SUPPLEMENT_ENTROPY = Experiment(
     name="supplement-entropy",
     place="Section 5.1, of the supplement",
-    title="entropy in other alphabets and budgets, and the private plug-in",
+    title="entropy for other k and ε",
     setting=f"One item replaced. {_OVER_ALL} The settings are ours: the supplement is not at hand.",
     says="“The cost of privacy is minimal for several other settings of k and ε, additional experiments appear in the "
     "supplementary material.” “We analyze the privatized versions of plug-in, and poly in the supplementary material.”",
