@@ -38,10 +38,8 @@ def experiment_figure(experiment: Experiment, points: Sequence[Point]) -> Figure
     rows = -(-len(panels) // columns)
     width = 5.6 if columns == 1 else 3.5 * columns + 0.4
     names_per_row = min(len(series), 3 if columns == 3 else 2)
-    figure = Figure(
-        figsize=(width, 2.9 * rows + 0.45 * -(-len(series) // names_per_row) + (0.9 if columns == 1 else 0.3)),
-        layout="constrained",
-    )
+    height = 2.9 * rows + 0.45 * -(-len(series) // names_per_row) + (0.9 if columns == 1 else 0.3)
+    figure = Figure(figsize=(width, height), layout="constrained")
     drawn = figure.subplots(rows, columns, squeeze=False)
     for axes, panel in zip(drawn.flat, panels, strict=False):
         _draw_panel(axes, experiment, [point for point in points if point.panel == panel], series)
