@@ -151,8 +151,7 @@ LOWER_BOUND = Experiment(
     title="two distributions that private estimates must tell apart",
     setting=f"Coverages are computed; {_TRIALS:,} pairs of {_SAMPLES} coupled samples, {_FEW} if quick. By Lemma 2 a "
     "private estimate that tells them apart needs n ≥ (1 + α)/(αε), up to a constant.",
-    says="“Hence we know their support coverage differs by Ω(αm). Moreover, their total variation distance is "
-    "α/(1 + α).”",
+    says="The support coverage “differs by Ω(αm). Moreover, their total variation distance is α/(1 + α).”",
     axes=Axes("draws m", "ratio", log_y=False),
     cells=lambda size: [
         {"draws": draws, "trials": _FEW if size is Size.QUICK else _TRIALS} for draws in (10, 20, 100, 1000, 10_000)
@@ -165,7 +164,7 @@ SUPPORTS = Experiment(
     place="Section 5.2.1",
     title="profiles of uniform samples over 100 and 200 labels",
     setting=f"{_TRIALS:,} samples of each, {_FEW} if quick.",
-    says="“We note that, if we draw n = 50 samples, the profile of the samples will be very similar for the two "
+    says="“We note that, if we draw n = 50 samples, the “profile” of the samples … will be very similar for the two "
     "distributions. In particular, if one modifies only a few samples (say, five or six), one could convert one "
     "profile into the other.”",
     axes=Axes("samples n", "samples to replace"),

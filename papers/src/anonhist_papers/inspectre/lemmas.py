@@ -156,9 +156,9 @@ LEMMAS = Experiment(
     title="coefficients, sensitivity and bias of the smoothed series",
     setting="n = 1,000, m = n·(1 + t); bias over 2,000 labels, uniform, two steps, Zipf 1/2 and Zipf 1. All exact, "
     "nothing is drawn.",
-    says="“The maximum coefficient of φ_i is at most 1 + e^(r(t−1)).” “If m > 2n, then |E[Ŝ_m] − S_m| ≤ 2 + 2e^(r(t−1))"
-    " + min(m, S)·e^(−r).” “If we change one sample, at most two of the φ_j's change. Hence the sensitivity …” is "
-    "twice Lemma 3. (Up to four change, but the bound holds.)",
+    says="“The maximum coefficient of φ_i in Ŝ_m(p) is at most 1 + e^(r(t−1)).” “If m > 2n, then |E[Ŝ_m] − S_m| ≤ 2 + "
+    "2e^(r(t−1)) + min(m, S)·e^(−r).” “If we change one sample, at most two of the φ_j's change. Hence” the sensitivity "
+    "is twice Lemma 3. (Up to four change, but the bound holds.)",
     axes=Axes("further draws, in samples (t)", "labels", log_x=False),
     cells=lambda _: [{"reach": reach} for reach in _REACHES],
     run=_run_series,
@@ -170,7 +170,7 @@ BATCHES = Experiment(
     title="support coverage from batches of m samples",
     setting=f"m = 100 and 100 labels; {_TRIALS:,} trials, {_FEW} if quick.",
     says="“We group the dataset into n/m batches of size m … an unbiased estimator of S_m(p), with variance O(m²/n)”, "
-    "as “Var[Y_j] ≤ m”. “The sensitivity is at most 2m/n.”",
+    "as “Var[Y_j] ≤ m”. “The sensitivity of Ŝ_m … is at most 2m/n.”",
     axes=Axes("samples n", "root mean squared error in labels"),
     cells=lambda size: [
         {"items": items, "trials": _FEW if size is Size.QUICK else _TRIALS}
