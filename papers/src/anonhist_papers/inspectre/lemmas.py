@@ -157,8 +157,8 @@ LEMMAS = Experiment(
     setting="n = 1,000, m = n·(1 + t); bias over 2,000 labels, uniform, two steps, Zipf 1/2 and Zipf 1. All exact, "
     "nothing is drawn.",
     says="“The maximum coefficient of φ_i in Ŝ_m(p) is at most 1 + e^(r(t−1)).” “If m > 2n, then |E[Ŝ_m] − S_m| ≤ 2 + "
-    "2e^(r(t−1)) + min(m, S)·e^(−r).” “If we change one sample, at most two of the φ_j's change. Hence” the sensitivity "
-    "is twice Lemma 3. (Up to four change, but the bound holds.)",
+    "2e^(r(t−1)) + min(m, S)·e^(−r).” “If we change one sample, at most two of the φ_j's change. Hence” the "
+    "sensitivity is twice Lemma 3. (Up to four change, but the bound holds.)",
     axes=Axes("further draws, in samples (t)", "labels", log_x=False),
     cells=lambda _: [{"reach": reach} for reach in _REACHES],
     run=_run_series,
