@@ -177,11 +177,17 @@ def _judge_entropy(points: Sequence[Point]) -> Verdict:
     return Verdict(
         all_of([*is_near, *is_better]),
         f"The private polynomial errs at most {INDISTINGUISHABLE} times as much as the polynomial without privacy in "
-        f"{counted(is_near)}: most, {largest(near)}; with {last:,.0f} samples, {largest(at_last)}. It errs less than "
-        f"plug-in, Miller–Madow and private plug-in in {counted(is_better)}: least advantage, {largest(better)}. Noise "
-        f"alone raises the error of a polynomial of the same degree with {last:,.0f} samples by up to a factor of "
-        f"{largest(alone)}.",
+        f"{counted(is_near)}: {_beyond(near, is_near)}; with {last:,.0f} samples, {largest(at_last)}. It errs less "
+        f"than plug-in, Miller–Madow and private plug-in in {counted(is_better)}: least advantage, {largest(better)}. "
+        f"Noise alone raises the error of a polynomial of the same degree with {last:,.0f} samples by up to "
+        f"a factor of {largest(alone)}.",
     )
+
+
+def _beyond(found: Sequence[Ratio], verdicts: Sequence[bool | None]) -> str:
+    """Name the ratios that are contradicted, or the largest."""
+    above = [largest([ratio]) for ratio, verdict in zip(found, verdicts, strict=True) if verdict is False]
+    return f"not at {', '.join(above)}" if above else f"at most {largest(found)}"
 
 
 def _run_coverage(cell: Cell, rng: np.random.Generator) -> Iterator[Point]:
