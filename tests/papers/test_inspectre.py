@@ -259,7 +259,12 @@ def test_other_settings_are_confirmed_where_privacy_costs_little_in_several() ->
             points += line("private polynomial, exact noise", [0.1 * ratio], [100], f"k = {number}", 0.001)
         return supplement.SUPPLEMENT_ENTROPY.judge(points).agrees
 
-    assert [judged(1.1, 1.1, 1.1, 2.0), judged(1.1, 1.1, 2.0, 2.0), judged(1.1, 1.1, 1.2)] == [True, False, None]
+    assert [
+        judged(1.1, 1.1, 1.1, 2.0, 2.0, 2.0, 2.0),
+        judged(1.1, 1.1, 2.0, 2.0, 2.0, 2.0, 2.0),
+        judged(1.1, 1.1, 1.2, 2.0, 2.0, 2.0, 2.0),
+        judged(1.1, 1.1, 2.0),
+    ] == [True, False, None, None]
 
 
 def test_lemmas_are_confirmed_below_their_bounds() -> None:

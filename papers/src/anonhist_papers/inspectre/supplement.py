@@ -81,8 +81,10 @@ def _judge_entropy(points: Sequence[Point]) -> Verdict:
         most = max(found, key=lambda ratio: ratio.value)
         told.append(f"{most.value:.2f} ± {most.standard_error:.2f} ({panel}, n = {most.x:,.0f})")
     yes, maybe = verdicts.count(True), verdicts.count(None)
+    # A small version leaves settings out, which may be among the several.
+    left_out = max(len(_SETTINGS) - len(verdicts), 0)
     return Verdict(
-        True if yes >= _SEVERAL else None if yes + maybe >= _SEVERAL else False,
+        True if yes >= _SEVERAL else None if yes + maybe + left_out >= _SEVERAL else False,
         f"In {yes} of {len(verdicts)} other settings ({maybe} open) the private polynomial errs at most "
         f"{INDISTINGUISHABLE} times as much as the polynomial without privacy, for every n. Largest ratios: "
         f"{'; '.join(told)}.",
