@@ -83,7 +83,6 @@ bench: $(DEV) ## measure accuracy and speed (about four hours)
 	$(BIN)/python bench/property_intervals.py
 	$(BIN)/python bench/excess.py
 	$(BIN)/python bench/noise.py
-	$(BIN)/python bench/inspectre.py
 	$(BIN)/python bench/local_speed.py
 	$(BIN)/python bench/local_accuracy.py
 	$(BIN)/python bench/survey_intervals.py

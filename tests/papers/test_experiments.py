@@ -9,7 +9,6 @@ import pytest
 
 from anonhist_papers.catalogue import PAPERS, load_paper
 from anonhist_papers.experiment import Cell, Experiment, Point, Size
-from anonhist_papers.inspectre import experiments as inspectre
 from anonhist_papers.kairouz import experiments as kairouz
 
 _ALL = [pytest.param(each, id=f"{name}-{each.name}") for name in PAPERS for each in load_paper(name).experiments]
@@ -34,41 +33,6 @@ def test_each_experiment_runs(experiment: Experiment) -> None:
 
 def line(series: str, value: Callable[[float], float], xs: Sequence[float], panel: str = "") -> list[Point]:
     return [Point(panel, series, x, value(x), 0.001, 100) for x in xs]
-
-
-def test_coverage_is_confirmed_where_privacy_costs_little() -> None:
-    def judged(factor: float) -> bool | None:
-        points = line("smoothed Good–Toulmin", lambda _: 0.1, (1, 10), "Uniform")
-        for noise in ("published", "exact"):
-            points += line(
-                f"private, {noise} noise, ε = 1", lambda x: 0.1 * (factor if x == 10 else 1), (1, 10), "Uniform"
-            )
-        return inspectre.FIGURE_3.judge(points).agrees
-
-    assert judged(1.2) is True
-    assert judged(3) is False
-
-
-def test_entropy_is_confirmed_where_noise_adds_little_and_the_rivals_err_more() -> None:
-    def judged(private: float, rival: float) -> bool | None:
-        points = line("polynomial of the same degree", lambda _: 0.1, (100, 1000), "Zipf 1")
-        points += line("private polynomial, exact noise", lambda _: private, (100, 1000), "Zipf 1")
-        points += line("Miller–Madow", lambda _: rival, (100, 1000), "Zipf 1")
-        return inspectre.FIGURE_2.judge(points).agrees
-
-    assert [judged(0.11, 0.5), judged(0.3, 0.5), judged(0.11, 0.05)] == [True, False, False]
-
-
-def test_the_degree_is_confirmed_where_it_is_near_the_best() -> None:
-    def judged(best: float) -> bool | None:
-        points = [
-            point
-            for factor in inspectre._FACTORS
-            for point in line(f"L = {factor:g} ln k", lambda _, f=factor: math.exp(abs(f - best)), (500,), "Uniform")
-        ]
-        return inspectre.FIGURE_1.judge(points).agrees
-
-    assert [judged(1.2), judged(0.3)] == [True, False]
 
 
 def test_closed_alphabets_are_confirmed_where_the_curves_cross() -> None:

@@ -23,7 +23,7 @@ def load_paper(name: str) -> Paper:
     Examples
     --------
     >>> load_paper("inspectre").experiments[0].place
-    'Figure 1'
+    'Theorem 1'
     """
     paper: Paper = import_module(f"anonhist_papers.{name.replace('-', '_')}").PAPER
     return paper

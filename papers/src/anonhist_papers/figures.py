@@ -37,9 +37,9 @@ def experiment_figure(experiment: Experiment, points: Sequence[Point]) -> Figure
     columns = min(3, len(panels))
     rows = -(-len(panels) // columns)
     width = 5.6 if columns == 1 else 3.5 * columns + 0.4
-    figure = Figure(
-        figsize=(width, 2.9 * rows + 0.45 * -(-len(series) // 3) + (0.9 if columns == 1 else 0.3)), layout="constrained"
-    )
+    names_per_row = min(len(series), 3 if columns == 3 else 2)
+    height = 2.9 * rows + 0.45 * -(-len(series) // names_per_row) + (0.9 if columns == 1 else 0.3)
+    figure = Figure(figsize=(width, height), layout="constrained")
     drawn = figure.subplots(rows, columns, squeeze=False)
     for axes, panel in zip(drawn.flat, panels, strict=False):
         _draw_panel(axes, experiment, [point for point in points if point.panel == panel], series)
@@ -57,7 +57,7 @@ def experiment_figure(experiment: Experiment, points: Sequence[Point]) -> Figure
         [named[title] for title in series],
         series,
         loc="outside upper center",
-        ncols=min(2 if columns == 1 else 3, len(series)),
+        ncols=names_per_row,
         frameon=False,
         labelcolor=INK,
         fontsize=9,
