@@ -45,7 +45,9 @@ def test_each_name_exists(paper: str) -> None:
     shown = set()
     for row in rows(SECTIONS[paper]):
         place, what, code, experiment, test = row
-        assert place and what and (code or experiment), row
+        assert place, row
+        assert what, row
+        assert code or experiment, row
         for name in re.findall(r"`([^`]+)`", code + test):
             path, _, inside = name.partition(":")
             assert (ROOT / path).is_file(), row

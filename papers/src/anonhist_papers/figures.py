@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 _MARKS = "osv^DXP*<>"
 _FORMULA = SERIES[7]
 _DASHES = ("--", ":", "-.")
+# From this ratio of ends on, powers of ten are enough marks; below it, so many marks fit.
+_LONG, _MOST_MARKS = 100, 6
 
 
 def experiment_figure(experiment: Experiment, points: Sequence[Point]) -> Figure:
@@ -92,7 +94,23 @@ def _draw_panel(
             axes.plot(x, y, color=_FORMULA, linestyle=_DASHES[place % len(_DASHES)], linewidth=1.2, label=name)
     if experiment.axes.log_x:
         axes.set_xscale("log")
+        _mark(axes, sorted({point.x for point in points}))
     if experiment.axes.log_y:
         axes.set_yscale("log")
     else:
         axes.set_ylim(bottom=min(0.0, axes.get_ylim()[0]))
+
+
+def _mark(axes: matplotlib.axes.Axes, places: Sequence[float]) -> None:
+    """Mark a short logarithmic axis at the points themselves, which powers of ten would not; no mark meets another."""
+    from matplotlib.ticker import NullFormatter
+
+    axes.xaxis.set_minor_formatter(NullFormatter())
+    if not places or places[-1] >= _LONG * places[0]:
+        return
+    marked = [places[0]]
+    for place in places[1:]:
+        if place >= marked[-1] * (places[-1] / places[0]) ** (1 / _MOST_MARKS):
+            marked.append(place)
+    axes.set_xticks(marked, [f"{place:.3g}" for place in marked])
+    axes.set_xticks([], minor=True)

@@ -16,7 +16,7 @@ from anonhist.mechanisms import (
 )
 from anonhist.profiles import sorted_l1
 from anonhist_papers.experiment import Point
-from anonhist_papers.inspectre.errors import sample
+from anonhist_papers.inspectre.coverage import sample
 from anonhist_papers.suresh.bounds import block_height, hard_profile, high_privacy_rate, lower_bound
 
 if TYPE_CHECKING:
