@@ -22,11 +22,7 @@ RANDOMIZERS = {
 }
 # All parameters except epsilon, alphabet and title, which every mechanism has.
 OPTIONS = {
-    "buckets": Option(
-        "B",
-        "For hashed values: number of buckets; with an alphabet of o-rr, o-rappor and rappor, one each by default.",
-        "whole",
-    ),
+    "buckets": Option("B", "For hashed values: number of buckets.", "whole"),
     "cohorts": Option(
         "C",
         "For o-rr, o-rappor and rappor: number of cohorts, groups of devices with their own hash functions.",
