@@ -12,7 +12,7 @@ from anonhist.local.randomizers.local_hashing import LocalHashing
 from anonhist.local.randomizers.optimized_unary import OptimizedUnary
 from anonhist.local.randomizers.warner import WarnerRR
 from anonhist_papers.experiment import Axes, Experiment, Point, Size, Verdict, select
-from anonhist_papers.kairouz.reports import DECODERS, drawn_losses
+from anonhist_papers.kairouz.reports import DECODERS, LOSSES, drawn_losses
 from anonhist_papers.kairouz.settings import LOW_PRIVACY, MECHANISMS, geometric, uniform, zipf
 
 if TYPE_CHECKING:
@@ -154,32 +154,29 @@ def _run_simplex(cell: Cell, rng: np.random.Generator) -> Iterator[Point]:
 
 def _judge_simplex(points: Sequence[Point]) -> Verdict:
     """Count where projecting is best: no decoder errs less, beyond two standard errors."""
-    told, lost_at_all = [], False
-    for loss in ("ℓ1", "ℓ2²"):
-        won = 0
+    told, agrees = [], True
+    for loss, shape in ((loss, shape) for shape in _SKEWED for loss in LOSSES):
+        total = 0
         lost: list[tuple[float, str, float]] = []
-        for panel in dict.fromkeys(point.panel for point in points if point.panel.startswith(f"{loss},")):
-            if not panel.endswith(_SKEWED):
-                continue
+        for mechanism in _PLAIN:
+            panel = f"{loss}, {mechanism}, {shape}"
             for epsilon, point in select(points, "projected", panel).items():
                 others = [select(points, decoder, panel)[epsilon] for decoder in DECODERS if decoder != "projected"]
                 best = min(others, key=lambda other: other.mean)
                 margin = 2 * math.hypot(point.standard_error, best.standard_error)
+                total += 1
                 if point.mean > best.mean + margin:
-                    lost.append((point.mean / best.mean, panel, epsilon))
-                else:
-                    won += 1
-        lost_at_all = lost_at_all or bool(lost)
-        sentence = f"{loss}: projecting is best in {won} of {won + len(lost)} settings"
+                    lost.append((point.mean / best.mean, f"{mechanism} and ε = {epsilon:.3g}", epsilon))
+        agrees = agrees and not lost
+        sentence = f"{shape}, {loss}: in {total - len(lost)} of {total} settings"
         if lost:
-            ratio, panel, epsilon = max(lost)
+            ratio, setting, _ = max(lost)
             sentence += (
-                f"; renormalizing is better in the others, most of all for {panel.partition(', ')[2]} at "
-                f"ε = {epsilon:.3g}, where projecting errs {ratio:.3g} times as much; the largest such ε is "
-                f"{max(each for *_, each in lost):.3g}"
+                f" (up to ε = {max(each for *_, each in lost):.3g} another decoder may be better; with {setting} "
+                f"projecting errs {ratio:.3g} times as much)"
             )
         told.append(sentence)
-    return Verdict(not lost_at_all, f"For the skewed distributions, geometric and Zipf: {'. '.join(told)}.")
+    return Verdict(agrees, f"Projecting is best, up to two standard errors: {'; '.join(told)}.")
 
 
 def _view_simplex(points: Sequence[Point]) -> Sequence[Point]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
     from anonhist_papers.experiment import Cell
 
-_EPSILONS = {Size.FULL: (0.5, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0), Size.QUICK: (1.0, 4.0, 6.0)}
+_EPSILONS = {Size.FULL: (0.5, 1.0, 2.0, 3.0, 4.0, 6.0, 8.0), Size.QUICK: (1.0, 4.0, 6.0)}
 _PLAIN = {"O-RR": "k-RR", "O-RAPPOR": "k-RAPPOR"}
 _PEOPLE = f"people for ℓ1 = {TARGET:.2f}"
 _LETTERS = {"buckets": "k", "cohorts": "C", "hashes": "h"}
@@ -26,14 +27,20 @@ _LETTERS = {"buckets": "k", "cohorts": "C", "hashes": "h"}
 
 def _cells(alphabet: str, size: Size) -> Sequence[Cell]:
     return [
-        {"alphabet": alphabet, "mechanism": mechanism, "epsilon": epsilon, "size": size.value}
+        {
+            "alphabet": alphabet,
+            "mechanism": mechanism,
+            "epsilon": epsilon,
+            "trials": (FULL if size is Size.FULL else QUICK).trials,
+            "size": size.value,
+        }
         for epsilon in _EPSILONS[size]
         for mechanism in _PLAIN
     ]
 
 
 def _run(cell: Cell, rng: np.random.Generator) -> Iterator[Point]:
-    grid = FULL if cell["size"] == Size.FULL.value else QUICK
+    grid = replace(FULL if cell["size"] == Size.FULL.value else QUICK, trials=int(cell["trials"]))
     mechanism, alphabet, epsilon = str(cell["mechanism"]), str(cell["alphabet"]), float(cell["epsilon"])
     settings = grid.settings(mechanism, alphabet, epsilon)
     users = rough_people([each for each in settings if each.hashes == 1 and each.cohorts in (1, 16)], rng)
@@ -92,9 +99,9 @@ def _view(points: Sequence[Point]) -> Sequence[Point]:
 
 
 _HOW = (
-    "All k = 2, 4, …, 4096, C in 1, 2, 4, 16, 64, 256, 1024 and h = 1, 2, 4, 8, 16 (quick: fewer) run once at about "
-    "the number of people needed; the best run again, and the best of these in 30 new runs (quick: 12), which alone "
-    "count. Least squares, projected or over distributions alone (constrained); tables of counts are drawn with the "
+    "All k = 2, 4, …, 4096, C in 1, 2, 4, 16, 64, 256, 1024 and h = 1, 2, 4, 8, 16 with C·h at most 1024 (quick: fewer) run once "
+    "at about the number of people needed; the best run again, and the best of these in 30 new runs (quick: 12), which "
+    "alone count. Least squares, projected or over distributions alone (constrained); tables of counts are drawn with the "
     "distribution that the reports give them."
 )
 _SAYS = (

@@ -27,6 +27,8 @@ _MOST_PEOPLE = 10**15
 _ROUNDS = 8
 # Where the number of people is found: around the one of the search.
 _AROUND = (0.8, 1.0, 1.25)
+# Functions of all cohorts together: settings with more take most of the time, and further hashes do not help.
+_MOST_FUNCTIONS = 1024
 # The slowest fall of the error in the number of people that is believed.
 _LEAST_SLOPE = -0.25
 
@@ -38,7 +40,7 @@ class ParameterGrid:
     Attributes
     ----------
     buckets, cohorts, hashes
-        The values of k, C and h; h is at most k, and 1 for O-RR.
+        The values of k, C and h; h is at most k, and 1 for O-RR, and C·h at most 1024.
     kept
         How many settings are run again after the first run of all.
     again
@@ -60,13 +62,13 @@ class ParameterGrid:
         Examples
         --------
         >>> len(FULL.settings("O-RR", "open", 1)), len(FULL.settings("O-RAPPOR", "open", 1))
-        (84, 378)
+        (84, 308)
         """
         hashes = self.hashes if mechanism == "O-RAPPOR" else (1,)
         return [
             CohortSetting(mechanism, alphabet, epsilon, k, c, h)
             for k, c, h in product(self.buckets, self.cohorts, hashes)
-            if h <= k
+            if h <= k and c * h <= _MOST_FUNCTIONS
         ]
 
 
@@ -74,7 +76,7 @@ FULL = ParameterGrid(
     buckets=(2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096),
     cohorts=(1, 2, 4, 16, 64, 256, 1024),
     hashes=(1, 2, 4, 8, 16),
-    kept=12,
+    kept=8,
     again=4,
     trials=10,
 )

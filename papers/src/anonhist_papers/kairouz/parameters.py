@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,7 @@ import numpy as np
 
 from anonhist_papers.experiment import Axes, Experiment, Point, Size, Verdict, select
 from anonhist_papers.kairouz.cohorts import CONSTRAINED
-from anonhist_papers.kairouz.grid import FULL, QUICK, Search, settings_by_value
+from anonhist_papers.kairouz.grid import FULL, QUICK, ParameterGrid, Search, settings_by_value
 from anonhist_papers.kairouz.settings import CLOSED, OPEN, SYMBOLS, geometric, uniform
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
     from anonhist_papers.experiment import Cell
 
-_EPSILONS = {Size.FULL: (0.5, 1.0, 2.0, 4.0, 6.0, 8.0), Size.QUICK: (1.0, 4.0)}
+_EPSILONS = {Size.FULL: (0.5, 1.0, 2.0, 4.0, 6.0), Size.QUICK: (1.0, 4.0)}
 # So many that something is learned at the smallest ε.
 _USERS = {Size.FULL: 10_000_000, Size.QUICK: 1_000_000}
 _PANELS = {
@@ -37,14 +38,25 @@ Line = Mapping[float, Point]
 
 def _cells(mechanism: str, alphabet: str, size: Size) -> Sequence[Cell]:
     return [
-        {"alphabet": alphabet, "mechanism": mechanism, "epsilon": epsilon, "size": size.value}
+        {
+            "alphabet": alphabet,
+            "mechanism": mechanism,
+            "epsilon": epsilon,
+            "users": _USERS[size],
+            "trials": _grid(size).trials,
+            "size": size.value,
+        }
         for epsilon in _EPSILONS[size]
     ]
 
 
+def _grid(size: Size) -> ParameterGrid:
+    return FULL if size is Size.FULL else QUICK
+
+
 def _run(cell: Cell, rng: np.random.Generator) -> Iterator[Point]:
     size = Size(cell["size"])
-    grid, users = (FULL if size is Size.FULL else QUICK), _USERS[size]
+    grid, users = replace(_grid(size), trials=int(cell["trials"])), int(cell["users"])
     mechanism, alphabet, epsilon = str(cell["mechanism"]), str(cell["alphabet"]), float(cell["epsilon"])
     settings = grid.settings(mechanism, alphabet, epsilon)
     search = Search(grid, settings, users, rng)
