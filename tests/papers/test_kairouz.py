@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from anonhist.local.cohorts.counts import Supports
 from anonhist.local.randomizers.krappor import KRAPPOR
 from anonhist.local.randomizers.krr import KRR
-from anonhist.local.randomizers.orr import ORR
-from anonhist.local.surveys.survey import Survey
+from anonhist.local.randomizers.open import CohortSurvey
 from anonhist.numeric.simplex import project_to_simplex
 from anonhist_papers.kairouz import cohorts, grid, reports
 from anonhist_papers.kairouz.cohorts import CONSTRAINED, PROJECTED, CohortSetting, Table, losses
@@ -162,20 +162,19 @@ class Fixed(CohortSetting):
         return places_of(self.survey(key="k"))
 
 
-def places_of(survey: Survey) -> NDArray[np.int32]:
-    assert isinstance(survey, ORR) or hasattr(survey, "functions")
+def places_of(survey: CohortSurvey) -> NDArray[np.int32]:
     functions = survey.functions
     found: NDArray[np.int32] = functions.all_places(functions.codes(NAMES if survey.alphabet is None else range(256)))
     return found
 
 
-def table_of(setting: CohortSetting, survey: Survey, people: NDArray[np.int64], source: SeededSource) -> Table:
+def table_of(setting: CohortSetting, survey: CohortSurvey, people: NDArray[np.int64], source: SeededSource) -> Table:
     """Return the table of reports that the survey itself draws."""
     values = NAMES[people] if setting.alphabet == OPEN else people
     cells = survey.tally(survey.randomize(values, source=source)).dense(survey.cells).reshape(setting.cohorts, -1)
     sizes = cells[:, 0] if setting.mechanism == "O-RAPPOR" else cells.sum(axis=1)
     counts = cells[:, 1:] if setting.mechanism == "O-RAPPOR" else cells
-    supports = cohorts.Supports(places_of(survey), setting.cohorts, setting.buckets)
+    supports = Supports(places_of(survey), setting.cohorts, setting.buckets)
     matrix, (p, q) = supports.matrix(), setting.probabilities
     known = np.flatnonzero(np.diff(matrix.indptr))
     shares = ((counts / sizes[:, np.newaxis] - q) / (p - q)).ravel()[known]

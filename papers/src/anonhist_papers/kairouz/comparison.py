@@ -99,10 +99,10 @@ def _view(points: Sequence[Point]) -> Sequence[Point]:
 
 
 _HOW = (
-    "All k = 2, 4, …, 4096, C in 1, 2, 4, 16, 64, 256, 1024 and h = 1, 2, 4, 8, 16 with C·h at most 1024 (quick: fewer) run once "
-    "at about the number of people needed; the best run again, and the best of these in 30 new runs (quick: 12), which "
-    "alone count. Least squares, projected or over distributions alone (constrained); tables of counts are drawn with the "
-    "distribution that the reports give them."
+    "All k = 2, 4, …, 4096, C in 1, 2, 4, 16, 64, 256, 1024 and h = 1, 2, 4, 8, 16 with C·h ≤ 1024 (quick: fewer) "
+    "run once at about the number of people needed; the best run again, and the best of these in 30 new runs (quick: "
+    "12), which alone count. Least squares, projected or over distributions alone (constrained); tables of counts are "
+    "drawn with the distribution that the reports give them."
 )
 _SAYS = (
     "“O-RR meets or exceeds utility of O-RAPPOR over wide range of privacy settings{}.” “L1 loss = 0.20; S=256; "
