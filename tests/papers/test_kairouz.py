@@ -205,6 +205,9 @@ def test_tables_have_the_distribution_of_what_the_survey_itself_reports(setting:
         errors = shares.std(axis=0, ddof=1) / math.sqrt(rounds)
         # Hundreds of cells: beyond six standard errors of 40 runs once in 10^4.
         assert np.abs((shares.mean(axis=0) - expected) / errors).max() < 6.5
+        # All cells together, in the direction in which shares that are too large would show.
+        scores = (shares - expected) @ (expected - expected.mean())
+        assert abs(scores.mean()) < 4 * scores.std(ddof=1) / math.sqrt(rounds)
         spreads.append(shares.var(axis=0, ddof=1).mean())
     # The mean of hundreds of variances, each known within 22 %.
     assert spreads[0] / spreads[1] == pytest.approx(1, abs=0.1)

@@ -41,7 +41,7 @@ def reproduce(*, paper: str, quick: bool, output: str | None, force: bool, quiet
     of Hamlet and surnames.
 
     kairouz: distributions from randomized reports (Kairouz, Bonawitz and Ramage 2016): k-RR beside k-RAPPOR, O-RR
-    beside O-RAPPOR.
+    beside O-RAPPOR at the best of all their parameters.
     """
     size = Size.QUICK if quick else Size.FULL
     folder = Path(output or paper)

@@ -93,21 +93,18 @@ class CohortSetting:
         supports = Supports(self.functions(rng), self.cohorts, self.buckets)
         sizes = rng.multinomial(users, np.full(self.cohorts, 1 / self.cohorts))
         people = rng.multinomial(sizes, truth)
-        # One column more for places that two functions share.
-        having = np.zeros((self.cohorts, self.buckets + 1), dtype=np.int64)
-        flat = having.reshape(-1)
-        starts = np.arange(self.cohorts)[:, np.newaxis] * (self.buckets + 1)
-        for number in range(self.hashes):
-            places = supports.distinct[number :: self.hashes] + starts
-            flat += np.bincount(places.ravel(), people.ravel(), minlength=flat.size).astype(np.int64)
-        having = having[:, :-1]
         matrix = supports.matrix()
         # What no symbol supports says nothing of them.
         cells = np.flatnonzero(np.diff(matrix.indptr))
+        entries = matrix.tocoo()
+        having = np.bincount(
+            entries.row, people[entries.row // self.buckets, entries.col], minlength=matrix.shape[0]
+        ).astype(np.int64)
         p, q = self.probabilities
-        own = having.reshape(-1)[cells]
+        own = having[cells]
         if self.mechanism == "O-RR":
-            kept = rng.binomial(having, p - q)
+            # With probability p − q the report is the value's place, otherwise any place.
+            kept = rng.binomial(having, p - q).reshape(self.cohorts, self.buckets)
             noise = rng.multinomial(sizes - kept.sum(axis=1), np.full(self.buckets, 1 / self.buckets))
             counts = (kept + noise).reshape(-1)[cells]
         else:
