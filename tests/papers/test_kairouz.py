@@ -329,6 +329,8 @@ def test_the_best_setting_is_chosen_in_runs_that_do_not_count(monkeypatch: pytes
     assert search.best(settings, PROJECTED) == good
     assert fake.runs[8:] == [(good, 3), (settings[2], 3)]
     assert len(search.fresh(good, PROJECTED)) == 5
+    # 10/√n = 0.2.
+    assert 2000 < search.rough_people(good, PROJECTED) < 3000
     # Settings that ran again are not run a third time.
     assert search.best([good, settings[2]], PROJECTED) == good
     assert len(fake.runs) == 11

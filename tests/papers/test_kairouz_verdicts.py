@@ -116,16 +116,16 @@ def test_projecting_is_best_unless_another_decoder_is_better_for_a_skewed_distri
 
 @pytest.mark.parametrize("experiment", [COMPARISON_OPEN, COMPARISON_CLOSED])
 def test_comparisons_are_judged_by_the_people_needed_at_every_epsilon(experiment: Experiment) -> None:
-    def judged(rr: float, decoder: str = "projected") -> tuple[bool | None, str]:
+    def judged(rr: float, decoder: str = "projected", epsilons: Sequence[float] = (1, 2)) -> tuple[bool | None, str]:
         points = []
         for name in ("projected", "constrained"):
             own = rr if name == decoder else 900.0
-            points += line(f"O-RR, {name}", lambda x, n=own: n if x == 1 else 500, (1, 2), PEOPLE, 10)
-            points += line(f"O-RAPPOR, {name}", lambda _: 1000.0, (1, 2), PEOPLE, 10)
+            points += line(f"O-RR, {name}", lambda x, n=own: n if x == 1 else 500, epsilons, PEOPLE, 10)
+            points += line(f"O-RAPPOR, {name}", lambda _: 1000.0, epsilons, PEOPLE, 10)
             for letter in "kCh":
                 for mechanism in ("O-RR", "O-RAPPOR"):
-                    points += line(f"{mechanism}, {name}", lambda x: 8 * x, (1, 2), f"{letter} of the best", 0)
-        assert len(experiment.view(points)) == 8
+                    points += line(f"{mechanism}, {name}", lambda x: 8 * x, epsilons, f"{letter} of the best", 0)
+        assert len(experiment.view(points)) == 4 * len(epsilons)
         verdict = experiment.judge(points)
         return verdict.agrees, verdict.sentence
 
@@ -137,6 +137,8 @@ def test_comparisons_are_judged_by_the_people_needed_at_every_epsilon(experiment
     assert "at ε = 2 (at 2: 500 and 1,000), and more at 1 (at 1: 2,000 and 1,000)" in told
     assert "(8, 8) at ε = 1" in told
     assert judged(2000, "constrained")[0] is False
+    # Three of four are a wide range.
+    assert [judged(2000, epsilons=each)[0] for each in ((1, 2, 3), (1, 2, 3, 4))] == [False, True]
 
 
 PEOPLE = "people for ℓ1 = 0.20"

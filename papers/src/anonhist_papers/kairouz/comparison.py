@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 _EPSILONS = {Size.FULL: (0.5, 1.0, 2.0, 3.0, 4.0, 6.0, 8.0), Size.QUICK: (1.0, 4.0, 6.0)}
 _PLAIN = {"O-RR": "k-RR", "O-RAPPOR": "k-RAPPOR"}
 _PEOPLE = f"people for ℓ1 = {TARGET:.2f}"
+# A range of ε is wide if it has this share of those tried.
+_WIDE = 0.75
 _LETTERS = {"buckets": "k", "cohorts": "C", "hashes": "h"}
 
 
@@ -48,7 +50,8 @@ def _run(cell: Cell, rng: np.random.Generator) -> Iterator[Point]:
     for decoder in (PROJECTED, CONSTRAINED):
         best = search.best(settings, decoder)
         name = f"{mechanism}, {decoder}"
-        needed = people_needed(best, decoder, users, trials=grid.trials, rng=rng)
+        start = search.rough_people(best, decoder)
+        needed = people_needed(best, decoder, start, trials=grid.trials, rng=rng)
         yield Point(_PEOPLE, name, epsilon, needed.mean, needed.standard_error, needed.runs)
         for parameter, letter in _LETTERS.items():
             yield Point(f"{letter} of the best", name, epsilon, getattr(best, parameter))
@@ -68,7 +71,7 @@ def _judge(points: Sequence[Point]) -> Verdict:
             other = rappor[epsilon]
             margin = 2 * math.hypot(point.standard_error, other.standard_error)
             (fewer if point.mean <= other.mean + margin else more).append(epsilon)
-        agrees = agrees and not more
+        agrees = agrees and len(fewer) >= _WIDE * len(rr)
         worst = max(rr, key=lambda epsilon: rr[epsilon].mean / rappor[epsilon].mean)
         best = min(rr, key=lambda epsilon: rr[epsilon].mean / rappor[epsilon].mean)
         told.append(
@@ -101,12 +104,13 @@ def _view(points: Sequence[Point]) -> Sequence[Point]:
 _HOW = (
     "All k = 2, 4, …, 4096, C in 1, 2, 4, 16, 64, 256, 1024 and h = 1, 2, 4, 8, 16 with C·h ≤ 1024 (quick: fewer) "
     "run once at about the number of people needed; the best run again, and the best of these in 30 new runs (quick: "
-    "12), which alone count. Least squares, projected or over distributions alone (constrained); tables of counts are "
+    "9), which alone count. Least squares, projected or over distributions alone (constrained); tables of counts are "
     "drawn with the distribution that the reports give them."
 )
 _SAYS = (
     "“O-RR meets or exceeds utility of O-RAPPOR over wide range of privacy settings{}.” “L1 loss = 0.20; S=256; "
-    "Geometric with mean=S/5; 2≤k≤4096; 1≤c≤1024; 1≤h≤16”. The figure cannot be read; the range of ε is our choice."
+    "Geometric with mean=S/5; 2≤k≤4096; 1≤c≤1024; 1≤h≤16”. The figure cannot be read. "
+    "The values of ε are our choice; that the range is wide is taken to mean three of four of them."
 )
 COMPARISON_OPEN = Experiment(
     name="comparison-open",

@@ -80,7 +80,7 @@ FULL = ParameterGrid(
     again=4,
     trials=10,
 )
-QUICK = ParameterGrid(buckets=(16, 64, 256, 1024), cohorts=(1, 2, 16, 64), hashes=(1, 2), kept=3, again=2, trials=4)
+QUICK = ParameterGrid(buckets=(4, 64, 256, 1024), cohorts=(1, 2, 16, 1024), hashes=(1, 2), kept=2, again=2, trials=3)
 
 
 class Search:
@@ -112,6 +112,10 @@ class Search:
             if setting not in self._again:
                 self._again[setting] = self._run(setting, self._grid.again)
         return min(kept, key=lambda setting: fmean(self._again[setting][decoder]))
+
+    def rough_people(self, best: CohortSetting, decoder: str) -> int:
+        """Return about how many people the best setting needs, from the runs that it was chosen in."""
+        return int(self._users * (fmean(self._again[best][decoder]) / TARGET) ** 2)
 
     def fresh(self, setting: CohortSetting, decoder: str) -> list[float]:
         """Return the errors of a setting in runs that had no part in choosing it."""

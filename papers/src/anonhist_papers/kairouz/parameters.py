@@ -190,7 +190,7 @@ def _experiment(mechanism: str, alphabet: str, says: str, claims: Mapping[str, S
         title="error by k and C" if mechanism == "O-RR" else "error by k, C and h",
         setting="256 symbols, geometric with mean 51.2, 10 million people (quick: a million); at each value of a "
         "parameter the others are the best of the grid, found in some runs, and the error is that of 10 new runs "
-        "(quick: 4). Least squares over distributions; tables of counts are drawn with the distribution that the "
+        "(quick: 3). Least squares over distributions; tables of counts are drawn with the distribution that the "
         "reports give them.",
         says=says,
         axes=Axes("value of the parameter", "ℓ1 error"),
