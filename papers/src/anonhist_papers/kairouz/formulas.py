@@ -14,7 +14,7 @@ def expected_l1(mechanism: str, *, symbols: int, epsilon: float, users: int) -> 
     Examples
     --------
     >>> round(expected_l1("k-RR", symbols=256, epsilon=4, users=1_000_000), 4)
-    0.0735
+    0.0736
     """
     plain = math.sqrt(2 * (symbols - 1) / (math.pi * users))
     if mechanism == "no privacy":
@@ -49,7 +49,7 @@ def effective_share(mechanism: str, *, symbols: int, epsilon: float) -> float:
     Examples
     --------
     >>> round(effective_share("k-RR", symbols=1000, epsilon=math.log(1000)), 4)
-    0.2498
+    0.2497
     """
     return expected_l2("no privacy", symbols=symbols, epsilon=epsilon, users=1) / expected_l2(
         mechanism, symbols=symbols, epsilon=epsilon, users=1
@@ -62,7 +62,7 @@ def printed_share_of_rappor(*, symbols: int, epsilon: float) -> float:
     Examples
     --------
     >>> round(effective_share("k-RAPPOR", symbols=256, epsilon=4) / printed_share_of_rappor(symbols=256, epsilon=4), 2)
-    6.46
+    7.25
     """
     rest = (symbols - 1) * (math.exp(epsilon / 2) - 1) ** 2
     return rest / (rest + symbols**2 * math.exp(epsilon))

@@ -62,7 +62,7 @@ class ParameterGrid:
         Examples
         --------
         >>> len(FULL.settings("O-RR", "open", 1)), len(FULL.settings("O-RAPPOR", "open", 1))
-        (84, 308)
+        (84, 317)
         """
         hashes = self.hashes if mechanism == "O-RAPPOR" else (1,)
         return [

@@ -35,13 +35,13 @@ class ORR(CohortSurvey):
     Parameters
     ----------
     buckets
-        k, for any text: about the expected number of values; more for large ε, fewer for small ε. With an alphabet, as
-        many as there are labels, by default.
+        k: about e^ε + 1 had the lowest error, but no more than the expected number of values. With an alphabet, as many
+        as there are labels, by default.
     alphabet
         Labels, their number, or an :class:`Alphabet`, if all of them are known.
     cohorts
         C; at least 2 if there are fewer buckets than labels, so that colliding labels are separated across cohorts, and
-        8 to 16 if there are many more candidates than buckets. With a bucket for each label of an alphabet, 1 is as
+        so many that C·k is several times the number of candidates. With a bucket for each label of an alphabet, 1 is as
         good as any number.
     key
         Public text that determines the hash functions.
