@@ -24,6 +24,8 @@ PAPER = Paper(
         CLOSED_ORAPPOR,
     ),
     left_out=(
+        "Settings of O-RAPPOR with more than 1,024 functions, C·h: they would take most of the time, and more than one "
+        "hash is never better. Of C, seven values are tried.",
         "Theorem 2 for all losses, distributions and mechanisms: it is proved; an experiment can compare only some.",
         "“Something else creative (e.g. a different decoder)” for estimates off the simplex: the slides show none.",
     ),
