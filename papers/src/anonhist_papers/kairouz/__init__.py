@@ -24,8 +24,7 @@ PAPER = Paper(
         CLOSED_ORAPPOR,
     ),
     left_out=(
-        "Settings of O-RAPPOR with more than 1,024 functions, C·h: they would take most of the time, and more than one "
-        "hash is never better. Of C, seven values are tried.",
+        "Settings of O-RAPPOR with C·h above 1,024: they would take most of the time, and one hash is always best.",
         "Theorem 2 for all losses, distributions and mechanisms: it is proved; an experiment can compare only some.",
         "“Something else creative (e.g. a different decoder)” for estimates off the simplex: the slides show none.",
     ),

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from anonhist_papers.experiment import Cell
 
-_EPSILONS = {Size.FULL: (0.5, 1.0, 2.0, 3.0, 4.0, 6.0, 8.0), Size.QUICK: (1.0, 4.0, 6.0)}
+_EPSILONS = {Size.FULL: (0.5, 1.0, 2.0, 3.0, 4.0, 6.0, 8.0), Size.QUICK: (1.0, 4.0)}
 _PLAIN = {"O-RR": "k-RR", "O-RAPPOR": "k-RAPPOR"}
 _PEOPLE = f"people for ℓ1 = {TARGET:.2f}"
 # A range of ε is wide if it has this share of those tried.
