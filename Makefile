@@ -86,7 +86,7 @@ bench: $(DEV) ## measure accuracy and speed (about four hours)
 	$(BIN)/python bench/local_speed.py
 	$(BIN)/python bench/local_accuracy.py
 	$(BIN)/python bench/survey_intervals.py
-	$(BIN)/python bench/kairouz.py
+	$(BIN)/anonhist reproduce kairouz -o build/kairouz
 	$(BIN)/python bench/rappor_linking.py
 	$(BIN)/python bench/sketch_speed.py
 	$(BIN)/python bench/sketch_accuracy.py

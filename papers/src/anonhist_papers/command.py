@@ -46,7 +46,7 @@ def reproduce(*, paper: str, quick: bool, output: str | None, force: bool, quiet
     theorems, on synthetic data, the words of Hamlet and surnames.
 
     kairouz: distributions from randomized reports (Kairouz, Bonawitz and Ramage 2016): k-RR beside k-RAPPOR, O-RR
-    beside O-RAPPOR.
+    beside O-RAPPOR at the best of all their parameters.
 
     wu-pagh: profiles from private sketches (Wu and Pagh 2024): errors and run time beside a linear program, and the
     two-party protocol of the lower bound.
