@@ -27,9 +27,8 @@ _LIMITS: Mapping[str, Mapping[str, tuple[float, float]]] = {
 }
 # Powers of k are found from this number of symbols on; and how far they may be off.
 _LARGE, _NEAR = 256, 0.1
-# By chance, few comparisons are beyond two standard errors (of 20 runs, 6 %; but those of one run hang together), and
-# hardly any beyond four.
-_CHANCE, _NEVER = 0.2, 4.0
+# Runs of each comparison with a formula, and the chance that any of all comparisons fails though the formulas hold.
+_RUNS, _CHANCE = 20, 0.05
 
 
 def _losses(
@@ -44,7 +43,7 @@ def _losses(
 def _table_cells(size: Size) -> Sequence[Cell]:
     full = size is Size.FULL
     epsilons = (0.5, 1.0, 2.0, 3.0, 4.0, LOW_PRIVACY, 7.0) if full else (1.0, LOW_PRIVACY)
-    users, trials = (100_000, 20) if full else (10_000, 20)
+    users, trials = (100_000, _RUNS) if full else (10_000, _RUNS)
     return [
         {"symbols": symbols, "epsilon": epsilon, "users": users, "trials": trials}
         for symbols in (16, SYMBOLS)
@@ -75,8 +74,14 @@ def _deviations(points: Sequence[Point], formula: str, measured: str) -> dict[tu
 
 
 def _fits(deviations: Sequence[float]) -> bool:
-    beyond = sum(abs(each) > 2 for each in deviations)
-    return beyond <= _CHANCE * len(deviations) and max(map(abs, deviations)) <= _NEVER
+    """Return whether no deviation is beyond what chance explains: Student's distribution, by Bonferroni's bound.
+
+    It holds though comparisons of the same runs hang together.
+    """
+    from scipy.stats import t
+
+    most = t.isf(_CHANCE / (2 * len(deviations)), _RUNS - 1)
+    return bool(max(map(abs, deviations)) <= most)
 
 
 def _judge_table(points: Sequence[Point]) -> Verdict:
@@ -95,7 +100,7 @@ def _judge_table(points: Sequence[Point]) -> Verdict:
         _fits(off),
         f"Measured losses are {min(ratios):.3g} to {max(ratios):.3g} times those of the formulas; "
         f"{sum(abs(each) <= 2 for each in off)} of {len(off)} are within two standard errors, and the farthest is off "
-        f"by {max(map(abs, off)):.2g}.",
+        f"by {max(map(abs, off)):.2g}; judged is whether chance explains the farthest of so many (5 %, Bonferroni).",
     )
 
 
@@ -108,7 +113,7 @@ def _share(values: Sequence[float], symbols: int, users: int, *, panel: str, ser
 
 def _effective_cells(size: Size) -> Sequence[Cell]:
     full = size is Size.FULL
-    users, trials = (20_000, 20) if full else (5_000, 20)
+    users, trials = (20_000, _RUNS) if full else (5_000, _RUNS)
     epsilons = (0.5, 1.0, 2.0, 3.0, 4.0, LOW_PRIVACY, 7.0, 9.0) if full else (1.0, 3.0, LOW_PRIVACY)
     return [{"epsilon": epsilon, "users": users, "trials": trials} for epsilon in epsilons]
 
