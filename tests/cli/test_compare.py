@@ -191,7 +191,7 @@ def test_a_mechanism_that_does_not_apply_is_named_with_its_reason(cli: Cli, fold
 def test_public_numbers_are_spoken_of_as_they_are_typed(cli: Cli) -> None:
     done = cli(*_FEW, "--public-cap", "1e1")
     assert done.returncode == 0
-    assert "Skipped prevalence at epsilon 0.5, 2: --public-cap is below the data" in " ".join(done.stderr.split())
+    assert "Skipped prevalence at epsilon 0.5, 2: the data exceed --public-cap" in " ".join(done.stderr.split())
     assert "Taken from the data" not in done.stderr
 
 

@@ -82,7 +82,7 @@ def test_a_pipe_gets_what_the_library_says(name: str, cli: Cli, data: str) -> No
     assert row["standard_error"] == ""
     assert row["assumes"] == expected.assumes
     assert row["warnings"] == " ".join(expected.warnings)
-    assert (row["parts"], row["guarantee"]) == ("", "")
+    assert (row["parts"], row["guarantee"]) == ("", "none: not private")
 
 
 @pytest.mark.slow

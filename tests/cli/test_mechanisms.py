@@ -127,11 +127,26 @@ _MISSING = [
     for name in sorted(names - {"prevalence", "privhist"})
 ]
 _BELOW = [
-    (("--mechanism", "isotonic", "--public-labels", "2"), "--public-labels is below the data"),
-    (("--mechanism", "cumulative", "--public-cap", "4"), "--public-cap is below the data"),
-    (("--mechanism", "prevalence", "--public-cap", "4"), "--public-cap is below the data"),
-    (("--mechanism", "bounded-partition", "--public-items", "11"), "--public-items is below the data"),
-    (("--mechanism", "relaxed-partition", "--public-items", "11"), "--public-items is below the data"),
+    (
+        ("--mechanism", "isotonic", "--public-labels", "2"),
+        "The data exceed --public-labels, and this refusal already reveals that: do not try",
+    ),
+    (
+        ("--mechanism", "cumulative", "--public-cap", "4"),
+        "The data exceed --public-cap, and this refusal already reveals that: do not try",
+    ),
+    (
+        ("--mechanism", "prevalence", "--public-cap", "4"),
+        "The data exceed --public-cap, and this refusal already reveals that: do not try",
+    ),
+    (
+        ("--mechanism", "bounded-partition", "--public-items", "11"),
+        "The data exceed --public-items, and this refusal already reveals that: do not try",
+    ),
+    (
+        ("--mechanism", "relaxed-partition", "--public-items", "11"),
+        "The data exceed --public-items, and this refusal already reveals that: do not try",
+    ),
 ]
 _WRONG = [
     (("--mechanism", "prevalence"), "needs --public-cap, a public number that no count exceeds"),

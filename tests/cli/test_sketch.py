@@ -84,7 +84,7 @@ def test_a_hashed_sketch_is_made_as_asked(folder: Path, cli: Cli) -> None:
             "is counted."
         ),
         f"Promise: {sketch.guarantee.sentence}",
-        "Protection: strong: even odds on what was protected can become at most 57.5 %.",
+        "Protection: strong: someone at 50:50 can become at most 57.5 % sure.",
         f"Key: {'Woche 47 ü'.encode().hex()} ('Woche 47 ü'), which is public.",
         "Wrote a.sketch.",
     ]
@@ -286,7 +286,7 @@ def test_info_says_nothing_of_what_was_counted(files: Path, cli: Cli) -> None:
     assert one.splitlines() == [
         "Sketch: 4 counters, one for each of 4 known labels.",
         f"Promise: {sketch.guarantee.sentence}",
-        "Protection: moderate: even odds on what was protected can become at most 73.2 %.",
+        "Protection: moderate: someone at 50:50 can become at most 73.2 % sure.",
         "Key: the default of all sketches of known labels.",
         f"Noise: {sketch.noise[0].identity}, exact, with rate 1.",
     ]

@@ -115,7 +115,7 @@ def test_it_errs_like_the_exponential_mechanism_it_approximates() -> None:
 
 
 def test_what_is_out_of_range_is_refused() -> None:
-    with pytest.raises(UsageError, match="public_items is below the data"):
+    with pytest.raises(UsageError, match="The data exceed public_items"):
         RelaxedPartitionMechanism(1, public_items=5).release(Profile.from_counts([3, 3]), source=SeededSource(1))
     with pytest.raises(UsageError, match="from 1 to 10,000"):
         RelaxedPartitionMechanism(1, public_items=10_001)

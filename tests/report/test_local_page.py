@@ -49,7 +49,8 @@ def test_what_was_promised_and_what_not_is_told(local_page: Named, local_estimat
     page, estimate = local_page("many"), local_estimate("many")
     assert escape(str(estimate.guarantee)) in page
     assert "changes the probability of the report they send by at most a factor of 7.39." in page
-    assert "nobody else ever had the true answer" in page
+    assert "If devices randomized their own values, nobody else saw the true ones." in page
+    assert "<h3>What this means for one person</h3>" in page
     assert "Anyone who answers more than once" in page
     assert "<b>40,000</b><span>people reported" in page
     assert f"<b>{estimate.significant.sum()} of 300</b>" in page

@@ -125,16 +125,15 @@ def epsilon_option(
     return click.option("--epsilon", **{"metavar": "E", **settings}, help=told)
 
 
-_max_per_user_option = click.option(
-    "--max-per-user",
-    type=int,
-    metavar="M",
-    help="Count at most M items of each user; protects users instead of single items.",
-)
+def _max_per_user_option(told: str) -> Callable[[Any], Any]:
+    return click.option("--max-per-user", type=int, metavar="M", help=told)
+
+
 _max_count_option = click.option(
     "--max-count", type=int, metavar="C", help="With --unit label: counts of C or more are merged."
 )
-users_option = as_one("protection", _max_per_user_option, made=Protection.of)
+# For what adds no noise, which protects nobody.
+users_option = as_one("protection", _max_per_user_option("Count at most M items of each user."), made=Protection.of)
 
 
 def protection_options(
@@ -148,7 +147,7 @@ def protection_options(
     return as_one(
         "protection",
         click.option("--unit", type=OneOf(units), help=told),
-        _max_per_user_option,
+        _max_per_user_option("Count at most M items of each user; protects users instead of single items."),
         *([_max_count_option] if "label" in units else []),
         relation_option,
         made=Protection.of,

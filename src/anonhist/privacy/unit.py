@@ -148,7 +148,7 @@ class PrivacyUnit:
             "item": f"Anyone with several items: {_SEVERAL.format(unit='item', owner='person')}",
             "user": f"More than {self._items} of one user{each}: the data must have been limited to that before "
             "anything was counted.",
-            "label": f"How often a label occurs beyond {self.bound:,} times: such counts were taken together.",
+            "label": f"Anyone with several labels: {_SEVERAL.format(unit='label', owner='person')}",
             "edge": f"That somebody has many edges: {_SEVERAL.format(unit='edge', owner='node')} Which nodes there are "
             "is not protected either.",
             "node": f"Anyone with several nodes: {_SEVERAL.format(unit='node', owner='person')}",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from anonhist.report.kinds import view_of
+from anonhist.report.promise import any_user
 from anonhist.report.remarks import remarks
 from anonhist.report.wording import expected_error, interval, many, promise_lines, share_of_items
 
@@ -39,6 +40,7 @@ def facts(release: Release) -> list[tuple[str, str]]:
         ("Released", f"{words.many_items(profile.n)} of {labels}{capped}.{own}"),
         *view_of(release).facts(release),
         *promise_lines(release.guarantee),
+        *([("Users", everyone)] if (everyone := any_user(release)) else []),
         ("Mechanism", f"{release.mechanism.name}. {release.reason}"),
         ("Error", expected),
         *remarks(release),

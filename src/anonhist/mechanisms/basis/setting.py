@@ -186,7 +186,11 @@ class Setting:
             )
         admitted = self.publishable(profile)
         if number := self.exceeded_number(admitted):
-            raise UsageError(f"`{number}` is below the data: give a larger number, known without looking at the data.")
+            # Whoever tries until a number fits has learned from the data what fits.
+            raise UsageError(
+                f"The data exceed `{number}`, and this refusal already reveals that: do not try other values, but use "
+                "a bound known in advance, or the default mechanism, which needs none."
+            )
         return admitted
 
     def publishable(self, released: Profile) -> Profile:

@@ -124,6 +124,10 @@ def compare(
     rows: list[ComparisonRow] = []
     for number, (name, mechanism) in enumerate(entrants):
         part = part_of(progress, number / len(entrants), (number + 1) / len(entrants))
+        if exceeded := mechanism.exceeded_number(truth):
+            # Nothing is kept secret from whoever compares, so there is nothing to warn of.
+            skipped.append((name, mechanism.epsilon, f"the data exceed `{exceeded}`, so it would refuse them."))
+            continue
         try:
             measured = _measure(truth, mechanism, runs, source, part)
         except (UsageError, DataError) as error:

@@ -37,7 +37,7 @@ _MOST_ROWS = 100
 def write_frequencies(estimate: FrequencyEstimate, sheet: Sheet, *, shuffled: Guarantee | None = None) -> None:
     """Write the page of an estimate; ``shuffled`` is the additional guarantee if reports are shuffled."""
     sheet.check()
-    subtitle = "Each answer was randomized on the device of its sender: nobody else ever had the true answer."
+    subtitle = "Made from randomized reports. If devices randomized their own values, nobody else saw the true ones."
     sheet.write(_main(estimate, sheet.command, shuffled), headline=headline(estimate), subtitle=subtitle)
 
 
@@ -53,6 +53,7 @@ def _main(estimate: FrequencyEstimate, command: str | None, shuffled: Guarantee 
             sentence=promise(guarantee),
             meaning=meaning(guarantee),
             not_covered=exclusions(),
+            whom="person",
             also=_shuffling(shuffled),
         ),
         caption=f"{len(shown):,} of {len(estimate.labels):,} values, those significantly above zero first.",

@@ -182,7 +182,7 @@ def promise(guarantee: Guarantee) -> str:
 
 def meaning(guarantee: Guarantee) -> list[str]:
     """Return what the guarantee means for the sender of a report."""
-    worst = worth(guarantee.epsilon, doubt="two answers of a person equally likely", has_delta=bool(guarantee.delta))
+    worst = worth(guarantee.epsilon, doubt="two answers of a person equally likely", delta=guarantee.delta)
     return [f"{worst} This holds against everybody, including the collector, whatever is done with the reports."]
 
 

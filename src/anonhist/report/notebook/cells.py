@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from anonhist.sketches import Sketch
 
 _NOT_PRIVATE = "Not private: this was computed from the exact data. Make a release and estimate from it."
-_FIRST = ("Released", "Promise", "Protection", "Toward a party", "Bound")
+_FIRST = ("Released", "Promise", "Protection", "Toward a party", "Users", "Bound")
 
 
 def release_cell(release: Release) -> Cell:
