@@ -234,7 +234,7 @@ def test_labels_cannot_take_over_a_terminal(folder: Path, cli: Cli, terminal: Cl
     (folder / "values.txt").write_text("word\n" + "[bold]x[/bold]\n" * 50)
     for step in (
         ("new", "--mechanism", "k-rr", "--alphabet", "words.txt", "--epsilon", "5", "-o", "survey.json"),
-        ("randomize", "survey.json", "values.txt", "-o", "reports.csv"),
+        ("randomize", "survey.json", "values.txt", "--label", "word", "-o", "reports.csv"),
         ("tally", "survey.json", "reports.csv", "-o", "tally.json"),
     ):
         assert cli("local", *step).returncode == 0

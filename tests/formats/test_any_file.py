@@ -77,7 +77,7 @@ def test_tables_of_others_and_damaged_ones_are_refused(tmp_path: Path) -> None:
 def test_other_endings_are_refused_before_anything_is_read() -> None:
     with pytest.raises(UsageError, match=r"ending in \.json, \.parquet or \.sketch; '\S+/release\.csv' does not"):
         read("nowhere/release.csv")
-    with pytest.raises(DataError, match="cannot be read: No such file"):
+    with pytest.raises(DataError, match="There is no file"):
         read("nowhere/release.json")
 
 

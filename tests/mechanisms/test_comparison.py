@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import anonhist as ah
+from anonhist.errors import kind_of
 from anonhist.mechanisms import (
     MECHANISM_NAMES,
     METRICS,
@@ -251,7 +252,7 @@ def test_impossible_comparisons_are_refused_in_a_sentence(options: dict[str, Any
 
 @pytest.mark.parametrize("thing", [[3, 1], None], ids=["list", "none"])
 def test_only_profiles_are_compared_on(thing: Any) -> None:
-    with pytest.raises(ah.UsageError, match=rf"A profile is needed.*, not a {type(thing).__name__}\."):
+    with pytest.raises(ah.UsageError, match=rf"A profile is needed.*, not {kind_of(thing)}\."):
         ah.compare(thing, epsilons=[1])
 
 

@@ -149,7 +149,7 @@ def comparison_cell(comparison: Comparison) -> Cell:
             )
             for name in comparison.mechanisms
         ],
-        alarms=[COMPARING_IS_NOT_PRIVATE],
+        alarms=[] if comparison.of_release else [COMPARING_IS_NOT_PRIVATE],
         told=[
             ("What was compared", comparison_wording.basis(comparison)),
             ("How to read it", comparison_wording.HOW_TO_READ),
