@@ -86,7 +86,7 @@ def _format(document: object) -> object:
 def _kind(name: object) -> FileKind[Release | Survey | Tally]:
     """Return how files of a format are read."""
     if not isinstance(name, str) or name not in _KINDS:
-        raise DataError(f"its format is none of {', '.join(_KINDS)}")
+        raise DataError(f"its format is not one of {', '.join(_KINDS)}")
     kind: FileKind[Release | Survey | Tally] = import_module(f"anonhist.formats.{_KINDS[name]}").FILES
     return kind
 

@@ -46,6 +46,7 @@ MechanismName = Literal[
     "bounded-partition",
     "relaxed-partition",
 ]
+_OF_GRAPHS = ("edge", "node")
 _NEEDS_USERS = (
     "`excess_share` needs the number of items of each user: read the profile with `user`, `max_per_user` and "
     "`count_users=True`."
@@ -98,10 +99,8 @@ def choose(
     if unit.max_count is not None:
         return PrevalenceMechanism(budget, unit, relation), "With label privacy, noise is added to the prevalences."
     per_cell = budget / cells
-    ratio = f"{'ε' if cells == 1 else 'ε/Δ'} = {short_decimal(per_cell)}"
-    least = f"The {{}} mechanism has the lowest error on real data at {ratio} ({{}} 1.1)" + (
-        "." if cells == 1 else f", where Δ = {cells} is the largest distance between the profiles of neighbors."
-    )
+    least = f"The {{}} mechanism has the lowest error on real data where {_compared(unit, relation)} is {{}} 1.1 (here "
+    least += f"{short_decimal(per_cell)}{_why_divided(unit, relation)})."
     if items is not None and items > MAX_DURFEE_SIZE**2:
         reason = "More than 2^40 items are expected, more than the partition mechanism takes."
     elif per_cell < _WHOLE_BUDGET:
@@ -112,6 +111,24 @@ def choose(
         reason = least.format("partition", "at least")
         return PartitionMechanism(budget, unit, relation), reason
     return FrobeniusMechanism(budget, unit, relation), reason
+
+
+def _compared(unit: PrivacyUnit, relation: NeighboringRelation) -> str:
+    """Return what is compared with 1.1, in words: ε/Δ."""
+    one = unit.max_distance * relation.distance == 1
+    return "ε" if one else f"ε per {'degree' if unit.kind in _OF_GRAPHS else 'item'}"
+
+
+def _why_divided(unit: PrivacyUnit, relation: NeighboringRelation) -> str:
+    """Return, as a clause, why ε is divided among several: what one unit may change."""
+    cells, article = unit.max_distance * relation.distance, "an" if unit.kind in ("item", "edge") else "a"
+    if cells == 1:
+        return ""
+    things = "degrees" if unit.kind in _OF_GRAPHS else "items"
+    if relation is NeighboringRelation.SUBSTITUTE:
+        return f", as replacing {article} {unit.kind} changes up to {cells:,} {things}"
+    does = "has" if unit.kind == "user" else "changes"
+    return f", as {article} {unit.kind} {does} up to {cells:,} {things}"
 
 
 @overload

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from anonhist.releases import Release, ReleaseError
 
 
+_COSTS_NOTHING = "so floating point costs nothing"
 # What :func:`promise_lines` calls its lines.
 PROMISE_NAMES = ("Promise", "Protection", "Toward a party", "Warning")
 
@@ -35,11 +36,32 @@ def promise_lines(guarantee: Guarantee) -> list[tuple[str, str]]:
     >>> [name for name, _ in promise_lines(made)]
     ['Promise', 'Protection']
     """
-    lines = [("Promise", guarantee.sentence), ("Protection", protection_line(guarantee.epsilon, guarantee.delta))]
+    lines = [
+        ("Promise", _without_arithmetic(guarantee)),
+        ("Protection", protection_line(guarantee.epsilon, guarantee.delta)),
+    ]
     if guarantee.party_epsilon is not None:
         lines.append(("Toward a party", protection_line(guarantee.party_epsilon, guarantee.delta)))
     said = warning(guarantee.epsilon)
     return [*lines, ("Warning", said)] if said else lines
+
+
+def free_arithmetic(guarantee: Guarantee) -> str:
+    """Return the clause that says that arithmetic costs nothing; empty where the guarantee says anything else of it.
+
+    Examples
+    --------
+    >>> from anonhist.mechanisms import FrobeniusMechanism
+    >>> free_arithmetic(FrobeniusMechanism(1).guarantee)
+    'noise is exact and added to whole numbers, so floating point costs nothing'
+    """
+    return next((each for each in guarantee.arithmetic.split("; ") if each.endswith(_COSTS_NOTHING)), "")
+
+
+def _without_arithmetic(guarantee: Guarantee) -> str:
+    """Return the guarantee in a sentence, without a clause on arithmetic that limits nothing; files have it whole."""
+    clause = free_arithmetic(guarantee)
+    return guarantee.sentence.replace(f"; {clause}", "", 1) if clause else guarantee.sentence
 
 
 def promise_of(guarantee: Guarantee) -> tuple[list[str], list[tuple[str, str]]]:

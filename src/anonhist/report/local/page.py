@@ -19,6 +19,7 @@ from anonhist.report.local.wording import (
     other_text,
     promise,
     row_texts,
+    shuffled_promise,
 )
 from anonhist.report.sections import card, download, epsilon_warning, folded, html, promised, reproduce, scrolled
 from anonhist.report.svg import inline_svg
@@ -75,7 +76,9 @@ def _main(estimate: FrequencyEstimate, command: str | None, shuffled: Guarantee 
 def _shuffling(guarantee: Guarantee | None) -> str:
     if guarantee is None:
         return ""
-    return f'<p>If reports are shuffled, also:</p><p class="promise">{html(str(guarantee))}</p>'
+    return f"<h3>If reports are shuffled</h3><p>{html(shuffled_promise(guarantee))}</p>" + folded(
+        "The exact statement for shuffled reports", f"<p>{html(str(guarantee))}</p>"
+    )
 
 
 def _cards(estimate: FrequencyEstimate) -> list[tuple[str, str]]:
