@@ -78,22 +78,10 @@ def released_source(source: str) -> Release | None:
 
 def refuse_release(source: str) -> None:
     """Refuse the file of a release where data are to be released: nothing but its first bytes or its schema is read."""
-    if _begins_as_release(source) or _has_release(source):
+    from anonhist.formats.reading import is_table_of_release
+
+    if _begins_as_release(source) or is_table_of_release(source):
         raise UsageError(f"{mask(source)!r} is already a release: use 'anonhist show' or 'anonhist estimate'.")
-
-
-def _has_release(source: str) -> bool:
-    if not source.lower().endswith(".parquet") or not Path(source).is_file():
-        return False
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    from anonhist.formats.reading import METADATA_KEY
-
-    try:
-        return METADATA_KEY in (pq.read_schema(source).metadata or {})
-    except (pa.ArrowException, OSError, ValueError):
-        return False
 
 
 def _read_release(source: str) -> Release | None:

@@ -188,7 +188,7 @@ def shuffled_promise(guarantee: Guarantee) -> str:
     >>> from anonhist.local import KRR
     >>> print(shuffled_promise(KRR(alphabet=2, epsilon=1).shuffled_guarantee(users=10_000, delta="1e-6")))
     Toward those who see only the shuffled reports of everybody, replacing the true answer of a person by any other
-    changes the probability of any result by at most a factor of 1.0502 (plus δ ≤ 1.0e-6).
+    changes the probability of any result by at most a factor of 1.0442 (plus δ ≤ 1.0e-6).
     """
     return (
         "Toward those who see only the shuffled reports of everybody, replacing the true answer of a person by any "
