@@ -46,7 +46,6 @@ MechanismName = Literal[
     "bounded-partition",
     "relaxed-partition",
 ]
-_OF_GRAPHS = ("edge", "node")
 _NEEDS_USERS = (
     "`excess_share` needs the number of items of each user: read the profile with `user`, `max_per_user` and "
     "`count_users=True`."
@@ -116,19 +115,17 @@ def choose(
 def _compared(unit: PrivacyUnit, relation: NeighboringRelation) -> str:
     """Return what is compared with 1.1, in words: ε/Δ."""
     one = unit.max_distance * relation.distance == 1
-    return "ε" if one else f"ε per {'degree' if unit.kind in _OF_GRAPHS else 'item'}"
+    return "ε" if one else f"ε per {unit.part}"
 
 
 def _why_divided(unit: PrivacyUnit, relation: NeighboringRelation) -> str:
     """Return, as a clause, why ε is divided among several: what one unit may change."""
-    cells, article = unit.max_distance * relation.distance, "an" if unit.kind in ("item", "edge") else "a"
+    cells = unit.max_distance * relation.distance
     if cells == 1:
         return ""
-    things = "degrees" if unit.kind in _OF_GRAPHS else "items"
     if relation is NeighboringRelation.SUBSTITUTE:
-        return f", as replacing {article} {unit.kind} changes up to {cells:,} {things}"
-    does = "has" if unit.kind == "user" else "changes"
-    return f", as {article} {unit.kind} {does} up to {cells:,} {things}"
+        return f", as replacing {unit.one} changes up to {cells:,} {unit.part}s"
+    return f", as {unit.one} {'changes' if unit.max_items is None else 'has'} up to {cells:,} {unit.part}s"
 
 
 @overload

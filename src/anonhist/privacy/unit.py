@@ -160,6 +160,16 @@ class PrivacyUnit:
         return {"user": "users", "label": "labels", "node": "nodes"}.get(self.kind)
 
     @property
+    def one(self) -> str:
+        """One of them, whatever its bound, with its article: ``"an item"``, ``"a user"``."""
+        return {"item": "an item", "edge": "an edge"}.get(self.kind, f"a {self.kind}")
+
+    @property
+    def part(self) -> str:
+        """What a distance of one is in the data: an item, or in a graph a degree."""
+        return {"edge": "degree", "node": "degree"}.get(self.kind, "item")
+
+    @property
     def max_distance(self) -> int:
         """Largest sorted ℓ1 distance between add-or-remove neighbors: 1, m·k, c, or that of an edge or a node."""
         return self.bound * self.sketches
