@@ -169,7 +169,7 @@ def _agree(profile: Profile, runs: Sequence[Profile], others: Sequence[Profile])
 
 
 def test_what_is_out_of_range_is_refused() -> None:
-    with pytest.raises(UsageError, match="public_items is below the data"):
+    with pytest.raises(UsageError, match="The data exceed public_items"):
         RelaxedPartitionMechanism(1, public_items=5).release(Profile.from_counts([3, 3]), source=SeededSource(1))
     with pytest.raises(UsageError, match=r"from 1 to 2\^40"):
         RelaxedPartitionMechanism(1, public_items=2**40 + 1)

@@ -15,7 +15,7 @@ from anonhist.cli.arguments import one_character
 from anonhist.cli.decorators import given_options
 from anonhist.cli.output import say_line
 from anonhist.cli.spelling import as_typed
-from anonhist.errors import DataError, UsageError
+from anonhist.errors import DataError, UsageError, mask
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -74,6 +74,14 @@ def released_source(source: str) -> Release | None:
         for option in given_options(click.get_current_context(), (*READING, *PROTECTED)):
             raise UsageError(f"{option} applies only to data, and the source is a release: leave {option} out.")
     return released
+
+
+def refuse_release(source: str) -> None:
+    """Refuse the file of a release where data are to be released: nothing but its first bytes or its schema is read."""
+    from anonhist.formats.reading import is_table_of_release
+
+    if _begins_as_release(source) or is_table_of_release(source):
+        raise UsageError(f"{mask(source)!r} is already a release: use 'anonhist show' or 'anonhist estimate'.")
 
 
 def _read_release(source: str) -> Release | None:

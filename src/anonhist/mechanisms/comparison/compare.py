@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from anonhist.catalogue.mechanisms import PUBLIC_NUMBERS, takers
-from anonhist.errors import DataError, UsageError
+from anonhist.errors import DataError, UsageError, kind_of
 from anonhist.mechanisms.basis.setting import Setting, check_relation, check_unit, whole_items
 from anonhist.mechanisms.comparison.metrics import ERRORS, METRICS, SECONDS
 from anonhist.mechanisms.comparison.rows import Comparison, ComparisonRow, Skipped
@@ -62,7 +62,7 @@ def compare(
     Parameters
     ----------
     profile
-        Data that need no protection, such as public data or a release.
+        Data that need no protection, such as public data or a release, which may be compared for any unit.
     epsilons
         Budgets.
     mechanisms
@@ -100,12 +100,14 @@ def compare(
     >>> [(row.mechanism, str(row.epsilon), row.metric) for row in found.rows][:2]
     [('frobenius', '1', 'sorted_l1'), ('frobenius', '1', 'sorted_l2')]
     """
+    of_release = isinstance(profile, Release)
     if isinstance(profile, Release):
-        profile = profile.profile
+        # It is public, so releases of it may protect any unit.
+        profile = profile.profile.with_unit(profile.profile.unit if unit is None else check_unit(unit))
     if not isinstance(profile, Profile):
         raise UsageError(
-            "A profile is needed, such as read_profile(data) returns, or the profile of a release, not a "
-            f"{type(profile).__name__}."
+            "A profile is needed, such as read_profile(data) returns, or the profile of a release, not "
+            f"{kind_of(profile)}."
         )
     budgets, names, runs = check_comparison(epsilons=epsilons, mechanisms=mechanisms, repeats=repeats)
     given = {"public_items": public_items, "public_labels": public_labels, "public_cap": public_cap}
@@ -124,6 +126,10 @@ def compare(
     rows: list[ComparisonRow] = []
     for number, (name, mechanism) in enumerate(entrants):
         part = part_of(progress, number / len(entrants), (number + 1) / len(entrants))
+        if exceeded := mechanism.exceeded_number(truth):
+            # Nothing is kept secret from whoever compares, so there is nothing to warn of.
+            skipped.append((name, mechanism.epsilon, f"the data exceed `{exceeded}`, so it would refuse them."))
+            continue
         try:
             measured = _measure(truth, mechanism, runs, source, part)
         except (UsageError, DataError) as error:
@@ -145,6 +151,7 @@ def compare(
         protected,
         relation,
         runs,
+        of_release,
     )
 
 
