@@ -19,6 +19,7 @@ _FORMULA = SERIES[7]
 _DASHES = ("--", ":", "-.")
 # From this ratio of ends on, powers of ten are enough marks; below it, so many marks fit.
 _LONG, _MOST_MARKS = 100, 6
+_SQUARE = 4
 
 
 def experiment_figure(experiment: Experiment, points: Sequence[Point]) -> Figure:
@@ -36,7 +37,7 @@ def experiment_figure(experiment: Experiment, points: Sequence[Point]) -> Figure
 
     panels = list(dict.fromkeys(point.panel for point in points))
     series = list(dict.fromkeys(point.series for point in points))
-    columns = min(3, len(panels))
+    columns = 2 if len(panels) == _SQUARE else min(3, len(panels))
     rows = -(-len(panels) // columns)
     width = 5.6 if columns == 1 else 3.5 * columns + 0.4
     names_per_row = min(len(series), 3 if columns == 3 else 2)
