@@ -83,14 +83,13 @@ bench: $(DEV) ## measure accuracy and speed (about four hours)
 	$(BIN)/python bench/property_intervals.py
 	$(BIN)/python bench/excess.py
 	$(BIN)/python bench/noise.py
-	$(BIN)/python bench/inspectre.py
 	$(BIN)/python bench/local_speed.py
 	$(BIN)/python bench/local_accuracy.py
 	$(BIN)/python bench/survey_intervals.py
-	$(BIN)/python bench/kairouz.py
+	$(BIN)/anonhist reproduce kairouz -o build/kairouz
 	$(BIN)/python bench/rappor_linking.py
 	$(BIN)/python bench/sketch_speed.py
-	$(BIN)/python bench/sketch_accuracy.py --plot docs/images/sketch_growth.png
+	$(BIN)/python bench/sketch_accuracy.py
 	$(BIN)/python bench/smoothed_intervals.py
 	$(BIN)/python bench/graph_speed.py
 	$(BIN)/python bench/graph_projection.py

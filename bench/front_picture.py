@@ -29,7 +29,7 @@ BEST = "best of all others"
 # What the table calls it, and how it is drawn: ours last, above the others.
 LINES = {
     "cumulative": ("Laplace noise, isotonic fit", "#5b4a91", "^"),
-    "PrivHist": ("PrivHist, as published", "#b5460f", "s"),
+    "PrivHist": ("PrivHist (Suresh 2019)", "#b5460f", "s"),
     BEST: ("best of nine others at each ε", "#4d7c0f", "D"),
     "default": ("anonhist", "#0b6e99", "o"),
 }

@@ -20,7 +20,7 @@ from anonhist.mechanisms.estimators import (
     SupportCoverageMechanism,
 )
 from anonhist.privacy import NeighboringRelation
-from anonhist_papers.inspectre.errors import published_coverage_scale
+from anonhist_papers.inspectre.coverage import published_coverage_scale
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -7,10 +7,8 @@ its standard error. Simulations with NumPy's noise, on public data. ``--only`` r
 from __future__ import annotations
 
 import argparse
-import csv
 import time
 from fractions import Fraction
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -200,56 +198,6 @@ def shapes(runs: int, rng: np.random.Generator, *, names: Sequence[str], labels:
             print(row(f"{shape}, {epsilon}", errors, default), flush=True)
 
 
-def growth(runs: int, rng: np.random.Generator, *, largest: int, numbers: Path | None, plot: Path | None) -> None:
-    """Print errors against d and their slopes in logarithms, by least squares over d ≥ 10^4."""
-    print("\n## Growth: ℓ1 of Zipf(2) − 1, at most 50, against the number of labels d, ε = 1\n")
-    sizes = [10**power for power in (3, 4, 5, 6, 7) if 10**power <= largest]
-    means: dict[str, list[float]] = {}
-    lines = []
-    for size in sizes:
-        errors, default = errors_of("Zipf(2) − 1, at most 50", size, "1", max(3, min(runs, 10**8 // size)), rng)
-        for name, each in errors.items():
-            column = f"{name} (default)" if name == default else name
-            means.setdefault(column, []).append(float(each[:, 0].mean()))
-            lines.append([size, name, *each.mean(axis=0).tolist(), *(standard_error(one) for one in each.T)])
-    print(f"| decoder | {' | '.join(f'd = 10^{len(str(size)) - 1}' for size in sizes)} | slope from 10^4 |")
-    print(f"|---|{'---|' * (len(sizes) + 1)}")
-    for name, found in means.items():
-        slope = np.polyfit(np.log(sizes[1:]), np.log(found[1:]), 1)[0] if len(sizes) > 2 else np.nan
-        print(f"| {name} | {' | '.join(f'{mean:.3g}' for mean in found)} | {slope:.3f} |", flush=True)
-    if numbers:
-        with numbers.open("w", newline="", encoding="utf-8") as stream:
-            writer = csv.writer(stream, lineterminator="\n")
-            writer.writerow(["labels", "decoder", "l1", "l2", "linf", "l1_error", "l2_error", "linf_error"])
-            writer.writerows([size, name, *(f"{each:.4g}" for each in rest)] for size, name, *rest in lines)
-    if plot:
-        draw(plot, sizes, means)
-
-
-def draw(path: Path, sizes: list[int], means: dict[str, list[float]]) -> None:
-    """Draw ℓ1 against d, with a line of slope −1/2 to compare."""
-    import matplotlib as mpl
-
-    mpl.use("Agg")
-    import matplotlib.pyplot as plt
-
-    figure, axes = plt.subplots(figsize=(7, 4.5), layout="constrained")
-    colors = ["0.55", "#0b6e99", "#b5460f", "#4d7c0f", "#5b4a91", "#a3195b", "#8a6d00", "#00695c"]
-    for place, (name, found) in enumerate(means.items()):
-        style = "-" if name.endswith("(default)") else "--"
-        color, marker = colors[place % len(colors)], "osD^vPX*"[place % 8]
-        axes.loglog(sizes, found, color=color, marker=marker, markersize=4, linestyle=style, label=name)
-    low = min(found[1] for found in means.values())
-    axes.loglog(
-        sizes, [low * 0.6 * (size / sizes[1]) ** -0.5 for size in sizes], color="0.75", label="slope −1/2: 1/√d"
-    )
-    axes.set(xlabel="labels d", ylabel="ℓ1 error of the normalised profile, ε = 1")
-    axes.grid(which="major", color="0.9")
-    axes.legend(frameon=False, fontsize=9)
-    axes.spines[["top", "right"]].set_visible(False)
-    figure.savefig(path)
-
-
 def real_profiles() -> dict[str, ah.Profile]:
     """Return real profiles of about a million labels: small ones repeated, RockYou thinned."""
     hamlet, clicks = read_bundled("hamlet"), ah.read_profile(DATA / "kosarak_clicks.csv")
@@ -368,13 +316,11 @@ def distance(profile: ah.Profile, found: Prevalences) -> float:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--only", choices=["table", "shapes", "growth", "real", "intervals"])
+    parser.add_argument("--only", choices=["table", "shapes", "real", "intervals"])
     parser.add_argument(
         "--runs", type=int, default=100, help="runs of each cell, 2 or more; real profiles take one in 20"
     )
     parser.add_argument("--seed", type=int, default=7)
-    parser.add_argument("--csv", type=Path, help="where to write the figures of the part growth")
-    parser.add_argument("--plot", type=Path, help="where to draw the part growth")
     parser.add_argument("--quick", action="store_true", help="a tiny setting, to see that the program runs")
     options = parser.parse_args()
     largest, epsilons, runs = (5000, ("1",), 2) if options.quick else (10**7, EPSILONS, options.runs)
@@ -386,8 +332,6 @@ def main() -> None:
     if options.only in {None, "shapes"}:
         names = list(SHAPES)[-1 if options.quick else 1 :]
         shapes(runs, rng, names=names, labels=min(largest, 10**5), epsilons=epsilons)
-    if options.only in {None, "growth"}:
-        growth(runs, rng, largest=max(largest, 10**4), numbers=options.csv, plot=options.plot)
     if options.only in {None, "real"}:
         real(runs if options.quick else max(3, runs // 20), rng, largest=largest, epsilons=epsilons)
     if options.only in {None, "intervals"}:

@@ -2,8 +2,8 @@
 Local privacy: trusting nobody
 ==============================
 
-Here each person randomizes their own answer, and nobody else ever sees it. At the same ε, the error is far larger than
-that of a release of exact counts. The answers are the occupations of 32,561 people.
+Here each person randomizes their own answer before sending it. At the same ε, the error is far larger than that of a
+release of exact counts. The answers are the occupations of 32,561 people.
 """
 
 import csv

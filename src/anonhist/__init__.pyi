@@ -26,7 +26,6 @@ from anonhist.mechanisms.grouping import release_groups as release_groups
 from anonhist.privacy import Guarantee as Guarantee
 from anonhist.privacy import PrivacyUnit as PrivacyUnit
 from anonhist.profiles import Profile as Profile
-from anonhist.profiles.grouped import GroupedProfile as GroupedProfile
 from anonhist.properties import Estimate as Estimate
 from anonhist.properties import entropy as entropy
 from anonhist.properties import estimate_all as estimate_all

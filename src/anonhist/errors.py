@@ -116,6 +116,35 @@ def parameter(name: str) -> str:
     return f"`{name}`" if name.isidentifier() else name
 
 
+def kind_of(value: object) -> str:
+    """Return what kind of thing a value is, with its article, for sentences that refuse it.
+
+    Examples
+    --------
+    >>> kind_of(7), kind_of("text"), kind_of(None)
+    ('an int', 'a str', 'None')
+    """
+    if value is None:
+        return "None"
+    name = type(value).__name__
+    return f"{'an' if name[0].lower() in 'aeio' else 'a'} {name}"
+
+
+def unreadable(path: str | os.PathLike[str], error: Exception) -> DataError:
+    """Return the error about a file that the system does not open.
+
+    Examples
+    --------
+    >>> print(unreadable("week.json", FileNotFoundError()))
+    There is no file 'week.json'.
+    """
+    named = repr(mask(str(path)))
+    if isinstance(error, FileNotFoundError):
+        return DataError(f"There is no file {named}.")
+    reason = (error.strerror if isinstance(error, OSError) else None) or "the system does not take such a name"
+    return DataError(f"The file {named} cannot be read: {reason}.")
+
+
 def mask(source: str) -> str:
     """Return the name of a source for errors, logs and reports that others may read.
 

@@ -95,10 +95,12 @@ class Tabular:
 class Saved:
     """A value that can be saved in a file."""
 
+    known_as: ClassVar[str]
+
     def save(self, path: str | Path, *, overwrite: bool = False) -> None:
         """Write the value to a file, completely or not at all; the path's ending chooses the format.
 
-        The same as ``ah.write(value, path)``, which lists the endings; ``ah.read`` reads the file.
+        The same as ``ah.write(value, path)``, which lists the endings, and which of them ``ah.read`` reads.
 
         Parameters
         ----------

@@ -206,3 +206,14 @@ def test_a_damaged_release_is_not_taken_for_json_lines(folder: Path, cli: Cli, c
     done = cli(*command, "cut.json", *(("--epsilon", "1") if command == ("compare",) else ()))
     assert (done.returncode, done.stdout) == (3, "")
     assert "'cut.json' is not a release that can be read: it is not valid JSON." in done.stderr
+
+
+def test_a_release_is_not_released_again(cli: Cli, folder: Path) -> None:
+    (folder / "x.csv").write_text(_LARGE)
+    for name in ("made.json", "made.parquet"):
+        assert cli("release", "x.csv", "--epsilon", "1", "--simulations", "0", "-o", name).returncode == 0
+        done = cli("release", name, "--epsilon", "1", "-o", "again.json")
+        told = f"anonhist: '{name}' is already a release: use 'anonhist show' or 'anonhist estimate'.\n"
+        assert (done.returncode, done.stdout, done.stderr) == (_USAGE, "", told)
+    assert not (folder / "again.json").exists()
+    assert cli("show", "gone.json").stderr == "anonhist: There is no file 'gone.json'.\n"

@@ -38,7 +38,7 @@ COMMANDS = {
 def test_bars_move_inside_long_work(name: str, folder: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     (folder / "labels.txt").write_text("zebra\nheron\nzebra\n")
     assert cli("sketch", "new", "-o", "week.sketch", "--buckets", "60", "--epsilon", "1", "--key", "k").returncode == 0
-    assert cli("sketch", "update", "week.sketch", "labels.txt").returncode == 0
+    assert cli("sketch", "update", "week.sketch", "labels.txt", "--format", "labels").returncode == 0
     assert cli("release", "events.csv", "--epsilon", "0.1", "--simulations", "2", "-o", "made.json").returncode == 0
     told: list[float] = []
 

@@ -176,13 +176,15 @@ def test_a_person_gets_tables_that_fit(width: int, terminal: Cli, folder: Path) 
 
 
 @pytest.mark.slow
-def test_a_mechanism_that_does_not_apply_is_named_with_its_reason(cli: Cli, folder: Path) -> None:
-    (folder / "many.csv").write_text("count,prevalence\n1,20000\n")
-    done = cli("compare", "many.csv", "--epsilon", "1", "--mechanism", "relaxed-partition,auto", "--repeats", "2")
+@pytest.mark.usefixtures("folder")
+def test_a_mechanism_that_does_not_apply_is_named_with_its_reason(cli: Cli) -> None:
+    done = cli("compare", "x.csv", "--epsilon", "21", "--mechanism", "relaxed-partition,frobenius", "--repeats", "2")
     assert done.returncode == 0
-    assert {row["mechanism"] for row in _rows(done.stdout)} == {"auto"}
-    assert "Skipped relaxed-partition at epsilon 1: It takes at most 10,000 items" in done.stderr
-    alone = cli("compare", "many.csv", "--epsilon", "1", "--mechanism", "relaxed-partition", "--repeats", "2")
+    assert {row["mechanism"] for row in _rows(done.stdout)} == {"frobenius"}
+    assert (
+        "Skipped relaxed-partition at epsilon 21: The relaxed partition mechanism takes an ε of at most" in done.stderr
+    )
+    alone = cli("compare", "x.csv", "--epsilon", "21", "--mechanism", "relaxed-partition", "--repeats", "2")
     assert (alone.returncode, alone.stdout) == (2, "")
     assert alone.stderr.splitlines()[1].startswith("anonhist: No mechanism applies. The reason for relaxed-partition: ")
 
@@ -191,7 +193,7 @@ def test_a_mechanism_that_does_not_apply_is_named_with_its_reason(cli: Cli, fold
 def test_public_numbers_are_spoken_of_as_they_are_typed(cli: Cli) -> None:
     done = cli(*_FEW, "--public-cap", "1e1")
     assert done.returncode == 0
-    assert "Skipped prevalence at epsilon 0.5, 2: --public-cap is below the data" in " ".join(done.stderr.split())
+    assert "Skipped prevalence at epsilon 0.5, 2: the data exceed --public-cap" in " ".join(done.stderr.split())
     assert "Taken from the data" not in done.stderr
 
 
@@ -231,3 +233,21 @@ def test_a_released_file_is_compared_on(name: str, cli: Cli) -> None:
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[0] == "mechanism,epsilon,metric,mean,standard_error,repeats"
     assert {line.split(",")[0] for line in done.stdout.splitlines()[1:]} == {"privhist"}
+
+
+@pytest.mark.slow
+def test_a_release_is_compared_without_a_warning_and_one_mechanism_without_advice(cli: Cli, folder: Path) -> None:
+    assert cli("release", "x.csv", "--epsilon", "1", "--simulations", "0", "-o", "made.json").returncode == 0
+    once = ("--epsilon", "1", "--repeats", "2", "--report", "page.html", "--force")
+    alone = cli("compare", "made.json", *once, "--mechanism", "auto")
+    assert alone.returncode == 0, alone.stderr
+    said = alone.stderr + (folder / "page.html").read_text()
+    assert "not private" not in said
+    assert "Use auto" not in said
+    several = cli("compare", "x.csv", *once, "--mechanism", "auto,prevalence")
+    assert several.stderr.startswith(_WARNING)
+    assert "Use " in several.stderr
+    page = (folder / "page.html").read_text()
+    # A reader of the page may have typed an option or a keyword.
+    assert "Taken from the data: public cap = 100." in page
+    assert "not private" in page

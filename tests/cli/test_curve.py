@@ -224,6 +224,6 @@ def test_where_nothing_is_known_there_is_no_band(cli: Cli) -> None:
     told = cli("curve", "guessing", "r.json", *_QUICKLY, "-o", "r.csv", "--report", "r.html").stdout
     assert f"There is no interval: {why}." in " ".join(told.split())
     page = Path("r.html").read_text()
-    for wrong in ("chance alone", "meant to hold", "100.0", "100.00"):
+    for wrong in ("no bias)", "meant to hold", "100.0", "100.00"):
         assert wrong not in told, wrong
         assert wrong not in page, wrong

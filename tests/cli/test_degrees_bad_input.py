@@ -58,7 +58,7 @@ UNREAD: list[tuple[tuple[str, ...], str]] = [
         "edges without self-loops and duplicates",
     ),
     (
-        (*_EDGE, "--mechanism", "relaxed-partition", "--public-nodes", "1e6"),
+        (*_EDGE, "--mechanism", "relaxed-partition", "--public-nodes", "1e9"),
         "--public-nodes is too large for --mechanism relaxed-partition",
     ),
     ((*_NODE, "--max-degree", "0"), "--max-degree must be a whole number"),

@@ -135,3 +135,11 @@ def test_exit_codes_are_documented(cli: Cli) -> None:
     assert "0 done, 2 wrong usage, 3 bad data or output, 70 internal error, 130 interrupted" in " ".join(
         cli("--help").stdout.split()
     )
+
+
+def test_help_promises_nothing_that_is_not_kept(cli: Cli) -> None:
+    curve = " ".join(cli("curve", "--help").stdout.split())
+    assert "Count at most M items of each user." in curve
+    assert "protects users" not in curve
+    assert "protects users" in " ".join(cli("release", "--help").stdout.split())
+    assert "every report is deniable to a degree set by ε" in " ".join(cli("local", "--help").stdout.split())

@@ -66,7 +66,7 @@ def test_a_survey_is_made_and_says_what_it_promises(files: Path, cli: Cli) -> No
     assert survey.parameters == {"alphabet": {"labels": [*WORDS, "else"], "other": "else"}, "chosen": 2}
     assert done.stdout.splitlines() == [
         f"Promise: {survey.guarantee.sentence}",
-        "Protection: strong: even odds on what was protected can become at most 62.3 %.",
+        "Protection: strong: someone at 50:50 can become at most 62.3 % sure.",
         f"Caution: {survey.forged_weight}.",
         "Report: 1 byte per person.",
         "Wrote survey.json.",
@@ -234,7 +234,7 @@ def test_labels_cannot_take_over_a_terminal(folder: Path, cli: Cli, terminal: Cl
     (folder / "values.txt").write_text("word\n" + "[bold]x[/bold]\n" * 50)
     for step in (
         ("new", "--mechanism", "k-rr", "--alphabet", "words.txt", "--epsilon", "5", "-o", "survey.json"),
-        ("randomize", "survey.json", "values.txt", "-o", "reports.csv"),
+        ("randomize", "survey.json", "values.txt", "--label", "word", "-o", "reports.csv"),
         ("tally", "survey.json", "reports.csv", "-o", "tally.json"),
     ):
         assert cli("local", *step).returncode == 0

@@ -47,7 +47,7 @@ CASES: list[tuple[tuple[str, ...], int, str]] = [
     ((*NEW, "--alphabet", "twice.txt"), 3, "Line 3 of 'twice.txt' repeats an earlier line"),
     ((*NEW, "--alphabet", "gap.txt"), 3, "Line 2 of 'gap.txt' is empty"),
     ((*NEW, "--alphabet", "latin.txt"), 3, "is not UTF-8 text"),
-    ((*NEW, "--alphabet", "none.txt"), 3, "The file 'none.txt' cannot be read: No such file"),
+    ((*NEW, "--alphabet", "none.txt"), 3, "There is no file 'none.txt'"),
     ((*NEW, "--alphabet", "words.txt", "--alphabet-size", "3"), 2, "not both"),
     ((*NEW, "--alphabet-size", "1"), 2, "alphabet must be a whole number from 2"),
     ((*NEW, "--alphabet-size", "many"), 2, "--alphabet-size must be a whole number"),
@@ -87,7 +87,7 @@ CASES: list[tuple[tuple[str, ...], int, str]] = [
     (("randomize", "survey.json", "good.csv", "-o", "good.csv"), 2, "exists already"),
     (("randomize", "survey.json", "good.csv", "-o", "good.csv", "--force"), 2, "is the input"),
     (("randomize", "tally.json", "good.csv"), 3, "'tally.json' is not a survey that can be read"),
-    (("randomize", "none.json", "good.csv"), 3, "The file 'none.json' cannot be read"),
+    (("randomize", "none.json", "good.csv"), 3, "There is no file 'none.json'"),
     (("tally", "survey.json"), 2, "Missing argument"),
     (("tally", "survey.json", "none.parquet"), 3, "There is no file 'none.parquet'"),
     (("tally", "survey.json", "none.json"), 3, "There is no file 'none.json'"),
@@ -152,7 +152,9 @@ def test_interrupts_leave_nothing_behind(files: Path, interrupt: Cli) -> None:
         "from anonhist.local.randomizers.krr import KRR\n"
         "KRR._draw = lambda *_, **__: os.kill(os.getpid(), signal.SIGINT)"
     )
-    done = interrupt("local", "randomize", "survey.json", "values.txt", "-o", "out.parquet", where=where)
+    done = interrupt(
+        "local", "randomize", "survey.json", "values.txt", "--label", "word", "-o", "out.parquet", where=where
+    )
     assert (done.returncode, done.stdout) == (130, "")
     assert not [path for path in files.iterdir() if path.name.startswith((".anonhist", "out"))]
 

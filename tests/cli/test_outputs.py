@@ -15,6 +15,7 @@ import pytest
 
 import anonhist as ah
 from anonhist.cli.reading import WHERE_REMARKS_ARE
+from anonhist.report.wording import promise_lines
 
 Cli = Callable[..., CompletedProcess[str]]
 
@@ -41,7 +42,7 @@ def test_the_ending_chooses_the_format(name: str, cli: Cli, folder: Path) -> Non
 def test_what_is_written_is_what_is_said(name: str, cli: Cli, folder: Path) -> None:
     said = cli(*_GOOD, "-o", name).stdout
     release = ah.read(folder / name)
-    assert f"Promise: {release.guarantee}\n" in said
+    assert f"Promise: {dict(promise_lines(release.guarantee))['Promise']}\n" in said
     assert f"Released: {release.profile.n:,} item" in said
     assert f"Mechanism: {release.mechanism.name}. {release.reason}\n" in said
     shown = cli("show", name)

@@ -108,7 +108,7 @@ def test_a_plan_is_written_whole_and_not_twice(cli: Cli, folder: Path) -> None:
 def test_a_plan_like_a_missing_file_is_bad_data(cli: Cli) -> None:
     done = cli("plan", "--like", "nowhere.json", "--epsilon", "1")
     assert (done.returncode, done.stdout) == (3, "")
-    assert done.stderr.startswith("anonhist: The file 'nowhere.json' cannot be read")
+    assert done.stderr.startswith("anonhist: There is no file 'nowhere.json'")
 
 
 @pytest.mark.slow

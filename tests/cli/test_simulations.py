@@ -26,7 +26,7 @@ def inputs(folder: Path, cli: Cli) -> Path:
     made = cli("sketch", "new", "-o", "week.sketch", "--buckets", "60", "--epsilon", "1", "--key", "a key")
     assert made.returncode == 0
     (folder / "labels.txt").write_text("zebra\nheron\nzebra\n")
-    assert cli("sketch", "update", "week.sketch", "labels.txt").returncode == 0
+    assert cli("sketch", "update", "week.sketch", "labels.txt", "--format", "labels").returncode == 0
     return folder
 
 

@@ -21,6 +21,7 @@ from anonhist.cli.sketch import update as sketch_update
 from anonhist.formats.reading import read_release
 from anonhist.formats.sketches import read_sketch
 from anonhist.formats.writing import write
+from anonhist.mechanisms.basis.setting import NOISE_IS_EXACT
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.sketches import DomainSketch, HashedSketch, recommendation
 from anonhist.sketches.addresses import LISTED_KEY, DomainAddresses
@@ -83,8 +84,8 @@ def test_a_hashed_sketch_is_made_as_asked(folder: Path, cli: Cli) -> None:
             "Sketch: 1,000 counters; each label is assigned to one of them by its hash; a share of 1/10 of all labels "
             "is counted."
         ),
-        f"Promise: {sketch.guarantee.sentence}",
-        "Protection: strong: even odds on what was protected can become at most 57.5 %.",
+        f"Promise: {sketch.guarantee.sentence.replace(f'; {NOISE_IS_EXACT}', '')}",
+        "Protection: strong: someone at 50:50 can become at most 57.5 % sure.",
         f"Key: {'Woche 47 ü'.encode().hex()} ('Woche 47 ü'), which is public.",
         "Wrote a.sketch.",
     ]
@@ -196,7 +197,7 @@ def test_users_may_be_in_every_sketch_unless_it_is_said(
     assert cli("sketch", "new", "--like", "a.sketch", "-o", "b.sketch").returncode == 0
     done = cli("sketch", "merge", "a.sketch", "b.sketch", "-o", "c.sketch")
     assert f"Promise: {promise}" in done.stdout
-    assert ("user has items in more than one of the 2 sketches;" in done.stdout) == bool(given)
+    assert ("user has items in more than one of the 2 sketches." in done.stdout) == bool(given)
     assert f"Promise: {promise}" in cli("sketch", "info", "c.sketch").stdout
     assert cli("sketch", "profile", "c.sketch", "-o", "r.json", "--simulations", "2").returncode == 0
     assert promise in str(read_release(files / "r.json").guarantee)
@@ -285,8 +286,8 @@ def test_info_says_nothing_of_what_was_counted(files: Path, cli: Cli) -> None:
     sketch = read_sketch(files / "day.sketch")
     assert one.splitlines() == [
         "Sketch: 4 counters, one for each of 4 known labels.",
-        f"Promise: {sketch.guarantee.sentence}",
-        "Protection: moderate: even odds on what was protected can become at most 73.2 %.",
+        f"Promise: {sketch.guarantee.sentence.replace(f'; {NOISE_IS_EXACT}', '')}",
+        "Protection: moderate: someone at 50:50 can become at most 73.2 % sure.",
         "Key: the default of all sketches of known labels.",
         f"Noise: {sketch.noise[0].identity}, exact, with rate 1.",
     ]

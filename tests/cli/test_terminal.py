@@ -8,6 +8,7 @@ from subprocess import CompletedProcess
 import pytest
 
 import anonhist as ah
+from anonhist.report.wording import promise_lines
 
 Cli = Callable[..., CompletedProcess[str]]
 
@@ -32,7 +33,7 @@ def test_a_terminal_gets_a_file_a_table_and_a_plot(width: int, terminal: Cli, fo
     release = ah.read(folder / "release.json")
     screen = _screen(done.stdout)
     flat = " ".join(screen.split())
-    assert str(release.guarantee) in flat
+    assert dict(promise_lines(release.guarantee))["Promise"] in flat
     low, high = release.k_plus(1).interval
     labels = f"{release.profile.num_labels:,} labels (95 % interval {low:,.0f} to {high:,.0f})."
     assert f"Released {release.profile.n:,} items of {labels}" in flat

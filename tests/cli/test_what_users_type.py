@@ -17,6 +17,7 @@ import pytest
 import anonhist as ah
 from anonhist.cli.reading import WHERE_REMARKS_ARE
 from anonhist.report.remarks import describe_excess
+from anonhist.report.wording import promise_lines
 
 Cli = Callable[..., CompletedProcess[str]]
 
@@ -107,7 +108,7 @@ def test_users_are_protected_where_they_are_bounded(cli: Cli, sources: Path) -> 
     assert str(guarantee).startswith(
         "0.5-differentially private (δ = 0) when one user with at most 1 item is added or removed"
     )
-    assert str(guarantee) in done.stdout
+    assert dict(promise_lines(guarantee))["Promise"] in done.stdout
     key = ah.read(sources / "r.json").order_key
     assert key is not None
     # What the bound left out is in no interval, which is said wherever intervals are.
@@ -184,3 +185,21 @@ def test_a_column_of_a_log_is_piped_through(sources: Path) -> None:
     done = run(["sh", "-c", typed], capture_output=True, check=False, text=True, cwd=sources)
     assert (done.returncode, done.stderr) == (0, f"{WHERE_REMARKS_ARE}\n")
     assert _near([int(line.split(",")[0]) for line in done.stdout.splitlines()[1:]]) == [100, 500, 900]
+
+
+def test_users_that_were_bounded_here_are_protected_whatever_they_did(cli: Cli, folder: Path) -> None:
+    (folder / "seen.csv").write_text("user,word\n" + "".join(f"u{number % 4},w{number % 7}\n" for number in range(100)))
+    read = ("release", "seen.csv", "--label", "word", "--epsilon", "1", "--simulations", "0", "--force")
+    told = "Any one user is protected, however many rows they have; at most 3 of them are counted."
+    elsewhere = "the data must have been limited to that before anything was counted"
+    done = cli(*read, "--user", "user", "--max-per-user", "3", "-o", "made.json", "--report", "made.html")
+    assert f"Users: {told}" in done.stdout
+    assert told in cli("show", "made.json").stdout
+    page, cell = (folder / "made.html").read_text(), ah.read(folder / "made.json")._repr_html_()
+    for shown in (page, cell):
+        assert told in shown
+        assert elsewhere not in shown
+    assert "<h3>What this means for one user</h3>" in page
+    plain = cli(*read, "--report", "plain.html", "-o", "plain.json")
+    assert "Users: " not in plain.stdout
+    assert "<h3>What this means for one item</h3>" in (folder / "plain.html").read_text()

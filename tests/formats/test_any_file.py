@@ -49,9 +49,12 @@ def test_surveys_and_sketches_are_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("[1, 2]", f"'PATH' is not a file of this program that can be read: its format is none of {FORMATS}."),
-        ('{"format": "anonhist.frequencies"}', f"of this program that can be read: its format is none of {FORMATS}."),
-        ('{"format": ["anonhist.release"]}', "its format is none of"),
+        ("[1, 2]", f"'PATH' is not a file of this program that can be read: its format is not one of {FORMATS}."),
+        (
+            '{"format": "anonhist.frequencies"}',
+            f"of this program that can be read: its format is not one of {FORMATS}.",
+        ),
+        ('{"format": ["anonhist.release"]}', "its format is not one of"),
         ('{"format": "anonhist.release"', "is not a file of this program that can be read: it is not valid JSON."),
         ('{"format": "anonhist.tally", "version": 1}', "'PATH' is not a tally that can be read: "),
     ],
@@ -67,7 +70,7 @@ def test_what_is_no_such_file_is_refused_in_one_sentence(tmp_path: Path, text: s
 def test_tables_of_others_and_damaged_ones_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.parquet"
     pq.write_table(pa.table({"count": [1], "prevalence": [2]}), path)
-    with pytest.raises(DataError, match=f"none of {FORMATS}"):
+    with pytest.raises(DataError, match=f"not one of {FORMATS}"):
         read(path)
     path.write_bytes(path.read_bytes()[:-9])
     with pytest.raises(DataError, match="it is not a Parquet file, or a damaged one"):
@@ -77,7 +80,7 @@ def test_tables_of_others_and_damaged_ones_are_refused(tmp_path: Path) -> None:
 def test_other_endings_are_refused_before_anything_is_read() -> None:
     with pytest.raises(UsageError, match=r"ending in \.json, \.parquet or \.sketch; '\S+/release\.csv' does not"):
         read("nowhere/release.csv")
-    with pytest.raises(DataError, match="cannot be read: No such file"):
+    with pytest.raises(DataError, match="There is no file"):
         read("nowhere/release.json")
 
 

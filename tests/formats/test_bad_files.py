@@ -298,7 +298,7 @@ def test_damaged_files_are_read_or_refused(
 
 def test_files_that_cannot_be_opened(tmp_path: Path) -> None:
     for name in ("none.json", "none.parquet", "x" * 300 + ".json", "nul\0.json"):
-        with pytest.raises(DataError, match="cannot be read"):
+        with pytest.raises(DataError, match="There is no file" if name.startswith("none") else "cannot be read"):
             read_release(tmp_path / name)
     (tmp_path / "folder.json").mkdir()
     with pytest.raises(DataError, match="directory"):
@@ -346,7 +346,7 @@ def test_a_table_of_errors_begins_at_one(releases: dict[str, Release]) -> None:
 
 
 def test_only_releases_are_written(tmp_path: Path, releases: dict[str, Release]) -> None:
-    with pytest.raises(UsageError, match="A profile is exact and must stay secret"):
+    with pytest.raises(UsageError, match="a profile is exact and must stay secret"):
         write(releases["frobenius"].profile, tmp_path / "p.json")
     assert list(tmp_path.iterdir()) == []
 
@@ -428,7 +428,7 @@ BAD_PROMISES = [
     ("relaxed-partition", "profile.prevalences", [4, 2], "beyond the public numbers"),
     ("cumulative", "profile.counts", [1, 10], "beyond the public numbers"),
     ("prevalence-items", "profile.counts", [1, 10], "exceeds the largest"),
-    ("relaxed-partition", "mechanism.parameters.public_items", 10_001, "whole number"),
+    ("relaxed-partition", "mechanism.parameters.public_items", 2**40 + 1, "whole number"),
     ("relaxed-partition", "mechanism.parameters.delta", "1/10000000", "not that of the mechanism"),
     ("relaxed-partition", "mechanism.parameters.delta", "1/100", "delta must lie between"),
     ("relaxed-partition", "mechanism.parameters.delta", 1e-6, "whole numbers"),

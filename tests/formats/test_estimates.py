@@ -74,5 +74,5 @@ def test_the_document_says_everything(tmp_path: Path) -> None:
 
 
 def test_other_endings_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"An estimate is written as \.csv, \.json"):
+    with pytest.raises(UsageError, match=r"An estimate of frequencies is written as \.csv, \.json"):
         write(ESTIMATE, tmp_path / "a.parquet")

@@ -98,7 +98,7 @@ def test_parts_of_arrays_are_written_right(tmp_path: Path) -> None:
 def test_other_endings_and_other_things_are_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"Reports are written as \.csv, \.jsonl, \.ndjson, \.parquet"):
         write(REPORTS, tmp_path / "a.json")
-    with pytest.raises(UsageError, match=r"not a dict\. A profile is exact and must stay secret"):
+    with pytest.raises(UsageError, match=r"not a dict; a profile is exact and must stay secret"):
         write({}, tmp_path / "a.json")  # type: ignore[arg-type]  # what is tested
     write(REPORTS, tmp_path / "a.csv")
     with pytest.raises(UsageError, match="exists already"):

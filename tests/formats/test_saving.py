@@ -9,9 +9,15 @@ from anonhist.errors import UsageError
 from anonhist.formats.file_kind import read
 from anonhist.formats.writing import write
 from anonhist.local import KRR
+from anonhist.mechanisms import compare
+from anonhist.profiles import Profile
+from anonhist.properties.entropy import entropy
+from anonhist.properties.estimate import Estimates
+from anonhist.properties.guessing.guessing_curve import guessing_curve
 from anonhist.releases import Release
 from anonhist.sketches import DomainSketch
 
+PROFILE = Profile.from_counts([9, 8, 8, 3, 1, 1])
 PETS = KRR(alphabet=["cat", "dog"], epsilon=2)
 
 
@@ -26,6 +32,10 @@ def test_every_value_that_is_saved_is_what_write_writes(tmp_path: Path, releases
         "reports.ndjson": reports,
         "estimate.csv": PETS.estimate(tally),
         "sketch.sketch": DomainSketch(alphabet=["a", "b"], epsilon=1),
+        "entropy.csv": entropy(releases["frobenius"]),
+        "all.csv": Estimates((("entropy", entropy(releases["frobenius"])),)),
+        "curve.csv": guessing_curve(releases["frobenius"], bootstraps=3),
+        "comparison.csv": compare(PROFILE, epsilons=[1], mechanisms=["isotonic"], repeats=2),
     }
     for name, value in values.items():
         value.save(tmp_path / name)

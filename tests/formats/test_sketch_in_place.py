@@ -224,11 +224,11 @@ def test_what_is_no_sketch_is_refused(path: Path) -> None:
     path.write_bytes(path.read_bytes()[:-1])
     with pytest.raises(DataError, match="is not a sketch that can be read"), sketch_in_place(path):
         pytest.fail("it is damaged")
-    with pytest.raises(DataError, match="cannot be read: No such file"), sketch_in_place(path.with_stem("b")):
+    with pytest.raises(DataError, match="There is no file"), sketch_in_place(path.with_stem("b")):
         pytest.fail("it is not there")
     with pytest.raises(DataError, match="cannot be read"), sketch_in_place("a\0.sketch"):
         pytest.fail("it cannot be there")
-    with pytest.raises(UsageError, match=r"read from a \.sketch file"), sketch_in_place(path.with_suffix(".json")):
+    with pytest.raises(UsageError, match="is not a sketch file"), sketch_in_place(path.with_suffix(".json")):
         pytest.fail("it has another ending")
 
 

@@ -109,9 +109,9 @@ def test_what_is_no_document_is_refused(tmp_path: Path, content: bytes) -> None:
 
 
 def test_files_that_are_not_there_or_of_another_kind_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="cannot be read"):
+    with pytest.raises(DataError, match="There is no file"):
         read_survey(tmp_path / "none.json")
-    with pytest.raises(UsageError, match=r"a \.json file"):
+    with pytest.raises(UsageError, match=r"not a survey file: name one that ends in \.json"):
         read_survey(tmp_path / "none.parquet")
     with pytest.raises(UsageError, match=r"A survey is written as \.json"):
         write(SURVEYS["warner"], tmp_path / "a.parquet")

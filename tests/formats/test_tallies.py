@@ -185,7 +185,7 @@ def test_what_is_no_file_of_a_tally_is_refused(tmp_path: Path) -> None:
     write(survey.randomize([0, 1]), tmp_path / "reports.parquet")
     _assert_refused(tmp_path / "reports.parquet", "not one of a tally")
     assert not is_tally_file(tmp_path / "reports.parquet")
-    with pytest.raises(DataError, match="cannot be read"):
+    with pytest.raises(DataError, match="There is no file"):
         read_tally(tmp_path / "none.json")
     for ending in ("csv", "ndjson"):
         with pytest.raises(UsageError, match=r"\.json or \.parquet"):

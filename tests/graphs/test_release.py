@@ -234,7 +234,7 @@ def test_the_name_of_a_method_stands_for_it_with_all_defaults() -> None:
         (EdgePrivacy(), "auto", EdgePolicy(), "1/1000000", "too small"),
         (EdgePrivacy(), "isotonic", EdgePolicy(), "1", "needs the number of nodes"),
         (EdgePrivacy(9), "cumulative", EdgePolicy(duplicates="count"), "1", "needs the number of nodes"),
-        (EdgePrivacy(10**6), "relaxed-partition", EdgePolicy(), "1", "public_nodes is too large"),
+        (EdgePrivacy(2**31), "relaxed-partition", EdgePolicy(), "1", "public_nodes is too large"),
         (EdgePrivacy(2**31), "bounded-partition", EdgePolicy(), "1", "public_nodes is too large"),
         (EdgePrivacy(), "survival", EdgePolicy(), "1", "no mechanism called 'survival'"),
         (EdgePrivacy(), BoundedDegrees(), EdgePolicy(), "1", "With edge privacy, mechanism must be one of auto, "),

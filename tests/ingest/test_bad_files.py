@@ -131,7 +131,8 @@ def test_folders_and_pipes_are_no_files(tmp_path: Path, refuse: Refused) -> None
 def test_counted_data_have_columns_of_their_own(tmp_path: Path, format_: str, label: str) -> None:
     path = tmp_path / "a.csv"
     path.write_text("label,count,prevalence,word\na,1,1,x\n")
-    with pytest.raises(UsageError, match="rename your columns and leave out the label"):
+    how = "rename column 'word' to 'label'" if format_ == "counts" else "rename your columns"
+    with pytest.raises(UsageError, match=f"must have the columns .*: {how}, and leave out label.$"):
         read_profile(path, format=format_, label=label)
     assert read_profile(path, format="counts", label="label").n == 1
 

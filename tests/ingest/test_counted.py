@@ -9,6 +9,7 @@ import duckdb
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from anonhist.errors import DataError, UsageError
@@ -358,3 +359,15 @@ def test_a_column_of_counts_is_not_left_aside_in_silence(names: tuple[str, str],
     assert read_profile(table, label=label, format="events") == Profile.from_counts([1, 1])
     assert read_profile(table, label="count") == Profile.from_counts([1, 1])
     assert read_profile(table.with_columns(at=1), label=label) == Profile.from_counts([1, 1])
+
+
+def test_a_table_of_words_and_counts_is_told_what_to_rename(tmp_path: Path) -> None:
+    pq.write_table(pa.table({"word": ["a"], "count": [3]}), tmp_path / "a.parquet")
+    (tmp_path / "a.csv").write_text("word,count\na,3\n")
+    # The words of a first line may be data.
+    for name, column in (("a.parquet", "column 'word'"), ("a.csv", "the column of labels")):
+        told = (
+            f"rename {column} to 'label', leave out label and use format='counts'; if each row is one item, use format="
+        )
+        with pytest.raises(UsageError, match=told):
+            read_profile(tmp_path / name, label="word")

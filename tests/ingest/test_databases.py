@@ -205,3 +205,13 @@ def test_the_engine_downloads_nothing_and_spills_to_a_private_folder_that_is_rem
     assert not folders[0].exists()
     assert tmp_path not in folders[0].parents
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.csv", "a.db"]
+
+
+@pytest.mark.parametrize("source", ["mysql://host/shop", "https://host/a.csv"])
+def test_tables_of_what_is_not_read_as_a_database_are_refused(source: str) -> None:
+    scheme = source.partition(":")[0]
+    told = rf"^Tables of {scheme}:// cannot be read: name a database as duckdb:///FILE, sqlite:///FILE or postgresql://"
+    with pytest.raises(UsageError, match=told):
+        read_profile(source, table="t", label="sku")
+    with pytest.raises(UsageError, match=r"^table names a table of a database, but the source is not a database"):
+        read_profile("events.csv", table="t", label="sku")

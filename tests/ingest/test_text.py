@@ -229,3 +229,20 @@ def test_nothing_but_the_end_of_a_line_ends_a_label(tmp_path: Path, text: str) -
     path = tmp_path / "labels.txt"
     path.write_text(f"x\n{text}\nx\n", encoding="utf-8")
     assert rows(path, format="labels") == sorted([("x",), ("x",), (text,)], key=repr)
+
+
+@each_of("name", ["a.txt", "a.TXT", "a.txt.gz"])
+def test_the_first_line_of_a_txt_file_is_not_taken_for_a_header_unless_that_is_said(tmp_path: Path, name: str) -> None:
+    lines = b"apple\nbanana\napple\n"
+    path = tmp_path / name
+    path.write_bytes(gzip.compress(lines) if name.endswith(".gz") else lines)
+    for told in ({}, {"format": "events"}):
+        with pytest.raises(
+            UsageError, match=r"A \.txt file may hold one label per line or columns: give format='labels'"
+        ):
+            read_profile(path, **told)
+    assert read_profile(path, format="labels").n == 3
+    assert read_profile(path, label="apple").n == 2
+    assert read_profile(path, header=False).n == 3
+    with pytest.raises(DataError, match="There is no file"):
+        read_profile(tmp_path / "none.txt")

@@ -14,7 +14,10 @@ WORDS = ["a", "b", "c", "d", "e"]
 SURVEYS: list[CohortSurvey] = [
     ORR(buckets=4, cohorts=3, key="k", epsilon=1),
     ORR(alphabet=WORDS, cohorts=3, key="k", epsilon=1),
+    ORR(alphabet=WORDS, buckets=3, cohorts=3, key="k", epsilon=1),
+    ORR(alphabet=WORDS, buckets=7, cohorts=3, key="k", epsilon=1),
     ORAPPOR(buckets=4, cohorts=2, hashes=3, key="k", epsilon=1),
+    ORAPPOR(alphabet=WORDS, buckets=3, cohorts=2, hashes=2, key="k", epsilon=1),
     ORAPPOR(alphabet=WORDS, cohorts=2, hashes=2, key="k", epsilon=1),
 ]
 

@@ -17,6 +17,7 @@ from anonhist_testing.sources import SeededSource
 SHARES = np.array([0.3] + [0.035] * 20)
 LABELS = np.array(["unlisted", *(f"real {i}" for i in range(20))])
 CANDIDATES = [*LABELS[1:], *(f"nobody {i}" for i in range(40))]
+KNOWN = ["unlisted", *CANDIDATES]
 TRUTH = np.concatenate((SHARES[1:], np.zeros(40)))
 USERS, ROUNDS = 20_000, 40
 PEOPLE = LABELS.repeat(np.round(SHARES * USERS).astype(int))
@@ -27,11 +28,14 @@ def make(kind: str, key: str) -> CohortSurvey:
         "fitted": lambda: ORR(buckets=64, cohorts=8, key=key, epsilon=4),
         "plain": lambda: ORR(buckets=16, cohorts=4, key=key, epsilon=2),
         "bits": lambda: ORAPPOR(buckets=32, cohorts=8, hashes=2, key=key, epsilon=4),
+        "known": lambda: ORR(alphabet=KNOWN, buckets=24, cohorts=8, key=key, epsilon=4),
+        "known, plain": lambda: ORR(alphabet=KNOWN, buckets=12, cohorts=4, key=key, epsilon=2),
+        "known, bits": lambda: ORAPPOR(alphabet=KNOWN, buckets=24, cohorts=8, hashes=2, key=key, epsilon=4),
     }[kind]()
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["fitted", "plain", "bits"])
+@pytest.mark.parametrize("kind", ["fitted", "plain", "bits", "known", "known, plain", "known, bits"])
 def test_raw_estimates_are_unbiased_over_keys_and_errors_and_tests_hold(kind: str) -> None:
     scores, tails, found = [], [], []
     for turn in range(ROUNDS):

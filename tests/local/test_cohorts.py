@@ -1,6 +1,7 @@
 """Functions of cohorts: to the bit as written, the same on device and server, uniform, or permutations."""
 
 import hashlib
+from itertools import permutations
 from typing import Any
 
 import numpy as np
@@ -116,6 +117,30 @@ def test_permutations_are_different_and_all_places_are_taken_once() -> None:
     assert (np.sort(places, axis=1) == np.arange(50)[:, np.newaxis]).all()
     flat = places.transpose(0, 2, 1).reshape(8, 50)
     assert len({tuple(row) for row in flat.tolist()}) == 8
+
+
+@each_of("buckets", [3, 7, 9, 12])
+def test_places_of_a_known_alphabet_are_ranks_modulo_the_buckets(buckets: int) -> None:
+    whole, folded = (
+        PermutedCohorts(alphabet=Alphabet(9), buckets=number, cohorts=3, hashes=2, key="k")
+        for number in (None, buckets)
+    )
+    ranks, places = (each.all_places(np.arange(9)) for each in (whole, folded))
+    assert (places == ranks % buckets).all()
+    assert all((np.bincount(row, minlength=buckets) == folded.sizes).all() for row in places)
+    assert folded.shares.sum() == pytest.approx(1)
+
+
+@each_of("buckets", [2, 4, 5, 7])
+@pytest.mark.parametrize("hashes", [1, 2])
+def test_known_labels_collide_as_often_as_the_formula_says(buckets: int, hashes: int) -> None:
+    functions = PermutedCohorts(alphabet=Alphabet(5), buckets=buckets, cohorts=1, hashes=hashes, key="k")
+    # Of all pairs of permutations: of labels 0 and 1, whether the first place of one is among those of the other.
+    ranks = np.array(list(permutations(range(5)))) % buckets
+    meets = ranks[:, 0] == ranks[:, 1]
+    either = meets[:, np.newaxis] | (ranks[:, :1] == ranks[:, 1])
+    assert functions.collision == pytest.approx(meets.mean() if hashes == 1 else either.mean(), abs=1e-15)
+    assert (functions.collision == 0) == (hashes == 1 and buckets >= 5)
 
 
 def test_another_key_gives_other_functions() -> None:

@@ -46,7 +46,11 @@ CLOSED: list[Any] = [
 ]
 COHORTS: list[Any] = [
     ORR(alphabet=5, cohorts=2, epsilon=1),
+    ORR(alphabet=5, buckets=3, cohorts=2, epsilon=1),
+    ORR(alphabet=5, buckets=7, cohorts=2, epsilon=1),
     ORAPPOR(alphabet=5, cohorts=2, epsilon=1),
+    ORAPPOR(alphabet=5, buckets=3, cohorts=2, epsilon=1),
+    ORAPPOR(alphabet=5, buckets=3, cohorts=1, hashes=2, epsilon=2),
     ORAPPOR(alphabet=5, cohorts=1, hashes=2, epsilon=2),
     RAPPOR(alphabet=5, cohorts=1, hashes=2, f="1/2", p="3/4", q="1/4"),
 ]
@@ -71,7 +75,8 @@ def _weights(survey: Any, reports: Reports) -> np.ndarray:
     for number in np.flatnonzero(survey.possible(reports)).tolist():
         tally = survey.tally(reports.rows(np.array([number])))
         if isinstance(survey, CohortSurvey):
-            places = survey.functions.all_places(np.arange(survey.places))
+            assert survey.alphabet is not None
+            places = survey.functions.all_places(np.arange(survey.alphabet.size))
             counts = survey._counts(tally, Supports(places, survey.cohorts, survey.places), None)
             rows.append(plain_estimates(counts).raw)
         else:

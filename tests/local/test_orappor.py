@@ -29,6 +29,21 @@ def test_the_law_costs_epsilon_and_no_more(buckets: int, hashes: int) -> None:
     assert ratio == odds
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("buckets", [2, 3, 5, 7])
+@pytest.mark.parametrize("hashes", [1, 2])
+def test_the_law_costs_at_most_epsilon_with_any_number_of_bits_for_known_labels(buckets: int, hashes: int) -> None:
+    survey = ORAPPOR(alphabet=5, buckets=buckets, cohorts=2, hashes=hashes, key="k", epsilon=1)
+    ratio = largest_ratio(survey.matrix())
+    places = survey.functions.all_places(np.arange(5)).reshape(2, hashes, 5)
+    bits = [[set(column) for column in cohort.T.tolist()] for cohort in places]
+    differing = max(len(one ^ other) for cohort in bits for one in cohort for other in cohort)
+    # Each bit that differs costs ε/(2h), and with one hash two do.
+    assert ratio == ExponentialQuotient.exponential(Fraction(differing, 2 * hashes))
+    assert differing <= 2 * hashes
+    assert hashes == 2 or differing == 2
+
+
 def test_words_that_share_bits_cost_less() -> None:
     survey = ORAPPOR(buckets=6, cohorts=1, hashes=2, key="k", epsilon=1)
     places = survey.functions.all_places(survey.functions.codes(WORDS)).T.tolist()
@@ -51,7 +66,9 @@ def test_bits_at_full_epsilon_would_be_caught() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("domain", [{"buckets": 4}, {"alphabet": ["a", "b", "c", "d"]}])
+@pytest.mark.parametrize(
+    "domain", [{"buckets": 4}, {"alphabet": ["a", "b", "c", "d"]}, {"alphabet": ["a", "b", "c", "d"], "buckets": 3}]
+)
 def test_the_sampler_follows_the_distribution(domain: dict[str, object]) -> None:
     survey = ORAPPOR(cohorts=2, hashes=2, key="k", epsilon=3, **domain)  # type: ignore[arg-type]
     labels = np.array(["a", "b", "c", "d"])
@@ -59,9 +76,9 @@ def test_the_sampler_follows_the_distribution(domain: dict[str, object]) -> None
 
     def draw(codes: np.ndarray) -> np.ndarray:
         columns = survey.randomize(labels[codes], source=SeededSource(7)).columns
-        return columns["cohort"] * 16 + columns["report"][:, 0]
+        return (columns["cohort"] << survey.places) + columns["report"][:, 0]
 
-    drawn = drawn_matrix(draw, values=4, reports=32, repeats=400_000)
+    drawn = drawn_matrix(draw, values=4, reports=2 << survey.places, repeats=400_000)
     assert max(worst_deviation(row, expected) for row, expected in zip(drawn, distribution, strict=True)) < SIGMAS
     bolder = ORAPPOR(cohorts=2, hashes=2, key="k", epsilon="3.1", **domain)  # type: ignore[arg-type]
     wrong = np.array([[float(entry) for entry in row] for row in bolder.matrix(labels)])

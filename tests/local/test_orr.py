@@ -30,6 +30,21 @@ def test_labels_that_always_meet_have_the_same_distribution() -> None:
     assert len(set(survey.matrix(words))) == 2
 
 
+@each_of("buckets", [2, 3, 4, 5, 8])
+def test_the_law_costs_exactly_epsilon_with_any_number_of_buckets(buckets: int) -> None:
+    survey = ORR(alphabet=5, buckets=buckets, cohorts=3, key="k", epsilon="0.7")
+    matrix = survey.matrix()
+    assert (len(matrix), len(matrix[0])) == (5, 3 * buckets)
+    assert largest_ratio(matrix) == ExponentialQuotient.exponential(Fraction(7, 10))
+    assert survey.guarantee.epsilon == Fraction(7, 10)
+
+
+def test_as_many_buckets_as_labels_are_the_default() -> None:
+    one, other = (ORR(alphabet=5, cohorts=2, epsilon=1, buckets=buckets) for buckets in (None, 5))
+    assert one.matrix() == other.matrix()
+    assert one.digest != other.digest
+
+
 def test_entries_are_those_of_the_formula() -> None:
     survey = ORR(buckets=4, cohorts=2, key="k", epsilon=1)
     place = survey.functions.all_places(survey.functions.codes(["apple"]))[:, 0].tolist()
@@ -39,7 +54,9 @@ def test_entries_are_those_of_the_formula() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("domain", [{"buckets": 4}, {"alphabet": ["a", "b", "c", "d"]}])
+@pytest.mark.parametrize(
+    "domain", [{"buckets": 4}, {"alphabet": ["a", "b", "c", "d"]}, {"alphabet": ["a", "b", "c", "d"], "buckets": 3}]
+)
 def test_the_sampler_follows_the_distribution(domain: dict[str, object]) -> None:
     survey = ORR(cohorts=3, key="k", epsilon=2, **domain)  # type: ignore[arg-type]
     labels = np.array(["a", "b", "c", "d"])
@@ -47,9 +64,9 @@ def test_the_sampler_follows_the_distribution(domain: dict[str, object]) -> None
 
     def draw(codes: np.ndarray) -> np.ndarray:
         columns = survey.randomize(labels[codes], source=SeededSource(7)).columns
-        return columns["cohort"] * 4 + columns["report"]
+        return columns["cohort"] * survey.places + columns["report"]
 
-    drawn = drawn_matrix(draw, values=4, reports=12, repeats=400_000)
+    drawn = drawn_matrix(draw, values=4, reports=survey.cells, repeats=400_000)
     assert max(worst_deviation(row, expected) for row, expected in zip(drawn, distribution, strict=True)) < SIGMAS
     # Told apart from the distribution of a hundredth more truth.
     bolder = ORR(cohorts=3, key="k", epsilon="2.05", **domain)  # type: ignore[arg-type]
@@ -100,7 +117,7 @@ def test_surveys_say_what_they_are_and_take_no_other_reports() -> None:
         survey.tally(ORR(buckets=8, cohorts=4, key="other", epsilon=1).randomize(["a"]))
 
 
-@each_of("wrong", [{}, {"buckets": 8, "alphabet": ["a", "b"]}, {"buckets": 1}, {"buckets": "8"}])
+@each_of("wrong", [{}, {"buckets": 1, "alphabet": ["a", "b"]}, {"buckets": 1}, {"buckets": "8"}])
 def test_wrong_domains_are_refused(wrong: dict[str, object]) -> None:
     with pytest.raises(UsageError):
         ORR(cohorts=2, key="k", epsilon=1, **wrong)  # type: ignore[arg-type]

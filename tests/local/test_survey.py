@@ -290,10 +290,10 @@ def test_impossible_levels_are_refused(level: Any) -> None:
         survey.estimate(survey.tally(survey.randomize(WORDS)), level=level)
 
 
-def test_the_guarantee_says_whom_it_protects_and_that_nobody_is_trusted() -> None:
+def test_the_guarantee_says_whom_it_protects_and_when_nobody_is_trusted() -> None:
     said = str(KRR(alphabet=WORDS, epsilon="0.5").guarantee)
     assert said.startswith("0.5-differentially private (δ = 0) when one user with at most 1 item is replaced")
-    assert "nobody has to be trusted" in said
+    assert "nobody has to be trusted with it as long as the device follows the survey" in said
 
 
 def test_warner_asks_for_two_answers() -> None:

@@ -180,3 +180,19 @@ def test_only_profiles_are_released_and_compared(wrong: object) -> None:
         FrobeniusMechanism(1).release(wrong)
     with pytest.raises(UsageError, match="between profiles"):
         sorted_l1(PROFILE, wrong)
+
+
+@pytest.mark.parametrize(
+    ("unit", "is_substitute", "told"),
+    [
+        (PrivacyUnit.item(), False, "ε is below 1.1 (here 1)."),
+        (PrivacyUnit.item(), True, "ε per item is below 1.1 (here 0.5, as replacing an item changes up to 2 items)."),
+        (PrivacyUnit.user(max_items=5), False, "ε per item is below 1.1 (here 0.2, as a user has up to 5 items)."),
+        (PrivacyUnit.edge(), False, "ε per degree is below 1.1 (here 0.5, as an edge changes up to 2 degrees)."),
+        (PrivacyUnit.edge(degrees=1), False, "ε is below 1.1 (here 1)."),
+    ],
+)
+def test_the_reason_says_by_what_epsilon_is_divided(unit: PrivacyUnit, *, is_substitute: bool, told: str) -> None:
+    relation = NeighboringRelation.SUBSTITUTE if is_substitute else NeighboringRelation.ADD_OR_REMOVE
+    _, reason = choose(epsilon=1, unit=unit, relation=relation)
+    assert reason == f"The Frobenius mechanism has the lowest error on real data where {told}"

@@ -141,9 +141,9 @@ def test_draws_with_more_items_are_cut_to_the_public_number() -> None:
 
 def test_what_is_out_of_range_is_refused() -> None:
     mechanism = BoundedPartitionMechanism(1, public_items=5)
-    with pytest.raises(UsageError, match="public_items is below the data"):
+    with pytest.raises(UsageError, match="The data exceed public_items"):
         mechanism.release(Profile.from_counts([3, 3]), source=SeededSource(1))
-    with pytest.raises(UsageError, match="public_items is below the data"):
+    with pytest.raises(UsageError, match="The data exceed public_items"):
         mechanism.simulate(Profile.from_counts([3, 3]), size=1, rng=np.random.default_rng(1))
     for number in (0, 2**40 + 1, 1.5, "5"):
         with pytest.raises(UsageError, match="public_items must be a whole number"):

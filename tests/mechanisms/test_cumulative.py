@@ -91,7 +91,7 @@ def test_noise_cannot_wrap_the_largest_numbers_around() -> None:
 @pytest.mark.parametrize("profile", [Profile([2**63 - 1], [1]), Profile([1, 5], [4, 1]), Profile([2**40], [2**22])])
 def test_counts_above_the_public_cap_are_refused_before_anything_is_drawn(profile: Profile) -> None:
     mechanism = CumulativeMechanism(1, public_cap=4)
-    sentence = "^public_cap is below the data: give a larger number, known without looking at the data.$"
+    sentence = "^The data exceed public_cap, and this refusal already reveals that: do not try other values"
     source = SeededSource(1)
     with pytest.raises(UsageError, match=sentence):
         mechanism.release(profile, source=source)

@@ -126,7 +126,7 @@ def test_a_user_pays_for_twice_the_cells(relation: NeighboringRelation) -> None:
 
 @pytest.mark.parametrize("profile", [Profile([5], [1]), Profile([1, 9], [4, 1]), Profile([2**63 - 1], [1])])
 def test_counts_above_the_public_cap_are_refused_before_anything_is_drawn(profile: Profile) -> None:
-    sentence = "^public_cap is below the data: give a larger number, known without looking at the data.$"
+    sentence = "^The data exceed public_cap, and this refusal already reveals that: do not try other values"
     for unit in (PrivacyUnit.item(), THREE_ITEMS):
         mechanism, source = PrevalenceMechanism(1, unit, public_cap=4), SeededSource(1)
         with pytest.raises(UsageError, match=sentence):

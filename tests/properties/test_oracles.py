@@ -27,7 +27,7 @@ from anonhist.properties import (
 from anonhist.properties.entropy import entropy
 from anonhist.properties.sample_coverage import sample_coverage
 from anonhist.properties.support_size import support_size
-from anonhist_papers.inspectre.errors import sample
+from anonhist_papers.inspectre.coverage import sample
 from anonhist_testing.cases import each_of
 from anonhist_testing.published import chao1_interval
 

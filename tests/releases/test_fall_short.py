@@ -136,7 +136,7 @@ def test_pages_speak_of_no_interval_where_there_is_none(short_release: Release, 
         for wrong in (
             "interval no interval",
             "Bars and bands are",
-            "chance alone",
+            "no bias)",
             "meant to hold",
             "The interval holds",
             "with the 95 % interval",

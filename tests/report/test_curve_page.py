@@ -155,7 +155,7 @@ def test_the_band_is_the_interval() -> None:
     curve = rarefaction_curve(TREES, points=12, rng=_rng(), bootstraps=5, level=0.8)
     axes = plot(curve).axes[0]
     (band,) = axes.collections
-    assert band.get_label() == "80 % interval, chance alone"
+    assert band.get_label() == "80 % interval (sampling, no bias)"
     seen = {tuple(point) for point in band.get_paths()[0].vertices.tolist()}
     for ends in (curve.low, curve.high):
         assert set(zip(curve.x.tolist(), ends.tolist(), strict=True)) <= seen
@@ -245,7 +245,9 @@ def test_the_command_is_on_the_page_as_text(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_what_is_neither_release_nor_curve_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"A Release, a Curve or a FrequencyEstimate is needed, .* not a Profile"):
+    with pytest.raises(
+        UsageError, match=r"A Release, a Curve, a FrequencyEstimate or a Comparison is needed, .* not a Profile"
+    ):
         plot(TREES)  # type: ignore[arg-type]
     with pytest.raises(
         UsageError, match="A Release, a GroupedRelease, a Curve, a FrequencyEstimate or a Comparison is"

@@ -49,12 +49,13 @@ def test_what_was_promised_and_what_not_is_told(local_page: Named, local_estimat
     page, estimate = local_page("many"), local_estimate("many")
     assert escape(str(estimate.guarantee)) in page
     assert "changes the probability of the report they send by at most a factor of 7.39." in page
-    assert "nobody else ever had the true answer" in page
+    assert "If devices randomized their own values, nobody else saw the true ones." in page
+    assert "<h3>What this means for one person</h3>" in page
     assert "Anyone who answers more than once" in page
     assert "<b>40,000</b><span>people reported" in page
     assert f"<b>{estimate.significant.sum()} of 300</b>" in page
-    assert "by holm, the probability of any false finding is at most 5&nbsp;%." in page
-    assert "the nearest distribution to the shares" in page
+    assert "values are significantly above zero (Holm: chance of any false finding at most 5&nbsp;%)." in page
+    assert "the distribution nearest to the shares" in page
 
 
 def test_other_values_and_notes_are_told_where_there_are_some(local_page: Named) -> None:
@@ -84,7 +85,10 @@ def test_shuffling_is_told_where_it_is_promised(tmp_path: Path, local_estimate: 
     central = replace(estimate.guarantee, epsilon=Fraction(1, 8), delta=Fraction(1, 10**6))
     write_frequencies(estimate, Sheet(tmp_path / "a.html"), shuffled=central)
     page = (tmp_path / "a.html").read_text(encoding="utf-8")
-    assert escape(str(central)) in page
+    said, _, exact = page.partition("<summary>The exact statement for shuffled reports</summary>")
+    assert "the probability of any result by at most a factor of 1.134 (plus δ ≤ 1.0e-6)." in said
+    assert escape(str(central)) in exact
+    assert escape(str(central)) not in said
     write_report(estimate, tmp_path / "b.html")
     page = (tmp_path / "b.html").read_text(encoding="utf-8")
     assert "shuffled" not in page
@@ -176,5 +180,5 @@ def test_words_hold_at_the_ends() -> None:
 @pytest.mark.parametrize("correction", ["holm", "bonferroni", "benjamini-hochberg"])
 def test_every_correction_has_its_words(correction: str, make_estimate: Callable[..., FrequencyEstimate]) -> None:
     told = dict(facts(replace(make_estimate(("a",)), correction=correction)))["Above zero"]
-    assert f"by {correction}, " in told
+    assert f"({correction.title().replace('-', '–')}: " in told
     assert ("expected share" in told) == (correction == "benjamini-hochberg")

@@ -217,3 +217,10 @@ def test_nothing_but_what_is_shown_is_loaded() -> None:
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == "False False False False\n"
+
+
+def test_a_comparison_of_a_release_is_not_called_private_data(values: dict[str, Shown]) -> None:
+    made: Any = values["release"]
+    found = compare(made, epsilons=[1], mechanisms=["isotonic"], repeats=2)
+    assert "not private" not in html_of(found)
+    assert plot(found).axes[0].get_xlabel() == "epsilon"

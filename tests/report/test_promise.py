@@ -9,10 +9,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anonhist.local import KRR
+from anonhist.mechanisms import FrobeniusMechanism, release
 from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit
+from anonhist.profiles import BoundedUsers, Profile
 from anonhist.report.local.wording import meaning as local_meaning
 from anonhist.report.local.wording import promise as local_promise
-from anonhist.report.promise import exclusions, factor, for_one_person, plain_promise
+from anonhist.report.promise import (
+    any_user,
+    exclusions,
+    factor,
+    for_one_person,
+    plain_promise,
+    release_exclusions,
+)
+from anonhist.report.sections import promised
+from anonhist.report.wording import promise_lines
 
 ADD, SUBSTITUTE = NeighboringRelation.ADD_OR_REMOVE, NeighboringRelation.SUBSTITUTE
 UNITS = [
@@ -101,7 +112,7 @@ def test_delta_conditions_and_parties_are_told() -> None:
     )
     first, second, third = for_one_person(made)
     assert first.startswith("This is moderate protection.")
-    assert "at most 73.2 % sure of either, apart from δ." in first
+    assert "at most 73.2 % sure of either, apart from δ = 1e-06." in first
     assert second == "This holds provided that 3 parties add noise, and that they keep it."
     assert "Toward a party, which knows its own share of the noise, the factor is at most 20.1." in third
     assert "95.3 %" in third
@@ -135,7 +146,7 @@ def test_budgets_of_the_same_people_add_up_whatever_the_data() -> None:
         (PrivacyUnit.item(), "Anyone with several items"),
         (PrivacyUnit.user(max_items=1), "More than 1 item of one user"),
         (PrivacyUnit.user(max_items=1000), "More than 1,000 items of one user"),
-        (PrivacyUnit.label(max_count=30), "How often a label occurs beyond 30 times"),
+        (PrivacyUnit.label(max_count=30), "Anyone with several labels"),
         (PrivacyUnit.edge(degrees=1), "That somebody has many edges"),
         (PrivacyUnit.node(max_distance=8), "Anyone with several nodes"),
     ],
@@ -145,3 +156,29 @@ def test_not_covered_begins_with_what_the_unit_leaves_out(unit: PrivacyUnit, fir
     assert lines[0].startswith(first)
     assert any("budgets add up" in line for line in lines)
     assert any("running time" in line for line in lines)
+
+
+def test_users_that_this_program_bounded_are_protected_whatever_they_did() -> None:
+    unit, key = PrivacyUnit.user(max_items=3), "0" * 32
+    elsewhere = FrobeniusMechanism(1, unit).release(Profile([1, 2], [5, 5], unit=unit))
+    assert any_user(elsewhere) == ""
+    assert release_exclusions(elsewhere)[0].startswith("More than 3 items of one user: the data must have been limited")
+    here = release(Profile([1, 2], [5, 5], unit=unit, order_key=key), epsilon=1)
+    assert any_user(here).endswith("however many rows they have; at most 3 of them are counted.")
+    assert release_exclusions(here) == exclusions(unit)[1:]
+    users = BoundedUsers(3, Profile([1, 9], [5, 5]))
+    told = release(Profile([1], [10], unit=unit, order_key=key, users=users), epsilon=1, excess_share="0.05")
+    assert any_user(told).endswith("are counted, and at most 30 more in the estimate of what was left out.")
+
+
+@pytest.mark.parametrize("delta", ["0.001", "1e-9", "0"])
+def test_a_terminal_and_a_page_except_the_same_delta(delta: str) -> None:
+    made = guarantee(Fraction(1), delta=Fraction(delta))
+    texts = (dict(promise_lines(made))["Protection"], for_one_person(made)[0])
+    assert all(("apart from δ = 0.001" in text) == (delta == "0.001") for text in texts)
+    assert all(("apart from" in text) == (delta == "0.001") for text in texts)
+
+
+@pytest.mark.parametrize("unit", UNITS, ids=lambda unit: unit.kind)
+def test_the_heading_says_one_of_what_it_is_about(unit: PrivacyUnit) -> None:
+    assert f"<h3>What this means for one {unit.kind}</h3>" in promised(guarantee(Fraction(1), unit=unit))

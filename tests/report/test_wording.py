@@ -7,9 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonhist.mechanisms import FrobeniusMechanism
+from anonhist.mechanisms import CumulativeMechanism, FrobeniusMechanism, PartitionMechanism
+from anonhist.mechanisms.basis.setting import NOISE_IS_EXACT
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile
+from anonhist.report.summary import facts
 from anonhist.report.wording import interval, percent, share_of_items, with_error
 from anonhist_testing.sources import SeededSource
 
@@ -68,3 +70,23 @@ def test_a_share_is_one_of_the_degree_sum() -> None:
     graph = Profile([1, 2], [40, 30], unit=PrivacyUnit.edge())
     released = FrobeniusMechanism(4, PrivacyUnit.edge()).release(graph, source=SeededSource(7))
     assert "of the degree sum" in share_of_items(released)
+
+
+def test_where_less_than_one_item_is_wrong_no_share_of_nothing_is_said() -> None:
+    made = FrobeniusMechanism(40).release(Profile.from_counts([50, 50, 3]))
+    told = dict(facts(made))["Error"]
+    assert told.startswith("less than one item expected (sorted ℓ1, ")
+    assert dict(facts(FrobeniusMechanism(1).release(Profile.from_counts([50, 50, 3]))))["Error"].startswith("about ")
+
+
+def test_arithmetic_that_costs_nothing_is_the_last_line_and_no_part_of_the_promise() -> None:
+    profile = Profile.from_counts([50, 50, 3])
+    exact = facts(CumulativeMechanism(1, public_cap=90).release(profile))
+    assert exact[-1] == ("Arithmetic", f"{NOISE_IS_EXACT}.")
+    promise = dict(exact)["Promise"]
+    assert "floating point" not in promise
+    # What limits the promise stays in it.
+    assert promise.endswith("; it holds for data where no count is above 90, which must be public knowledge.")
+    drawn = facts(PartitionMechanism(2).release(profile))
+    assert "Arithmetic" not in dict(drawn)
+    assert "for profiles of Durfee size up to 2^20" in dict(drawn)["Promise"]

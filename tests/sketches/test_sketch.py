@@ -317,11 +317,10 @@ def test_sketches_are_equal_when_all_their_parts_are() -> None:
 def test_it_says_what_it_is_and_nothing_of_what_it_counted() -> None:
     sketch = hashed_sketch(unit=PrivacyUnit.user(max_items=2))
     sketch.update(WORDS)
-    assert repr(sketch) == "HashedSketch(97 counters, one user with at most 2 items, gamma=0.5)"
+    assert repr(sketch) == "HashedSketch(97 counters, one user with at most 2 items, epsilon=1)"
     sketch.clip(7)
-    assert repr(sketch) == "HashedSketch(97 counters, one user with at most 2 items, gamma=0.5, clipped=7)"
+    assert repr(sketch) == "HashedSketch(97 counters, one user with at most 2 items, epsilon=1, clipped=7)"
     many = domain_sketch(source=None)
     for _ in range(4):
         many.merge(domain_sketch(source=None, epsilon=2))
-    assert repr(many).startswith("DomainSketch(5 counters, one item, gamma=")
-    assert repr(many).endswith(", … 5 in all)")
+    assert repr(many).startswith("DomainSketch(5 counters, one item, epsilon=2, 5 parts of noise)")

@@ -9,8 +9,11 @@ if TYPE_CHECKING:
     from anonhist_papers.experiment import Paper
 
 PAPERS = {
+    "suresh": "Differentially private anonymized histograms (Suresh 2019)",
+    "blocki": "Differentially private integer partitions and their applications (2016)",
     "inspectre": "INSPECTRE: privately estimating the unseen (Acharya et al. 2018)",
     "kairouz": "Discrete distribution estimation under local privacy (2016)",
+    "wu-pagh": "Profile reconstruction from private sketches (2024)",
 }
 
 
@@ -20,7 +23,7 @@ def load_paper(name: str) -> Paper:
     Examples
     --------
     >>> load_paper("inspectre").experiments[0].place
-    'Figure 1'
+    'Theorem 1'
     """
     paper: Paper = import_module(f"anonhist_papers.{name.replace('-', '_')}").PAPER
     return paper

@@ -25,23 +25,31 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("paper", type=click.Choice(tuple(PAPERS)))
-@click.option("--quick", is_flag=True, help="Run a small setting, in less than a minute.")
+@click.option("--quick", is_flag=True, help="Run a small version, in less than a minute.")
 @click.option("-o", "--output", metavar="FOLDER", help="Folder to write to; by default, one named after the paper.")
 @force_option
 @quiet_option
 def reproduce(*, paper: str, quick: bool, output: str | None, force: bool, quiet: bool) -> None:
     """Run the experiments of a paper again.
 
-    It writes a CSV and a figure for each, and a page that says what was confirmed.
+    For each experiment, it writes a CSV file and a figure, and for all a page that says what was confirmed.
 
-    A full run takes minutes to hours. One that was broken off goes on where it ended, when the same command is given
-    again.
+    A full run takes minutes to hours. To resume an interrupted run, give the same command again.
 
-    inspectre: private entropy and support coverage (Acharya, Kamath, Sun and Zhang 2018), on synthetic data, the words
-    of Hamlet and surnames.
+    suresh: PrivHist (Suresh 2019): its error and run time against n and ε, lower bounds, and properties estimated from
+    its releases.
+
+    blocki: the exponential mechanism over partitions (Blocki 2016), on the passwords of RockYou, on staircases and on
+    graphs.
+
+    inspectre: private entropy, support size and support coverage (Acharya, Kamath, Sun and Zhang 2018): all figures and
+    theorems, on synthetic data, the words of Hamlet and surnames.
 
     kairouz: distributions from randomized reports (Kairouz, Bonawitz and Ramage 2016): k-RR beside k-RAPPOR, O-RR
-    beside O-RAPPOR.
+    beside O-RAPPOR at the best of all their parameters.
+
+    wu-pagh: profiles from private sketches (Wu and Pagh 2024): errors and run time beside a linear program, and the
+    two-party protocol of the lower bound.
     """
     size = Size.QUICK if quick else Size.FULL
     folder = Path(output or paper)

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 _MARKS = "osv^DXP*<>"
 _FORMULA = SERIES[7]
 _DASHES = ("--", ":", "-.")
+# From this ratio of ends on, powers of ten are enough marks; below it, so many marks fit.
+_LONG, _MOST_MARKS = 100, 6
+_SQUARE = 4
 
 
 def experiment_figure(experiment: Experiment, points: Sequence[Point]) -> Figure:
@@ -34,12 +37,12 @@ def experiment_figure(experiment: Experiment, points: Sequence[Point]) -> Figure
 
     panels = list(dict.fromkeys(point.panel for point in points))
     series = list(dict.fromkeys(point.series for point in points))
-    columns = min(3, len(panels))
+    columns = 2 if len(panels) == _SQUARE else min(3, len(panels))
     rows = -(-len(panels) // columns)
     width = 5.6 if columns == 1 else 3.5 * columns + 0.4
-    figure = Figure(
-        figsize=(width, 2.9 * rows + 0.45 * -(-len(series) // 3) + (0.9 if columns == 1 else 0.3)), layout="constrained"
-    )
+    names_per_row = min(len(series), 3 if columns == 3 else 2)
+    height = 2.9 * rows + 0.45 * -(-len(series) // names_per_row) + (0.9 if columns == 1 else 0.3)
+    figure = Figure(figsize=(width, height), layout="constrained")
     drawn = figure.subplots(rows, columns, squeeze=False)
     for axes, panel in zip(drawn.flat, panels, strict=False):
         _draw_panel(axes, experiment, [point for point in points if point.panel == panel], series)
@@ -57,7 +60,7 @@ def experiment_figure(experiment: Experiment, points: Sequence[Point]) -> Figure
         [named[title] for title in series],
         series,
         loc="outside upper center",
-        ncols=min(2 if columns == 1 else 3, len(series)),
+        ncols=names_per_row,
         frameon=False,
         labelcolor=INK,
         fontsize=9,
@@ -92,7 +95,23 @@ def _draw_panel(
             axes.plot(x, y, color=_FORMULA, linestyle=_DASHES[place % len(_DASHES)], linewidth=1.2, label=name)
     if experiment.axes.log_x:
         axes.set_xscale("log")
+        _mark(axes, sorted({point.x for point in points}))
     if experiment.axes.log_y:
         axes.set_yscale("log")
     else:
         axes.set_ylim(bottom=min(0.0, axes.get_ylim()[0]))
+
+
+def _mark(axes: matplotlib.axes.Axes, places: Sequence[float]) -> None:
+    """Mark a short logarithmic axis at the points themselves, which powers of ten would not; no mark meets another."""
+    from matplotlib.ticker import NullFormatter
+
+    axes.xaxis.set_minor_formatter(NullFormatter())
+    if not places or places[-1] >= _LONG * places[0]:
+        return
+    marked = [places[0]]
+    for place in places[1:]:
+        if place >= marked[-1] * (places[-1] / places[0]) ** (1 / _MOST_MARKS):
+            marked.append(place)
+    axes.set_xticks(marked, [f"{place:.3g}" for place in marked])
+    axes.set_xticks([], minor=True)

@@ -16,6 +16,12 @@ if TYPE_CHECKING:
 
     from anonhist_papers.experiment import Experiment, Paper, Point, Size, Verdict
 
+# The overview is words. On a narrow page figures of several panels scroll instead of shrinking, and on a wide one those
+# of a single panel do not grow.
+_STYLE = (
+    "<style>.words th, .words td { text-align: left; white-space: normal; }"
+    " .wide { overflow-x: auto; } .wide svg { min-width: 44rem; } .one svg { max-width: 36rem; }</style>"
+)
 _WORDS = {True: "Confirmed", False: "Contradicted", None: "Not decided"}
 
 
@@ -28,7 +34,7 @@ def write_page(
     command = f"anonhist reproduce {key}{' --quick' if size.value == 'quick' else ''}"
     left_out = "".join(f"<li>{html(each)}</li>" for each in paper.left_out)
     body = (
-        f'<p class="quiet">{html(paper.citation)}</p>{_overview(paper, judged)}{"".join(sections)}'
+        f'{_STYLE}<p class="quiet">{html(paper.citation)}</p>{_overview(paper, judged)}{"".join(sections)}'
         + (f"<h2>What is not run</h2><ul>{left_out}</ul>" if left_out else "")
         + f"<h2>Run it again</h2><pre>{escape(command)}</pre>"
     )
@@ -49,6 +55,7 @@ def _overview(paper: Paper, judged: Sequence[Verdict]) -> str:
 
 def _section(experiment: Experiment, points: Sequence[Point], verdict: Verdict) -> str:
     points = experiment.view(points)
+    size = "wide" if len({point.panel for point in points}) > 1 else "one"
     plot = inline_svg(
         lambda: experiment_figure(experiment, points),
         name=experiment.name,
@@ -58,8 +65,9 @@ def _section(experiment: Experiment, points: Sequence[Point], verdict: Verdict) 
         f'<h2 id="{experiment.name}">{html(experiment.place)}: {html(experiment.title)}</h2>'
         f'<p class="promise"><b>{_WORDS[verdict.agrees]}.</b> {html(verdict.sentence)}</p>'
         f"<p><b>The paper:</b> {html(experiment.says)}</p><p><b>Here:</b> {html(experiment.setting)}</p>"
-        f"<figure>{plot}<figcaption>Bars are two standard errors to either side. Lines without marks are formulas."
-        f"</figcaption></figure>{folded('The numbers', _tables(experiment, points))}"
+        f'<figure><div class="{size}">{plot}</div>'
+        "<figcaption>Bars are two standard errors to either side. Lines without marks "
+        f"are formulas.</figcaption></figure>{folded('The numbers', _tables(experiment, points))}"
     )
 
 

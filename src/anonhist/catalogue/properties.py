@@ -132,7 +132,11 @@ OPTIONS = {
     ),
     "guesses": Option("B", "For guessing-success: number of guesses.", "whole", "how many guesses", "{:,} guesses"),
     "share": Option(
-        "A", "For work-factor and guesswork: the share to break.", "number", "a share such as 0.5", "share {}"
+        "A",
+        "For work-factor and guesswork: the share to break.",
+        "number",
+        "a number between 0 and 1, such as 0.5",
+        "share {}",
     ),
     "base": Option("B", "Base of logarithms: 2 for bits, e for nats.  [default: e]"),
 }

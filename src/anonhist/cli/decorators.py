@@ -125,6 +125,31 @@ class WholeNumber(click.ParamType):  # type: ignore[type-arg]  # which not all v
         return number
 
 
+class Number(click.ParamType):  # type: ignore[type-arg]  # which not all versions of Click let it have
+    """A number with a decimal point or without.
+
+    Parameters
+    ----------
+    meaning
+        What it must be, for the sentence of an error: "a number between 0 and 1, such as 0.5".
+    """
+
+    name = "number"
+
+    def __init__(self, meaning: str) -> None:
+        self._meaning = meaning
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Return the number, or refuse the text."""
+        del ctx
+        assert param is not None  # noqa: S101  # it is the type of options alone
+        try:
+            return float(value)
+        except ValueError:
+            message = f"{max(param.opts, key=len)} must be {self._meaning}, not {value!r:.80}."
+            raise UsageError(message) from None
+
+
 def option_word(name: str) -> str:
     """Return the option of a parameter.
 
@@ -149,7 +174,7 @@ def given_options(context: click.Context, names: Iterable[str]) -> dict[str, cli
 
 def catalogue_option(name: str, option: Option, help_: str | None = None) -> Callable[[Any], Any]:
     """Return an option of a catalogue as the command line asks for it; whole numbers are read later, as text."""
-    kind = float if option.kind == "number" else str
+    kind = Number(option.meaning) if option.kind == "number" else str
     return click.option(option_word(name), type=kind, metavar=option.metavar, help=help_ or option.help)
 
 

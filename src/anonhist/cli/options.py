@@ -8,7 +8,7 @@ import click
 
 from anonhist.catalogue.mechanisms import OPTIONS, takers
 from anonhist.cli.arguments import Protection, whole_number
-from anonhist.cli.decorators import OneOf, as_one, catalogue_option
+from anonhist.cli.decorators import Number, OneOf, as_one, catalogue_option
 from anonhist.cli.destinations import Outputs
 from anonhist.cli.reading import Format, reading_of
 from anonhist.cli.targets import AskedPage
@@ -95,7 +95,8 @@ reading_options = as_one(
         type=OneOf(get_args(Format)),
         help="What a row is: an event, a label and nothing else, a label with its count, or a count with the number of "
         "labels that have it. By default the header decides (label,count and count,prevalence are known, all else is "
-        "events), and JSON lines are events. For standard input, give this (labels: one per line), or --label for CSV.",
+        "events), and JSON lines are events. For standard input and .txt files, give this (labels: one per line), or "
+        "--label.",
     ),
     delimiter_option,
     no_header_option,
@@ -125,16 +126,15 @@ def epsilon_option(
     return click.option("--epsilon", **{"metavar": "E", **settings}, help=told)
 
 
-_max_per_user_option = click.option(
-    "--max-per-user",
-    type=int,
-    metavar="M",
-    help="Count at most M items of each user; protects users instead of single items.",
-)
+def _max_per_user_option(told: str) -> Callable[[Any], Any]:
+    return click.option("--max-per-user", type=int, metavar="M", help=told)
+
+
 _max_count_option = click.option(
     "--max-count", type=int, metavar="C", help="With --unit label: counts of C or more are merged."
 )
-users_option = as_one("protection", _max_per_user_option, made=Protection.of)
+# For what adds no noise, which protects nobody.
+users_option = as_one("protection", _max_per_user_option("Count at most M items of each user."), made=Protection.of)
 
 
 def protection_options(
@@ -148,7 +148,7 @@ def protection_options(
     return as_one(
         "protection",
         click.option("--unit", type=OneOf(units), help=told),
-        _max_per_user_option,
+        _max_per_user_option("Count at most M items of each user; protects users instead of single items."),
         *([_max_count_option] if "label" in units else []),
         relation_option,
         made=Protection.of,
@@ -177,7 +177,15 @@ def _level(_: click.Context, __: click.Parameter, level: float) -> float:
 
 def level_option(told: str) -> Callable[[Any], Any]:
     """Return the option of how likely intervals are to hold, explained so."""
-    return click.option("--level", type=float, default=0.95, show_default=True, metavar="P", callback=_level, help=told)
+    return click.option(
+        "--level",
+        type=Number("a number between 0 and 1, such as 0.95"),
+        default=0.95,
+        show_default=True,
+        metavar="P",
+        callback=_level,
+        help=told,
+    )
 
 
 def report_options(told: str) -> Callable[[Any], Any]:

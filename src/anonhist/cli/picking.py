@@ -43,8 +43,9 @@ def pick_group(release: GroupedRelease, given: str | None) -> Release:
     Examples
     --------
     >>> import anonhist as ah
+    >>> from anonhist.profiles.grouped import GroupedProfile
     >>> profiles = {("a,b", "1"): ah.Profile.from_counts([3, 1]), ("c", None): ah.Profile.from_counts([])}
-    >>> grouped = ah.GroupedProfile(("x", "y"), profiles, unit=ah.PrivacyUnit.item())
+    >>> grouped = GroupedProfile(("x", "y"), profiles, unit=ah.PrivacyUnit.item())
     >>> release = ah.release_groups(grouped, epsilon=20)
     >>> pick_group(release, '"a,b",1').n, pick_group(release, "c,(missing)").n
     (4, 0)

@@ -16,7 +16,7 @@ from anonhist.cli.decorators import given_options
 from anonhist.cli.output import say_line
 from anonhist.cli.picking import pick_group
 from anonhist.cli.spelling import as_typed
-from anonhist.errors import DataError, UsageError
+from anonhist.errors import DataError, UsageError, mask
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -87,6 +87,14 @@ def group_of(released: Release | GroupedRelease | None, group: str | None) -> Re
     if group is not None:
         raise UsageError("--group picks a group of a release of groups, and the source is none: leave --group out.")
     return released
+
+
+def refuse_release(source: str) -> None:
+    """Refuse the file of a release where data are to be released: nothing but its first bytes or its schema is read."""
+    from anonhist.formats.reading import is_table_of_release
+
+    if _begins_as_release(source) or is_table_of_release(source):
+        raise UsageError(f"{mask(source)!r} is already a release: use 'anonhist show' or 'anonhist estimate'.")
 
 
 def _read_release(source: str) -> Release | GroupedRelease | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from anonhist.errors import DataError
+from anonhist.errors import DataError, unreadable
 
 
 def labels_in(path: str, *, what: str) -> tuple[str, ...]:
@@ -27,8 +27,7 @@ def labels_in(path: str, *, what: str) -> tuple[str, ...]:
     except UnicodeDecodeError:
         raise DataError(f"The file {path!r} is not UTF-8 text.") from None
     except (OSError, ValueError) as error:
-        reason = (error.strerror if isinstance(error, OSError) else None) or "the system does not take such a name"
-        raise DataError(f"The file {path!r} cannot be read: {reason}.") from None
+        raise unreadable(path, error) from None
     # Not splitlines, for which many more signs end a line.
     lines = text.replace("\r\n", "\n").removesuffix("\n").split("\n")
     if lines == [""]:

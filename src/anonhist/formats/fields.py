@@ -83,7 +83,7 @@ def check_version(document: object, kind: str, version: int, *, oldest: int | No
 _FIRST_WORDS = (
     ("is replaced by another", "is exchanged for another"),
     ("is randomized on the device", "is randomised on the device"),
-    ("nobody has to be trusted", "nobody need be trusted"),
+    ("nobody has to be trusted with it as long as the device follows the survey", "nobody need be trusted with it"),
 )
 
 

@@ -92,7 +92,7 @@ def _format(document: object) -> object:
 def _kind(name: object) -> FileKind[Release | GroupedRelease | Survey | Tally]:
     """Return how files of a format are read."""
     if not isinstance(name, str) or name not in _KINDS:
-        raise DataError(f"its format is none of {', '.join(_KINDS)}")
+        raise DataError(f"its format is not one of {', '.join(_KINDS)}")
     kind: FileKind[Release | GroupedRelease | Survey | Tally] = import_module(f"anonhist.formats.{_KINDS[name]}").FILES
     return kind
 
@@ -124,8 +124,8 @@ class FileKind(Generic[T]):
         """
         ending = Path(path).suffix.lower()
         if ending not in self.decoders:
-            endings, none = " or ".join(self.decoders), "neither" if len(self.decoders) > 1 else "none"
-            raise UsageError(f"A {self.name} is read from a {endings} file; {mask(str(path))!r} is {none}.")
+            endings = " or ".join(self.decoders)
+            raise UsageError(f"{mask(str(path))!r} is not a {self.name} file: name one that ends in {endings}.")
         content = content_of(Path(path))
         with naming_file(self.name, path):
             document = load(content, ending)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from anonhist.errors import DataError, mask
+from anonhist.errors import DataError, unreadable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -36,8 +36,7 @@ def content_of(source: Path) -> bytes:
     try:
         return source.read_bytes()
     except (OSError, ValueError) as error:
-        reason = (error.strerror if isinstance(error, OSError) else None) or "the system does not take such a name"
-        raise DataError(f"The file {mask(str(source))!r} cannot be read: {reason}.") from None
+        raise unreadable(source, error) from None
 
 
 def parse_json(content: bytes) -> object:

@@ -31,7 +31,7 @@ def _estimates(found: Sequence[Estimate]) -> Columns:
         "assumes": [each.assumes for each in found],
         "parts": ["; ".join(f"{cause}: {error:.6g}" for cause, error in each.parts) for each in found],
         "warnings": [" ".join(each.warnings) for each in found],
-        "guarantee": ["" if each.guarantee is None else str(each.guarantee) for each in found],
+        "guarantee": ["none: not private" if each.guarantee is None else str(each.guarantee) for each in found],
     }
 
 

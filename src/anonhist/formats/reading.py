@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -122,6 +123,20 @@ def _holds(file: pq.ParquetFile, expected: dict[str, NDArray[np.int64]]) -> bool
                 return False
         seen = end
     return True
+
+
+def is_table_of_release(path: str) -> bool:
+    """Return whether a Parquet file says that it holds a release, of groups or not; only its schema is read."""
+    if not path.lower().endswith(".parquet") or not Path(path).is_file():
+        return False
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        found = pq.read_schema(path).metadata or {}
+    except (pa.ArrowException, OSError, ValueError):
+        return False
+    return METADATA_KEY in found or b"anonhist.grouped-release" in found
 
 
 FILES = FileKind("release", {".json": from_document, ".parquet": _from_parquet})

@@ -21,7 +21,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from anonhist.errors import DataError, OutputError, UsageError, mask
+from anonhist.errors import DataError, OutputError, UsageError, mask, unreadable
 from anonhist.formats.arrow_batch import only_batch
 from anonhist.formats.fields import check_version, mapping, member, text
 from anonhist.formats.file_kind import naming_file
@@ -122,7 +122,7 @@ def read_sketch(path: str | Path) -> Sketch:
 def check_sketch_path(path: str | Path) -> Path:
     """Refuse a path that is none of a sketch."""
     if Path(path).suffix.lower() != ENDING:
-        raise UsageError(f"A sketch is read from a {ENDING} file; {mask(str(path))!r} is not one.")
+        raise UsageError(f"{mask(str(path))!r} is not a sketch file: name one that ends in {ENDING}.")
     return Path(path)
 
 
@@ -135,8 +135,7 @@ def open_sketch(source: Path, path: str | Path) -> Iterator[BinaryIO]:
     try:
         file = source.open("rb")
     except (OSError, ValueError) as error:
-        reason = (error.strerror if isinstance(error, OSError) else None) or "the system does not take such a name"
-        raise DataError(f"The file {mask(str(path))!r} cannot be read: {reason}.") from None
+        raise unreadable(path, error) from None
     with file:
         yield file
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import numpy as np
 
 from anonhist.catalogue import load
-from anonhist.errors import MissingExtraError, UsageError
+from anonhist.errors import MissingExtraError, UsageError, kind_of
 from anonhist.outward import Tabular
 
 if TYPE_CHECKING:
@@ -173,8 +173,7 @@ def _missing(library: str) -> MissingExtraError:
 def _table_of(value: Tabular) -> Table:
     if not isinstance(value, Tabular):
         raise UsageError(
-            "A Release is needed, as release(profile, epsilon=…) makes it, or another result, not a "
-            f"{type(value).__name__}."
+            f"A Release is needed, as release(profile, epsilon=…) makes it, or another result, not {kind_of(value)}."
         )
     table: Table = load(TABLES[value.known_as])
     return table

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from anonhist.catalogue import load
-from anonhist.errors import UsageError, mask
+from anonhist.errors import UsageError, kind_of, mask
 from anonhist.formats.atomic import check_free, open_whole
 from anonhist.formats.reports import ENDINGS as REPORT_ENDINGS
 from anonhist.outward import Saved
@@ -14,14 +14,6 @@ from anonhist.outward import Saved
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any, BinaryIO
-
-    from anonhist.local.surveys.estimate import FrequencyEstimate
-    from anonhist.local.surveys.reports import Reports
-    from anonhist.local.surveys.survey import Survey
-    from anonhist.local.surveys.tally import Tally
-    from anonhist.releases import Release
-    from anonhist.releases.grouped import GroupedRelease
-    from anonhist.sketches import Sketch
 
     Encoder = Callable[[Any, BinaryIO], Any]
 
@@ -33,13 +25,14 @@ def check_ending(path: str | Path, *, endings: tuple[str, ...] = ENDINGS, what: 
     ending = Path(path).suffix.lower()
     if ending not in endings:
         raise UsageError(
-            f"{what} written as {', '.join(endings)}, by the ending of its path: {mask(str(path))!r} has none of them."
+            f"{what} written as {', '.join(endings)}, by the ending of the path: give {mask(str(path))!r} "
+            f"{'that ending' if len(endings) == 1 else 'one of these endings'}."
         )
     return ending
 
 
 def write(
-    written: Release | GroupedRelease | Sketch | Survey | Tally | Reports | FrequencyEstimate,
+    written: Saved,
     path: str | Path,
     *,
     overwrite: bool = False,
@@ -49,8 +42,9 @@ def write(
     Parameters
     ----------
     written
-        A release, whose error is computed first if it has not been yet; a sketch; or, of local privacy, a survey,
-        reports, a tally or an estimate of frequencies.
+        A release, whose error is computed first if it has not been yet; a sketch; of local privacy, a survey, reports,
+        a tally or an estimate of frequencies; or an estimate, several, a curve or a comparison. What was computed from
+        exact data is not private in a file either.
     path
         A release: ``.json``: everything, read back by :func:`read`. ``.parquet``: the table, with everything in the
         schema's metadata, read back too. ``.csv``: the table alone, for other programs (:func:`csv_text`); it does not
@@ -58,8 +52,8 @@ def write(
 
         A sketch: ``.sketch``. A survey: ``.json``. A tally: ``.json`` or ``.parquet``. All are read by :func:`read`.
 
-        Reports: ``.parquet``, ``.csv`` or ``.ndjson`` (``.jsonl``), read by :func:`tally_reports`. An estimate:
-        ``.csv`` or ``.json``, for other programs.
+        Reports: ``.parquet``, ``.csv`` or ``.ndjson`` (``.jsonl``), read by :func:`tally_reports`. An estimate of
+        frequencies: ``.csv`` or ``.json``, for other programs. Estimates, a curve, a comparison: ``.csv``, likewise.
     overwrite
         Replace an existing file.
 
@@ -84,8 +78,8 @@ def write(
     """
     if not isinstance(written, Saved):
         raise UsageError(
-            "Only releases, sketches, surveys, reports, tallies and estimates of frequencies can be written, not a "
-            f"{type(written).__name__}. A profile is exact and must stay secret: release it first."
+            "Only releases, sketches, surveys, reports, tallies, estimates, curves and comparisons can be written, not "
+            f"{kind_of(written)}; a profile is exact and must stay secret: release it first."
         )
     what, encoders = _KINDS[written.known_as]
     ending = check_ending(path, endings=tuple(encoders), what=what)
@@ -108,6 +102,7 @@ def _binary(home: str, *options: str) -> Encoder:
     return lambda written, file: load(home)(written, file, *options)
 
 
+_CSV = {".csv": _text(".formats.tables:csv_text")}
 # By the name that a value is known as: how a sentence about it begins, and by ending what writes it.
 _KINDS: dict[str, tuple[str, Mapping[str, Encoder]]] = {
     "release": (
@@ -134,7 +129,11 @@ _KINDS: dict[str, tuple[str, Mapping[str, Encoder]]] = {
     ),
     "reports": ("Reports are", {each: _binary(".formats.reports:write_reports", each) for each in REPORT_ENDINGS}),
     "frequencies": (
-        "An estimate is",
+        "An estimate of frequencies is",
         {".csv": _text(".formats.tables:csv_text"), ".json": _text(".formats.estimates:estimate_json")},
     ),
+    "estimate": ("An estimate is", _CSV),
+    "estimates": ("Estimates are", _CSV),
+    "curve": ("A curve is", _CSV),
+    "comparison": ("A comparison is", _CSV),
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, overload
 
-from anonhist.errors import UsageError
+from anonhist.errors import UsageError, kind_of
 from anonhist.graphs.edge.privacy import EdgePrivacy, PreparedEdges
 from anonhist.graphs.graph import Degrees, Graph
 from anonhist.graphs.node.privacy import BoundedDegrees, MethodName, NodePrivacy, PreparedNodes
@@ -96,7 +96,7 @@ def release_degrees(
     (Fraction(4, 1), True)
     """
     if not isinstance(graph, Graph | Degrees):
-        raise UsageError(f"A Graph or Degrees are needed, such as read_edges returns, not a {type(graph).__name__}.")
+        raise UsageError(f"A Graph or Degrees are needed, such as read_edges returns, not {kind_of(graph)}.")
     prepared = prepare_degrees(
         privacy=privacy,
         policy=graph.policy,
@@ -169,7 +169,7 @@ def prepare_degrees(
     'edge-frobenius'
     """
     if not isinstance(privacy, EdgePrivacy | NodePrivacy):
-        raise UsageError(f"privacy must be EdgePrivacy() or NodePrivacy(), not a {type(privacy).__name__}.")
+        raise UsageError(f"privacy must be EdgePrivacy() or NodePrivacy(), not {kind_of(privacy)}.")
     runs = None if simulations is None else parse_simulations(simulations)
     way = privacy.prepare(policy, nodes_listed=nodes_listed, epsilon=epsilon, mechanism=mechanism)
     return PreparedDegrees(way, runs)

@@ -87,10 +87,13 @@ def stated_format(
     source: Any,
     format: Format | None,  # noqa: A002
     label: str | None,
+    *,
+    header: bool = True,
 ) -> Format | Literal["events"] | None:
     """Return the format; of standard input it must be said, but for CSV with a header whose label column is named.
 
-    Its first line may be a row of data, so nothing is guessed from it.
+    Its first line may be a row of data, so nothing is guessed from it. Nor is it from that of a .txt file, which may
+    hold labels alone: it needs a format of columns with names, the column of labels, or ``header=False``.
 
     Raises
     ------
@@ -102,7 +105,15 @@ def stated_format(
     >>> stated_format("-", None, "query"), stated_format("log.csv", None, "query")
     ('events', None)
     """
-    if format is not None or not isinstance(source, str) or source != "-":
+    if not isinstance(source, str) or source != "-":
+        if label is None and header and format in (None, "events") and _ending_of(source, format) == ".txt":
+            check_there(source)
+            raise UsageError(
+                "A .txt file may hold one label per line or columns: give `format='labels'` for the first, or, for "
+                "columns with a header line, the name of the column of labels (`label`)."
+            )
+        return format
+    if format is not None:
         return format
     if label is None:
         raise UsageError(

@@ -31,7 +31,7 @@ from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import BoundedUsers, Profile
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
 FORMATS = ("events", "labels", "counts", "prevalences")
 
@@ -60,7 +60,8 @@ def read_profile(
     Parameters
     ----------
     source
-        A path or glob (.csv, .tsv, .jsonl, .parquet; .gz and .zst too), a URL DuckDB can read, ``"-"`` for standard
+        A path or glob (.csv, .tsv, .jsonl, .parquet; .gz and .zst too; .txt, if ``format`` or ``label`` says what its
+        lines are), a URL DuckDB can read, ``"-"`` for standard
         input, ``"duckdb:///file.db"``, ``"sqlite:///file.db"`` or ``"postgresql://…"``; a pandas, polars, pyarrow,
         DuckDB or Ibis table; a NumPy array or any iterable of labels; a mapping with its format.
     label
@@ -133,12 +134,11 @@ def read_profile(
         raise UsageError(f"`format` must be one of {', '.join(FORMATS)}, not {format!r}.")
     if format in COUNTED and label is not None and (format, label) != ("counts", "label"):
         theirs = " and ".join(COUNTED[format])
-        raise UsageError(
-            f"Data of format {format} must have the columns {theirs}: rename your columns and leave out the label."
-        )
+        how = f"rename column {label!r} to 'label'" if format == "counts" else "rename your columns"
+        raise UsageError(f"Data of format {format} must have the columns {theirs}: {how}, and leave out `label`.")
     unit = _protected_unit(unit, max_per_user)
     source = as_path(source)
-    format = stated_format(source, format, label)  # noqa: A001
+    format = stated_format(source, format, label, header=header)  # noqa: A001
     source = counted_table(source, format)
     check_no_structures(source)
     labels = plain_labels(source)
@@ -164,7 +164,7 @@ def read_profile(
         progress=progress,
     )
     with opening as opened:
-        kind = format or _recognize(opened.header.names, label, user)
+        kind = format or _recognize(opened.header, label, user)
         if user is not None and kind in ("counts", "prevalences"):
             raise UsageError(
                 "Counted data do not say which user an item came from, so the items of a user cannot be bounded."
@@ -183,16 +183,20 @@ def read_profile(
     return read if key is None else Profile(read.counts, read.prevalences, unit=unit, order_key=key, users=users)
 
 
-def _recognize(names: Sequence[str], label: str | None, user: str | None) -> str:
+def _recognize(header: Header, label: str | None, user: str | None) -> str:
     """Return what the schema says of the rows, or ask where it says one thing and may mean another."""
+    names = header.names
     if label is None and names == ["count", "prevalence"]:
         return "prevalences"
     if names == ["label", "count"] and label in (None, "label"):
         return "counts"
     if label not in (None, "count") and user is None and sorted(names) == sorted((str(label), "count")):
+        # A first line may be a row of data, whose words are not repeated.
+        column = "the column of labels" if header.is_line else f"column {label!r}"
         raise UsageError(
-            "The other column of this table is named count. If each row is one item, use `format='events'`; if "
-            "not, name the columns label and count, in this order."
+            "The other column of this table is named count: if it says how many items a row stands for, rename "
+            f"{column} to 'label', leave out `label` and use `format='counts'`; if each row is one item, use "
+            "`format='events'`."
         )
     return "events"
 
@@ -216,8 +220,8 @@ def _events(table: Any, columns: Columns, notify: Callable[[str], None] | None) 
         kept = sum(count * prevalence for count, prevalence in pairs)
         if int(rows) > kept:
             notify(
-                f"{int(rows) - kept:,} of {int(rows):,} rows were left out: {int(missing or 0):,} without a user, the"
-                f" others without a label or beyond {columns.max_per_user} of their user."
+                f"{int(rows) - kept:,} of {int(rows):,} rows were left out: {int(missing or 0):,} without a user, the "
+                f"others without a label or over the limit of {columns.max_per_user} per user."
             )
     return pairs
 

@@ -103,7 +103,7 @@ def update_sketch(
     if type(source).__module__ in ("builtins", "numpy") and not isinstance(source, str):
         raise UsageError("Only files and tables are read here; give labels that are in memory to sketch.update.")
     counting = _Counting(sketch, counted, ignore_unknown=ignore_unknown)
-    format = stated_format(source, format, label)  # noqa: A001
+    format = stated_format(source, format, label, header=header)  # noqa: A001
     _check_format(format, label, count, user, no_columns=table is None and delimiter is None)
     source = counted_table(source, format)
     if format == "labels" and isinstance(source, str) and source == "-":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import os
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -21,6 +22,7 @@ from anonhist.ingest.files import DATABASES, HOW_TO_NAME, file_relation, names_a
 from anonhist.ingest.progress import followed
 
 _SQLITE = "sqlite:///"
+_SCHEME = re.compile("[A-Za-z][A-Za-z0-9+.-]*")
 _TABLES = ("pandas", "polars", "pyarrow", "duckdb", "ibis", "_duckdb", "narwhals", "modin", "pyspark", "dask")
 # The network is asked for nothing: extensions that are not there are an error, not a download.
 _CONFIG: dict[str, str | bool | int | float | list[str]] = {
@@ -97,7 +99,10 @@ def open_source(
     follow = followed(progress)
     is_database = isinstance(source, str) and source.startswith(DATABASES)
     if table is not None and not is_database:
-        raise UsageError(f"table names a table of a database, but the source is not a database. {HOW_TO_NAME}")
+        scheme = source.partition("://")[0] if isinstance(source, str) and "://" in source else ""
+        if _SCHEME.fullmatch(scheme):
+            raise UsageError(f"Tables of {scheme}:// cannot be read: n{HOW_TO_NAME[1:]}")
+        raise UsageError(f"`table` names a table of a database, but the source is not a database. {HOW_TO_NAME}")
     if not isinstance(source, str):
         opening = _memory(source, spilling)
     elif source.startswith("duckdb://"):

@@ -54,7 +54,7 @@ def opened_values(
     """
     import narwhals as nw
 
-    format = stated_format(source, format, label)  # noqa: A001
+    format = stated_format(source, format, label, header=header)  # noqa: A001
     if format == "labels" and (label is not None or delimiter is not None):
         raise UsageError(
             "Data with one label per line have no columns: leave out the columns, or leave out the format."

@@ -98,10 +98,8 @@ def choose(
     if unit.max_count is not None:
         return PrevalenceMechanism(budget, unit, relation), "With label privacy, noise is added to the prevalences."
     per_cell = budget / cells
-    ratio = f"{'ε' if cells == 1 else 'ε/Δ'} = {short_decimal(per_cell)}"
-    least = f"The {{}} mechanism has the lowest error on real data at {ratio} ({{}} 1.1)" + (
-        "." if cells == 1 else f", where Δ = {cells} is the largest distance between the profiles of neighbors."
-    )
+    least = f"The {{}} mechanism has the lowest error on real data where {_compared(unit, relation)} is {{}} 1.1 (here "
+    least += f"{short_decimal(per_cell)}{_why_divided(unit, relation)})."
     if items is not None and items > MAX_DURFEE_SIZE**2:
         reason = "More than 2^40 items are expected, more than the partition mechanism takes."
     elif per_cell < _WHOLE_BUDGET:
@@ -112,6 +110,22 @@ def choose(
         reason = least.format("partition", "at least")
         return PartitionMechanism(budget, unit, relation), reason
     return FrobeniusMechanism(budget, unit, relation), reason
+
+
+def _compared(unit: PrivacyUnit, relation: NeighboringRelation) -> str:
+    """Return what is compared with 1.1, in words: ε/Δ."""
+    one = unit.max_distance * relation.distance == 1
+    return "ε" if one else f"ε per {unit.part}"
+
+
+def _why_divided(unit: PrivacyUnit, relation: NeighboringRelation) -> str:
+    """Return, as a clause, why ε is divided among several: what one unit may change."""
+    cells = unit.max_distance * relation.distance
+    if cells == 1:
+        return ""
+    if relation is NeighboringRelation.SUBSTITUTE:
+        return f", as replacing {unit.one} changes up to {cells:,} {unit.part}s"
+    return f", as {unit.one} {'changes' if unit.max_items is None else 'has'} up to {cells:,} {unit.part}s"
 
 
 @overload

@@ -10,6 +10,10 @@ from anonhist.errors import UsageError
 from anonhist.privacy.protection import WEAK_ABOVE, protection
 from anonhist.privacy.unit import NeighboringRelation, PrivacyUnit
 
+# Up to here, δ is not repeated beside what ε says; the guarantee itself always states it.
+_TINY = Fraction(1, 10**9)
+_SHORT = 8
+
 
 @dataclass(frozen=True)
 class Guarantee:
@@ -133,6 +137,21 @@ def short_decimal(value: Fraction) -> str:
     except OverflowError:
         return str(value)
     return repr(as_float).removesuffix(".0") if Fraction(repr(as_float)) == value else str(value)
+
+
+def delta_apart(delta: Fraction) -> str:
+    """Return the clause that excepts δ from what ε alone says; nothing where δ is tiny, up to 10⁻⁹.
+
+    Examples
+    --------
+    >>> delta_apart(Fraction(1, 1000)), delta_apart(Fraction(1, 3000)), delta_apart(Fraction(1, 10**9))
+    (', apart from δ = 0.001', ', apart from δ ≤ 3.4e-4', '')
+    """
+    if delta <= _TINY:
+        return ""
+    exact = short_decimal(delta)
+    is_short = len(exact) <= _SHORT and "/" not in exact
+    return f", apart from δ = {exact}" if is_short else f", apart from δ ≤ {round_up(delta)}"
 
 
 def _describe_epsilon(epsilon: Fraction, subject: str) -> str:

@@ -160,7 +160,7 @@ class PrivacyUnit:
             "item": f"Anyone with several items: {_SEVERAL.format(unit='item', owner='person')}",
             "user": f"More than {self._items} of one user{each}: the data must have been limited to that before "
             "anything was counted.",
-            "label": f"How often a label occurs beyond {self.bound:,} times: such counts were taken together."
+            "label": f"Anyone with several labels: {_SEVERAL.format(unit='label', owner='person')}"
             + ("" if self.groups == 1 else f" In more than {self.groups:,} groups it must not have been counted."),
             "edge": f"That somebody has many edges: {_SEVERAL.format(unit='edge', owner='node')} Which nodes there are "
             "is not protected either.",
@@ -171,6 +171,16 @@ class PrivacyUnit:
     def people(self) -> str | None:
         """The plural of units that are the same in the data of next week, such as users; None for others."""
         return {"user": "users", "label": "labels", "node": "nodes"}.get(self.kind)
+
+    @property
+    def one(self) -> str:
+        """One of them, whatever its bound, with its article: ``"an item"``, ``"a user"``."""
+        return {"item": "an item", "edge": "an edge"}.get(self.kind, f"a {self.kind}")
+
+    @property
+    def part(self) -> str:
+        """What a distance of one is in the data: an item, or in a graph a degree."""
+        return {"edge": "degree", "node": "degree"}.get(self.kind, "item")
 
     @property
     def max_distance(self) -> int:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from anonhist.errors import DataError, UsageError
+from anonhist.errors import DataError, UsageError, kind_of
 from anonhist.numeric.value_name import is_missing
 from anonhist.privacy import PrivacyUnit, parse_order_key
 from anonhist.profiles.bounded_users import BoundedUsers
@@ -104,7 +104,7 @@ class Profile:
         if users is not None and not (isinstance(users, BoundedUsers) and isinstance(users.items, Profile)):
             raise UsageError(
                 "`users` must be BoundedUsers with a Profile of their items, as read_profile(…, count_users=True) has "
-                f"them, not a {type(users).__name__}."
+                f"them, not {kind_of(users)}."
             )
         count = whole_numbers(counts, name="count")
         prevalence = whole_numbers(prevalences, name="prevalence")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from anonhist.numeric.pulse import pulsing
-from anonhist.outward import Shown, Tabular
+from anonhist.outward import Saved, Shown, Tabular
 from anonhist.privacy import parse_whole_number
 from anonhist.profiles import Profile
 from anonhist.properties.bootstrap import spread
@@ -31,7 +31,7 @@ _NOT_SIMULATED = "the error due to privacy noise was not simulated (0 simulation
 
 
 @dataclass(frozen=True, eq=False)
-class Curve(Shown, Tabular):
+class Curve(Shown, Tabular, Saved):
     """Values against x, with their errors and assumptions.
 
     Attributes

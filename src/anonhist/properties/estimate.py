@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from anonhist.outward import Shown, Tabular
+from anonhist.outward import Saved, Shown, Tabular
 from anonhist.properties.statement import PLUS_MINUS, Holds, Statement
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Estimate(Shown, Tabular):
+class Estimate(Shown, Tabular, Saved):
     """One number with its error, its interval and their assumptions.
 
     Attributes
@@ -85,7 +85,7 @@ class Estimate(Shown, Tabular):
 
 
 @dataclass(frozen=True)
-class Estimates(Shown, Tabular):
+class Estimates(Shown, Tabular, Saved):
     """Several estimates, which iterate as pairs of a name and an estimate and are one table.
 
     Not a tuple, although it behaves like one: data frame libraries take a tuple for a list of columns.

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
-from anonhist.errors import UsageError
+from anonhist.errors import UsageError, kind_of
 from anonhist.profiles import Profile
 from anonhist.properties.sampling import sampling_error
 from anonhist.properties.statement import Holds
@@ -114,7 +114,7 @@ def profile_of(data: Profile | Resimulated) -> Profile:
         return data
     if isinstance(data, Resimulated):
         return data.profile
-    message = f"A Profile or a Release is needed, such as read_profile(data) returns, not a {type(data).__name__}."
+    message = f"A Profile or a Release is needed, such as read_profile(data) returns, not {kind_of(data)}."
     raise UsageError(message)
 
 

@@ -15,6 +15,7 @@ from anonhist.privacy.guarantee import round_up
 from anonhist.profiles.whole import MAX_ITEMS
 from anonhist.properties.statement import Holds, Statement
 from anonhist.releases.error import ReleaseError, simulate_error
+from anonhist.releases.known_labels import never_occurring
 from anonhist.releases.protocols import BoundsDegrees, runs_fall_short, simulation_work, simulations_of
 from anonhist.releases.runs import Run, draw_runs, generator_of, nothing_like, part_of
 
@@ -269,13 +270,32 @@ class Release(Shown, Tabular, Saved):
             return self.mechanism.max_degree
         return self.guarantee.unit.max_count
 
-    def prevalence(self, count: int) -> Estimate:
-        """Return φ_r, how many labels have exactly this count, with a 95 % interval; φ_0 if zeros are released.
+    def prevalence(self, count: int, *, alphabet_size: int | None = None) -> Estimate:
+        """Return φ_r, how many labels have exactly this count, with a 95 % interval.
 
         Above :attr:`largest_count` nothing was released, and the interval follows from the other counts. At the cap for
         labels, it is the number of labels with this count or a larger one.
+
+        Parameters
+        ----------
+        count
+            r ≥ 1; or 0, if zeros are released or the number of labels is known.
+        alphabet_size
+            k, the number of possible labels, known without looking at the data: then ``φ_0 = k − φ_{1+}``.
+
+        Raises
+        ------
+        UsageError
+            If an alphabet size is given for another count than 0, or for a release with zeros; or none for count 0 of a
+            release without.
         """
-        if count == 0 and self.zeros is not None:
+        if alphabet_size is not None:
+            if count != 0 or self.zeros is not None:
+                raise UsageError("`alphabet_size` is only for count 0, of a release without zeros: leave it out.")
+            return never_occurring(self.k_plus(1), parse_whole_number(alphabet_size, name="alphabet_size"))
+        if count == 0:
+            if self.zeros is None:
+                raise UsageError("How many labels never occur depends on how many there are: give `alphabet_size`.")
             return self._interval_source.of_zeros(self.zeros)
         return self._restrict(self._interval_source.prevalence(self.profile, count), count, or_more=False)
 

@@ -16,7 +16,7 @@ from anonhist.report.frame import Sheet, template
 from anonhist.report.guessing import Guessing, guessing_figure
 from anonhist.report.kinds import ReleaseView
 from anonhist.report.points import Points
-from anonhist.report.promise import exclusions
+from anonhist.report.promise import any_user, for_one_person, release_exclusions
 from anonhist.report.remarks import remarks
 from anonhist.report.sections import DRAWN_AGAIN, card, interval_rows, paragraphs, promised, released_parts
 from anonhist.report.svg import inline_svg
@@ -59,7 +59,8 @@ def _main(release: Release, command: str | None, page: ProfilePage) -> str:
     guarantee = release.guarantee
     guessing = Guessing.of(release)
     limit = guarantee.unit.max_count
-    first, *rest = exclusions(guarantee.unit)
+    first, *rest = release_exclusions(release)
+    everyone = any_user(release)
     words = {
         "bars": wording.bars_text(release.error, none="that count from one that no label has"),
         "last": "" if limit is None else f"The count {limit:,} stands for {limit:,} or more.",
@@ -69,7 +70,11 @@ def _main(release: Release, command: str | None, page: ProfilePage) -> str:
         {name: escape(text) for name, text in words.items()},
         **released_parts(release, command, again=page.again, noun="counts", file="release.csv"),
         cards="".join(card(*each) for each in _cards(release, guessing)),
-        promised=promised(guarantee, not_covered=(first, *page.also_not_covered, *rest)),
+        promised=promised(
+            guarantee,
+            meaning=[*([everyone] if everyone else []), *for_one_person(guarantee)],
+            not_covered=(first, *page.also_not_covered, *rest),
+        ),
         remarks=paragraphs(told for _, told in remarks(release)),
         k_plus=inline_svg(
             lambda: k_plus_figure(release),

@@ -6,13 +6,14 @@ from decimal import ROUND_CEILING, Decimal
 from typing import TYPE_CHECKING
 
 from anonhist.privacy import NeighboringRelation, certainty, protection, short_decimal
-from anonhist.privacy.guarantee import round_up
+from anonhist.privacy.guarantee import delta_apart, round_up
 from anonhist.privacy.protection import NONE_ABOVE
 
 if TYPE_CHECKING:
     from fractions import Fraction
 
     from anonhist.privacy import Guarantee, PrivacyUnit
+    from anonhist.releases import Release
 
 # Below and above, a factor is not written as a plain decimal, whose digits nobody would count.
 _PLAIN = (1e-6, 12)
@@ -86,11 +87,11 @@ def for_one_person(guarantee: Guarantee, *, stays: str = _STAYS) -> list[str]:
     kind = guarantee.unit.kind
     is_substitute = guarantee.relation is NeighboringRelation.SUBSTITUTE
     doubt = f"two versions of a given {kind} equally likely" if is_substitute else _in_or_out(kind)
-    said = [f"{worth(guarantee.epsilon, doubt=doubt, has_delta=bool(guarantee.delta))} {stays}"]
+    said = [f"{worth(guarantee.epsilon, doubt=doubt, delta=guarantee.delta)} {stays}"]
     if guarantee.conditions:
         said.append(f"This holds provided that {', and that '.join(guarantee.conditions)}.")
     if guarantee.party_epsilon is not None:
-        inside = worth(guarantee.party_epsilon, doubt=doubt, has_delta=bool(guarantee.delta))
+        inside = worth(guarantee.party_epsilon, doubt=doubt, delta=guarantee.delta)
         said.append(
             "Toward a party, which knows its own share of the noise, the factor is at most "
             f"{factor(guarantee.party_epsilon)}. {inside}"
@@ -98,22 +99,53 @@ def for_one_person(guarantee: Guarantee, *, stays: str = _STAYS) -> list[str]:
     return said
 
 
-def worth(epsilon: Fraction, *, doubt: str, has_delta: bool) -> str:
+def worth(epsilon: Fraction, *, doubt: str, delta: Fraction) -> str:
     """Say how sure somebody can become who has such a ``doubt``.
 
     Examples
     --------
     >>> from fractions import Fraction
-    >>> worth(Fraction(100), doubt="two answers equally likely", has_delta=False)
+    >>> worth(Fraction(100), doubt="two answers equally likely", delta=Fraction(0))
     'This is practically no protection. Someone who thinks two answers equally likely can become practically certain.'
     """
     sure = "practically certain" if epsilon > NONE_ABOVE else f"at most {certainty(epsilon)} sure of either"
-    apart = ", apart from δ" if has_delta else ""
-    return f"This is {protection(epsilon)}. Someone who thinks {doubt} can become {sure}{apart}."
+    return f"This is {protection(epsilon)}. Someone who thinks {doubt} can become {sure}{delta_apart(delta)}."
 
 
 def _in_or_out(kind: str) -> str:
     return f"it equally likely that a given {kind} is in the data or not"
+
+
+def any_user(release: Release) -> str:
+    """Say that users are protected whatever they did, where this program counted only some items of each; else nothing.
+
+    Where the data were limited before they were read, nobody knows whether every user was: :func:`exclusions` says so.
+
+    Examples
+    --------
+    >>> from anonhist.mechanisms import release
+    >>> from anonhist.privacy import PrivacyUnit
+    >>> from anonhist.profiles import Profile
+    >>> read = Profile([1], [2], unit=PrivacyUnit.user(max_items=3), order_key="0" * 32)
+    >>> any_user(release(read, epsilon=1))
+    'Any one user is protected, however many rows they have; at most 3 of them are counted.'
+    >>> any_user(release(Profile([1], [2]), epsilon=1))
+    ''
+    """
+    bound = release.guarantee.unit.max_items
+    # A reading that bounds users draws a key, and only such a reading tells what it left out.
+    if bound is None or (release.order_key is None and release.excess is None):
+        return ""
+    counted = f"at most {bound:,} of them {'is' if bound == 1 else 'are'} counted"
+    if release.excess is not None:
+        counted += f", and at most {release.excess.cap:,} more in the estimate of what was left out"
+    return f"Any one user is protected, however many rows they have; {counted}."
+
+
+def release_exclusions(release: Release) -> list[str]:
+    """Say what the promise of a release does not cover, first what follows from the unit."""
+    listed = exclusions(release.guarantee.unit)
+    return listed[1:] if any_user(release) else listed
 
 
 def exclusions(unit: PrivacyUnit) -> list[str]:
@@ -124,5 +156,5 @@ def exclusions(unit: PrivacyUnit) -> list[str]:
         unit.not_covered,
         f"Further releases of {again}: their budgets add up.",
         "What the running time or memory use of the program tells someone who watches the machine.",
-        "The data themselves, which stay where they were.",
+        "The original data file.",
     ]

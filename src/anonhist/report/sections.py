@@ -138,6 +138,7 @@ def promised(
     sentence: str | None = None,
     meaning: Sequence[str] | None = None,
     not_covered: Sequence[str] | None = None,
+    whom: str = "",
     also: str = "",
 ) -> str:
     """Return the section on the promise: one sentence, what it means, what it leaves out, and the exact statement.
@@ -146,13 +147,16 @@ def promised(
     ----------
     sentence, meaning, not_covered
         In other words than those that follow from the guarantee.
+    whom
+        Whom it is promised to, if not what the unit is called.
     also
         HTML put before what is not covered.
     """
     listed = exclusions(guarantee.unit) if not_covered is None else not_covered
+    means = paragraphs(meaning or for_one_person(guarantee))
     return (
         f'<h2>What was promised</h2><p class="promise">{html(sentence or plain_promise(guarantee))}</p>'
-        f"<h3>What this means for one person</h3>{paragraphs(meaning or for_one_person(guarantee))}{also}"
+        f"<h3>What this means for one {whom or guarantee.unit.kind}</h3>{means}{also}"
         f"<p>Not covered:</p><ul>{''.join(f'<li>{html(each)}</li>' for each in listed)}</ul>"
         + folded("The exact statement", f"<p>{html(str(guarantee))}</p>")
     )

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from anonhist.errors import UsageError
+from anonhist.errors import UsageError, kind_of
 from anonhist.local.surveys.estimate import FrequencyEstimate
-from anonhist.mechanisms import Comparison
+from anonhist.mechanisms import METRICS, Comparison
 from anonhist.properties.curve import Curve
 from anonhist.releases import Release
 from anonhist.releases.grouped import GroupedRelease
+from anonhist.report.comparison.figures import comparison_figure
 from anonhist.report.comparison.page import write_comparison
 from anonhist.report.curve.figures import curve_figure
 from anonhist.report.curve.page import write_curve
@@ -28,15 +29,16 @@ if TYPE_CHECKING:
     from anonhist.profiles import Profile
 
 
-def plot(shown: Release | Curve | FrequencyEstimate) -> Figure:
-    """Draw a release, a curve, or an estimate of frequencies.
+def plot(shown: Release | Curve | FrequencyEstimate | Comparison) -> Figure:
+    """Draw a release, a curve, an estimate of frequencies, or a comparison of mechanisms.
 
     Of a release, the prevalences φ_r against the count r, both on log scales, with 95 % intervals; of large profiles
     some 400 counts, evenly spread on the log scale and chosen by their place alone. Of released degrees, the share of
     the nodes with at least each degree, with its band. Of a curve, its values with their band, dashed where they are
     extrapolated. Of an estimate, the shares of at most 30 values with their intervals, those significantly above
-    zero first. Matplotlib is loaded when this is first called; pyplot never is. A notebook shows the figure as the last
-    expression of a cell, once, whether pyplot was loaded or not; ``figure.savefig(path)`` keeps it.
+    zero first. Of a comparison, the mean of its first metric against ε, a line for each mechanism. Matplotlib is loaded
+    when this is first called; pyplot never is. A notebook shows the figure as the last expression of a cell, once,
+    whether pyplot was loaded or not; ``figure.savefig(path)`` keeps it.
 
     Raises
     ------
@@ -60,7 +62,9 @@ def plot(shown: Release | Curve | FrequencyEstimate) -> Figure:
         return view_of(shown).figure(shown)
     if isinstance(shown, FrequencyEstimate):
         return frequencies_figure(shown)
-    raise _error(shown, "A Release, a Curve or a FrequencyEstimate")
+    if isinstance(shown, Comparison):
+        return comparison_figure(shown, METRICS[0], legend=True)
+    raise _error(shown)
 
 
 def write_report(
@@ -140,9 +144,12 @@ def write_sheet(
     elif isinstance(shown, Comparison):
         write_comparison(shown, sheet)
     else:
-        raise _error(shown, "A Release, a GroupedRelease, a Curve, a FrequencyEstimate or a Comparison")
+        raise _error(shown)
 
 
-def _error(shown: object, needed: str) -> UsageError:
-    message = f"{needed} is needed, such as rarefaction_curve(profile), not a {type(shown).__name__}."
+def _error(shown: object) -> UsageError:
+    message = (
+        "A Release, a GroupedRelease, a Curve, a FrequencyEstimate or a Comparison is needed, such as "
+        f"rarefaction_curve(profile), not {kind_of(shown)}."
+    )
     return UsageError(message)

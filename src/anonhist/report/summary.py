@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from anonhist.report.kinds import view_of
+from anonhist.report.promise import any_user
 from anonhist.report.remarks import remarks
-from anonhist.report.wording import expected_error, interval, many, promise_lines, share_of_items
+from anonhist.report.wording import expected_error, free_arithmetic, interval, many, promise_lines, share_of_items
 
 if TYPE_CHECKING:
     from anonhist.properties.estimate import Estimate
@@ -21,9 +22,14 @@ def facts(release: Release) -> list[tuple[str, str]]:
     unit = release.guarantee.unit
     words = release.words
     runs = release.error.simulations
+    found = release.error.sorted_l1
+    about = (
+        f"less than {words.error.format('one').removesuffix('s')} expected"
+        if found is not None and found.value < 0.5  # it would be written as 0
+        else f"about {words.error.format(expected_error(release.error))} expected{share_of_items(release)}"
+    )
     expected = (
-        f"about {words.error.format(expected_error(release.error))} expected{share_of_items(release)} (sorted ℓ1,"
-        f" {runs} simulations)."
+        f"{about} (sorted ℓ1, {runs} simulations)."
         if runs
         else "not simulated (0 simulations), so there is no expected error and no interval based on one."
     )
@@ -39,9 +45,11 @@ def facts(release: Release) -> list[tuple[str, str]]:
         ("Released", f"{words.many_items(profile.n)} of {labels}{capped}.{own}"),
         *view_of(release).facts(release),
         *promise_lines(release.guarantee),
+        *([("Users", everyone)] if (everyone := any_user(release)) else []),
         ("Mechanism", f"{release.mechanism.name}. {release.reason}"),
         ("Error", expected),
         *remarks(release),
+        *([("Arithmetic", f"{clause}.")] if (clause := free_arithmetic(release.guarantee)) else []),
     ]
 
 

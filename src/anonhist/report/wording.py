@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from anonhist.privacy import certainty, strength, warning
+from anonhist.privacy.guarantee import delta_apart
 from anonhist.privacy.protection import NONE_ABOVE
 from anonhist.properties.estimate import format_number
 from anonhist.properties.statement import Holds
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from anonhist.releases import Release, ReleaseError
 
 
+_COSTS_NOTHING = "so floating point costs nothing"
 # What :func:`promise_lines` calls its lines.
 PROMISE_NAMES = ("Promise", "Protection", "Toward a party", "Warning")
 
@@ -34,11 +36,32 @@ def promise_lines(guarantee: Guarantee) -> list[tuple[str, str]]:
     >>> [name for name, _ in promise_lines(made)]
     ['Promise', 'Protection']
     """
-    lines = [("Promise", guarantee.sentence), ("Protection", protection_line(guarantee.epsilon))]
+    lines = [
+        ("Promise", _without_arithmetic(guarantee)),
+        ("Protection", protection_line(guarantee.epsilon, guarantee.delta)),
+    ]
     if guarantee.party_epsilon is not None:
-        lines.append(("Toward a party", protection_line(guarantee.party_epsilon)))
+        lines.append(("Toward a party", protection_line(guarantee.party_epsilon, guarantee.delta)))
     said = warning(guarantee.epsilon)
     return [*lines, ("Warning", said)] if said else lines
+
+
+def free_arithmetic(guarantee: Guarantee) -> str:
+    """Return the clause that says that arithmetic costs nothing; empty where the guarantee says anything else of it.
+
+    Examples
+    --------
+    >>> from anonhist.mechanisms import FrobeniusMechanism
+    >>> free_arithmetic(FrobeniusMechanism(1).guarantee)
+    'noise is exact and added to whole numbers, so floating point costs nothing'
+    """
+    return next((each for each in guarantee.arithmetic.split("; ") if each.endswith(_COSTS_NOTHING)), "")
+
+
+def _without_arithmetic(guarantee: Guarantee) -> str:
+    """Return the guarantee in a sentence, without a clause on arithmetic that limits nothing; files have it whole."""
+    clause = free_arithmetic(guarantee)
+    return guarantee.sentence.replace(f"; {clause}", "", 1) if clause else guarantee.sentence
 
 
 def promise_of(guarantee: Guarantee) -> tuple[list[str], list[tuple[str, str]]]:
@@ -47,17 +70,19 @@ def promise_of(guarantee: Guarantee) -> tuple[list[str], list[tuple[str, str]]]:
     return [text for name, text in lines if name == "Warning"], [line for line in lines if line[0] != "Warning"]
 
 
-def protection_line(epsilon: Fraction) -> str:
-    """Say on one line what an epsilon is worth.
+def protection_line(epsilon: Fraction, delta: Fraction) -> str:
+    """Say on one line what an epsilon is worth, and apart from which δ.
 
     Examples
     --------
     >>> from fractions import Fraction
-    >>> protection_line(Fraction(4))
-    'weak: even odds on what was protected can become at most 98.3 %.'
+    >>> protection_line(Fraction(4), Fraction(0))
+    'weak: someone at 50:50 can become at most 98.3 % sure.'
+    >>> protection_line(Fraction(1), Fraction(1, 1000))
+    'moderate: someone at 50:50 can become at most 73.2 % sure, apart from δ = 0.001.'
     """
-    odds = f"at most {certainty(epsilon)}" if epsilon <= NONE_ABOVE else "practical certainty"
-    return f"{strength(epsilon)}: even odds on what was protected can become {odds}."
+    sure = f"at most {certainty(epsilon)} sure" if epsilon <= NONE_ABOVE else "practically certain"
+    return f"{strength(epsilon)}: someone at 50:50 can become {sure}{delta_apart(delta)}."
 
 
 def with_error(value: float, error: float) -> str:

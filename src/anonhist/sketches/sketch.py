@@ -467,10 +467,13 @@ class Sketch(Shown, Saved):
     __hash__ = None  # type: ignore[assignment]  # a sketch changes
 
     def __repr__(self) -> str:
-        gammas = ", ".join(short_decimal(part.gamma) for part in self.noise[:3])
-        more = f", … {len(self.noise)} in all" if len(self.noise) > 3 else ""
+        try:
+            promised = f"epsilon={short_decimal(self.guarantee.epsilon)}"
+        except UsageError:  # shares of the noise are missing
+            promised = "no guarantee"
+        parts = f", {len(self.noise):,} parts of noise" if len(self.noise) > 1 else ""
         clipped = "" if self.clipped is None else f", clipped={self.clipped}"
-        return f"{type(self).__name__}({self.addresses.size:,} counters, {self.unit}, gamma={gammas}{more}{clipped})"
+        return f"{type(self).__name__}({self.addresses.size:,} counters, {self.unit}, {promised}{parts}{clipped})"
 
     def __reduce__(self) -> tuple[object, ...]:
         fields = ("unit", "relation", "users_in", "noise", "counters", "clipped")

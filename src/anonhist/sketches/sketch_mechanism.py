@@ -223,6 +223,13 @@ def _text_of(shared: tuple[SharedNoise, ...] | None) -> str:
 def noisy(observed: Counters, distribution: NoiseDistribution, *, rng: np.random.Generator) -> Counters:
     """Return public counters with simulated noise; of many that are alike it is drawn as how many get how much.
 
+    From a profile to the empirical profile of its noisy histogram: Algorithm 1 of Wu and Pagh, on which their analysis
+    rests.
+
+    References
+    ----------
+    .. [1] H. Wu, R. Pagh, *Profile Reconstruction from Private Sketches*, ICML 2024, algorithm 1.
+
     Examples
     --------
     >>> from fractions import Fraction

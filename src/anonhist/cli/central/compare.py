@@ -103,19 +103,17 @@ def compare(
         epsilons=_parts(epsilon), mechanisms=None if mechanism is None else _parts(mechanism), repeats=repeats
     )
     check_public_numbers({name: number for name, number in own.items() if name in PUBLIC_NUMBERS}, names)
-    say_line(f"Warning: {NOT_PRIVATE}", sys.stderr, bold=True, fg="red")
     released = released_source(source)
+    if released is None:
+        say_line(f"Warning: {NOT_PRIVATE}", sys.stderr, bold=True, fg="red")
     with reading_bars("Comparing", quiet=outputs.quiet, is_private=released is None) as bars:
-        if released is None:
-            profile = profile_of_source(source, reading, protection, bars)
-        else:
-            # The file is public, so any unit may be compared for.
-            profile = released.profile.with_unit(protection.unit or released.profile.unit)
+        data = profile_of_source(source, reading, protection, bars) if released is None else released
         comparison = compare(
-            profile,
+            data,
             epsilons=budgets,
             mechanisms=names,
             repeats=repeats,
+            unit=protection.unit,
             relation=protection.relation,
             progress=bars.working,
             **own,
@@ -134,7 +132,7 @@ def _say(comparison: Comparison, stream: TextIO) -> None:
     from anonhist.report.comparison.wording import HOW_TO_READ, advice, basis, notes
 
     console, has_tables = console_on(stream, widest=100), stream is sys.stdout
-    for sentence in (advice(comparison), basis(comparison), *map(as_typed, notes(comparison))):
+    for sentence in filter(None, (advice(comparison), basis(comparison), *map(as_typed, notes(comparison)))):
         # Beside CSV a sentence is a line, as with other commands.
         console.print(sentence, markup=False, soft_wrap=not has_tables and not stream.isatty())
     if has_tables:

@@ -6,10 +6,12 @@ import math
 import sys
 from functools import partial
 from inspect import signature
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from anonhist.catalogue import load
 from anonhist.catalogue.properties import OPTIONS, PROPERTIES
 from anonhist.cli.arguments import command_to_publish, whole_number
 from anonhist.cli.decorators import OneOf, WholeNumber, catalogue_options, given_options, option_word
@@ -18,7 +20,7 @@ from anonhist.cli.output import say_line
 from anonhist.cli.picking import group_option
 from anonhist.cli.reading import PROTECTED, READING, profile_of_source, reading_bars, released_source
 from anonhist.cli.sections import SectionedCommand
-from anonhist.errors import UsageError, spell_out
+from anonhist.errors import UsageError, mask, spell_out
 from anonhist.privacy import PrivacyUnit
 
 if TYPE_CHECKING:
@@ -81,8 +83,26 @@ further privacy.
 """
 
 
+class _PropertyName(OneOf):
+    """The name of a property; a source or a method in its place is known for what it is."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the name, or refuse what is none."""
+        if value in self.choices:
+            return value
+        # No property has a point or a slash in its name, as nearly all sources have.
+        if value == "-" or {".", "/"} & {*value} or Path(value).exists():
+            raise UsageError(f"Name the property first: anonhist estimate {EVERYTHING} {mask(value)}.")
+        owners = [name for name, entry in PROPERTIES.items() if entry.methods and value in load(entry.methods)]
+        if owners:
+            raise UsageError(
+                f"{value} is a method of {', '.join(owners)}: give a property, and the method as --method {value}."
+            )
+        return super().convert(value, param, ctx)
+
+
 @click.command(cls=SectionedCommand, sections=_SECTIONS, epilog=_EXAMPLES, help=_HELP)
-@click.argument("property_", metavar="PROPERTY", type=OneOf(tuple(_MEANINGS)))
+@click.argument("property_", metavar="PROPERTY", type=_PropertyName(tuple(_MEANINGS)))
 @click.argument("source")
 @catalogue_options(OPTIONS)
 @level_option("Confidence level of the interval.")
@@ -94,7 +114,7 @@ further privacy.
     "--known-items",
     type=WholeNumber(),
     metavar="N",
-    help="The exact number of items where everyone knows it; else a third of epsilon may go to estimating it.",
+    help="The exact number of items, if it is public; otherwise a third of epsilon may be spent estimating it.",
 )
 @output_options(also_printed=" and the warning that estimates are not private")
 def estimate(
@@ -215,7 +235,7 @@ def _private_question(name: str, options: dict[str, Any], level: float, promise:
         raise UsageError(f"There is no private estimator of {name}: {_FROM_RELEASE}.")
     known, method = PRIVATE_PROPERTIES[name], options.get("method")
     if method in _UNBOUNDED and method not in known.methods:
-        message = f"The method {method} has unbounded sensitivity, so noise cannot make it private: {_FROM_RELEASE}."
+        message = f"One item can change {method} without limit, so noise cannot protect it: {_FROM_RELEASE}."
         raise UsageError(message)
     known.check(f"a private estimate of {name}", options)
     return lambda data, _: Estimates(((name, known.estimate(data, level=level, **promise, **options)),))

@@ -19,7 +19,7 @@ from anonhist.cli.options import (
     simulations_option,
 )
 from anonhist.cli.output import say_line
-from anonhist.cli.reading import READING, profile_of_source, reading_bars
+from anonhist.cli.reading import READING, profile_of_source, reading_bars, refuse_release
 from anonhist.cli.sections import SectionedCommand
 from anonhist.cli.targets import STDOUT
 from anonhist.errors import UsageError
@@ -107,9 +107,10 @@ def release(
 
     A profile says how many labels occur once, how many twice, and so on, but not which labels.
 
-    SOURCE is a file (.csv, .tsv, .jsonl or .parquet; .gz and .zst too), a pattern such as 'logs/*.csv', a database
-    (duckdb:///FILE; sqlite:///FILE and postgresql://… with the extra [ibis]), or - for standard input. For standard
-    input, also give its format: --format labels for one label per line, --label COLUMN for CSV, or another --format.
+    SOURCE is a file (.csv, .tsv, .jsonl, .parquet or .txt; .gz and .zst too), a pattern such as 'logs/*.csv', a
+    database (duckdb:///FILE; sqlite:///FILE and postgresql://… with the extra [ibis]), or - for standard input. For
+    standard input and .txt files, also say what the lines are: --format labels for one label per line, --label COLUMN
+    for columns with a header (CSV; in .txt files separated by tabs), or another --format.
 
     Without -o, the release is written to release.json in the working directory, or as CSV to standard output in a pipe.
     """
@@ -155,6 +156,7 @@ def release(
         excess_cap=excess_cap,
         users_bound=protection.max_per_user,
     )
+    refuse_release(source)
     destination = outputs.for_release(source)
     is_csv = destination.target == STDOUT or str(destination.target).lower().endswith(".csv")
     if prepared.excess and outputs.quiet and outputs.page is None and is_csv:

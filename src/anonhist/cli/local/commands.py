@@ -16,6 +16,6 @@ from anonhist.cli.lazy_group import LazyGroup
 def local() -> None:
     """Estimate frequencies from randomized reports.
 
-    Each device randomizes its own person's value, so nobody else learns it. Many reports together still show how
-    frequent each value is.
+    Each device randomizes its own value before sending it, so every report is deniable to a degree set by ε. Many
+    reports together still show how frequent each value is.
     """

@@ -36,5 +36,11 @@ def merge(*, sources: tuple[str, ...], outputs: Outputs) -> None:
     check_sketch(outputs, *sources)
     merged = read_sketch(sources[0])
     for source in sources[1:]:
-        merged.merge(read_sketch(source))
+        other = read_sketch(source)
+        if other.addresses != merged.addresses:
+            raise UsageError(
+                "Only sketches with the same domain, or with the same key and number of buckets, can be merged: make "
+                "one like the other with 'anonhist sketch new --like SKETCH'."
+            )
+        merged.merge(other)
     write_sketch(merged, outputs)

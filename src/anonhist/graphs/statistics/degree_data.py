@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from anonhist.errors import UsageError
+from anonhist.errors import UsageError, kind_of
 from anonhist.graphs.graph import Degrees, Graph
 from anonhist.graphs.kind import DegreeMechanism
 from anonhist.graphs.policy import SIMPLE, Direction, EdgePolicy
@@ -90,7 +90,7 @@ class DegreeData:
             return cls(degrees.profile, degrees.policy, degrees.num_zeros)
         if isinstance(degrees, Profile):
             return cls(degrees, EdgePolicy(Direction.IN) if degrees.unit.degrees == 1 else SIMPLE)
-        message = f"Degrees are needed, such as a Release of release_degrees or a Graph, not a {type(data).__name__}."
+        message = f"Degrees are needed, such as a Release of release_degrees or a Graph, not {kind_of(data)}."
         raise UsageError(message)
 
     @property

@@ -1,4 +1,4 @@
-"""The bucket of a label in each cohort: by hashing any text, or by permuting a known alphabet.
+"""The bucket of a label in each cohort: by hashing any text, or by permuting a known alphabet, modulo k.
 
 All parties compute the same result: the key and the numbers below are public. This file is the exact specification,
 together with that of the keyed hash and of multiply-shift in docs/hashing.md.
@@ -100,6 +100,16 @@ class HashedCohorts:
         """Probability of each bucket for a label under a random key: its width divided by 2¹⁶, shape (k,)."""
         return bucket_widths(self.buckets) / (1 << 16)
 
+    @property
+    def chances(self) -> NDArray[np.float64]:
+        """Probability, over the keys, that each bucket is among the h of a label, shape (k,)."""
+        return np.asarray(1 - (1 - self.shares) ** self.hashes)
+
+    @property
+    def collision(self) -> float:
+        """Probability, over the keys, that one label's bucket under a function is among those of another label."""
+        return float(self.shares @ self.chances)
+
     def codes(self, values: Any) -> NDArray[np.uint16]:
         """Return the words of each label, shape (m, 4).
 
@@ -137,17 +147,19 @@ class HashedCohorts:
 
 @frozen(kw_only=True)
 class PermutedCohorts:
-    """Functions for a known alphabet: each is a permutation of its k labels, so labels never collide.
+    """Functions for a known alphabet: each permutes its S labels and takes places modulo k, so few labels collide.
 
-    Function j = c·h + i gives label number s its rank, from 0, among all labels in the ascending order of the numbers
-    ``v(j, s)``, ties by s: the first eight bytes, little-endian, of the keyed hash of the eight bytes that are j in
-    four, little-endian, and then s in four, little-endian; under the UTF-8 of the key. It is a minimal perfect hash of
-    the set.
+    Function j = c·h + i gives label number s the place ``rank mod k``, with its rank, from 0, among all labels in the
+    ascending order of the numbers ``v(j, s)``, ties by s: the first eight bytes, little-endian, of the keyed hash of
+    the eight bytes that are j in four, little-endian, and then s in four, little-endian; under the UTF-8 of the key.
+    The rank is a minimal perfect hash of the set. If k is at least S, labels never collide, and S places are used.
 
     Parameters
     ----------
     alphabet
         The labels.
+    buckets
+        k, from 2 to 65,536; by default as many as there are labels.
     cohorts, hashes, key
         As in :class:`HashedCohorts`.
 
@@ -162,26 +174,52 @@ class PermutedCohorts:
     >>> functions = PermutedCohorts(alphabet=Alphabet(4), cohorts=1, key="example")
     >>> sorted(functions.all_places(functions.codes([0, 1, 2, 3]))[0].tolist())
     [0, 1, 2, 3]
+    >>> halves = PermutedCohorts(alphabet=Alphabet(4), buckets=2, cohorts=1, key="example")
+    >>> sorted(halves.all_places(halves.codes([0, 1, 2, 3]))[0].tolist())
+    [0, 0, 1, 1]
     """
 
     alphabet: Alphabet
+    buckets: Converted[SupportsIndex | None, int] = completed(lambda self, given: self._places(given), default=None)
     cohorts: Converted[SupportsIndex, int] = converted(partial(parse_whole_number, name="cohorts", most=MOST_COHORTS))
     hashes: Converted[SupportsIndex, int] = completed(_whole_hashes, default=1)
     key: Checked[str] = converted(check_key)
 
     def __post_init__(self) -> None:
         if self.cohorts * self.hashes * self.alphabet.size > MOST_PLACES:
-            raise UsageError("The permutations have more than 2^27 entries; take fewer cohorts or name buckets.")
+            raise UsageError(
+                "The permutations have more than 2^27 entries; take fewer cohorts, or buckets without an alphabet."
+            )
+        if self.buckets * self.cohorts > MOST_PLACES:
+            raise UsageError("This needs more than 2^27 counts; take fewer buckets or cohorts.")
+
+    def _places(self, given: SupportsIndex | None) -> int:
+        if given is None:
+            return self.alphabet.size
+        return parse_whole_number(given, name="buckets", least=2, most=MOST_BUCKETS)
 
     @property
-    def buckets(self) -> int:
-        """As many as there are labels."""
-        return self.alphabet.size
+    def sizes(self) -> NDArray[np.int64]:
+        """How many labels each place has under any of the functions: ⌊S/k⌋ or ⌈S/k⌉, shape (k,)."""
+        each, more = divmod(self.alphabet.size, self.buckets)
+        return each + (np.arange(self.buckets) < more).astype(np.int64)
 
     @property
     def shares(self) -> NDArray[np.float64]:
-        """1/k each, shape (k,)."""
-        return np.full(self.alphabet.size, 1 / self.alphabet.size)
+        """Probability of each place for a label under a random key, shape (k,)."""
+        return np.asarray(self.sizes / self.alphabet.size)
+
+    @property
+    def collision(self) -> float:
+        """Probability, over the keys, that one label's place under a function is among those of another label.
+
+        Under the same function, another label has the place with probability ``(n_j − 1)/(S − 1)`` if it has n_j
+        labels; under each of the others with probability ``n_j/S``.
+        """
+        shares, others = self.shares, self.alphabet.size - 1
+        apart = 1 - np.maximum(self.sizes - 1, 0) / max(1, others)
+        # Written so that it is exactly 0 with one function and a place for each label.
+        return float(shares @ (1 - apart * (1 - shares) ** (self.hashes - 1)))
 
     def codes(self, values: Any) -> NDArray[np.int64]:
         """Return the number of each value in the alphabet."""
@@ -203,7 +241,7 @@ class PermutedCohorts:
         out = np.empty((self.cohorts * self.hashes, labels.size), dtype=np.int32)
         for function, ranks in enumerate(out):
             numbers = hash_words(labels | np.uint64(function), key=self.key.encode())[:, 0]
-            ranks[np.argsort(numbers, kind="stable")] = np.arange(labels.size, dtype=np.int32)
+            ranks[np.argsort(numbers, kind="stable")] = np.arange(labels.size, dtype=np.int32) % self.buckets
         return read_only(out)
 
 

@@ -1,4 +1,4 @@
-"""Surveys with cohorts: for any text, hashed into few buckets, or for a known alphabet, permuted."""
+"""Surveys with cohorts: for any text, hashed into few buckets, or for a known alphabet, permuted, then modulo k."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class CohortSurvey(Survey, SupportProbabilities):
     alphabet
         The labels, as in other surveys, if all are known; None for any text.
     buckets
-        k, the number of places for text, from 2 to 65,536; None if there is an alphabet.
+        k, the number of places, from 2 to 65,536; None for as many as the alphabet has labels.
     cohorts
         C, from 1 to 65,536. The cohort is public.
     key
@@ -80,8 +80,8 @@ class CohortSurvey(Survey, SupportProbabilities):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if (self.alphabet is None) == (self.buckets is None):
-            raise UsageError("Give either the number of buckets (for any text) or an alphabet (for known labels).")
+        if self.alphabet is None and self.buckets is None:
+            raise UsageError("Give the number of buckets (for any text), an alphabet (for known labels), or both.")
         _ = self.functions  # which refuse invalid parameters
 
     @property
@@ -95,16 +95,18 @@ class CohortSurvey(Survey, SupportProbabilities):
         if self.alphabet is None:
             assert self.buckets is not None  # noqa: S101  # one of them is given
             return HashedCohorts(buckets=self.buckets, cohorts=self.cohorts, hashes=self.hashes, key=self.key)
-        return PermutedCohorts(alphabet=self.alphabet, cohorts=self.cohorts, hashes=self.hashes, key=self.key)
+        return PermutedCohorts(
+            alphabet=self.alphabet, buckets=self.buckets, cohorts=self.cohorts, hashes=self.hashes, key=self.key
+        )
 
     @property
     def places(self) -> int:
-        """How many places a function has, k: the buckets, or as many as there are labels."""
+        """How many places a function has, k: the buckets, by default as many as there are labels."""
         return self.functions.buckets
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """As of other surveys, with either the alphabet or the number of buckets."""
+        """As of other surveys, with the alphabet, the number of buckets, or both, as they were given."""
         return {name: value for name, value in super().parameters.items() if value is not None}
 
     def matrix(self, labels: Iterable[Any] | None = None) -> tuple[tuple[ExponentialQuotient, ...], ...]:
@@ -135,15 +137,20 @@ class CohortSurvey(Survey, SupportProbabilities):
         """The effect of one forged report on estimates label by label; κ is the probability of a collision.
 
         It adds ``((1 − q)/(p − q) − κ)/(1 − κ)`` to a label if it supports all of its places, and
-        ``(−q/(p − q) − κ)/(1 − κ)`` if it supports none. With an alphabet, it supports as many labels as places. Least
+        ``(−q/(p − q) − κ)/(1 − κ)`` if it supports none. With an alphabet, it supports the labels of its places. Least
         squares over all labels give a report other weights, which may be larger.
         """
         (_, q, gap), kappa = self._probabilities, self._collision
         inside = ((1 - q) / gap - kappa) / (1 - kappa)
         outside = (-q / gap - kappa) / (1 - kappa)
-        if self.alphabet is None:
+        functions = self.functions
+        if isinstance(functions, HashedCohorts):
             return ForgedWeight(max(abs(inside), abs(outside)), math.inf, _ONE_BY_ONE)
-        weight = forged_weight(self.alphabet.size, self._support_sizes, inside=inside, outside=outside)
+        # A report with fewer places supports fewest labels if these are the places with the fewest.
+        sizes = np.sort(functions.sizes)
+        least, most = self._support_sizes
+        labels = int(sizes[:least].sum()), int(sizes[self.places - most :].sum())
+        weight = forged_weight(functions.alphabet.size, labels, inside=inside, outside=outside)
         return replace(weight, condition=_ONE_BY_ONE)
 
     @abstractmethod
@@ -239,12 +246,13 @@ class CohortSurvey(Survey, SupportProbabilities):
         self, supports: Supports, names: tuple[str, ...] | None, cohorts: NDArray[np.int64] | None = None
     ) -> NDArray[np.float64] | None:
         """Return the probability that unnamed labels, all equally frequent, support each cell; None without any."""
-        if self.alphabet is None:
-            return np.tile(self._chances, (supports.cohorts, 1))
-        rest = self.alphabet.size - supports.values
+        functions = self.functions
+        if isinstance(functions, HashedCohorts):
+            return np.tile(functions.chances, (supports.cohorts, 1))
+        rest = functions.alphabet.size - supports.values
         if names is None or not rest:
             return None
-        unlisted = np.delete(np.arange(self.alphabet.size), self._codes_of(names))
+        unlisted = np.delete(np.arange(functions.alphabet.size), self._codes_of(names))
         places = self._places_in(np.arange(self.cohorts) if cohorts is None else cohorts, unlisted)
         return Supports(places, supports.cohorts, self.places).spread(np.full(rest, 1 / rest))
 
@@ -256,12 +264,4 @@ class CohortSurvey(Survey, SupportProbabilities):
     @property
     def _collision(self) -> float:
         """Probability, over the keys, that one label's place is among those of another."""
-        if self.alphabet is not None:
-            # Under the same permutation they never collide; under the others they may.
-            return 1 - (1 - 1 / self.places) ** (self.hashes - 1)
-        return float(self.functions.shares @ self._chances)
-
-    @property
-    def _chances(self) -> NDArray[np.float64]:
-        """Probability, over the keys, that each place is among those of a text."""
-        return np.asarray(1 - (1 - self.functions.shares) ** self.hashes)
+        return self.functions.collision

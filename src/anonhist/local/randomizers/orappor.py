@@ -15,17 +15,17 @@ class ORAPPOR(BloomSurvey):
     """O-RAPPOR: h hashes of the value set bits of k, each kept with probability ``z/(1 + z)``, ``z = e^(ε/(2h))``.
 
     Two values differ in at most 2h bits, so a bit may cost ε/(2h). More hashes do not help: one hash and many bits have
-    the lowest error. With an alphabet, each hash is a permutation of it; one cohort and one hash are k-RAPPOR, labels
-    renamed.
+    the lowest error. With an alphabet, each hash is a permutation of it, modulo k if buckets are given, too; one
+    cohort, one hash and a bit for each label are k-RAPPOR, labels renamed.
 
     Parameters
     ----------
     buckets
-        k, bits for any text; more bits mean fewer collisions.
+        k, bits for any text; more bits mean fewer collisions. With an alphabet, by default, one for each label.
     alphabet
-        Instead of buckets: labels, their number k, or an :class:`Alphabet`.
+        Labels, their number, or an :class:`Alphabet`, if all of them are known.
     cohorts
-        C; 2 or more for any text, 1 with an alphabet.
+        C; 2 or more for any text, 1 with a bit for each label of an alphabet.
     hashes
         h, from 1 to 64.
     key
@@ -38,7 +38,7 @@ class ORAPPOR(BloomSurvey):
     Raises
     ------
     UsageError
-        If both or neither of alphabet and buckets are given, or a number is out of range.
+        If neither alphabet nor buckets are given, or a number is out of range.
 
     References
     ----------

@@ -29,17 +29,20 @@ class ORR(CohortSurvey):
     """O-RR: ``Q(y, c | s) = (1 + (e^ε − 1)·[hash_c(s) = y]) / (C(e^ε + k − 1))``, k-RR on a hash of the value.
 
     Two values with the same hash have the same distribution, so collisions cost accuracy, not privacy. With an
-    alphabet, each cohort permutes it instead: there are no collisions, and one cohort is k-RR with its labels renamed.
+    alphabet, each cohort permutes it instead, modulo k if buckets are given, too: with a bucket for each label there
+    are no collisions, and one cohort is k-RR with its labels renamed.
 
     Parameters
     ----------
     buckets
-        k, for any text: about the expected number of values; more for large ε, fewer for small ε.
+        k: about e^ε + 1 had the lowest error, but no more than the expected number of values. With an alphabet, as many
+        as there are labels, by default.
     alphabet
-        Instead of buckets: labels, their number k, or an :class:`Alphabet`.
+        Labels, their number, or an :class:`Alphabet`, if all of them are known.
     cohorts
-        C; at least 2 for any text, so that colliding labels are separated across cohorts, and 8 to 16 if there are many
-        more candidates than buckets. With an alphabet, 1 is as good as any number.
+        C; at least 2 if there are fewer buckets than labels, so that colliding labels are separated across cohorts, and
+        so many that C·k is several times the number of candidates. With a bucket for each label of an alphabet, 1 is as
+        good as any number.
     key
         Public text that determines the hash functions.
     epsilon
@@ -50,7 +53,7 @@ class ORR(CohortSurvey):
     Raises
     ------
     UsageError
-        If both or neither of alphabet and buckets are given, or a number is out of range.
+        If neither alphabet nor buckets are given, or a number is out of range.
 
     References
     ----------

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 LARGEST_EPSILON, SMALLEST_EPSILON = Fraction(64), Fraction(1, 10**9)
 ARITHMETIC = (
     "every answer is randomized on the device of the person who gives it, with exact probabilities, so nobody has to "
-    "be trusted with it"
+    "be trusted with it as long as the device follows the survey"
 )
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from anonhist.errors import DataError, UsageError
+from anonhist.errors import DataError, UsageError, kind_of
 from anonhist.frozen import Converted, converted, frozen
 from anonhist.local.surveys.alphabet import Alphabet
 from anonhist.local.surveys.estimate import refuse_least_squares
@@ -266,7 +266,7 @@ class Survey(Shown, Saved, ABC):
         [False]
         """
         if not isinstance(reports, Reports):
-            message = f"Only reports can be tallied, not a {type(reports).__name__}: randomize the values first."
+            message = f"Only reports can be tallied, not {kind_of(reports)}: randomize the values first."
             raise UsageError(message)
         columns = reports.checked(self.digest, self.columns)
         mask = np.ones(len(reports), dtype=np.bool_)

@@ -135,7 +135,7 @@ def invert(low: _Numbers, high: _Numbers) -> KPlusBand:
     [[2, 1, 0, 0], [2, 2, 1, 0]]
     """
     lows, highs = whole(low), _whole_highs(high)
-    ends = np.unique(np.concatenate((lows, highs)))
+    ends = _distinct(np.concatenate((lows, highs)))
     ends = ends[ends > 0]
     reached = (np.searchsorted(-side, -ends, side="right") for side in (lows, highs))
     return KPlusBand(*merge_steps(ends, *reached))
@@ -148,7 +148,7 @@ def differences(
 
     The counts are those at which the bounds change, and ``more``.
     """
-    places = np.unique(np.concatenate((reaching.ends - 1, reaching.ends, *more)))
+    places = _distinct(np.concatenate((reaching.ends - 1, reaching.ends, *more)))
     places = places[places > beyond]
     # The largest possible count has no successor.
     (low, high), (next_low, next_high) = reaching.at(places), reaching.at(np.minimum(places, MAX_ITEMS - 1) + 1)
@@ -172,3 +172,15 @@ def merge_steps(
     kept = np.ones(ends.size, dtype=np.bool_)
     kept[:-1] = (np.diff(lows) != 0) | (np.diff(highs) != 0)
     return ends[kept], lows[kept], highs[kept]
+
+
+def _distinct(values: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the distinct values, all ≥ 0, ascending: for values in order much faster than ``np.unique`` with its hash.
+
+    Examples
+    --------
+    >>> _distinct(np.array([7, 2, 2, 0, 9, 7])).tolist()
+    [0, 2, 7, 9]
+    """
+    ordered = np.sort(values, kind="stable")
+    return np.asarray(ordered[np.diff(ordered, prepend=-1) != 0])

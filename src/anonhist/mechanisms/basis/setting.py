@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from anonhist.errors import DataError, UsageError
+from anonhist.errors import DataError, UsageError, kind_of
 from anonhist.frozen import Checked, Converted, converted, frozen
 from anonhist.privacy import (
     Guarantee,
@@ -190,7 +190,11 @@ class Setting:
             )
         admitted = self.publishable(profile)
         if number := self.exceeded_number(admitted):
-            raise UsageError(f"`{number}` is below the data: give a larger number, known without looking at the data.")
+            # Whoever tries until a number fits has learned from the data what fits.
+            raise UsageError(
+                f"The data exceed `{number}`, and this refusal already reveals that: do not try other values, but use "
+                "a bound known in advance, or the default mechanism, which needs none."
+            )
         return admitted
 
     def publishable(self, released: Profile) -> Profile:
@@ -229,7 +233,7 @@ def check_profile(profile: object) -> None:
     if isinstance(profile, Release):
         raise UsageError("This is already a release and can be published as it is: give a private profile.")
     if not isinstance(profile, Profile):
-        raise UsageError(f"A profile is needed, such as read_profile(data) returns, not a {type(profile).__name__}.")
+        raise UsageError(f"A profile is needed, such as read_profile(data) returns, not {kind_of(profile)}.")
 
 
 def cap_counts(profile: Profile, max_count: int) -> Profile:

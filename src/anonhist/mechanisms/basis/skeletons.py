@@ -43,8 +43,6 @@ class CentralMechanism(Setting, ABC):
     name: ClassVar[str]
     # The effect of floating point, as a clause.
     rounding: ClassVar[str] = NOISE_IS_EXACT
-    # Comparisons on data with more items leave it out.
-    most_items: ClassVar[int | None] = None
     # Its releases keep evidence from noisy values, so files may hold intervals made from it.
     keeps_noisy_values: ClassVar[bool] = False
 

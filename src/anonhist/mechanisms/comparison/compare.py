@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from anonhist.catalogue.mechanisms import PUBLIC_NUMBERS, takers
-from anonhist.errors import DataError, UsageError
+from anonhist.errors import DataError, UsageError, kind_of
 from anonhist.mechanisms.basis.setting import Setting, check_relation, check_unit, whole_items
 from anonhist.mechanisms.comparison.metrics import ERRORS, METRICS, SECONDS
 from anonhist.mechanisms.comparison.rows import Comparison, ComparisonRow, Skipped
@@ -62,7 +62,7 @@ def compare(
     Parameters
     ----------
     profile
-        Data that need no protection, such as public data or a release.
+        Data that need no protection, such as public data or a release, which may be compared for any unit.
     epsilons
         Budgets.
     mechanisms
@@ -100,12 +100,14 @@ def compare(
     >>> [(row.mechanism, str(row.epsilon), row.metric) for row in found.rows][:2]
     [('frobenius', '1', 'sorted_l1'), ('frobenius', '1', 'sorted_l2')]
     """
+    of_release = isinstance(profile, Release)
     if isinstance(profile, Release):
-        profile = profile.profile
+        # It is public, so releases of it may protect any unit.
+        profile = profile.profile.with_unit(profile.profile.unit if unit is None else check_unit(unit))
     if not isinstance(profile, Profile):
         raise UsageError(
-            "A profile is needed, such as read_profile(data) returns, or the profile of a release, not a "
-            f"{type(profile).__name__}."
+            "A profile is needed, such as read_profile(data) returns, or the profile of a release, not "
+            f"{kind_of(profile)}."
         )
     budgets, names, runs = check_comparison(epsilons=epsilons, mechanisms=mechanisms, repeats=repeats)
     given = {"public_items": public_items, "public_labels": public_labels, "public_cap": public_cap}
@@ -120,10 +122,14 @@ def compare(
         owned = " and ".join(owners)
         raise UsageError(f"`shares` applies only to {owned}, which is not compared; leave it out.")
     options = {**known, **taken, **({} if shares is None else {"shares": shares})}
-    entrants, skipped = entrants_of(budgets, names, protected, relation, options, items=truth.n)
+    entrants, skipped = entrants_of(budgets, names, protected, relation, options)
     rows: list[ComparisonRow] = []
     for number, (name, mechanism) in enumerate(entrants):
         part = part_of(progress, number / len(entrants), (number + 1) / len(entrants))
+        if exceeded := mechanism.exceeded_number(truth):
+            # Nothing is kept secret from whoever compares, so there is nothing to warn of.
+            skipped.append((name, mechanism.epsilon, f"the data exceed `{exceeded}`, so it would refuse them."))
+            continue
         try:
             measured = _measure(truth, mechanism, runs, source, part)
         except (UsageError, DataError) as error:
@@ -145,6 +151,7 @@ def compare(
         protected,
         relation,
         runs,
+        of_release,
     )
 
 
@@ -268,8 +275,6 @@ def entrants_of(
     unit: PrivacyUnit,
     relation: NeighboringRelation,
     options: Mapping[str, Any],
-    *,
-    items: int,
 ) -> tuple[list[tuple[str, CentralMechanism]], list[tuple[str, Fraction, str]]]:
     """Make each mechanism at each budget, or note why it does not apply."""
     entrants, skipped = [], []
@@ -278,7 +283,7 @@ def entrants_of(
             if name == "auto":
                 mechanism = choose(epsilon=epsilon, unit=unit, relation=relation)[0]
             else:
-                own = _own_options(name, unit, options, items=items)
+                own = _own_options(name, unit, options)
                 mechanism = named_mechanism(name, epsilon, unit, relation, own)
             entrants.append((name, mechanism))
         except UsageError as error:
@@ -286,12 +291,9 @@ def entrants_of(
     return entrants, skipped
 
 
-def _own_options(name: str, unit: PrivacyUnit, options: Mapping[str, Any], *, items: int) -> dict[str, Any]:
-    """Return the options that a mechanism takes, or refuse data that are too large for it."""
-    kind = mechanism_class(name)
-    if kind.most_items is not None and items > kind.most_items:
-        raise UsageError(f"It takes at most {kind.most_items:,} items; the data have {items:,}.")
-    taken = kind.own_options()
+def _own_options(name: str, unit: PrivacyUnit, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options that a mechanism takes."""
+    taken = mechanism_class(name).own_options()
     own = {option: options[option] for option in taken if option in options}
     if unit.max_count is not None and "public_cap" in taken:
         # The unit's largest count is the cap: only mechanisms that need a cap get it as an option.

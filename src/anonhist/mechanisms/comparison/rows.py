@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from anonhist.errors import spell_out
-from anonhist.outward import Shown, Tabular
+from anonhist.outward import Saved, Shown, Tabular
 from anonhist.privacy import short_decimal
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ class Skipped:
 
 
 @dataclass(frozen=True)
-class Comparison(Shown, Tabular):
+class Comparison(Shown, Tabular, Saved):
     """What :func:`compare` found.
 
     Attributes
@@ -86,6 +86,8 @@ class Comparison(Shown, Tabular):
         Size of the data, with capped counts if labels are protected.
     unit, relation, repeats
         As requested.
+    of_release
+        Whether the data are a release, so that nothing here is less private than that.
     """
 
     known_as = "comparison"
@@ -98,6 +100,7 @@ class Comparison(Shown, Tabular):
     unit: PrivacyUnit
     relation: NeighboringRelation
     repeats: int
+    of_release: bool = False
 
     def __repr__(self) -> str:
         budgets = ", ".join(map(short_decimal, self.epsilons))

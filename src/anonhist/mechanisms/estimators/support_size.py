@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
 PrivateSupportSizeMethod = Literal["chebyshev", "coverage", "observed"]
 PRIVATE_SUPPORT_SIZE_METHODS: tuple[str, ...] = get_args(PrivateSupportSizeMethod)
-# The coverage of m = k·ln 30 draws may miss k·e^(−m/k) = k/30 labels.
-_DRAWS_PER_LABEL = math.log(30)
 
 
 @frozen
@@ -89,7 +87,7 @@ class SupportSizeMechanism(StatisticMechanism):
             return LinearStatistic(lambda counts: np.where(counts > 0, 1.0, 0.0), head=1)
         if self.method == "chebyshev":
             return Chebyshev(self.alphabet_size).statistic(items)
-        draws = math.ceil(self.alphabet_size * _DRAWS_PER_LABEL)
+        draws = coverage_draws(self.alphabet_size)
         return SupportCoverageMechanism(self.epsilon, self.unit, self.relation, draws=draws).statistic(items)
 
     def ends(self, items: int) -> tuple[float, float]:
@@ -109,6 +107,19 @@ class SupportSizeMechanism(StatisticMechanism):
         if self.method == "observed":
             return 0.0
         return super().sampling_error(weights, value, scale)
+
+
+def coverage_draws(alphabet_size: int, accuracy: float = 0.1) -> int:
+    """Return ``m = ⌈k·ln(3/α)⌉``: the coverage of m draws misses at most αk/3 labels of probability 1/k or more.
+
+    For each of them is missing with probability ``(1 − p)^m ≤ e^(−m/k) ≤ α/3``.
+
+    Examples
+    --------
+    >>> coverage_draws(1000)
+    3402
+    """
+    return math.ceil(alphabet_size * math.log(3 / accuracy))
 
 
 def support_size(

@@ -1,4 +1,4 @@
-"""The relaxed partition mechanism: the exponential mechanism inside a window around the data, row by row."""
+"""The relaxed partition mechanism: the exponential mechanism inside a window around the data."""
 
 from __future__ import annotations
 
@@ -13,12 +13,19 @@ import numpy as np
 
 from anonhist.errors import UsageError
 from anonhist.frozen import Converted, converted, frozen
-from anonhist.mechanisms.basis.published import with_at_most
+from anonhist.mechanisms.basis.published import bounded_profile, with_at_most
 from anonhist.mechanisms.basis.setting import whole_items
 from anonhist.mechanisms.basis.skeletons import DrawnMechanism
-from anonhist.numeric.pulse import pulsing
+from anonhist.mechanisms.exponential.calibration import (
+    LARGEST_EPSILON,
+    SMALLEST_EPSILON,
+    FamilyParameters,
+    affordable,
+    calibrate,
+)
+from anonhist.mechanisms.exponential.diagonal_chain import DiagonalChain
 from anonhist.privacy import parse_epsilon, short_decimal
-from anonhist.profiles import Profile
+from anonhist.profiles import FrobeniusCoordinates, Profile
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -26,28 +33,32 @@ if TYPE_CHECKING:
     from anonhist.mechanisms.basis.choices import Choices
     from anonhist.privacy import EpsilonLike
 
-LARGEST_NUMBER = 10_000
-_SMALLEST_EPSILON = Fraction(1, 10)
-# Share of ε charged for rounding: docs/proofs/relaxed-partition.md bounds it for these N and ε.
-_ROUNDING = 1 / 4096
+LARGEST_NUMBER = 2**40
+# A smaller δ would not cover what the chain leaves out at the largest ε.
+_SMALLEST_DELTA, _LARGEST_DELTA = Fraction(1, 10**11), Fraction(1, 1000)
+# A margin for the errors of the formula of the loss, as in calibrate.
+_SAFETY = 1e-12
 
 
 @frozen
 class RelaxedPartitionMechanism(DrawnMechanism):
-    """Release a profile drawn with probability ``∝ e^{−(ε/2)‖λ−μ‖₁}`` over the partitions μ in a window around λ.
+    """Release a profile drawn with probability ``∝ e^{−c‖λ−μ‖₁}`` over the partitions μ in a window around λ.
 
-    The window contains every μ with ``‖λ−μ‖₁ ≤ D``: row i lies between the lowest and the highest value it has in any
-    of them. It depends on the data, so the guarantee has a δ. This is the first published sampler for the exponential
-    mechanism over partitions; it is for comparison.
+    c = ε/2, less what rounding costs. The window contains every μ with ``‖λ−μ‖₁ ≤ D``: row i lies between the lowest
+    and the highest value it has in any of them. It depends on the data, so the guarantee has a δ. This is the first
+    published form of the exponential mechanism over partitions; it is for comparison.
+
+    The published program keeps a table with a number for every row and value in the window. This one draws from all
+    partitions, in O(√N) steps, until a draw lies in the window: the same distribution.
 
     Parameters
     ----------
     epsilon, unit, relation
-        See :class:`~anonhist.mechanisms.basis.setting.Setting`. ε/Δ must be at least 0.1, ε at most 20.
+        See :class:`~anonhist.mechanisms.basis.setting.Setting`. ε/Δ must be at least 1/1000, ε at most 20.
     public_items
-        N, a public bound on n, from 1 to 10,000: D follows from it, ε and δ.
+        N, a public bound on n, from 1 to 2⁴⁰: D follows from it, ε and δ.
     delta
-        δ, from 10⁻³⁰ to 10⁻³.
+        δ, from 10⁻¹¹ to 10⁻³.
 
     Guarantees
     ----------
@@ -56,7 +67,7 @@ class RelaxedPartitionMechanism(DrawnMechanism):
 
     Notes
     -----
-    O(N·√N/ε) time and memory in the worst case. Intervals are given for ε/Δ ≥ 2.
+    Intervals are given for ε/Δ ≥ 2.
 
     References
     ----------
@@ -75,7 +86,6 @@ class RelaxedPartitionMechanism(DrawnMechanism):
         " would leave the window"
     )
     runs_hold_from: ClassVar[Fraction] = Fraction(2)
-    most_items: ClassVar[int | None] = LARGEST_NUMBER
 
     _: KW_ONLY
     public_items: Converted[SupportsIndex | float, int] = converted(
@@ -87,10 +97,10 @@ class RelaxedPartitionMechanism(DrawnMechanism):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not Fraction(1, 10**30) <= self.delta <= Fraction(1, 1000):
-            raise UsageError(f"`delta` must lie between 1e-30 and 0.001, not {short_decimal(self.delta)}.")
-        if self.epsilon > 20 or self.epsilon_per_cell < _SMALLEST_EPSILON:
-            raise UsageError("The relaxed partition mechanism takes an ε of at most 20, and at least 0.1 per item.")
+        if not _SMALLEST_DELTA <= self.delta <= _LARGEST_DELTA:
+            raise UsageError(f"`delta` must lie between 1e-11 and 0.001, not {short_decimal(self.delta)}.")
+        if self.epsilon > LARGEST_EPSILON or self.epsilon_per_cell < SMALLEST_EPSILON:
+            raise UsageError("The relaxed partition mechanism takes an ε of at most 20, and at least 0.001 per item.")
 
     @property
     def radius(self) -> int:
@@ -98,7 +108,7 @@ class RelaxedPartitionMechanism(DrawnMechanism):
 
         At most ``(2m + 1)·e^{π√(2(N+m)/3)}`` partitions are at distance m, and the normalizer is at least 1.
         """
-        c = self._c
+        c = self.family.c
         target = math.log(self.delta / (2 * math.ceil(math.exp(float(self.epsilon))))) + math.log(-math.expm1(-c / 4))
 
         def is_beyond(m: int) -> bool:
@@ -108,64 +118,66 @@ class RelaxedPartitionMechanism(DrawnMechanism):
         return bisect_left(range(2**40), True, lo=math.ceil(4 / c), key=is_beyond)
 
     @property
-    def _c(self) -> float:
-        return float(self.epsilon_per_cell) / 2 * (1 - _ROUNDING)
+    def family(self) -> FamilyParameters:
+        """The member of the family used for draws: c = ε/(2Δ) where the exact loss leaves room for rounding."""
+        budget = self.epsilon_per_cell
+        published = float(budget) / 2
+        if affordable(published, 0.0, float(budget) * (1 - _SAFETY)):
+            return FamilyParameters(published, 0.0)
+        return calibrate(budget, z=0.0)
 
     def _run(self, profile: Profile, size: int, choices: Choices) -> list[Profile]:
-        window = _Window(profile.partition(), self.radius)
-        futures = window.log_futures(self._c)
-        drawn = (Profile.from_counts(window.draw(futures, choices)) for _ in range(size))
-        return list(pulsing(with_at_most(partition, self.public_items) for partition in drawn))
+        window = Window(profile, self.radius)
+        chain = DiagonalChain(FrobeniusCoordinates.of(profile), self.family)
+        return [with_at_most(drawn, self.public_items) for drawn in draw_inside(chain, window, size, choices)]
 
 
-class _Window:
-    """Rows of λ and, for each, the lowest and the highest value at a distance of at most ``radius``."""
+class Window:
+    """The partitions of which every row has a value that it has in some partition at most ``radius`` from λ."""
 
-    def __init__(self, rows: NDArray[np.int64], radius: int) -> None:
-        # No partition within the radius has more than radius rows beyond the last label.
-        self.rows = np.append(rows, np.zeros(radius + 1, dtype=np.int64))
-        self.highest = _fill(self.rows, radius)
-        # Missing cells are those filled in after rotating the diagram by 180°.
-        top = int(rows[0]) if rows.size else 0
-        self.lowest = np.maximum(top - _fill((top - self.rows)[::-1], radius)[::-1], 0)
+    def __init__(self, profile: Profile, radius: int) -> None:
+        self._profile, self._radius = profile, radius
+        # Labels and items of the largest counts, from the largest on.
+        self._counts = profile.counts[::-1]
+        self._labels = np.append(0, np.cumsum(profile.prevalences[::-1]))
+        self._items = np.append(0, np.cumsum(self._counts * profile.prevalences[::-1]))
 
-    def log_futures(self, c: float) -> list[NDArray[np.float64]]:
-        """Return for each row, the last first, ``ln F_i(v)``, v = lowest..highest, up to a constant for each row.
+    def holds(self, drawn: Profile) -> bool:
+        """Return whether a partition lies in the window.
 
-        ``F_i(v) = e^{−c|v − λ_i|} Σ_{v' ≤ v} F_{i+1}(v')``: the weight of all continuations from row i.
+        Row i may have the value h if rows 1..i can be filled up to h with at most ``radius`` cells, or need not be; and
+        if rows i, i+1, … can be cut down to h by as many. It is enough to look at the corners of the drawn diagram.
+
+        Examples
+        --------
+        >>> window = Window(Profile.from_counts([3, 1]), radius=1)
+        >>> [window.holds(Profile.from_counts(counts)) for counts in ([4, 1, 1], [3, 3], [1])]
+        [True, False, False]
         """
-        futures = []
-        below, first = np.zeros(1), 0  # ln Σ_{v' ≤ v} F_{i+1}(v') for v = first, first + 1, …
-        for row, low, high in zip(self.rows[::-1], self.lowest[::-1], self.highest[::-1], strict=True):
-            values = np.arange(low, high + 1)
-            weights = below[np.minimum(values - first, below.size - 1)] - c * np.abs(values - row)
-            weights -= weights.max()
-            futures.append(weights)
-            below, first = np.logaddexp.accumulate(weights), int(low)
-        return futures
+        heights = drawn.counts
+        rows = drawn.cumulative_prevalence(heights)
+        reaching = self._profile.cumulative_prevalence(heights)
+        added = heights * (rows - reaching) - (self.first_items(rows) - self.first_items(reaching))
+        # Between two counts of the drawn diagram, and below the least, lies a corner that it lacks.
+        floors = np.append(0, heights)
+        above = drawn.cumulative_prevalence(floors + 1)
+        higher = self._profile.cumulative_prevalence(floors + 1)
+        removed = self.first_items(higher) - self.first_items(above) - floors * (higher - above)
+        return not ((added[rows > reaching] > self._radius).any() or (removed[higher > above] > self._radius).any())
 
-    def draw(self, futures: list[NDArray[np.float64]], choices: Choices) -> NDArray[np.int64]:
-        """Draw the rows from the first on, none longer than the one before."""
-        drawn = np.zeros(self.rows.size, dtype=np.int64)
-        longest = int(self.highest[0])
-        for index, (low, weights) in enumerate(zip(self.lowest.tolist(), reversed(futures), strict=True)):
-            allowed = weights[: longest - low + 1]
-            longest = low + int(choices.rows(np.exp(allowed - allowed.max())[None])[0])
-            drawn[index] = longest
-            if not longest:
-                break
-        return drawn
+    def first_items(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return how many items the first rows of λ hold, for each number of rows."""
+        rows = np.minimum(rows, self._labels[-1])
+        group = np.searchsorted(self._labels, rows, side="right") - 1
+        counts = np.append(self._counts, 0)
+        return np.asarray(self._items[group] + (rows - self._labels[group]) * counts[group])
 
 
-def _fill(rows: NDArray[np.int64], cells: int) -> NDArray[np.int64]:
-    """Return for each i the largest h with ``Σ_{j ≤ i} (h − λ_j)_+ ≤ cells``; rows in descending order."""
-    sums = np.append(0, np.cumsum(rows))
-    number = np.arange(1, rows.size + 1)
-    low, high = rows.copy(), rows + cells
-    while (low < high).any():
-        middle = (low + high + 1) // 2
-        # Rows longer than h, the first ones, cost nothing.
-        longer = np.minimum(np.searchsorted(-rows, -middle, side="right"), number)
-        cost = middle * (number - longer) - (sums[number] - sums[longer])
-        low, high = np.where(cost <= cells, middle, low), np.where(cost <= cells, high, middle - 1)
-    return low
+def draw_inside(chain: DiagonalChain, window: Window, size: int, choices: Choices) -> list[Profile]:
+    """Draw partitions from a chain until ``size`` of them lie in a window."""
+    kept: list[Profile] = []
+    while len(kept) < size:
+        drawn = chain.draw(size - len(kept), choices)
+        made = (bounded_profile(each.arms, each.legs) for each in drawn)
+        kept.extend(each for each in made if window.holds(each))
+    return kept

@@ -13,7 +13,7 @@ from anonhist.report.comparison.figures import comparison_figure
 from anonhist.report.comparison.wording import HOW_TO_READ, MARK, advice, cell, change, notes, ranking, units
 from anonhist.report.frame import Sheet, template
 from anonhist.report.hover import Hover
-from anonhist.report.sections import card, download, folded, reproduce, scrolled
+from anonhist.report.sections import card, download, folded, reproduce, scrolled, warning_box
 from anonhist.report.svg import inline_svg
 
 if TYPE_CHECKING:
@@ -35,16 +35,16 @@ def write_comparison(comparison: Comparison, sheet: Sheet) -> None:
 def _main(comparison: Comparison, command: str | None) -> str:
     first, *others = METRICS
     words = {
-        "warning": NOT_PRIVATE,
-        "advice": advice(comparison),
         "repeats": f"{comparison.repeats:,}",
         "main_caption": _caption(first),
         "how_to_read": HOW_TO_READ,
     }
     return template("comparison.html").substitute(
         {name: escape(text) for name, text in words.items()},
+        warning=warning_box("" if comparison.of_release else NOT_PRIVATE),
+        advice=f'<h2>What to use</h2><p class="promise">{escape(said)}</p>' if (said := advice(comparison)) else "",
         cards="".join(card(*each) for each in _cards(comparison)),
-        notes="".join(f"<li>{escape(spell_out(each))}</li>" for each in notes(comparison)),
+        notes="".join(f"<li>{escape(spell_out(each, _in_words))}</li>" for each in notes(comparison)),
         main_plot=_plot(comparison, first, legend=True),
         more_plots="".join(_figure(comparison, metric) for metric in others),
         table=_table(comparison, first),
@@ -52,6 +52,11 @@ def _main(comparison: Comparison, command: str | None) -> str:
         download=download(comparison, rows=len(comparison.rows), name="compare.csv"),
         reproduce=reproduce(command, "The same command makes new releases, so the numbers change a little."),
     )
+
+
+def _in_words(name: str, value: str | None) -> str:
+    """Write a parameter as words: a reader of the page may have typed it as an option or as a keyword."""
+    return name.replace("_", " ") + ("" if value is None else f" {value}")
 
 
 def _cards(comparison: Comparison) -> list[tuple[str, str]]:

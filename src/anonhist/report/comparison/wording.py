@@ -63,13 +63,17 @@ def ranking(comparison: Comparison, epsilon: Fraction, metric: Metric) -> str:
 def advice(comparison: Comparison) -> str:
     """Say which mechanism to use: auto wherever no other errs measurably less, else the one that errs least.
 
+    Nothing where there is only one: it was compared with no other.
+
     Examples
     --------
     >>> from anonhist.mechanisms import compare
     >>> from anonhist.profiles import Profile
     >>> advice(compare(Profile.from_counts([8, 8, 3]), epsilons=[1], mechanisms=["auto"], repeats=2))
-    'Use auto: its error is the lowest at every epsilon here (sorted ℓ1), or not measurably higher.'
+    ''
     """
+    if len(comparison.mechanisms) == 1:
+        return ""
     metric = METRICS[0]
     at: dict[str, list[Fraction]] = {}
     for epsilon in sorted(comparison.epsilons):

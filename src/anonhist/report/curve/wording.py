@@ -135,7 +135,12 @@ def notes(curve: Curve) -> tuple[str, ...]:
 def band_name(curve: Curve) -> str:
     """Name the band by its level, and by what it holds."""
     is_short = curve.bias and not curve.why_unknown
-    return f"{100 * curve.level:g} % interval" + (", chance alone" if is_short else "")
+    return f"{100 * curve.level:g} % interval" + (f" ({_causes(curve)}, no bias)" if is_short else "")
+
+
+def _causes(curve: Curve) -> str:
+    """Name the causes of error that a band covers: of data there is no noise."""
+    return "sampling" if curve.guarantee is None else "sampling and noise"
 
 
 def value_text(curve: Curve, at: int) -> str:
@@ -245,7 +250,7 @@ def facts(curve: Curve) -> list[tuple[str, str]]:
     if curve.assumes:
         found.append(("Assumes", f"{curve.assumes}."))
     meant = "at each point by itself, not for the whole curve at once"
-    held = "what chance does" if curve.bias else "the true value"
+    held = f"the error of {_causes(curve)}, but no bias," if curve.bias else "the true value"
     if not curve.why_unknown:
         found.append(("Band", f"meant to cover {held} with probability {curve.level:g}, {meant}."))
     if curve.parts:

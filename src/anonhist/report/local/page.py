@@ -19,6 +19,7 @@ from anonhist.report.local.wording import (
     other_text,
     promise,
     row_texts,
+    shuffled_promise,
 )
 from anonhist.report.sections import card, download, epsilon_warning, folded, html, promised, reproduce, scrolled
 from anonhist.report.svg import inline_svg
@@ -37,7 +38,7 @@ _MOST_ROWS = 100
 def write_frequencies(estimate: FrequencyEstimate, sheet: Sheet, *, shuffled: Guarantee | None = None) -> None:
     """Write the page of an estimate; ``shuffled`` is the additional guarantee if reports are shuffled."""
     sheet.check()
-    subtitle = "Each answer was randomized on the device of its sender: nobody else ever had the true answer."
+    subtitle = "Made from randomized reports. If devices randomized their own values, nobody else saw the true ones."
     sheet.write(_main(estimate, sheet.command, shuffled), headline=headline(estimate), subtitle=subtitle)
 
 
@@ -53,6 +54,7 @@ def _main(estimate: FrequencyEstimate, command: str | None, shuffled: Guarantee 
             sentence=promise(guarantee),
             meaning=meaning(guarantee),
             not_covered=exclusions(),
+            whom="person",
             also=_shuffling(shuffled),
         ),
         caption=f"{len(shown):,} of {len(estimate.labels):,} values, those significantly above zero first.",
@@ -74,7 +76,9 @@ def _main(estimate: FrequencyEstimate, command: str | None, shuffled: Guarantee 
 def _shuffling(guarantee: Guarantee | None) -> str:
     if guarantee is None:
         return ""
-    return f'<p>If reports are shuffled, also:</p><p class="promise">{html(str(guarantee))}</p>'
+    return f"<h3>If reports are shuffled</h3><p>{html(shuffled_promise(guarantee))}</p>" + folded(
+        "The exact statement for shuffled reports", f"<p>{html(str(guarantee))}</p>"
+    )
 
 
 def _cards(estimate: FrequencyEstimate) -> list[tuple[str, str]]:

@@ -21,17 +21,17 @@ HEADS = ("value", "share", "interval", "decoded", "above zero")
 _LONGEST_LABEL = 60
 
 DECODERS = {
-    "projected": "the nearest distribution to the shares: none is below zero, and they add up to one",
+    "projected": "the distribution nearest to the shares, so that none is below zero and they add up to one",
     "normalized": "the shares, those below zero set to zero and the rest scaled to add up to one",
-    "unbiased": "the unbiased shares, unchanged: some are below zero, and they need not add up to one",
+    "unbiased": "the unbiased shares, unchanged, of which some are below zero and which need not add up to one",
     "least-squares": "the distribution whose expected counts are nearest to the counted reports",
     "mle": "the distribution that makes the counted reports most likely",
     "em": "a distribution between equal shares and the most likely one, stopped before it fits the noise",
 }
 CORRECTIONS = {
-    "holm": "the probability of any false finding is at most",
-    "bonferroni": "the probability of any false finding is at most",
-    "benjamini-hochberg": "the expected share of false findings is at most",
+    "holm": "Holm: chance of any false finding at most",
+    "bonferroni": "Bonferroni: chance of any false finding at most",
+    "benjamini-hochberg": "Benjamini–Hochberg: expected share of false findings at most",
 }
 
 
@@ -131,12 +131,12 @@ def facts(estimate: FrequencyEstimate, central: Guarantee | None = None) -> list
         f"share with probability {level}. Both are about the people who reported."
     )
     decoded = (
-        f"all values together, by {estimate.decoder}{': ' if decoder else ''}{decoder}. Its total error is lower; "
+        f"all values together{': ' if decoder else ''}{decoder} ({estimate.decoder}). Its total error is lower; "
         "the intervals do not refer to it."
     )
     significance = (
-        f"significantly, {found:,} of {len(estimate.labels):,} values; by {estimate.correction}, "
-        f"{CORRECTIONS.get(estimate.correction, 'the probability of an error is at most')} {alpha}."
+        f"{found:,} of {len(estimate.labels):,} values are significantly above zero "
+        f"({CORRECTIONS.get(estimate.correction, f'{estimate.correction}: chance of an error at most')} {alpha})."
     )
     (_, promised), *worth = promise_lines(estimate.guarantee)
     told = [
@@ -180,9 +180,25 @@ def promise(guarantee: Guarantee) -> str:
     )
 
 
+def shuffled_promise(guarantee: Guarantee) -> str:
+    """Return what holds in addition if somebody shuffles the reports.
+
+    Examples
+    --------
+    >>> from anonhist.local import KRR
+    >>> print(shuffled_promise(KRR(alphabet=2, epsilon=1).shuffled_guarantee(users=10_000, delta="1e-6")))
+    Toward those who see only the shuffled reports of everybody, replacing the true answer of a person by any other
+    changes the probability of any result by at most a factor of 1.0442 (plus δ ≤ 1.0e-6).
+    """
+    return (
+        "Toward those who see only the shuffled reports of everybody, replacing the true answer of a person by any "
+        f"other changes the probability of any result by {at_most(guarantee)}."
+    )
+
+
 def meaning(guarantee: Guarantee) -> list[str]:
     """Return what the guarantee means for the sender of a report."""
-    worst = worth(guarantee.epsilon, doubt="two answers of a person equally likely", has_delta=bool(guarantee.delta))
+    worst = worth(guarantee.epsilon, doubt="two answers of a person equally likely", delta=guarantee.delta)
     return [f"{worst} This holds against everybody, including the collector, whatever is done with the reports."]
 
 

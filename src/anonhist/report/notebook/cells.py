@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from anonhist.sketches import Sketch
 
 _NOT_PRIVATE = "Not private: this was computed from the exact data. Make a release and estimate from it."
-_FIRST = ("Released", "Promise", "Protection", "Toward a party", "Bound")
+_FIRST = ("Released", "Promise", "Protection", "Toward a party", "Users", "Bound")
 
 
 def release_cell(release: Release) -> Cell:
@@ -149,7 +149,7 @@ def comparison_cell(comparison: Comparison) -> Cell:
             )
             for name in comparison.mechanisms
         ],
-        alarms=[COMPARING_IS_NOT_PRIVATE],
+        alarms=[] if comparison.of_release else [COMPARING_IS_NOT_PRIVATE],
         told=[
             ("What was compared", comparison_wording.basis(comparison)),
             ("How to read it", comparison_wording.HOW_TO_READ),
