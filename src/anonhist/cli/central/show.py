@@ -24,7 +24,7 @@ def show(path: str, group: str | None) -> None:
     from anonhist.formats.reading import read_release
     from anonhist.releases.grouped import GroupedRelease
 
-    found = read(path)
+    found = read(path) if path.lower().endswith((".json", ".parquet")) else None
     if isinstance(found, GroupedRelease) and group is None:
         show_groups(found, sys.stdout)
         return
