@@ -22,7 +22,7 @@ from anonhist.profiles import Profile
 from anonhist.profiles.grouped import GroupedProfile
 from anonhist.releases.grouped import GroupedRelease
 from anonhist.report import write_report
-from anonhist.report.groups.wording import cells_of, levels_for
+from anonhist.report.groups.wording import cells_of, levels_for, not_covered
 from anonhist.report.wording import interval
 from anonhist_testing.sources import SeededSource
 
@@ -200,3 +200,13 @@ def test_a_release_of_groups_has_no_truth(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="applies only to releases of degrees"):
         write_report(release_of("item"), tmp_path / "x.html", not_private_truth=PROFILES["ü", "2"])
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("unit", [PrivacyUnit.user(max_items=3), PrivacyUnit.label(max_count=5, groups=2)])
+def test_what_this_program_limited_is_no_gap(unit: PrivacyUnit) -> None:
+    def gaps(key: str | None) -> str:
+        grouped = GroupedProfile(("g",), {("a",): Profile.from_counts([2])}, unit=unit, order_key=key)
+        return " ".join(not_covered(release_groups(grouped, epsilon=1, simulations=2)))
+
+    assert "must have been limited" in gaps(None)
+    assert "must have been limited" not in gaps(KEY)

@@ -160,8 +160,7 @@ class PrivacyUnit:
             "item": f"Anyone with several items: {_SEVERAL.format(unit='item', owner='person')}",
             "user": f"More than {self._items} of one user{each}: the data must have been limited to that before "
             "anything was counted.",
-            "label": f"Anyone with several labels: {_SEVERAL.format(unit='label', owner='person')}"
-            + ("" if self.groups == 1 else f" In more than {self.groups:,} groups it must not have been counted."),
+            "label": f"Anyone with several labels: {_SEVERAL.format(unit='label', owner='person')}",
             "edge": f"That somebody has many edges: {_SEVERAL.format(unit='edge', owner='node')} Which nodes there are "
             "is not protected either.",
             "node": f"Anyone with several nodes: {_SEVERAL.format(unit='node', owner='person')}",

@@ -89,9 +89,15 @@ def not_covered(release: GroupedRelease) -> list[str]:
     """Say what the promise does not cover."""
     unit = release.guarantee.unit
     first, *others = exclusions(unit)
+    before = [first]
+    if release.order_key is None and unit.max_count is not None:
+        before.append(f"A label in more than {unit.groups:,} groups: the data must have been limited to that before.")
+    elif release.order_key is not None and unit.max_items is not None:
+        # This program limited them itself: whatever a user did is protected.
+        before = []
     public = [] if release.found_with else ["Which groups there are: the list of groups is public."]
     together = f"What all {unit.people or 'items'} of a small group have in common: the promise is for one {unit.kind}."
-    return [first, *public, together, *others]
+    return [*before, *public, together, *others]
 
 
 def cards_of(release: GroupedRelease) -> list[tuple[str, str]]:
