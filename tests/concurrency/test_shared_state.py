@@ -57,6 +57,7 @@ REVIEWED_CACHES = {
     "mechanisms.estimators.recommendation": (ARRAYS, "populations"),
     "mechanisms.estimators.support_coverage": (NUMBERS, "recommended_smoothing"),
     "mechanisms.basis.noise_quantile": (NUMBERS, "noise_quantile"),
+    "mechanisms.group_selection.GroupSelection": (NUMBERS, "threshold"),
     "numeric.best_polynomial": (NUMBERS, "best_polynomial"),
     "numeric.exponential_quotient": (NUMBERS, "_exp_bounds"),
     "numeric.primes": (NUMBERS, "prime_factors"),

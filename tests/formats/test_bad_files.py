@@ -30,7 +30,8 @@ BAD = [
     ("version", 2, "the guarantee by exactly the fields"),  # it has more in version 2
     ("version", 3, "the guarantee by exactly the fields"),
     ("version", 4, "the guarantee by exactly the fields"),
-    ("version", 5, "version"),
+    ("version", 5, "the guarantee by exactly the fields"),
+    ("version", 6, "version"),
     ("version", 0, "version"),
     ("version", 1.0, "version"),
     ("version", True, "version"),
@@ -367,7 +368,7 @@ BAD_PROMISES = [
     ("privhist", "extra", 1, "exactly the fields"),
     ("frobenius", "items", 5, "items belong to PrivHist releases"),
     ("frobenius", "excess", {"bound": 5}, "it must describe the excess by exactly the fields"),
-    ("isotonic", "order_key", "0" * 32, "Only a release for users has an order key"),
+    ("isotonic", "order_key", "0" * 32, "has an order key"),
     ("isotonic", "items", 5, "items belong to PrivHist releases"),
     ("empty", "items", 0, "items belong to PrivHist releases"),
     ("privhist", "guarantee.epsilon", "1/4", "add up"),

@@ -60,6 +60,8 @@ def every_kind(releases: dict[str, Release]) -> list[Release]:
     excess = Excess(3, 20, SUBSTITUTE, Fraction(1, 7), Fraction(2, 7), 900, -4, 2**62)
     whole = FrobeniusMechanism("0.5", USER, SUBSTITUTE).release(Profile.from_counts([9, 4, 4, 1]))
     made.append(replace(whole, simulations=2, excess=excess, guarantee=excess.add_to(whole.guarantee)))
+    of_groups = FrobeniusMechanism("0.5", PrivacyUnit.user(max_items=3, groups=2))
+    made.append(replace(of_groups.release(Profile.from_counts([4, 1])), simulations=2))
     return [replace(release.with_error(), evidence=None) for release in made]
 
 

@@ -192,8 +192,10 @@ def _guarantee(value: object, version: int) -> Guarantee:
     if not isinstance(spending, list) or not all(isinstance(step, list) and len(step) == 2 for step in spending):
         raise DataError("the steps of the guarantee must be pairs")
     conditions, party = fields.get("conditions", []), fields.get("party_epsilon")
-    if not isinstance(conditions, list) or {type(fields.get(name, 1)) for name in ("sketches", "groups")} != {int}:
-        raise DataError("the conditions of the guarantee must be a list, and its sketches and groups whole numbers")
+    if not isinstance(conditions, list) or type(fields.get("sketches", 1)) is not int:
+        raise DataError("the conditions of the guarantee must be a list, and its sketches a whole number")
+    if type(fields.get("groups", 1)) is not int:
+        raise DataError("the groups of the unit must be a whole number")
     delta = text(fields["delta"], "delta")
     return Guarantee(
         PrivacyUnit(
