@@ -102,7 +102,7 @@ BAD: dict[str, tuple[Callable[[dict[str, Any]], Any], str]] = {
     "counts": (lambda top: top["groups"][0]["profile"].update(counts=[3, 2]), "as many counts as prevalences"),
     "sentence": (lambda top: top.update(guarantee="perfectly private"), "holds for all groups together"),
     "epsilon": (lambda top: top["release"]["guarantee"].update(epsilon="1"), "guarantee"),
-    "groups of unit": (lambda top: top["release"]["guarantee"].update(groups="2"), "groups of the unit must be a whole number"),
+    "groups of unit": (lambda top: top["release"]["guarantee"].update(groups="2"), "must be a whole number"),
 }
 
 
