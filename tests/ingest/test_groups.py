@@ -237,6 +237,20 @@ def test_one_more_row_changes_what_its_user_has_and_nothing_else(tmp_path: Path)
         ({"by": "country", "groups": ["DE"], "unit": PrivacyUnit.label(max_count=2)}, "max_groups_per_label"),
         ({"by": "country", "groups": ["DE"], "max_groups_per_label": 2}, "only to a label unit"),
         ({"by": "country", "groups": ["DE"], "max_groups_per_user": 2}, "requires user and"),
+        (
+            {"by": "country", "groups": ["DE"], "user": "user", "max_per_user": 1, "max_groups_per_label": 1},
+            "only to a label unit",
+        ),
+        (
+            {
+                "by": "country",
+                "groups": ["DE"],
+                "user": "user",
+                "max_per_user": 10,
+                "unit": PrivacyUnit.user(max_items=5, groups=2),
+            },
+            "The bounds make it a release for one user with at most 10 items: leave unit out",
+        ),
         ({"by": "country", "groups": ["DE"], "order_key": "ab" * 16}, "requires user or"),
         ({"by": "country", "groups": ["DE"], "unit": PrivacyUnit.edge()}, "for items, for users"),
     ],

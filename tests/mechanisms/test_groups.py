@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from fractions import Fraction
 from itertools import combinations_with_replacement, product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,9 +12,12 @@ import pytest
 from numpy.typing import NDArray
 
 from anonhist.errors import UsageError
+from anonhist.formats.file_kind import read as read_file
+from anonhist.formats.reading import read_release
 from anonhist.ingest.groups import read_groups
 from anonhist.mechanisms import FrobeniusMechanism, PartitionMechanism, PrevalenceMechanism
 from anonhist.mechanisms.basis.setting import cap_counts
+from anonhist.mechanisms.group_selection import FindGroups
 from anonhist.mechanisms.grouping import release_groups
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile
@@ -158,6 +162,57 @@ def test_delta_adds_up_over_groups_that_may_differ() -> None:
     grouped = GroupedProfile(("g",), profiles, unit=PrivacyUnit.user(max_items=2))
     released = release_groups(grouped, epsilon=3, simulations=0)
     assert released.guarantee.delta == 2 * released["a"].guarantee.delta == 2 * one.delta
+
+
+def test_labels_must_have_been_bounded_when_they_were_read() -> None:
+    grouped = GroupedProfile(("g",), {(name,): Profile.from_counts([1]) for name in "abc"}, unit=PrivacyUnit.item())
+    for groups in (1, 5):
+        with pytest.raises(UsageError, match="read the data with max_groups_per_label"):
+            release_groups(grouped, epsilon=1, unit=PrivacyUnit.label(max_count=1, groups=groups))
+
+
+@pytest.mark.parametrize("unit", [PrivacyUnit.user(max_items=20), PrivacyUnit.user(max_items=3, groups=7)])
+def test_groups_that_were_found_are_released_for_the_same_unit(unit: PrivacyUnit) -> None:
+    found = FindGroups("0.5", "1e-6")
+    grouped = GroupedProfile(("g",), {("a",): Profile.from_counts([9])}, unit=PrivacyUnit.item(), finding=found)
+    with pytest.raises(UsageError, match="The groups were found for one item: release them for the same"):
+        release_groups(grouped, epsilon=1, unit=unit)
+    replaced = FindGroups("0.5", "1e-6", NeighboringRelation.SUBSTITUTE)
+    grouped = GroupedProfile(("g",), {("a",): Profile.from_counts([9])}, unit=PrivacyUnit.item(), finding=replaced)
+    with pytest.raises(UsageError, match="found for another relation"):
+        release_groups(grouped, epsilon=1)
+
+
+def test_delta_of_found_groups_does_not_depend_on_how_many_were_found() -> None:
+    deltas = set()
+    for number in (1, 2, 9):
+        grouped = GroupedProfile(
+            ("g",),
+            {(str(at),): Profile.from_counts([3]) for at in range(number)},
+            unit=PrivacyUnit.user(max_items=4),
+            order_key=KEY,
+            finding=FindGroups("0.5", "1e-30"),
+        )
+        deltas.add(release_groups(grouped, epsilon=6, simulations=0).guarantee.delta)
+    assert deltas == {4 * PartitionMechanism(6, PrivacyUnit.user(max_items=4)).delta + Fraction(1, 10**30)}
+
+
+def test_one_group_that_was_found_says_so_on_its_own(tmp_path: Path) -> None:
+    profiles = {("a",): Profile.from_counts([9, 2])}
+    finding = FindGroups("0.5", "1e-6")
+    grouped = GroupedProfile(("g",), profiles, unit=PrivacyUnit.item(), finding=finding)
+    for epsilon in ("0.5", "3"):
+        released = release_groups(grouped, epsilon=epsilon, simulations=2)
+        told = "finding them cost an epsilon of 0.5 and a δ of 1.0e-6 more"
+        assert told in released["a"].guarantee.sentence
+        assert told not in released.guarantee.sentence
+        assert released.guarantee.epsilon == Fraction(epsilon) + Fraction(1, 2)
+        released["a"].save(tmp_path / f"{epsilon}.json")
+        assert told in read_release(tmp_path / f"{epsilon}.json").guarantee.sentence
+        released.save(tmp_path / f"all-{epsilon}.json")
+        back = read_file(tmp_path / f"all-{epsilon}.json")
+        assert isinstance(back, GroupedRelease)
+        assert (back.guarantee, back["a"].guarantee) == (released.guarantee, released["a"].guarantee)
 
 
 def test_groups_are_released_independently_and_without_data_too() -> None:

@@ -97,8 +97,10 @@ def release_text(release: Release) -> str:
 def _version(release: Release) -> int:
     by_error = 3 if release.error.band is not None or not release.error.simulations else 1
     fields = [each.since for name, each in OPTIONAL_FIELDS.items() if getattr(release, name) is not None]
-    by_unit = _OF_GROUPS if release.guarantee.unit.groups > 1 else 1
-    return max(by_error, by_unit, RECORDS[release.mechanism.kind.name].versions[release.mechanism.name], *fields)
+    own = RECORDS[release.mechanism.kind.name].versions[release.mechanism.name]
+    # Version 1 has no conditions, and version 2 is of other mechanisms.
+    has_more = release.guarantee.unit.groups > 1 or (own == 1 and release.guarantee.conditions)
+    return max(by_error, _OF_GROUPS if has_more else 1, own, *fields)
 
 
 def _since_version_2(guarantee: Guarantee) -> dict[str, Any]:

@@ -56,6 +56,9 @@ _EXPLANATIONS = {
         "is not a complete Parquet file, despite its ending."
     ),
     "out of memory": "is too large for the available memory.",
+    "parser stack overflow|expression tree is too large": (
+        "is in an engine that cannot run so deep a query: export the table to a Parquet file, and read that."
+    ),
     "overflow|out of range|out of bounds|too large to|convert decimal": (
         "holds more than 2^63 − 1 items, the most there can be."
     ),

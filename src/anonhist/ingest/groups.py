@@ -182,8 +182,8 @@ def _found(
     found = tuple(group for group, is_kept in zip(named, kept.tolist(), strict=True) if is_kept)
     if not found and (columns.grouping is None or columns.grouping.other is None):
         raise DataError(
-            "No group was found: groups have too few units for this budget. Give a larger epsilon or delta, or list "
-            "the groups."
+            "No group was found: groups have too few units for this budget, which is spent all the same. Another try "
+            "with a larger one, or with listed groups, comes on top."
         )
     return found
 
@@ -198,15 +198,14 @@ def protected_unit(
     >>> print(protected_unit(PrivacyUnit.label(max_count=20), None, None, 3))
     one label with all its items in at most 3 groups (counts of 20 or more in a group are taken together)
     """
-    if per_user is not None:
-        if unit is not None and unit.max_items is None:
-            raise UsageError("With `user`, users are protected: leave `unit` out.")
-        bounded = PrivacyUnit.user(max_items=per_user, groups=groups_per_user or 1)
-        if unit is not None and not unit.protects(bounded):
-            raise UsageError(f"The unit {unit} protects less than {bounded}, to which the user bound reads the data.")
-        return bounded if unit is None else unit
-    if groups_per_label is not None and (unit is None or unit.max_count is None):
+    if groups_per_label is not None and (per_user is not None or unit is None or unit.max_count is None):
         raise UsageError("`max_groups_per_label` applies only to a label unit: PrivacyUnit.label(max_count=c).")
+    if per_user is not None:
+        bounded = PrivacyUnit.user(max_items=per_user, groups=groups_per_user or 1)
+        # Another user unit may say as much of items and less of groups.
+        if unit not in (None, bounded):
+            raise UsageError(f"The bounds make it a release for {bounded}: leave `unit` out.")
+        return bounded
     if unit is None or unit == PrivacyUnit.item():
         return PrivacyUnit.item()
     if unit.max_count is None:

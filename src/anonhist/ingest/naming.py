@@ -11,6 +11,7 @@ therefore compared as text, whatever order they declare.
 
 from __future__ import annotations
 
+import math
 from functools import partial
 from typing import Any
 
@@ -45,9 +46,8 @@ def as_text(table: Any, name: str, *, only_whole: bool = False) -> Any:
         return nw.from_native(names, series_only=True).alias(name)
     text = column.cast(nw.String)
     if kind.is_float():
-        is_whole = _is_whole(column)
-        whole = nw.when(is_whole).then(column).otherwise(nw.lit(0.0)).cast(nw.Int64).cast(nw.String)
-        text = nw.when(is_whole).then(whole).otherwise(text)
+        whole = _small_or_half(table, name).round(0).cast(nw.Int64).cast(nw.String)
+        text = nw.when(_is_whole(table, name)).then(whole).otherwise(text)
     elif kind.is_decimal():
         text = text.str.replace_all(r"\.0+$", "")
     return nw.when(~is_missing(table, name)).then(text)
@@ -67,7 +67,7 @@ def name_columns(table: Any, columns: dict[str, bool]) -> dict[str, Any]:
     for name, only_whole in columns.items():
         kind, column = table.collect_schema()[name], nw.col(name)
         if kind.is_float():
-            has_name = _is_whole(column) if only_whole else _is_small(column)
+            has_name = _is_whole(table, name) if only_whole else _is_small(column)
         elif kind.is_decimal() and only_whole:
             has_name = as_text(table, name).str.contains("^-?[0-9]+$")
         else:
@@ -112,6 +112,10 @@ def is_missing(table: Any, name: str) -> Any:
     column = nw.col(name)
     if not table.collect_schema()[name].is_float() or _is_sqlite(table):
         return column.is_null()
+    if table.implementation.is_duckdb():
+        # It takes a Parquet file's largest number, which leaves NaN out, for proof that there is none; where it asks
+        # whether numbers are finite, it looks.
+        return column.is_null() | (~column.is_finite() & (column != math.inf) & (column != -math.inf))
     return column.is_null() | column.is_nan()
 
 
@@ -129,12 +133,17 @@ def _is_small(column: Any) -> Any:
     return (column > -LARGEST_NAMED) & (column < LARGEST_NAMED)
 
 
-def _is_whole(column: Any) -> Any:
+def _is_whole(table: Any, name: str) -> Any:
+    small = _small_or_half(table, name)
+    return (small == small.round(0)).fill_null(value=False)
+
+
+def _small_or_half(table: Any, name: str) -> Any:
+    """Return small numbers, and ½ for all others, NaN too: some engines round to a whole number, which must fit."""
     import narwhals as nw
 
-    # Some engines round to a whole number, which must fit: round nothing else.
-    small = nw.when(_is_small(column)).then(column).otherwise(nw.lit(0.5))
-    return (small == small.round(0)).fill_null(value=False)
+    column = nw.col(name)
+    return nw.when(~is_missing(table, name) & _is_small(column)).then(column).otherwise(nw.lit(0.5))
 
 
 def order_of(table: Any, name: str) -> Any:

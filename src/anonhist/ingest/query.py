@@ -199,7 +199,8 @@ def _whole(table: Any, name: str) -> tuple[Any, Any]:
         value, nothing = column, nw.lit(0)
     elif kind.is_float():
         # Some engines round to a whole number, which must fit: round nothing else.
-        inside = nw.when((column >= 1) & (column <= 2**53)).then(column).otherwise(nw.lit(0.5))
+        is_inside = ~is_missing(table, name) & (column >= 1) & (column <= 2**53)
+        inside = nw.when(is_inside).then(column).otherwise(nw.lit(0.5))
         good = inside == inside.round(0)
         value, nothing = column, nw.lit(0.0)
     else:

@@ -142,8 +142,13 @@ def release_prepared(
     progress: Callable[[float], None] | None = None,
 ) -> GroupedRelease:
     """Spend the budget once on all groups."""
-    if grouped.finding is not None and grouped.finding.relation is not prepared.mechanism.relation:
+    unit, finding = prepared.mechanism.unit, grouped.finding
+    if unit.max_count is not None and grouped.unit.max_count is None:
+        raise UsageError("Labels may be in many groups: to protect them, read the data with `max_groups_per_label`.")
+    if finding is not None and finding.relation is not prepared.mechanism.relation:
         raise UsageError("The groups were found for another relation: give the same to FindGroups and to the release.")
+    if finding is not None and unit != grouped.unit:
+        raise UsageError(f"The groups were found for {grouped.unit}: release them for the same, and leave `unit` out.")
     # Refused before any noise is drawn, and of all groups alike.
     for profile in grouped.values():
         prepared.mechanism.admit(profile)
@@ -152,6 +157,5 @@ def release_prepared(
         releases[group] = prepared.release(profile, source=source)
         if progress is not None:
             progress(done / len(grouped))
-    finding = grouped.finding
     spent = None if finding is None else (finding.epsilon, finding.delta)
     return GroupedRelease(grouped.by, releases, found_with=spent)

@@ -50,7 +50,7 @@ class GroupedRelease(Mapping[Group, Release], Shown, Tabular, Saved):
     The guarantee is that of each group, whose unit is one of all groups together, but for δ: a unit changes at most Δ
     groups, Δ the largest sorted ℓ1 distance of neighbors over all groups, so δ is Δ times the δ of one group, or as
     many times as there are groups, if these are fewer. If groups were found in the data, what that cost is added; the
-    guarantee of a group's own release does not include it. Proof: docs/proofs/groups.md.
+    guarantee of a group's own release names it as a condition. Proof: docs/proofs/groups.md.
 
     Examples
     --------
@@ -86,8 +86,15 @@ class GroupedRelease(Mapping[Group, Release], Shown, Tabular, Saved):
         for each in releases.values():
             if (each.mechanism, each.reason, each.order_key) != (first.mechanism, first.reason, first.order_key):
                 raise UsageError("The releases of all groups must be made by one mechanism, in one step.")
-        whole = replace(first.guarantee, delta=total_delta(first.mechanism, len(releases)))
+        # How many groups were found is a result, and δ must hold for every result.
+        public = len(releases) if found_with is None else None
+        whole = replace(first.mechanism.guarantee, delta=total_delta(first.mechanism, public))
         if found_with is not None:
+            found = _found(*found_with)
+            releases = {
+                group: replace(each, guarantee=replace(each.guarantee, conditions=(found,)))
+                for group, each in releases.items()
+            }
             (epsilon, delta), released = found_with, whole.epsilon
             steps = (("finding the groups", epsilon), ("their profiles", released))
             whole = replace(whole, epsilon=epsilon + released, delta=delta + whole.delta, spending=steps)
@@ -161,8 +168,16 @@ class GroupedRelease(Mapping[Group, Release], Shown, Tabular, Saved):
         return GroupedRelease(self.by, told, found_with=self.found_with)
 
 
-def total_delta(mechanism: Mechanism, groups: int) -> Fraction:
-    """Return δ of so many groups together: a unit changes at most ``l1_sensitivity`` of them.
+def _found(epsilon: Fraction, delta: Fraction) -> str:
+    """Return the condition under which the release of one group alone keeps its promise."""
+    return (
+        "nobody learns from it which groups there are: finding them cost an epsilon of "
+        f"{short_decimal(epsilon)} and a δ of {round_up(delta)} more"
+    )
+
+
+def total_delta(mechanism: Mechanism, groups: int | None) -> Fraction:
+    """Return δ of so many groups together: a unit changes at most ``l1_sensitivity`` of them. None: of any number.
 
     Examples
     --------
@@ -173,4 +188,5 @@ def total_delta(mechanism: Mechanism, groups: int) -> Fraction:
     """
     one: Fraction = mechanism.guarantee.delta
     unit, relation = mechanism.guarantee.unit, mechanism.guarantee.relation
-    return one * min(unit.max_distance * relation.distance, groups)
+    most = unit.max_distance * relation.distance
+    return one * (most if groups is None else min(most, groups))
