@@ -203,5 +203,9 @@ def _cost_of_privacy(points: Sequence[Point]) -> list[tuple[bool | None, str]]:
                 f"at ε = 0.0001 privacy costs the {series.partition(',')[0]} {each} samples more, apart by a factor of "
                 f"{ratio.value:.2f} ± {ratio.standard_error:.2g} (log k: {logarithms:.2f})"
             )
-            found.append((ratio.at_most(INDISTINGUISHABLE) if series == PLUG_IN else True, told))
+            if series == PLUG_IN:
+                found.append((ratio.at_most(INDISTINGUISHABLE), told))
+            elif found:
+                verdict, sentence = found[-1]
+                found[-1] = (verdict, f"{sentence}; {told}, which is shown but not judged")
     return found

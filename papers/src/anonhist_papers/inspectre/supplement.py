@@ -85,7 +85,7 @@ def _judge_entropy(points: Sequence[Point]) -> Verdict:
     left_out = max(len(_SETTINGS) - len(verdicts), 0)
     return Verdict(
         True if yes >= _SEVERAL else None if yes + maybe + left_out >= _SEVERAL else False,
-        f"In {yes} of {len(verdicts)} other settings ({maybe} open) the private polynomial errs at most "
+        f"In {yes} of {len(verdicts)} other settings, chosen here ({maybe} open), the private polynomial errs at most "
         f"{INDISTINGUISHABLE} times as much as the polynomial without privacy, for every n. Largest ratios: "
         f"{'; '.join(told)}.",
     )

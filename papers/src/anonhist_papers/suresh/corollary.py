@@ -147,7 +147,7 @@ COROLLARY = Experiment(
     "anonhist.properties does.",
     says="“n(f̂_dp, 2α) ≤ max(n(f̂, α), O((1/(α·e^(cε)))^(2/(1−2β)) + (1/ε)·log(f_max/α)))” for ε > 1, and with "
     "O((log(2/ε)/(α²ε))^(1/(1−2β)) + (1/ε)·log(f_max/(αε))) below. “Our algorithm implies DP algorithms for estimating "
-    "distance to uniformity, which have not been studied before.”",
+    "distance to uniformity”, it says, for the first time.",
     axes=Axes("samples n", "largest mean absolute error"),
     cells=lambda size: [
         {"epsilon": epsilon, "items": items, "trials": 10 if size is Size.QUICK else 100}
@@ -167,8 +167,8 @@ EXPONENTS = Experiment(
     place="Corollary 1, its condition",
     title="how much one item moves the estimators",
     setting="L = n^(β−1) is the largest step of the weights f(r, n), for k = n labels and m = 2n draws; no randomness.",
-    says="“For entropy, normalized support size, and normalized support coverage, there exists sample-optimal linear "
-    "estimators with β < 0.1.”",
+    says="“For entropy …, normalized support size …, and normalized support coverage, there exists sample-optimal "
+    "linear estimators with β < 0.1.”",
     axes=Axes("samples n", "β", log_y=False),
     cells=lambda size: [
         {"items": 10**power, "trials": 1} for power in (range(2, 7, 2) if size is Size.QUICK else range(2, 10))

@@ -89,7 +89,7 @@ RELEASED_ITEMS = Experiment(
     title="the released N, and the sum of the released profile",
     setting="Zipf profiles; 200 real releases, 20 if quick.",
     says="E[|N − n|] ≤ e^(−cε) for ε > 1 and O(1/ε) below. “We can infer the number of items in the dataset by "
-    "Σ r·φ_r(H). However, this estimate is very noisy. Hence, we also return the sum of counts N.”",
+    "Σ r·φ_r(H). However, this estimate is very noisy. Hence, we also return the sum of counts N …”",
     axes=Axes("ε", "mean absolute error, in items"),
     cells=lambda size: [
         {"data": f"Zipf, 10^{power} items", "epsilon": epsilon, "trials": _trials(size, 200, 20)}

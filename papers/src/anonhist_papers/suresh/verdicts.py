@@ -200,7 +200,11 @@ def judge_lower_bound(points: Sequence[Point]) -> Verdict:
     high = [(each, x) for each, name, x in factors if name == FIFTIETH and x <= 1]
     return Verdict(
         not below,
-        (f"Below the bound: {', '.join(below)}. " if below else "No mechanism is below the bound. ")
+        (
+            f"Below the bound: {', '.join(below)}. "
+            if below
+            else "No mechanism is below the bound, which no run can prove. "
+        )
         + f"The nearest is {series} at ε = {epsilon:g}, {least:.2f} times it. PrivHist with 1/50 for n errs "
         f"{min(high)[0]:.1f} to {max(high)[0]:.1f} times as much as it up to ε = 1, and above, where the bound falls "
         f"like e^(−2ε), {min(low)[0]:.1f} (ε = {min(low)[1]:g}) to {max(low)[0]:,.0f} times (ε = {max(low)[1]:g}).",
