@@ -1,7 +1,7 @@
 """Errors of local mechanisms beside closed forms and published ones. Run as ``python bench/local_accuracy.py``.
 
 Published: mean squared errors of Feldman, Nelson, Nguyen, Talwar 2022 (of the number of people with an item, universe
-22,000), and ℓ1 errors of Acharya, Sun, Zhang 2019 (truncated at 0 and renormalised, 30 runs, k = 1,000 and 100). A line
+22,000), and ℓ1 errors of Acharya, Sun, Zhang 2019 (truncated at 0 and renormalized, 30 runs, k = 1,000 and 100). A line
 is met if the mean of our runs is within 5 % of the closed form, or of the published ℓ1 error, two standard errors
 allowed.
 """
@@ -150,7 +150,7 @@ def squared_errors(runs: int, *, is_tiny: bool) -> None:
 
 
 def absolute_errors(runs: int, *, is_tiny: bool) -> None:
-    """Print the table of ℓ1 errors, truncated and renormalised, published ones in brackets and misses marked."""
+    """Print the table of ℓ1 errors, truncated and renormalized, published ones in brackets and misses marked."""
     makers = [MAKERS[name] for name in ("SS", "RR", "RAPPOR", "HR")]
     names = " | ".join(maker(4, "1").name for maker in makers)
     print(f"\n| data | k | ε | people | {names} |\n|---|---|---|---|{'---|' * len(makers)}")

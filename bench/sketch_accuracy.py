@@ -93,7 +93,7 @@ def decoders(setting: CounterSetting) -> tuple[dict[str, Decoder], str]:
 
 
 def error_of(found: Prevalences, counts: NDArray[np.int64]) -> list[float]:
-    """Return ℓ1, ℓ2 and ℓ∞ of the normalised profile, estimates beyond the largest true count included."""
+    """Return ℓ1, ℓ2 and ℓ∞ of the normalized profile, estimates beyond the largest true count included."""
     size = counts.size
     true_counts, numbers = np.unique(counts, return_counts=True)
     every, places = np.unique(np.concatenate((true_counts, found.counts)), return_inverse=True)

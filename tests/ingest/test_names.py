@@ -214,7 +214,7 @@ def test_times_of_pandas_are_written_each_for_itself() -> None:
 
 
 @pytest.mark.parametrize("values", [[7.0, 8.0, -0.0], [7, 8, 0]])
-def test_values_to_be_randomised_have_the_same_names(tmp_path: Path, values: list[float]) -> None:
+def test_values_to_be_randomized_have_the_same_names(tmp_path: Path, values: list[float]) -> None:
     pq.write_table(pa.table({"pet": values}), tmp_path / "a.parquet")
     with opened_values(str(tmp_path / "a.parquet"), "pet") as batches:
         assert sorted(value for batch in batches for value in batch) == ["0", "7", "8"]

@@ -28,7 +28,7 @@ def test_a_column_is_read_as_text(tmp_path: Path) -> None:
     assert _values(tmp_path / "a.parquet", "odd name") == ["x", "y"]
 
 
-def test_values_that_are_to_be_randomised_are_never_spilled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_values_that_are_to_be_randomized_are_never_spilled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
     connect = duckdb.connect
 

@@ -50,7 +50,7 @@ def test_reports_that_are_too_large_are_marked_and_not_recommended() -> None:
 
 
 @pytest.mark.parametrize("size", [2, 4, 50])
-def test_the_error_predicted_for_randomised_response_is_that_of_kairouz_less_the_draw_of_the_people(size: int) -> None:
+def test_the_error_predicted_for_randomized_response_is_that_of_kairouz_less_the_draw_of_the_people(size: int) -> None:
     found = recommend(alphabet_size=size, epsilon=1, users=1000)
     error = next(row.mean_squared_error for row in found.rows if row.mechanism == "k-rr")
     odds = np.exp(1.0)

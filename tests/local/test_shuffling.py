@@ -142,7 +142,7 @@ def test_shuffled_reports_of_random_randomizers_never_reveal_more_than_the_bound
         )
         assert exact <= bound * (1 + 1e-9)
         closest = max(closest, exact / bound)
-    assert closest > 0.99, "some randomisers reach the bound, so it can be no smaller"
+    assert closest > 0.99, "some randomizers reach the bound, so it can be no smaller"
 
 
 def test_the_clones_of_a_single_report_are_exact() -> None:

@@ -247,7 +247,7 @@ def test_both_ways_of_least_squares_solve_them(setting: CohortSetting) -> None:
     best = found[CONSTRAINED]
     assert best.min() >= 0
     assert best.sum() == pytest.approx(1)
-    # No small step towards another symbol gains more than the tolerance.
+    # No small step toward another symbol gains more than the tolerance.
     rise = min(objective(0.999 * best + 0.001 * corner) for corner in np.eye(SYMBOLS)) - objective(best)
     assert rise > -2 * 0.005 * table.noise
     assert objective(best) < min(objective(found[PROJECTED]), objective(uniform()))

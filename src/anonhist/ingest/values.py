@@ -1,4 +1,4 @@
-"""The labels of one column, to be randomised: a row a person."""
+"""The labels of one column, to be randomized: a row a person."""
 
 from __future__ import annotations
 

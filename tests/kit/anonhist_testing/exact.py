@@ -1,4 +1,4 @@
-"""Exact output distributions: run a randomised program on every sequence of decisions, the likeliest first.
+"""Exact output distributions: run a randomized program on every sequence of decisions, the likeliest first.
 
 No sampling and no flakiness: what comes out are probabilities of the program as it runs, floats of its own weights
 included, up to a stated mass of decisions that were not followed to their end.

@@ -91,7 +91,7 @@ def worst_deviation(observed: NDArray[np.int64], probabilities: NDArray[np.float
 def drawn_matrix(
     draw: Callable[[NDArray[np.int64]], NDArray[np.int64]], *, values: int, reports: int, repeats: int
 ) -> NDArray[np.int64]:
-    """Return how often each value, randomised ``repeats`` times, gave each report, shape (values, reports)."""
+    """Return how often each value, randomized ``repeats`` times, gave each report, shape (values, reports)."""
     codes = np.repeat(np.arange(values), repeats)
     flat = codes * reports + draw(codes)
     return np.bincount(flat, minlength=values * reports).reshape(values, reports)
