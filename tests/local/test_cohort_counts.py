@@ -43,7 +43,7 @@ def test_a_place_met_by_any_function_before_counts_once() -> None:
 
 
 @each_of("survey", SURVEYS)
-def test_the_channel_is_the_exact_law_of_the_survey(survey: CohortSurvey) -> None:
+def test_the_channel_is_the_exact_distribution_of_the_survey(survey: CohortSurvey) -> None:
     tally = survey.tally(survey.randomize(WORDS * 50, source=SeededSource(7)))
     counts = survey._counts(tally, supports_of(survey, WORDS), None)
     channel, observed = counts.channel()
@@ -63,7 +63,7 @@ def test_the_channel_is_the_exact_law_of_the_survey(survey: CohortSurvey) -> Non
 
 
 @each_of("survey", SURVEYS)
-def test_others_are_one_item_more_whose_law_adds_up_to_one(survey: CohortSurvey) -> None:
+def test_others_are_one_item_more_whose_distribution_adds_up_to_one(survey: CohortSurvey) -> None:
     tally = survey.tally(survey.randomize(WORDS * 50, source=SeededSource(7)))
     supports = supports_of(survey, WORDS[:3])
     channel, _ = survey._counts(tally, supports, survey._others(supports, tuple(WORDS[:3]))).channel()

@@ -60,7 +60,7 @@ def test_the_variance_of_a_spike_is_what_was_published(
     assert users * _mean_variance(survey, _spike(survey.size)) == pytest.approx(error, rel=0.005)
 
 
-def test_the_variance_of_a_zipf_law_is_what_was_published() -> None:
+def test_the_variance_of_a_zipf_distribution_is_what_was_published() -> None:
     survey = HadamardResponse(alphabet=22_000, epsilon=5, blocks=128)
     shares = 1 / np.arange(1, survey.size + 1)
     assert 1000 * _mean_variance(survey, shares / shares.sum()) == pytest.approx(68.9, rel=0.005)

@@ -21,7 +21,7 @@ SIGMAS = 5
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("buckets", "hashes"), [(6, 1), (6, 2), (7, 3)])
-def test_the_law_costs_epsilon_and_no_more(buckets: int, hashes: int) -> None:
+def test_the_distribution_costs_epsilon_and_no_more(buckets: int, hashes: int) -> None:
     survey = ORAPPOR(buckets=buckets, cohorts=1, hashes=hashes, key="k", epsilon=1)
     odds = ExponentialQuotient.exponential(1)
     ratio = largest_ratio(survey.matrix(WORDS))
@@ -32,7 +32,9 @@ def test_the_law_costs_epsilon_and_no_more(buckets: int, hashes: int) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("buckets", [2, 3, 5, 7])
 @pytest.mark.parametrize("hashes", [1, 2])
-def test_the_law_costs_at_most_epsilon_with_any_number_of_bits_for_known_labels(buckets: int, hashes: int) -> None:
+def test_the_distribution_costs_at_most_epsilon_with_any_number_of_bits_for_known_labels(
+    buckets: int, hashes: int
+) -> None:
     survey = ORAPPOR(alphabet=5, buckets=buckets, cohorts=2, hashes=hashes, key="k", epsilon=1)
     ratio = largest_ratio(survey.matrix())
     places = survey.functions.all_places(np.arange(5)).reshape(2, hashes, 5)

@@ -17,7 +17,7 @@ from anonhist_testing.sources import SeededSource
 SIGMAS = 5
 
 
-def test_the_law_costs_exactly_epsilon() -> None:
+def test_the_distribution_costs_exactly_epsilon() -> None:
     survey = ORR(buckets=5, cohorts=3, key="k", epsilon="0.7")
     matrix = survey.matrix(["apple", "pear", "plum"])
     assert (len(matrix), len(matrix[0])) == (3, 15)
@@ -31,7 +31,7 @@ def test_labels_that_always_meet_have_the_same_distribution() -> None:
 
 
 @each_of("buckets", [2, 3, 4, 5, 8])
-def test_the_law_costs_exactly_epsilon_with_any_number_of_buckets(buckets: int) -> None:
+def test_the_distribution_costs_exactly_epsilon_with_any_number_of_buckets(buckets: int) -> None:
     survey = ORR(alphabet=5, buckets=buckets, cohorts=3, key="k", epsilon="0.7")
     matrix = survey.matrix()
     assert (len(matrix), len(matrix[0])) == (5, 3 * buckets)

@@ -102,7 +102,7 @@ def test_the_matrix_is_that_of_one_report() -> None:
 
 
 @pytest.mark.slow
-def test_reports_follow_the_law_and_memories_theirs() -> None:
+def test_reports_follow_the_distribution_and_memories_theirs() -> None:
     survey = survey_of(cohorts=2, hashes=2)
     labels = np.array(["a", "b"])
     distribution = np.array([[float(entry) for entry in row] for row in survey.matrix(labels)])

@@ -238,7 +238,7 @@ def test_few_of_a_huge_alphabet_are_decoded_from_the_counts(decoder: str) -> Non
     assert abs(estimate.other - 0.2) < 5 * estimate.other_standard_error
 
 
-def test_the_law_of_some_labels_is_that_of_the_matrix(survey: Any) -> None:
+def test_the_distribution_of_some_labels_is_that_of_the_matrix(survey: Any) -> None:
     tally = survey.tally(survey.randomize(WORDS * 9, source=SeededSource(7)))
     matrix = np.array([[float(entry) for entry in row] for row in survey.matrix()])
     codes = np.array([3, 1])

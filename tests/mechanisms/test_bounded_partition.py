@@ -115,7 +115,7 @@ def test_released_profiles_keep_to_the_public_number(number: int, epsilon: str) 
 
 
 @pytest.mark.slow
-def test_audit_comes_close_to_what_the_bounded_law_loses() -> None:
+def test_audit_comes_close_to_what_the_bounded_distribution_loses() -> None:
     profiles, rng = (Profile([], []), Profile([1], [1])), np.random.default_rng(4)
 
     def audit_bound(epsilon: int, draws: int) -> float:

@@ -67,6 +67,28 @@ def test_groups_are_kept_as_often_as_stated() -> None:
     assert np.all(np.abs(kept - stated) <= 5 * np.sqrt(stated * (1 - stated) / 4000) + 1e-12)
 
 
+def test_probabilities_are_known_where_the_threshold_is_far_too_large_to_list() -> None:
+    selection = GroupSelection("1e-10", "1e-12", 1)
+    assert selection.threshold > 10**10
+    assert 0 < selection.probability(1) <= 1e-12
+    assert selection.probability(selection.threshold) == pytest.approx(0.5, abs=1e-3)
+    assert selection.probability(2 * selection.threshold + 1) == 1
+
+
+def test_probabilities_are_sums_of_those_of_the_noise() -> None:
+    selection = GroupSelection("0.7", "0.01", 2)
+    noise = np.arange(-selection.threshold, selection.threshold + 1)
+    weights = np.exp(-float(selection.rate) * np.abs(noise))
+    for units in range(2 * selection.threshold + 3):
+        listed = weights[noise > selection.threshold - units].sum() / weights.sum()
+        assert selection.probability(units) == pytest.approx(listed, rel=1e-12, abs=1e-15)
+
+
+def test_a_relation_is_one() -> None:
+    with pytest.raises(UsageError, match="must be a NeighboringRelation"):
+        FindGroups(1, "1e-9", "substitute")  # type: ignore[arg-type]  # what is tested
+
+
 def test_no_noise_is_beyond_the_threshold() -> None:
     selection = GroupSelection("0.3", "0.2", 1)
     noise = selection._noise(5000, SystemSource())
@@ -79,6 +101,7 @@ def test_no_noise_is_beyond_the_threshold() -> None:
         (PrivacyUnit.item(), NeighboringRelation.ADD_OR_REMOVE, 1),
         (PrivacyUnit.item(), NeighboringRelation.SUBSTITUTE, 2),
         (PrivacyUnit.user(max_items=4), NeighboringRelation.ADD_OR_REMOVE, 4),
+        (PrivacyUnit.user(max_items=4, sketches=3), NeighboringRelation.ADD_OR_REMOVE, 12),
         (PrivacyUnit.user(max_items=4, groups=2), NeighboringRelation.SUBSTITUTE, 4),
         (PrivacyUnit.label(max_count=9, groups=3), NeighboringRelation.ADD_OR_REMOVE, 3),
     ],
@@ -94,7 +117,7 @@ def test_a_unit_is_in_so_many_groups(unit: PrivacyUnit, relation: NeighboringRel
         (("0", "1e-9", 1), "epsilon"),
         (("1", "0", 1), "delta"),
         (("1", "1", 1), "below 1"),
-        (("1", "1e-9", 0), "at least 1"),
+        (("1", "1e-9", 0), "whole number from 1"),
         (("1e-13", "1e-30", 1), "too small"),
     ],
 )

@@ -73,7 +73,7 @@ def test_noise_has_the_stated_distribution(
     ("relation", "gamma"),
     [(NeighboringRelation.ADD_OR_REMOVE, Fraction(1)), (NeighboringRelation.SUBSTITUTE, Fraction(1, 2))],
 )
-def test_simulated_noise_has_the_law_of_a_release(
+def test_simulated_noise_has_the_distribution_of_a_release(
     monkeypatch: pytest.MonkeyPatch, relation: NeighboringRelation, gamma: Fraction
 ) -> None:
     seen = record_noise(monkeypatch, PrevalenceMechanism(1, FIVE, relation), Profile.from_counts([1, 5]), range(0))

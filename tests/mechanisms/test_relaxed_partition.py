@@ -66,7 +66,7 @@ def test_draws_outside_the_window_are_drawn_again() -> None:
 
 
 @each_of("reference", [(), (2,), (2, 1), (1, 1, 1)])
-def test_every_path_adds_up_to_the_law_inside_the_window(reference: Partition) -> None:
+def test_every_path_adds_up_to_the_distribution_inside_the_window(reference: Partition) -> None:
     # So narrow a window that draws outside, of which None is made here, are seen.
     c, radius, left = 1.5, 1, 1e-4
     profile = Profile.from_partition(reference)

@@ -45,7 +45,7 @@ def exact_floors(probability: Fraction | ExponentialQuotient, bits: int) -> list
 
 @EVERY_PROBABILITY
 @each_of("bits", [16, 64, 256])
-def test_the_law_of_a_byte_is_exact(probability: Fraction | ExponentialQuotient, bits: int) -> None:
+def test_the_distribution_of_a_byte_is_exact(probability: Fraction | ExponentialQuotient, bits: int) -> None:
     assert _floors(probability, bits) == exact_floors(probability, bits)
     assert sorted(PATTERNS) == list(range(256))
 

@@ -47,7 +47,7 @@ IDS = [f"{sampler.__name__} {parameter}" for sampler, _, parameter in DISTRIBUTI
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("sampler", "pmf", "parameter"), DISTRIBUTIONS, ids=IDS)
-def test_the_right_law_is_accepted_and_wrong_scales_are_not(
+def test_the_right_distribution_is_accepted_and_wrong_scales_are_not(
     sampler: Callable[..., np.ndarray], pmf: Callable[..., np.ndarray], parameter: Fraction
 ) -> None:
     right = partial(pmf, parameter)

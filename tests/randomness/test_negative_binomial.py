@@ -111,7 +111,7 @@ DISTRIBUTIONS = [("1", 2), ("1/10", 3), ("1/50", 2), ("1/2", 5)]
 
 
 @pytest.mark.parametrize(("gamma", "parts"), DISTRIBUTIONS)
-def test_the_right_law_is_accepted_and_wrong_ones_are_not(gamma: str, parts: int) -> None:
+def test_the_right_distribution_is_accepted_and_wrong_ones_are_not(gamma: str, parts: int) -> None:
     rate = Fraction(gamma)
     right = partial(negative_binomial_pmf, rate, parts)
     wrong = [partial(negative_binomial_pmf, *other) for other in ((rate * 2, parts), (rate / 2, parts), (rate, 1))]

@@ -65,7 +65,7 @@ def test_a_slot_may_be_drawn_again_more_than_once() -> None:
 
 
 @each_of("bound", [6, 1000, 5000, 10**6, 2**62 + 1])
-def test_the_law_is_uniform(bound: int) -> None:
+def test_the_distribution_is_uniform(bound: int) -> None:
     draws = uniform_integers(bound, 60_000, source=SeededSource(7))
     assert draws.dtype == np.int64
     # Cells of numbers with the same ⌊30·k/bound⌋, so many each.

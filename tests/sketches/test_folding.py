@@ -18,7 +18,7 @@ LARGEST = 3
 
 @pytest.mark.parametrize("count", range(LARGEST + 1))
 @pytest.mark.parametrize("gamma", [Fraction(2), Fraction(1, 2)], ids=str)
-def test_the_law_of_an_unfolded_counter_is_that_of_one_never_clipped(
+def test_the_distribution_of_an_unfolded_counter_is_that_of_one_never_clipped(
     count: int, gamma: Fraction, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Every noise to ±100 is clipped, and every geometric number to 60 drawn where one is asked for."""
@@ -46,7 +46,7 @@ def test_the_law_of_an_unfolded_counter_is_that_of_one_never_clipped(
     assert distribution[values + 60] == pytest.approx(expected, rel=1e-10)
 
 
-def test_unfolded_counters_follow_the_law_and_folded_ones_do_not() -> None:
+def test_unfolded_counters_follow_the_distribution_and_folded_ones_do_not() -> None:
     """Each assertion fails by chance with probability at most 10^−9; the seed is fixed."""
     sketch = HashedSketch(buckets=20_000, epsilon=1, key=b"k", source=SeededSource(7))
     sketch.add(np.arange(20_000))

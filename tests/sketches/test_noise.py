@@ -40,7 +40,7 @@ def slow_pmf(parts: list[tuple[Fraction, Fraction]], reach: int) -> np.ndarray:
 
 
 @each_of("name", DISTRIBUTIONS)
-def test_the_law_is_the_convolution_of_its_parts(name: str) -> None:
+def test_the_distribution_is_the_convolution_of_its_parts(name: str) -> None:
     distribution = NoiseDistribution.of(DISTRIBUTIONS[name])
     expected = slow_pmf(DISTRIBUTIONS[name], 30)
     assert distribution.pmf(30) == pytest.approx(expected, rel=0, abs=3e-15)
@@ -115,7 +115,7 @@ def test_every_rate_gives_finite_numbers(gamma: str, shapes: list[str]) -> None:
         assert 0 < distribution.pmf(3).sum() <= 1 + 1e-12
 
 
-def test_a_law_that_fills_the_memory_is_refused() -> None:
+def test_a_distribution_that_fills_the_memory_is_refused() -> None:
     wide = NoiseDistribution.of([(Fraction(1, 10**7), ONE)] * 2)
     with pytest.raises(UsageError, match="too wide"):
         wide.pmf(3)
@@ -155,7 +155,7 @@ def test_a_part_that_is_none_is_refused(changed: dict[str, Any], message: str) -
     assert NoiseComponent(**right) == NoiseComponent(**right)
 
 
-def test_a_law_needs_rates_and_shapes_above_zero() -> None:
+def test_a_distribution_needs_rates_and_shapes_above_zero() -> None:
     for part in ((Fraction(0), ONE), (ONE, Fraction(0)), (ONE, Fraction(-1))):
         with pytest.raises(UsageError, match="greater than zero"):
             NoiseDistribution.of([part])

@@ -21,7 +21,7 @@ def distribution(gamma: float, shape: float, reach: int) -> np.ndarray:
 
 @each_of(("remaining", "of"), [(1, 2), (2, 3), (1, 3), (9, 10), (999, 1000)])
 @each_of("gamma", ["0.01", "0.1", "1", "4", "7.99", "8.01", "12"])
-def test_the_loss_is_that_of_the_law_and_largest_at_zero(gamma: str, remaining: int, of: int) -> None:
+def test_the_loss_is_that_of_the_distribution_and_largest_at_zero(gamma: str, remaining: int, of: int) -> None:
     exact = distribution(float(gamma), remaining / of, 30)
     losses = np.log(exact[:-1] / exact[1:])
     assert losses.max() == losses[0]

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
-from functools import cached_property
-from typing import TYPE_CHECKING
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, SupportsIndex
 
 import numpy as np
 
 from anonhist.errors import UsageError
-from anonhist.frozen import Converted, converted, frozen
-from anonhist.privacy import NeighboringRelation, parse_epsilon, short_decimal
+from anonhist.frozen import Checked, Converted, converted, frozen
+from anonhist.mechanisms.basis.setting import check_relation
+from anonhist.privacy import NeighboringRelation, parse_epsilon, parse_whole_number, short_decimal
 from anonhist.randomness import discrete_laplace
 
 if TYPE_CHECKING:
@@ -53,7 +55,7 @@ class FindGroups:
 
     epsilon: Converted[EpsilonLike, Fraction] = converted(parse_epsilon)
     delta: Converted[EpsilonLike, Fraction] = converted(_delta)
-    relation: NeighboringRelation = NeighboringRelation.ADD_OR_REMOVE
+    relation: Checked[NeighboringRelation] = converted(check_relation, default=NeighboringRelation.ADD_OR_REMOVE)
 
     def selection(self, unit: PrivacyUnit) -> GroupSelection:
         """Return the selection for units that are in so many groups.
@@ -66,7 +68,7 @@ class FindGroups:
         >>> FindGroups(1, "1e-9").selection(PrivacyUnit.user(max_items=5, groups=2)).groups
         2
         """
-        of_one = unit.groups if unit.max_items is None or unit.groups > 1 else unit.max_items
+        of_one = unit.groups if unit.max_items is None or unit.groups > 1 else unit.max_distance
         return GroupSelection(self.epsilon, self.delta, of_one * self.relation.distance)
 
 
@@ -107,11 +109,9 @@ class GroupSelection:
 
     epsilon: Converted[EpsilonLike, Fraction] = converted(parse_epsilon)
     delta: Converted[EpsilonLike, Fraction] = converted(_delta)
-    groups: int = 1
+    groups: Converted[SupportsIndex, int] = converted(partial(parse_whole_number, name="groups"), default=1)
 
     def __post_init__(self) -> None:
-        if not isinstance(self.groups, int) or self.groups < 1:
-            raise UsageError(f"`groups` must be a whole number of at least 1, not {self.groups!r:.80}.")
         if self.threshold > _LARGEST_THRESHOLD:
             raise UsageError("`epsilon` or `delta` of a selection of groups is too small: give larger numbers.")
 
@@ -177,8 +177,10 @@ class GroupSelection:
         >>> GroupSelection(2, "1e-6", 2).probability(1) <= 1e-6 / 2
         True
         """
-        if units > 2 * self.threshold:
-            return 1.0
-        noise = np.arange(-self.threshold, self.threshold + 1)
-        weights = np.exp(-float(self.rate) * np.abs(noise))
-        return float(weights[noise > self.threshold - units].sum() / weights.sum())
+        if units > self.threshold:
+            # The noise is symmetric: the group is left out where it is at most k − n.
+            return 1.0 - self.probability(2 * self.threshold + 1 - units)
+        # Σ_{j=a}^{b} p^j = p^a (1 − p^(b−a+1)) / (1 − p), p = exp(−γ); k may be far too large to list all j.
+        rate, most = float(self.rate), self.threshold
+        above = math.exp(-rate * (most - units + 1)) * -math.expm1(-rate * max(units, 0))
+        return above / (1.0 + math.exp(-rate) * (1.0 - 2.0 * math.exp(-rate * most)))

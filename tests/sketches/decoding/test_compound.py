@@ -51,7 +51,7 @@ def _by_convolution(window: Window, distribution: NoiseDistribution, rates: NDAr
 
 @each_of("distribution", DISTRIBUTIONS)
 @each_of("last", [2, 7, 12])
-def test_the_law_of_a_bucket_is_that_of_noise_and_labels(distribution: NoiseDistribution, last: int) -> None:
+def test_the_distribution_of_a_bucket_is_that_of_noise_and_labels(distribution: NoiseDistribution, last: int) -> None:
     window, compound, logs = _random(last, distribution, last)
     rates = compound.spread_out(np.exp(logs))
     brute = _by_convolution(window, distribution, rates)
@@ -161,7 +161,7 @@ def test_no_rates_are_too_small_or_large(log: float) -> None:
         assert np.isfinite(found.information).all()
 
 
-def test_rounding_of_large_loads_makes_no_law_larger_than_one() -> None:
+def test_rounding_of_large_loads_makes_no_distribution_larger_than_one() -> None:
     for seed in range(20):
         window, compound, logs = _random(seed, DISTRIBUTIONS[0], 300)
         logs = np.random.default_rng(seed).uniform(40, 60, logs.size)

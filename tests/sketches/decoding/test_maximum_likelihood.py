@@ -41,7 +41,7 @@ def _missing(seen: NDArray[np.float64], kernel: NDArray[np.float64], weights: ND
 
 
 @each_of("seed", range(12))
-def test_no_other_law_is_more_likely(seed: int) -> None:
+def test_no_other_distribution_is_more_likely(seed: int) -> None:
     from scipy.optimize import minimize
 
     seen, kernel = _case(seed)

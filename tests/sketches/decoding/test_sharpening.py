@@ -41,7 +41,7 @@ def away(found: np.ndarray, truth: np.ndarray) -> float:
 
 
 @pytest.mark.parametrize("epsilon", ["1", "3"])
-def test_spikes_that_a_smooth_law_blurs_are_found_again(epsilon: str) -> None:
+def test_spikes_that_a_smooth_distribution_blurs_are_found_again(epsilon: str) -> None:
     truth = np.zeros(LAST, dtype=np.int64)
     truth[20:110:6] = 5000
     reading, seen = read_noisy(truth, epsilon, 1)
@@ -50,7 +50,7 @@ def test_spikes_that_a_smooth_law_blurs_are_found_again(epsilon: str) -> None:
     assert away(found, truth) < 0.4 * away(one_step(reading, smooth, seen), truth)
 
 
-def test_a_law_that_is_right_is_followed_for_one_step_only() -> None:
+def test_a_distribution_that_is_right_is_followed_for_one_step_only() -> None:
     rng = np.random.default_rng(2)
     shape = 1 / (1 + np.arange(LAST)) ** 1.5
     truth = rng.multinomial(100_000, shape / shape.sum())
@@ -60,7 +60,7 @@ def test_a_law_that_is_right_is_followed_for_one_step_only() -> None:
     assert np.array_equal(sharpen(reading, rates, seen), one_step(reading, rates, seen))
 
 
-def test_a_law_of_another_sum_is_followed_as_far() -> None:
+def test_a_distribution_of_another_sum_is_followed_as_far() -> None:
     truth = np.zeros(LAST, dtype=np.int64)
     truth[20:110:6] = 500
     reading, seen = read_noisy(truth, "1", 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from anonhist.report.figures import canvas, draw_k_plus, frame_log_log, say_empty
@@ -40,7 +41,7 @@ def panels(releases: Sequence[Release], names: Sequence[str]) -> list[str]:
 
     return [
         inline_svg(
-            lambda points=points: draw(points),  # type: ignore[misc]
+            partial(draw, points),
             name=f"group-{at}",
             description=f"Labels with at least a given count in {name}, both on log scales, with a 95 % band",
             hover=points.hover,
