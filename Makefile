@@ -77,12 +77,19 @@ bench: $(DEV) ## measure accuracy and speed (about four hours)
 	$(BIN)/python bench/speed.py
 	$(BIN)/python bench/growth.py --plot docs/images/growth.png
 	$(BIN)/python bench/end_to_end.py
+	$(BIN)/python bench/groups.py
+	$(BIN)/python bench/ledger.py
 	$(BIN)/python bench/estimators.py
 	$(BIN)/python bench/estimators.py --accuracy
 	$(BIN)/python bench/intervals.py
+	$(BIN)/python bench/group_intervals.py
+	$(BIN)/python bench/group_plans.py
 	$(BIN)/python bench/property_intervals.py
 	$(BIN)/python bench/excess.py
+	$(BIN)/python bench/cumulative.py
 	$(BIN)/python bench/noise.py
+	$(BIN)/python bench/groups_accuracy.py
+	$(BIN)/python bench/groups_tries.py
 	$(BIN)/python bench/local_speed.py
 	$(BIN)/python bench/local_accuracy.py
 	$(BIN)/python bench/survey_intervals.py

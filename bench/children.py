@@ -1,4 +1,4 @@
-"""Whole processes, timed: wall time and peak memory of each child, from the operating system.
+"""Whole processes, timed: wall and processor time and peak memory of each child, from the operating system.
 
 A child counts the memory of the process it was forked from: measure from a small one.
 """
@@ -15,15 +15,21 @@ from time import perf_counter
 
 @dataclass(frozen=True)
 class Runs:
-    """What the runs of one command took: wall seconds and peak resident MiB, run by run."""
+    """What the runs of one command took: wall and processor seconds, and peak resident MiB, run by run."""
 
     seconds: list[float]
+    processor_seconds: list[float]
     mebibytes: list[float]
 
     @property
     def time(self) -> float:
         """Median wall time in seconds."""
         return median(self.seconds)
+
+    @property
+    def processor(self) -> float:
+        """Median processor time in seconds, of all threads: it depends little on what else the machine does."""
+        return median(self.processor_seconds)
 
     @property
     def memory(self) -> float:
@@ -33,17 +39,18 @@ class Runs:
 
 def measure(commands: dict[str, list[str]], *, rounds: int, warm_up: bool = True) -> dict[str, Runs]:
     """Run the commands in turn, round after round, so that a slow moment of the machine falls on all alike."""
-    runs: dict[str, Runs] = {name: Runs([], []) for name in commands}
+    runs: dict[str, Runs] = {name: Runs([], [], []) for name in commands}
     for number in range(-1 if warm_up else 0, rounds):
         for name, command in commands.items():
-            seconds, mebibytes = _run(command)
+            seconds, processor, mebibytes = _run(command)
             if number >= 0:
                 runs[name].seconds.append(seconds)
+                runs[name].processor_seconds.append(processor)
                 runs[name].mebibytes.append(mebibytes)
     return runs
 
 
-def _run(command: list[str]) -> tuple[float, float]:
+def _run(command: list[str]) -> tuple[float, float, float]:
     # Installed programs have their bytecode: where none may be kept, ours alone would be compiled anew.
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     start = perf_counter()
@@ -54,4 +61,4 @@ def _run(command: list[str]) -> tuple[float, float]:
     seconds = perf_counter() - start
     if process.returncode:
         raise SystemExit(f"{' '.join(command)} failed: {message.decode()}")
-    return seconds, usage.ru_maxrss / (2**20 if sys.platform == "darwin" else 2**10)
+    return seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / (2**20 if sys.platform == "darwin" else 2**10)

@@ -56,16 +56,20 @@ def test_python_examples_run(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_first_example_prints_what_is_shown(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_examples_print_what_is_shown(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    example, shown = re.findall(r"^```python\n(.*?)^```\n\n```\n(.*?)^```", readme, re.MULTILINE | re.DOTALL)[0]
+    examples = re.findall(r"^```python\n(.*?)^```\n\n```\n(.*?)^```", readme, re.MULTILINE | re.DOTALL)
+    assert len(examples) == 2
     monkeypatch.chdir(ROOT)
-    exec(compile(example, "README.md, example 1", "exec"), {})  # noqa: S102
-    printed = capsys.readouterr().out
+    names: dict[str, object] = {}
     number = re.compile(r"\d[\d,.]*(?<![,.])")
-    assert number.sub("#", printed).split() == number.sub("#", shown).split()
+    outputs = []
+    for at, (example, shown) in enumerate(examples, 1):
+        exec(compile(example, f"README.md, example {at}", "exec"), names)  # noqa: S102
+        printed = capsys.readouterr().out
+        assert number.sub("#", printed).split() == number.sub("#", shown).split()
+        outputs.append((printed, shown))
+    printed, shown = outputs[0]
     # Numbers differ by their noise, standard errors of it by more.
     for found, expected in zip(number.findall(printed), number.findall(shown), strict=True):
         exact = float(expected.replace(",", ""))
@@ -106,7 +110,7 @@ def test_commands_have_options_that_exist() -> None:
     for path in [*DOCUMENTS, ROOT / "Makefile"]:
         for line in COMMAND.findall(path.read_text(encoding="utf-8")):
             words = line.split("#")[0].split()
-            command = " ".join(words[: 2 if words[0] in ("local", "sketch") else 1])
+            command = " ".join(words[: 2 if words[0] in ("budget", "local", "sketch") else 1])
             options = {word.split("=")[0] for word in words if word.startswith("-")}
             assert options <= known.get(command, set()), (path, line)
             named.add(command)

@@ -6,6 +6,8 @@ from anonhist import mechanisms as mechanisms
 from anonhist import private as private
 from anonhist import properties as properties
 from anonhist import sketches as sketches
+from anonhist import windows as windows
+from anonhist.accounting import Ledger as Ledger
 from anonhist.errors import AnonhistError as AnonhistError
 from anonhist.errors import DataError as DataError
 from anonhist.errors import UsageError as UsageError
@@ -25,6 +27,7 @@ from anonhist.mechanisms.group_selection import FindGroups as FindGroups
 from anonhist.mechanisms.grouping import release_groups as release_groups
 from anonhist.privacy import Guarantee as Guarantee
 from anonhist.privacy import PrivacyUnit as PrivacyUnit
+from anonhist.privacy import compose as compose
 from anonhist.profiles import Profile as Profile
 from anonhist.properties import Estimate as Estimate
 from anonhist.properties import entropy as entropy

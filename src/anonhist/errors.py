@@ -5,7 +5,8 @@
     AnonhistError
     ├── UsageError               the call itself is wrong: an impossible epsilon, two options that exclude each other,
     │   │                        a public number that the data exceed
-    │   └── MissingExtraError    the call needs an optional dependency that is not installed
+    │   ├── MissingExtraError    the call needs an optional dependency that is not installed
+    │   └── BudgetError          a release would cost more than is left of the budget of its data set
     ├── DataError                the data cannot be used: not a profile, not what the file's ending says, not there
     └── OutputError              the result could not be written
 
@@ -44,6 +45,9 @@ class AnonhistError(Exception):
     Give max_count, or unit='item'.
     """
 
+    # Whether it follows from public things alone, such as the names of columns, whatever the rows are.
+    is_public: bool = False
+
     def __str__(self) -> str:
         return spell_out(self.sentence)
 
@@ -64,6 +68,10 @@ class UsageError(AnonhistError, ValueError):
 
 class MissingExtraError(UsageError):
     """The call needs an optional dependency: install it."""
+
+
+class BudgetError(UsageError):
+    """A release would cost more than is left: make it cheaper, or leave it."""
 
 
 class DataError(AnonhistError, ValueError):
@@ -130,6 +138,19 @@ def kind_of(value: object) -> str:
     return f"{'an' if name[0].lower() in 'aeio' else 'a'} {name}"
 
 
+def public_error(sentence: str) -> DataError:
+    """Return an error about a source that is the same whatever its rows are.
+
+    Examples
+    --------
+    >>> public_error("There is no file 'week.csv'.").is_public
+    True
+    """
+    error = DataError(sentence)
+    error.is_public = True
+    return error
+
+
 def unreadable(path: str | os.PathLike[str], error: Exception) -> DataError:
     """Return the error about a file that the system does not open.
 
@@ -140,7 +161,7 @@ def unreadable(path: str | os.PathLike[str], error: Exception) -> DataError:
     """
     named = repr(mask(str(path)))
     if isinstance(error, FileNotFoundError):
-        return DataError(f"There is no file {named}.")
+        return public_error(f"There is no file {named}.")
     reason = (error.strerror if isinstance(error, OSError) else None) or "the system does not take such a name"
     return DataError(f"The file {named} cannot be read: {reason}.")
 

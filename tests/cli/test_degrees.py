@@ -65,7 +65,8 @@ def test_edges_become_a_release_and_a_page(cli: Cli, graph: Path) -> None:
     assert _pairs(released.profile) == TRUTH
     assert released.zeros is None
     told = done.stdout.splitlines()
-    assert re.fullmatch(r"Released: degree sum 80 of 31 nodes \(95 % interval \d+ to \d+\)\.", told[0])
+    interval = r"\(95 % interval \d+ to \d+\)"
+    assert re.fullmatch(rf"Released: degree sum 80 {interval} of 31 nodes {interval}\.", told[0])
     assert told[1] == "Edges: Edges have no direction; self-loops are left out; equal edges count once."
     assert told[2] == f"Promise: {released.guarantee.sentence.replace(f'; {NOISE_IS_EXACT}', '')}"
     assert [line.partition(":")[0] for line in told[3:5]] == ["Protection", "Warning"]
@@ -73,7 +74,7 @@ def test_edges_become_a_release_and_a_page(cli: Cli, graph: Path) -> None:
     about = r"about [\d,]+ \([\d,]+ to [\d,]+\) expected, .+ of the degree sum|less than one expected"
     assert re.fullmatch(rf"Error: ({about}) \(sorted ℓ1, 2 simulations\)\.", told[6])
     assert told[7] == f"Arithmetic: {NOISE_IS_EXACT}."
-    assert told[8:] == ["Wrote release.json.", "Wrote degrees.html."]
+    assert told[8:] == ["Ledger: none, nothing was recorded (--ledger).", "Wrote release.json.", "Wrote degrees.html."]
     assert "anonhist degrees edges.txt.gz" in (graph / "degrees.html").read_text(encoding="utf-8")
     assert cli("show", "release.json").stdout.splitlines() == told[:8]
 

@@ -36,7 +36,24 @@ def test_each_group_is_released(cli: Cli, folder: Path) -> None:
     assert isinstance(release, GroupedRelease)
     assert release.groups == (("fall",), ("spring",))
     shown = cli("show", "out.json")
-    assert (shown.returncode, shown.stdout) == (0, done.stdout.replace("Wrote out.json.\n", ""))
+    assert (shown.returncode, shown.stdout) == (
+        0,
+        done.stdout.replace("Ledger: none, nothing was recorded (--ledger).\nWrote out.json.\n", ""),
+    )
+
+
+def test_the_bounds_of_users_go_with_their_unit(cli: Cli) -> None:
+    bounds = ("--user", "viewer", "--max-per-user", "2", "--max-groups-per-user", "2", "--unit", "user")
+    done = cli(*GOOD, *bounds, "--groups", "spring,zebra", "-o", "out.json")
+    assert done.returncode == 0, done.stderr
+    assert "one user with at most 2 items in each of at most 2 groups" in done.stdout
+
+
+def test_a_release_is_not_released_again(cli: Cli) -> None:
+    assert cli(*GOOD, "--groups", "spring", "-o", "out.json").returncode == 0
+    again = cli("release", "out.json", *GOOD[2:], "--groups", "spring", "-o", "again.json")
+    assert again.returncode == 2
+    assert "'out.json' is already a release" in again.stderr
 
 
 def test_groups_of_several_columns_are_listed_in_a_file(cli: Cli, folder: Path) -> None:
@@ -55,6 +72,38 @@ def test_groups_are_found(cli: Cli, folder: Path) -> None:
     assert isinstance(release, GroupedRelease)
     # 40 and 20 rows: so many are found nearly always.
     assert release.groups == (("spring",), ("zebra",))
+
+
+@pytest.mark.parametrize(("levels", "promise"), [("nested", "1"), ("crossing", "0.2 for everything together, 0.3 for")])
+def test_totals_are_released(levels: str, promise: str, cli: Cli, folder: Path) -> None:
+    shares = ("--level-shares", "0.2,0.3,0.5") if levels == "crossing" else ()
+    given = ("--groups", "groups.csv", "--levels", levels, *shares, "-o", "out.json", "--report", "out.html")
+    done = cli(*GOOD[:-1], "campaign,day(seen)", *given)
+    assert done.returncode == 0, done.stderr
+    assert promise in done.stdout
+    # A viewer is in several groups, which is for nobody's log.
+    assert "are in several groups" not in done.stdout + done.stderr
+    release = read(folder / "out.json")
+    assert isinstance(release, GroupedRelease)
+    assert [*release.everything][:3] == [(), ("fall",), ("spring",)]
+    page = (folder / "out.html").read_text(encoding="utf-8")
+    for heading in ("<h4>Everything together</h4>", "<h4>By campaign</h4>", "<h4>By campaign, day(seen)</h4>"):
+        assert heading in page
+    assert cli("show", "out.json").stdout == done.stdout.partition("Ledger: none")[0]
+    for name, group in (("spring", ("spring",)), ("spring,(all)", ("spring",)), ("(all)", ())):
+        shown = cli("show", "out.json", "--group", name)
+        assert shown.returncode == 0, shown.stderr
+        assert f"Released: {release[group].n:,} item" in shown.stdout
+    done = cli("show", "out.json", "--group", "sprint")
+    assert (done.returncode, "perhaps spring" in done.stderr) == (2, True), done.stderr
+
+
+def test_users_count_in_few_groups_with_few_items_in_each(cli: Cli) -> None:
+    bounds = ("--user", "viewer", "--max-per-user", "3", "--max-groups-per-user", "2")
+    options = ("--label", "seen", *GOOD[4:], "--groups", "spring,fall", "-o", "out.json")
+    done = cli("release", "views.csv", *options, *bounds)
+    assert done.returncode == 0, done.stderr
+    assert "one user with at most 3 items in each of at most 2 groups" in done.stdout
 
 
 def test_days_are_listed_as_a_range(cli: Cli, folder: Path) -> None:
@@ -78,18 +127,28 @@ def test_days_are_listed_as_a_range(cli: Cli, folder: Path) -> None:
         ((*GOOD, "--find-groups", "--delta", "1e-60"), 3, "No group was found"),
         ((*GOOD[:-2], "--find-groups"), 2, "--find-groups requires --by"),
         ((*GOOD[:-2], "--groups", "a"), 2, "--groups requires --by"),
+        ((*GOOD[:-2], "--levels", "nested"), 2, "--levels requires --by"),
+        ((*GOOD, "--groups", "a", "--levels", "sideways"), 2, "'nested', 'crossing'"),
+        ((*GOOD, "--groups", "a", "--level-shares", "0.5,0.5"), 2, "splits ε among crossing levels"),
+        ((*GOOD, "--groups", "a", "--levels", "crossing", "--level-shares", "1"), 2, "2 numbers that add up to 1"),
         ((*GOOD[:-2], "--max-groups-per-label", "2"), 2, "--max-groups-per-label requires --by"),
         ((*GOOD, *LABELS, "--groups", "a"), 2, "say with --max-groups-per-label in how many of them each label counts"),
         ((*GOOD, "--groups", "a", "--max-groups-per-label", "2"), 2, "applies only to a label unit"),
         ((*GOOD, "--groups", "a", "--max-groups-per-user", "2"), 2, "--max-groups-per-user requires --user"),
         ((*GOOD, "--groups", "a,a"), 2, "lists a group twice"),
+        (
+            (*GOOD[:-1], "month(seen)", "--groups", "2026-11-02"),
+            2,
+            "not the first day of a month: name the one that holds it 2026-11",
+        ),
         ((*GOOD, "--groups", "a", "--other-group", "a"), 2, "give it another name"),
         ((*GOOD, "--groups", "a", "--mechanism", "privhist"), 2, "auto, frobenius, partition, prevalence"),
         ((*GOOD, "--groups", "a", "--excess-share", "0.1"), 2, "--excess-share does not apply to a release of groups"),
         ((*GOOD, "--groups", "a", "--expected-items", "9"), 2, "--expected-items does not apply"),
         ((*GOOD, "--groups", "a", "--report", "x.txt"), 2, "end its path in .html"),
         ((*GOOD, "--groups", "a", "--title", "Reach"), 2, "--title requires --report"),
-        ((*GOOD, "--groups", "a", "--format", "counts"), 2, "a row for each item"),
+        ((*GOOD, "--groups", "a", "--format", "counts"), 2, "Data of format counts must have the columns label and"),
+        ((*GOOD, "--groups", "a", "--format", "labels"), 2, "--format must be one of events, counts, prevalences"),
         ((*GOOD[:-1], "region", "--groups", "a"), 3, "no column 'region'"),
         ((*GOOD[:-1], "campaign,seen", "--groups", "a"), 2, "with a line campaign,seen"),
         ((*GOOD[:-1], "viewer,seen", "--groups", "groups.csv"), 2, "must have the columns viewer, seen"),
@@ -108,6 +167,52 @@ def test_what_cannot_be_is_told_in_one_sentence(
     assert done.stderr.count("\n") == 1 + ("Remarks on" in done.stderr)
     assert "zebra" not in done.stderr
     assert sorted(folder.iterdir()) == before
+
+
+def test_what_is_there_stays_if_the_data_or_the_groups_cannot_be(cli: Cli, folder: Path) -> None:
+    (folder / "out.json").write_text("earlier")
+    (folder / "out.html").write_text("page")
+    for given in (
+        (*GOOD[:-1], "region", "--groups", "a"),
+        (*GOOD, "--groups", "a,a"),
+        (*GOOD, "--groups", "gone.csv"),
+        (*GOOD[:-1], "week(seen)", "--groups", "2026-11-24"),
+        (*GOOD[:-1], "viewer", "--groups", "v1"),
+        (*GOOD, "--groups", "a", "--format", "prevalences"),
+        (*GOOD, "--find-groups", "--delta", "1e-60"),
+    ):
+        done = cli(*given, "-o", "out.json", "--report", "out.html", "--force")
+        assert done.returncode in (2, 3), given
+        assert done.stderr.count("\n") == 1 + ("Remarks on" in done.stderr)
+        assert ((folder / "out.json").read_text(), (folder / "out.html").read_text()) == ("earlier", "page")
+
+
+def test_weeks_and_months_are_listed_as_a_range_of_days(cli: Cli, folder: Path) -> None:
+    for by, groups in (("week(seen)", (("2026-10-26",), ("2026-11-02",))), ("month(seen)", (("2026-11",),))):
+        done = cli(*GOOD[:-1], by, "--groups", "2026-11-01..2026-11-03", "-o", "out.json", "--force")
+        assert done.returncode == 0, done.stderr
+        release = read(folder / "out.json")
+        assert isinstance(release, GroupedRelease)
+        assert release.groups == groups
+
+
+def test_counted_data_are_released(cli: Cli, folder: Path) -> None:
+    (folder / "counts.csv").write_text("country,label,count\nDE,a,7\nFR,a,2\nDE,a,1\n")
+    (folder / "prevalences.csv").write_text("country,count,prevalence\nDE,8,1\nFR,2,1\n")
+    by = ("--by", "country", "--groups", "DE,FR", "--epsilon", "20", "--simulations", "0", "-o", "out.json", "--force")
+    for name in ("counts", "prevalences"):
+        for said in ((), ("--format", name)):
+            done = cli("release", f"{name}.csv", *by, *said)
+            assert done.returncode == 0, done.stderr
+            release = read(folder / "out.json")
+            assert isinstance(release, GroupedRelease)
+            # So little noise that it is nought nearly always.
+            assert [release[group].n for group in ("DE", "FR")] == [8, 2]
+    labels = ("--unit", "label", "--max-count", "3", "--max-groups-per-label", "1")
+    assert cli("release", "counts.csv", *by, *labels).returncode == 0
+    refused = cli("release", "prevalences.csv", *by, *labels)
+    assert refused.returncode == 2
+    assert "give a row for each group and label (--format counts)" in refused.stderr
 
 
 def test_a_page_is_written(cli: Cli, folder: Path) -> None:
@@ -142,7 +247,7 @@ def test_one_group_of_a_file_is_taken(file: str, group: str, cli: Cli, folder: P
     one = release[tuple(group.split(","))]
     shown = cli("show", file, "--group", group)
     assert shown.returncode == 0, shown.stderr
-    assert shown.stdout.startswith(f"Released: {one.words.many_items(one.n)} of ")
+    assert shown.stdout.startswith(f"Released: {one.words.many_items(one.n)} (95 % interval ")
     for command in (("estimate", "entropy"), ("curve", "hill")):
         done = cli(*command, file, "--group", group)
         assert done.returncode == 0, done.stderr

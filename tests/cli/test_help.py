@@ -13,14 +13,16 @@ from anonhist.cli.sections import SectionedCommand
 
 Cli = Callable[..., CompletedProcess[str]]
 
+_BUDGET = ("create", "plan", "show", "verify", "void")
 _LOCAL = ("estimate", "new", "randomize", "rappor", "recommend", "tally")
 _SKETCH = ("info", "merge", "new", "profile", "recommend", "update")
 _COMMANDS = (
     *("compare", "curve", "degrees", "estimate", "plan", "release", "reproduce", "show"),
+    *(f"budget {name}" for name in _BUDGET),
     *(f"local {name}" for name in _LOCAL),
     *(f"sketch {name}" for name in _SKETCH),
 )
-_GROUPS = {"": command_line.commands.keys(), "local": _LOCAL, "sketch": _SKETCH}
+_GROUPS = {"": command_line.commands.keys(), "budget": _BUDGET, "local": _LOCAL, "sketch": _SKETCH}
 _JARGON = (
     "neighbour",
     "neighbor",
@@ -51,7 +53,7 @@ def _options() -> list[tuple[str, click.Option]]:
 
 def test_the_commands_are_these() -> None:
     assert sorted(command_line.commands) == sorted({name.split()[0] for name in _COMMANDS})
-    for name, own in (("local", _LOCAL), ("sketch", _SKETCH)):
+    for name, own in (("budget", _BUDGET), ("local", _LOCAL), ("sketch", _SKETCH)):
         group = command_line.commands[name]
         assert isinstance(group, click.Group)
         assert tuple(sorted(group.commands)) == own
@@ -63,7 +65,7 @@ def test_the_version_is_that_of_the_package(cli: Cli) -> None:
 
 
 def test_help_is_plain_and_fits_a_terminal(cli: Cli) -> None:
-    for arguments in ("--help", "-h", *(f"{name} --help" for name in (*_COMMANDS, "local", "sketch"))):
+    for arguments in ("--help", "-h", *(f"{name} --help" for name in (*_COMMANDS, "budget", "local", "sketch"))):
         done = cli(*arguments.split())
         assert (done.returncode, done.stderr) == (0, ""), arguments
         assert done.stdout.startswith("Usage: anonhist "), arguments
@@ -73,7 +75,7 @@ def test_help_is_plain_and_fits_a_terminal(cli: Cli) -> None:
 
 
 def test_summaries_of_commands_are_whole(cli: Cli) -> None:
-    for group in ("", "local", "sketch"):
+    for group in ("", "budget", "local", "sketch"):
         shown = cli(*group.split(), "--help").stdout.partition("\nCommands:\n")[2]
         summaries = dict(re.findall(r"^  (\w+) +(.+)$", shown, re.MULTILINE))
         assert summaries.keys() == {name.split()[-1] for name in _GROUPS[group]}

@@ -22,7 +22,7 @@ print(*sorted(name for name in sys.modules if name.startswith("anonhist.cli.")))
 
 def test_a_command_is_imported_without_the_others() -> None:
     done = subprocess.run([sys.executable, "-c", _ASKED], capture_output=True, check=True, text=True)
-    rooms = {"central", "degrees", "local", "reproduce", "sketch"}
+    rooms = {"budget", "central", "degrees", "local", "reproduce", "sketch"}
     inside = {name for name in done.stdout.splitlines()[-1].split() if set(name.split(".")[2:]) & rooms}
     assert inside == {"anonhist.cli.local", "anonhist.cli.local.commands", "anonhist.cli.local.tally"}
 
@@ -31,7 +31,7 @@ def test_every_command_that_is_written_is_in_a_group_under_its_name() -> None:
     modules = [import_module(each.name) for each in pkgutil.walk_packages(anonhist.cli.__path__, "anonhist.cli.")]
     written = {each for module in modules for each in vars(module).values() if isinstance(each, click.Command)}
     listed = dict(commands_of(command_line))
-    groups = {command_line, command_line.commands["local"], command_line.commands["sketch"]}
+    groups = {command_line, *(command_line.commands[name] for name in ("budget", "local", "sketch"))}
     assert written == {*listed.values(), *groups}
     assert all(command.name == path.split()[-1] for path, command in listed.items())
 

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 from collections.abc import Callable
 from pathlib import Path
 from subprocess import CompletedProcess
@@ -120,3 +121,73 @@ def test_a_person_gets_a_table(terminal: Cli) -> None:
     assert [row[1] for row in rows] == ["0.5", "2"]
     assert all(row[-1] == "%" and "±" in row for row in rows)
     assert "e+0" not in done.stdout
+
+
+SIZES = "campaign,day,items,labels\nspring,2026-11-22,50000,9000\nfall,2026-11-22,300,\n"
+
+
+@pytest.mark.slow
+def test_groups_are_planned_from_a_file_of_sizes(cli: Cli, folder: Path) -> None:
+    (folder / "sizes.csv").write_text(SIZES)
+    done = cli("plan", "--by-sizes", "sizes.csv", "--epsilon", "1")
+    assert (done.returncode, done.stderr) == (0, "")
+    rows = list(csv.DictReader(io.StringIO(done.stdout)))
+    assert [(row["campaign"], row["day"], row["items"]) for row in rows] == [
+        ("spring", "2026-11-22", "50000"),
+        ("fall", "2026-11-22", "300"),
+    ]
+    assert [row["mostly_noise"] for row in rows] == ["false", "false"]
+    options = ("--unit", "label", "--max-count", "20", "--max-groups-per-label", "7")
+    done = cli("plan", "--by-sizes", "sizes.csv", "--epsilon", "1", *options, "--json")
+    plan = json.loads(done.stdout)
+    assert (plan["by"], plan["epsilon"], plan["mechanism"]) == (["campaign", "day"], "1", "prevalence")
+    assert "in at most 7 groups" in plan["unit"]
+    spring, fall = plan["groups"]
+    assert spring["group"] == {"campaign": "spring", "day": "2026-11-22"}
+    assert spring["relative_error"] == spring["expected_error"] / 50_000
+    assert (spring["mostly_noise"], fall["mostly_noise"]) == (False, True)
+    # Users with so many items in each of some groups have so much more noise.
+    errors = []
+    for bounds in (["--max-per-user", "5"], ["--max-per-user", "5", "--max-groups-per-user", "4"]):
+        done = cli("plan", "--by-sizes", "sizes.csv", "--epsilon", "1", *bounds, "-o", "-")
+        errors.append(float(next(csv.DictReader(io.StringIO(done.stdout)))["sorted_l1"]))
+    assert errors[1] > 1.5 * errors[0]
+
+
+@pytest.mark.parametrize(
+    ("sizes", "options", "code", "says"),
+    [
+        (SIZES, ["--items", "5"], 2, "leave --items and --like out"),
+        (SIZES, ["--epsilon", "1,2"], 2, "give one epsilon"),
+        (SIZES, ["--json", "-o", "plan.csv"], 2, "use one of the two"),
+        (SIZES, ["--unit", "label", "--max-count", "3"], 2, "--max-groups-per-label"),
+        (SIZES, ["--max-groups-per-user", "3"], 2, "--max-per-user"),
+        (SIZES, ["--shape", "worst"], 2, "--shape"),
+        (None, [], 3, "no file"),
+        ("campaign,labels\nspring,3\n", [], 2, "a column items"),
+        ("items\n3\n", [], 2, "grouping columns"),
+        ("campaign,items\n", [], 2, "no group"),
+        ("campaign,items\nspring,3\nspring,4\n", [], 2, "twice"),
+        ("campaign,items\nspring,many\n", [], 3, "whole numbers"),
+        ("campaign,items\nspring,\n", [], 3, "whole numbers"),
+        ("campaign,items\nspring,-2\n", [], 3, "whole numbers"),
+        ("campaign,items,labels\nspring,3,4\n", [], 2, "at most"),
+    ],
+)
+def test_sizes_that_cannot_be_planned_are_refused(
+    cli: Cli, folder: Path, sizes: str | None, options: list[str], code: int, says: str
+) -> None:
+    if sizes is not None:
+        (folder / "sizes.csv").write_text(sizes)
+    done = cli("plan", "--by-sizes", "sizes.csv", "--epsilon", "1", *options)
+    assert (done.returncode, done.stdout) == (code, "")
+    assert says in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert not (folder / "plan.csv").exists()
+
+
+@pytest.mark.parametrize("option", [["--json"], ["--max-groups-per-user", "3"], ["--max-groups-per-label", "3"]])
+def test_options_of_groups_need_sizes(cli: Cli, option: list[str]) -> None:
+    done = cli("plan", "--items", "100", "--epsilon", "1", *option)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"{option[0]} requires --by-sizes" in done.stderr

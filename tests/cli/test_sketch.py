@@ -58,7 +58,8 @@ def test_the_week_of_the_handbook(folder: Path, cli: Cli, process: Cli) -> None:
     given = ("sketch", "profile", "week.sketch", "--simulations", "2", "--decoder", "three-tap")
     done = cli(*given, "-o", "release.json", "--report", "week.html")
     assert (done.returncode, done.stderr) == (0, "")
-    first = r"Released: [\d,]+ items of [\d,]+ labels? \(95 % interval [\d,]+ to [\d,]+\)\.\n"
+    interval = r"\(95 % interval [\d,]+ to [\d,]+\)"
+    first = rf"Released: [\d,]+ items {interval} of [\d,]+ labels? {interval}\.\n"
     assert re.match(first + "Promise: 20-differentially private", done.stdout)
     assert done.stdout.endswith("Wrote release.json.\nWrote week.html.\n")
     # At epsilon 20 two noises of rate 20 are zero but for 1 of 10^5 runs, so counters are read as they are.

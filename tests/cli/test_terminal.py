@@ -36,7 +36,9 @@ def test_a_terminal_gets_a_file_a_table_and_a_plot(width: int, terminal: Cli, fo
     assert dict(promise_lines(release.guarantee))["Promise"] in flat
     low, high = release.k_plus(1).interval
     labels = f"{release.profile.num_labels:,} labels (95 % interval {low:,.0f} to {high:,.0f})."
-    assert f"Released {release.profile.n:,} items of {labels}" in flat
+    least, most = release.num_items().interval
+    items = f"{release.profile.n:,} items (95 % interval {least:,.0f} to {most:,.0f})"
+    assert f"Released {items} of {labels}" in flat
     shown = re.findall(r"^labels(?: with (\d+) items or more)? +([\d,]+) +[\d,]+ to [\d,]+", screen, re.MULTILINE)
     for level, labels in shown:
         assert labels == f"{release.profile.k_plus(int(level or 1)):,}"

@@ -120,7 +120,8 @@ def test_users_are_protected_where_they_are_bounded(cli: Cli, sources: Path) -> 
     assert (
         f"Bound: {told}{how_to_ask}\n"
         in done.stdout
-        == cli("show", "r.json").stdout + "Wrote r.json.\nWrote out.html.\n"
+        == cli("show", "r.json").stdout
+        + "Ledger: none, nothing was recorded (--ledger).\nWrote r.json.\nWrote out.html.\n"
     )
     page = (sources / "out.html").read_text(encoding="utf-8")
     assert told + how_to_ask in page.replace("&nbsp;", " ")

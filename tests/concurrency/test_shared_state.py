@@ -17,6 +17,10 @@ REVIEWED_CACHES = {
     "graphs.node.partition_degrees.PartitionDegrees": (FROZEN, "central"),
     "graphs.node.noisy_sums": (ARRAYS, "cells_from_above cells_from_below"),
     "ingest.sources": ("nothing; registered twice, it empties what is empty", "let_go_at_exit"),
+    "releases.totals.RunsOfTotals": (
+        "runs of a generator that follows from what was released",
+        "on_nothing on_releases",
+    ),
     "local.surveys.alphabet.Alphabet": ("a mapping that never leaves the object", "_places"),
     "local.designs.block_estimator.BlockEstimator": (
         NUMBERS,
@@ -56,8 +60,13 @@ REVIEWED_CACHES = {
     "mechanisms.estimators.entropy": (NUMBERS, "recommended_polynomial"),
     "mechanisms.estimators.recommendation": (ARRAYS, "populations"),
     "mechanisms.estimators.support_coverage": (NUMBERS, "recommended_smoothing"),
+    "mechanisms.basis.setting.Setting": (FROZEN, "guarantee"),
     "mechanisms.basis.noise_quantile": (NUMBERS, "noise_quantile"),
+    "mechanisms.basis.noisy_total": (NUMBERS, "weighted_quantile"),
     "mechanisms.group_selection.GroupSelection": (NUMBERS, "threshold"),
+    "mechanisms.windows.levels.Levels": (ARRAYS, "_block _covariance _part _precision _sizes variances"),
+    "mechanisms.windows.two_levels.TwoLevelMechanism": ("a mapping that never leaves the object", "_known"),
+    "mechanisms.windows.window_mechanism.WindowMechanism": (ARRAYS, "_spread"),
     "numeric.best_polynomial": (NUMBERS, "best_polynomial"),
     "numeric.exponential_quotient": (NUMBERS, "_exp_bounds"),
     "numeric.primes": (NUMBERS, "prime_factors"),
@@ -86,6 +95,8 @@ REVIEWED_OUTSIDE = {
 # Objects that change after they were made.
 CALL = "made in a call, for that call alone"
 REVIEWED_OBJECTS = {
+    "accounting.recording.Recorded": CALL,
+    "accounting.sql.SqlStorage": "its connection is made and used with its lock held, by the process that made it",
     "formats.reports._Lines": CALL,
     "formats.reports._Parquet": CALL,
     "formats.sketches._Sink": CALL,

@@ -20,7 +20,10 @@ from anonhist.releases import Release
 from anonhist.sketches import HashedSketch
 
 SURVEY = KRR(alphabet=3, epsilon=1)
-FORMATS = "anonhist.release, anonhist.grouped-release, anonhist.survey, anonhist.tally"
+FORMATS = (
+    "anonhist.release, anonhist.grouped-release, anonhist.cumulative-release, anonhist.grouped-cumulative-release, "
+    "anonhist.survey, anonhist.tally"
+)
 
 
 @pytest.mark.parametrize("ending", [".json", ".parquet", ".JSON"])

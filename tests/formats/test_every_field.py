@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from anonhist.accounting import Receipt
 from anonhist.formats.document import from_document, to_document
 from anonhist.graphs import BoundedDegrees, EdgePolicy, EdgePrivacy, NodePrivacy, as_graph, release_degrees
 from anonhist.graphs.policy import Direction
@@ -23,6 +24,8 @@ from anonhist_testing.sources import SeededSource
 BY_DEFAULT = {f"Estimate.{name}" for name in ("assumes", "level", "parts", "warnings", "unit", "guarantee")}
 # What noisy values say is told by the error that is made from it: its band, and errors that are larger.
 BY_DEFAULT |= {"Release.evidence", "Estimate.statement", "Statement.holds", "Statement.reason"}
+# A release is one; only several together have parts.
+BY_DEFAULT |= {"Guarantee.parts"}
 SUBSTITUTE = NeighboringRelation.SUBSTITUTE
 USER = PrivacyUnit.user(max_items=3)
 
@@ -60,6 +63,8 @@ def every_kind(releases: dict[str, Release]) -> list[Release]:
     excess = Excess(3, 20, SUBSTITUTE, Fraction(1, 7), Fraction(2, 7), 900, -4, 2**62)
     whole = FrobeniusMechanism("0.5", USER, SUBSTITUTE).release(Profile.from_counts([9, 4, 4, 1]))
     made.append(replace(whole, simulations=2, excess=excess, guarantee=excess.add_to(whole.guarantee)))
+    charged = Receipt("0123456789abcdef" * 2, 12, "fedcba9876543210" * 4)
+    made[-1] = replace(made[-1], receipt=charged)
     of_groups = FrobeniusMechanism("0.5", PrivacyUnit.user(max_items=3, groups=2))
     made.append(replace(of_groups.release(Profile.from_counts([4, 1])), simulations=2))
     return [replace(release.with_error(), evidence=None) for release in made]

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from anonhist.catalogue.levels import Levels
 from anonhist.errors import DataError, UsageError
 from anonhist.formats.file_kind import read
 from anonhist.formats.reading import read_release
@@ -104,6 +105,40 @@ BAD: dict[str, tuple[Callable[[dict[str, Any]], Any], str]] = {
     "epsilon": (lambda top: top["release"]["guarantee"].update(epsilon="1"), "guarantee"),
     "groups of unit": (lambda top: top["release"]["guarantee"].update(groups="2"), "must be a whole number"),
 }
+
+
+BAD_LEVELS: dict[str, tuple[str, Callable[[dict[str, Any]], Any], str]] = {
+    "version": ("nested", lambda top: top.update(version=1), "levels, nested or crossing, and one of version 1"),
+    "no levels": ("nested", lambda top: top.pop("nested"), "levels, nested or crossing"),
+    "both": ("nested", lambda top: top.update(crossing=[]), "levels, nested or crossing"),
+    "no list": ("nested", lambda top: top.update(nested={}), "must be lists"),
+    "no total": ("nested", lambda top: top["nested"].pop(), "need the total of each"),
+    "twice": ("nested", lambda top: top["nested"].append(top["nested"][0]), "listed twice"),
+    "error": ("nested", lambda top: top["nested"][0].update(error={}), "exactly the fields"),
+    "profile": ("nested", lambda top: top["nested"][0].update(profile={}), "exactly the fields"),
+    "no level": ("crossing", lambda top: top["crossing"].pop(), "need the total of each"),
+    "level": ("crossing", lambda top: top["crossing"].append(7), "a level"),
+    "no lists": ("crossing", lambda top: top.update(crossing=7), "must be lists"),
+    "epsilon": ("crossing", lambda top: top["crossing"][0]["release"]["guarantee"].update(epsilon="1/9"), "epsilon"),
+}
+
+
+@pytest.mark.parametrize("case", list(BAD_LEVELS))
+def test_what_levels_cannot_be_is_refused(case: str, tmp_path: Path) -> None:
+    levels, change, told = BAD_LEVELS[case]
+    profiles = {(g, h): Profile.from_counts([3, 1]) for g in "ab" for h in "xy"}
+    above = tuple(
+        GroupedProfile(by, dict.fromkeys(groups, Profile.from_counts([6, 2])), unit=PrivacyUnit.item())
+        for by, groups in (((), [()]), (("g",), [("a",), ("b",)]))
+    )
+    known = {"nested": (Levels.NESTED, ()), "crossing": (Levels.CROSSING, above)}[levels]
+    grouped = GroupedProfile(("g", "h"), profiles, unit=PrivacyUnit.item(), levels=known[0], above=known[1])
+    write(release_groups(grouped, epsilon=2, simulations=2), tmp_path / "good.json")
+    document = json.loads((tmp_path / "good.json").read_text(encoding="utf-8"))
+    read(tmp_path / "good.json")
+    (tmp_path / "bad.json").write_text(json.dumps(broken(document, change)), encoding="utf-8")
+    with pytest.raises(DataError, match=told):
+        read(tmp_path / "bad.json")
 
 
 @pytest.mark.parametrize("case", list(BAD))

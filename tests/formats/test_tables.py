@@ -3,7 +3,6 @@
 import csv
 import io
 import sys
-from collections.abc import Mapping
 from typing import Any
 
 import duckdb
@@ -16,14 +15,18 @@ import pytest
 import anonhist.cli.central.plan as plan_command
 import anonhist.cli.local.recommend as local_command
 import anonhist.cli.sketch.recommend as sketch_command
-from anonhist.errors import MissingExtraError
+from anonhist.errors import MissingExtraError, UsageError
 from anonhist.formats.tables import TABLES, csv_text
 from anonhist.graphs import DegreeStatistics, degree_statistics
 from anonhist.local import KRR, OptimizedUnary, recommend
-from anonhist.mechanisms import compare
+from anonhist.mechanisms import compare, plan_groups
 from anonhist.mechanisms.planning import Plan, plan
+from anonhist.mechanisms.windows.grouped import release_cumulative_groups
+from anonhist.mechanisms.windows.release import release_cumulative
 from anonhist.outward import Tabular
 from anonhist.profiles import Profile
+from anonhist.profiles.grouped_windows import GroupedCumulativeCounts
+from anonhist.profiles.windows import CumulativeCounts
 from anonhist.properties.diversity.hill_curve import hill_curve
 from anonhist.properties.entropy import entropy
 from anonhist.properties.estimate import Estimates
@@ -31,12 +34,15 @@ from anonhist.properties.rarefaction import rarefaction_curve
 from anonhist.properties.support_size import support_size
 from anonhist.releases import Release
 from anonhist.releases.grouped import GroupedRelease
+from anonhist.releases.grouped_cumulative import GroupedCumulativeRelease
 from anonhist.sketches.recommendation import BucketRecommendation, BucketRow
 
 PROFILE = Profile.from_counts([9, 8, 8, 3, 1, 1])
+WINDOWS = CumulativeCounts((1, 3), ("2026-11", "2026-12"), [[5, 2], [1, 1]])
 PETS = KRR(alphabet=["cat", 'd"og,', "<b>"], epsilon=2)
 KINDS = ["release", "estimate", "estimates", "curve", "hill curve", "comparison", "frequencies", "tally", "reports"]
-KINDS += ["plan", "recommendation", "buckets", "degree statistics", "groups"]
+KINDS += ["plan", "group plan", "recommendation", "buckets", "degree statistics", "groups", "windows"]
+KINDS += ["windows of groups"]
 
 
 @pytest.fixture
@@ -54,10 +60,15 @@ def values(releases: dict[str, Release]) -> dict[str, Tabular]:
         "tally": PETS.tally(reports),
         "reports": reports,
         "plan": plan(epsilons=["1/3", 2], items=1000, simulations=2, rng=np.random.default_rng(0)),
+        "group plan": plan_groups({("é,", "1"): 50, ("b", None): 0}, by=["x", "y"], epsilon=1, simulations=2),
         "recommendation": recommend(alphabet_size=5, epsilon=1, users=1000),
         "buckets": BucketRecommendation((BucketRow(50, 2.0, 400, 0.1, 0.2, 0.01),), 50, "the only one"),
         "degree statistics": degree_statistics(PROFILE),
         "groups": GroupedRelease(("day",), {("Mon",): releases["frobenius"], ('T"ue,',): releases["frobenius"]}),
+        "windows": release_cumulative(WINDOWS, epsilon=1),
+        "windows of groups": release_cumulative_groups(
+            GroupedCumulativeCounts(("x",), {("é,",): WINDOWS, (None,): WINDOWS}), epsilon=1
+        ),
     }
 
 
@@ -78,12 +89,33 @@ def test_every_library_sees_the_same_rows(values: dict[str, Tabular]) -> None:
         table = value.to_arrow()
         assert table.num_rows > 0, name
         assert pa.table(value).equals(table), name
-        # Of a mapping Polars makes a column for each key.
-        assert isinstance(value, Mapping) or value.to_polars().equals(pl.DataFrame(value)), name
+        assert value.to_polars().equals(pl.DataFrame(value)), name
         assert value.to_polars().equals(pl.DataFrame(table)), name
         pd.testing.assert_frame_equal(value.to_pandas(), table.to_pandas())
         pd.testing.assert_frame_equal(pd.DataFrame.from_arrow(value), table.to_pandas(), check_dtype=False)
         assert duckdb.sql("SELECT * FROM value").to_arrow_table().to_pylist() == table.to_pylist(), name
+
+
+def test_groups_are_a_mapping_to_people_and_a_table_to_libraries(values: dict[str, Tabular]) -> None:
+    windows = values["windows of groups"]
+    assert isinstance(windows, GroupedCumulativeRelease)
+    assert dict(windows) == dict(windows.items()) == dict(zip(windows.keys(), windows.values(), strict=True))
+    assert ("é," in windows, ("é,",) in windows, "x" in windows) == (True, True, False)
+    assert (windows.get("é,"), windows.get("x")) == (windows["é,"], None)
+    groups = values["groups"]
+    assert isinstance(groups, GroupedRelease)
+    assert dict(groups) == dict(groups.items()) == dict(zip(groups.keys(), groups.values(), strict=True))
+    assert "Mon" in groups
+    assert ("Mon",) in groups
+    assert "Sun" not in groups
+    assert groups.get("Mon") is groups["Mon"]
+    assert groups.get("Sun") is None
+    # It would have a row for each name of a group, and nothing that was released.
+    for made_of_names in (pd.DataFrame, pd.Series, np.asarray):
+        with pytest.raises(UsageError, match=r"to_pandas\(\)"):
+            made_of_names(groups)
+        with pytest.raises(UsageError, match=r"to_pandas\(\)"):
+            made_of_names(windows)
 
 
 def test_csv_has_the_same_rows_as_arrow(values: dict[str, Tabular]) -> None:

@@ -11,6 +11,7 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager
+from datetime import date, datetime
 from functools import cache
 from itertools import count
 from pathlib import Path
@@ -41,7 +42,14 @@ WriteTable = Callable[[Path, Table], str]
 FILES = ["csv", "parquet"]
 MEMORY = ["pandas", "pandas pyarrow", "polars", "polars lazy", "arrow", "duckdb relation", "ibis duckdb"]
 DATABASES = ["duckdb", "sqlite", "postgresql"]
-SQL_TYPES = {str: "TEXT", int: "BIGINT", float: "DOUBLE PRECISION"}
+SQL_TYPES = {
+    str: "TEXT",
+    int: "BIGINT",
+    float: "DOUBLE PRECISION",
+    bool: "BOOLEAN",
+    date: "DATE",
+    datetime: "TIMESTAMP",
+}
 
 
 @cache
@@ -94,6 +102,12 @@ def typed_engine(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPa
     return _reader(request, request.param, tmp_path_factory.mktemp("engine"))
 
 
+@pytest.fixture(params=[*FILES, "jsonl", *MEMORY, *DATABASES], scope="session")
+def hold_grouped(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Held:
+    """Hold a table whose columns are named when it is read, as :func:`read_groups` has it."""
+    return _holder(request, request.param, tmp_path_factory.mktemp("engine"))
+
+
 @pytest.fixture(params=FILES + MEMORY + DATABASES, scope="session")
 def hold(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Held:
     """Hold a table of columns with the engine of that name, as a source and what is to be said of it."""
@@ -117,7 +131,7 @@ def _holder(request: pytest.FixtureRequest, kind: str, folder: Path) -> Held:
     @contextmanager
     def hold(table: Table) -> Iterator[tuple[Any, dict[str, Any]]]:
         path = folder / f"{next(numbers)}"
-        if kind in FILES:
+        if kind in FILES or kind == "jsonl":
             yield _write_file(path.with_suffix(f".{kind}"), table), {}
         elif kind in DATABASES:
             yield _database(kind, path, server, table), {"table": "the table"}
@@ -136,7 +150,7 @@ def _write_file(path: Path, table: Table) -> str:
         return str(path)
     with plain.open("w", newline="", encoding="utf-8") as file:
         if plain.suffix == ".jsonl":
-            file.writelines(json.dumps(dict(zip(table, row, strict=True))) + "\n" for row in rows)
+            file.writelines(json.dumps(dict(zip(table, row, strict=True)), default=str) + "\n" for row in rows)
         else:
             writer = csv.writer(file, delimiter="\t" if plain.suffix == ".tsv" else ",")
             writer.writerows([list(table), *rows])
@@ -166,7 +180,8 @@ def _in_memory(kind: str, table: Table) -> Any:
 
 def _database(kind: str, path: Path, server: str | None, table: Table) -> str:
     def sql_type(values: list[Any]) -> str:
-        return SQL_TYPES[next((type(value) for value in values if value is not None), str)]
+        value = next((value for value in values if value is not None), "")
+        return "TIMESTAMPTZ" if getattr(value, "tzinfo", None) is not None else SQL_TYPES[type(value)]
 
     columns = ", ".join(f'"{name}" {sql_type(values)}' for name, values in table.items())
     if kind == "duckdb":

@@ -8,11 +8,13 @@ from numpy.typing import NDArray
 
 from anonhist.mechanisms import FrobeniusMechanism
 from anonhist.mechanisms.basis.noise_quantile import noise_quantile
-from anonhist.mechanisms.frobenius.column_band import prevalence_band
+from anonhist.mechanisms.frobenius.column_band import prevalence_rows
+from anonhist.mechanisms.frobenius.row_band import Guess
 from anonhist.mechanisms.frobenius.row_groups import NoisyRows
 from anonhist.profiles import FrobeniusCoordinates, Profile
 from anonhist.profiles.whole import MAX_ITEMS
-from anonhist.releases.error import prevalences_at
+from anonhist.releases import PrevalenceBand
+from anonhist.releases.run_errors import prevalences_at
 from anonhist_testing.cases import each_of
 from anonhist_testing.partitions import partitions_up_to
 
@@ -32,6 +34,13 @@ def exact_rows(profile: Profile, length: int) -> tuple[NoisyRows, NoisyRows]:
         NoisyRows.alone(np.pad(side, (0, length - side.size))[None, :]) for side in (coordinates.arms, coordinates.legs)
     )
     return arms, legs
+
+
+def prevalence_band(profile: Profile, arms: NoisyRows, legs: NoisyRows, *, epsilon: float) -> PrevalenceBand:
+    """Return the band of a single run."""
+    guess = Guess.of([profile], arms.sums.shape[1])
+    (band,) = prevalence_rows(guess, arms, legs, epsilon=epsilon).bands(PrevalenceBand)
+    return band
 
 
 def test_without_noise_the_truth_is_held_and_inside_the_square_nothing_else() -> None:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from anonhist.mechanisms import FrobeniusMechanism, PartitionMechanism
 from anonhist.mechanisms.exponential.calibration import FamilyParameters
 from anonhist.mechanisms.exponential.diagonal_chain import DiagonalChain
-from anonhist.mechanisms.frobenius import frobenius
+from anonhist.mechanisms.frobenius import frobenius, noisy_coordinates
 from anonhist.mechanisms.frobenius.row_groups import NoisyRows
 from anonhist.profiles import FrobeniusCoordinates, Profile
 from anonhist_testing.exact import DecidedChoices, Decisions, OutputDistribution, decided_laplace, output_distribution
@@ -88,7 +88,7 @@ def test_exact_losses_of_draws_of_the_chain() -> None:
 
 def seen_distribution(mechanism: FrobeniusMechanism, partition: Partition) -> OutputDistribution:
     """Distribution of all that the budgeted step of the Frobenius mechanism lets out."""
-    truth = coordinates(partition)
+    profile = Profile.from_partition(partition)
 
     def run(decisions: Decisions) -> Hashable:
         seen = []
@@ -107,9 +107,9 @@ def seen_distribution(mechanism: FrobeniusMechanism, partition: Partition) -> Ou
             return draw(gamma, size, source=None)
 
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(frobenius, "_MARGIN", 1)
+            patch.setattr(noisy_coordinates, "MARGIN", 1)
             patch.setattr(frobenius, "posterior_medians", publish)
-            mechanism._fit(*mechanism._draw_noisy(truth, 1, noise))
+            mechanism._run(profile, noise)
         return seen[0]
 
     return output_distribution(run, unexplored=0.25)

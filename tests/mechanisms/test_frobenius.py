@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 from anonhist.errors import UsageError
 from anonhist.mechanisms import FrobeniusMechanism
 from anonhist.mechanisms.basis.published import bounded_profile
-from anonhist.mechanisms.frobenius import frobenius
+from anonhist.mechanisms.frobenius import frobenius, noisy_coordinates
 from anonhist.mechanisms.frobenius import posterior as frobenius_posterior
 from anonhist.mechanisms.frobenius.row_groups import NoisyRows, noisy_rows
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import FrobeniusCoordinates, Profile, sorted_l1
 from anonhist.randomness import discrete_laplace_pmf
-from anonhist.releases import KPlusBand
+from anonhist.releases import Evidence, KPlusBand
 from anonhist_testing.audit import audit
 from anonhist_testing.partitions import Partition, larger_neighbors, partitions, partitions_up_to
 from anonhist_testing.sources import SeededSource
@@ -78,8 +78,8 @@ def noisy(
     monkeypatch.setattr(frobenius, "posterior_medians", recorder)
     # What is made of noisy values afterwards takes most of a release's time.
     monkeypatch.setattr(frobenius, "unsmoothed_misfit", lambda arms, *_: [0.0] * len(arms))
-    monkeypatch.setattr(frobenius, "prevalence_band", lambda *_, **__: None)
-    monkeypatch.setattr(frobenius, "k_plus_band", lambda *_, **__: KPlusBand(*np.zeros((3, 0), dtype=np.int64)))
+    nothing = Evidence(KPlusBand(*np.zeros((3, 0), dtype=np.int64)))
+    monkeypatch.setattr(frobenius, "evidence_of", lambda released, *_, **__: [nothing] * len(released))
     for seed in seeds:
         mechanism.release(Profile.from_partition(partition, unit=mechanism.unit), source=SeededSource(seed))
     return recorder.seen
@@ -105,7 +105,7 @@ def test_all_noise_is_of_the_rate_that_a_unit_pays_for(
         rates.add(gamma)
         return np.zeros(size, dtype=np.int64)
 
-    mechanism._draw_noisy(of((200, 4, 4, 1)), 1, noise)
+    mechanism._run(Profile.from_partition((200, 4, 4, 1)), noise)
     assert rates == {per_cell}
 
 
@@ -179,7 +179,7 @@ def test_what_stands_out_beyond_a_size_drawn_too_small_is_kept(
 
     truth = FrobeniusCoordinates.of(profile)
     mechanism = FrobeniusMechanism(8)
-    mechanism._fit(*mechanism._draw_noisy(truth, 1, noise))
+    mechanism._run(profile, noise)
     (_, arms, legs, _) = recorder.seen[0]
     # Thirty long rows or columns, and the first that does not stand out.
     assert arms[0].tolist() == [*truth.arms.tolist(), 0]
@@ -200,10 +200,9 @@ def test_post_processing_gets_nothing_but_noisy_values(monkeypatch: pytest.Monke
                 noisy_legs - vector[5:9],
             ]
         )
-        monkeypatch.setattr(frobenius, "_MARGIN", 2)
+        monkeypatch.setattr(noisy_coordinates, "MARGIN", 2)
         mechanism = FrobeniusMechanism(1)
-        released, noisy = mechanism._run(Profile.from_counts(partition), lambda *_, wanted=wanted: next(wanted))
-        evidence = mechanism._evidence(released, noisy)
+        released, evidence = mechanism._run(Profile.from_counts(partition), lambda *_, wanted=wanted: next(wanted))
         steps = [side.tolist() for side in (evidence.band.ends, evidence.band.lows, evidence.band.highs)]
         published.append((released, evidence.misfit, steps))
     assert published[0] == published[1]
@@ -275,7 +274,7 @@ def test_bounded_profile_cuts_to_what_int64_holds() -> None:
 
 
 def test_noise_saturates_at_the_end_of_int64() -> None:
-    lengths = np.array([2**63 - 4, 2**63 - 1, 5])
+    lengths = np.array([[2**63 - 4, 2**63 - 1, 5]])
     noise = np.array([[2, 1, -9, 3], [7, -1, 0, -3]])
     top = 2**63 - 1
     seen = noisy_rows(lengths, noise, np.array([2, 2]), epsilon=1.0).sums

@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 from anonhist.mechanisms import CumulativeMechanism, IsotonicMechanism, PrevalenceMechanism
 from anonhist.mechanisms.basis import noisy_band as nb
 from anonhist.mechanisms.basis.noise import simulated_noise
-from anonhist.mechanisms.basis.noise_quantile import noise_quantile
+from anonhist.mechanisms.basis.noise_quantile import noise_quantile, sum_quantiles
 from anonhist.numeric import decreasing_fit
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile
 from anonhist.releases import Evidence
-from anonhist.releases.error import prevalences_at
+from anonhist.releases.run_errors import prevalences_at
 from anonhist_testing.cases import each_of
 
 CAP = 60
@@ -76,6 +76,7 @@ def test_bands_hold_on_every_shape(kind: str) -> None:
 def test_bands_from_too_little_noise_are_seen_to_miss(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for function in (nb.of_prevalences, nb.falling_bounds, nb.reaches):
         monkeypatch.setitem(function.__globals__, "noise_quantile", lambda *of: noise_quantile(*of) // 8)
+        monkeypatch.setitem(function.__globals__, "sum_quantiles", lambda *of: sum_quantiles(*of) // 8)
     assert count_misses(kind, SHAPES["Zipf"], "1/5").max(axis=1).min() >= 16
 
 

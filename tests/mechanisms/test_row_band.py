@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from anonhist.mechanisms import FrobeniusMechanism
 from anonhist.mechanisms.basis.noise import simulated_noise
 from anonhist.mechanisms.basis.noise_quantile import noise_quantile
-from anonhist.mechanisms.frobenius.row_band import k_plus_band, unsmoothed_misfit
+from anonhist.mechanisms.frobenius.row_band import Guess, k_plus_rows, unsmoothed_misfit
 from anonhist.mechanisms.frobenius.row_groups import NoisyRows, noisy_rows
 from anonhist.profiles import FrobeniusCoordinates, Profile
 from anonhist.profiles.whole import MAX_ITEMS
@@ -36,6 +36,12 @@ def exact_rows(profile: Profile, length: int) -> tuple[NoisyRows, NoisyRows]:
     return arms, legs
 
 
+def k_plus_band(profile: Profile, arms: NoisyRows, legs: NoisyRows, *, epsilon: float) -> KPlusBand:
+    """Return the band of a single run."""
+    (band,) = k_plus_rows(Guess.of([profile], arms.sums.shape[1]), arms, legs, epsilon=epsilon).bands(KPlusBand)
+    return band
+
+
 def test_without_noise_the_truth_is_held_and_little_else() -> None:
     for partition in partitions_up_to(9):
         profile = Profile.from_counts(partition)
@@ -58,7 +64,7 @@ def count_misses(profile: Profile, epsilon: float, runs: int) -> NDArray[np.int6
     sizes = np.full(runs, coordinates.durfee_size)
     found = np.zeros(k.size, dtype=np.int64)
     arms, legs = (
-        noisy_rows(side, noise(Fraction(epsilon), runs * length).reshape(runs, length), sizes, epsilon=epsilon)
+        noisy_rows(side[None], noise(Fraction(epsilon), runs * length).reshape(runs, length), sizes, epsilon=epsilon)
         for side in (coordinates.arms, coordinates.legs)
     )
     for run in np.eye(runs, dtype=np.bool_):
@@ -104,6 +110,15 @@ def test_saturated_sums_bound_nothing_from_above() -> None:
     low, high = band.at([1, 2**40, 2**62])
     assert np.all(low >= 0)
     assert high[-1] >= 1
+
+
+def test_one_row_of_extreme_noise_does_not_bound_the_number_of_labels() -> None:
+    # The fourth row is below the square of the guess; its noise once in many releases is below any row that there is.
+    counts = [90, 80, 70] + [1] * 1_000
+    legs, arms = np.array([[1_002, 1, 0, 0, 0]]), np.array([[89, 78, 67, -500, 0]])
+    band = k_plus_rows(Guess.of([Profile.from_counts(counts)], 5), *map(NoisyRows.alone, (arms, legs)), epsilon=1.0)
+    low, high = (int(ends[0, 0]) for ends in band.at(np.array([[1]])))
+    assert low <= 1_003 <= high
 
 
 def test_groups_bound_the_rows_beside_them() -> None:

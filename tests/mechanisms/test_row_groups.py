@@ -28,7 +28,7 @@ def noises(seed: int, runs: int = 1) -> Ints:
 
 
 def release_rows(lengths: Ints, noise: Ints, *, epsilon: float = EPSILON, size: int = 55) -> NoisyRows:
-    return noisy_rows(lengths, noise, np.full(noise.shape[0], size), epsilon=epsilon)
+    return noisy_rows(np.atleast_2d(lengths), noise, np.full(noise.shape[0], size), epsilon=epsilon)
 
 
 def groups(rows: NoisyRows) -> list[slice]:

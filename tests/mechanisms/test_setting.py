@@ -9,12 +9,14 @@ import anonhist as ah
 from anonhist.errors import DataError, UsageError
 from anonhist.mechanisms import MECHANISM_NAMES
 from anonhist.mechanisms.additive import cumulative
+from anonhist.mechanisms.basis import setting
 from anonhist.mechanisms.exponential import bounded_partition
-from anonhist.mechanisms.frobenius import frobenius
+from anonhist.mechanisms.frobenius import noisy_coordinates
 from anonhist.mechanisms.names import mechanism_class, named_mechanism
 from anonhist.mechanisms.privhist import privhist
 from anonhist.privacy import NeighboringRelation, PrivacyUnit, parse_epsilon
 from anonhist.profiles import Profile
+from anonhist.profiles.grouped import GroupedProfile
 from anonhist_testing.cases import each_of
 from anonhist_testing.sources import SeededSource
 
@@ -46,7 +48,7 @@ def test_no_released_count_of_a_label_is_above_the_cap(name: str) -> None:
 @pytest.mark.parametrize(
     ("module", "function", "mechanism"),
     [
-        (frobenius, "noisy_rows", ah.mechanisms.FrobeniusMechanism(1)),
+        (noisy_coordinates, "noisy_rows", ah.mechanisms.FrobeniusMechanism(1)),
         (privhist, "cut", ah.mechanisms.PrivHistMechanism(1)),
         (cumulative, "add_noise", ah.mechanisms.CumulativeMechanism(1, public_cap=9)),
         (bounded_partition, "hyperbola", ah.mechanisms.BoundedPartitionMechanism(1, public_items=9)),
@@ -61,6 +63,32 @@ def test_a_lack_of_memory_is_told_without_sizes(
     monkeypatch.setattr(module, function, fails)
     with pytest.raises(DataError, match="not enough memory to release these data") as caught:
         mechanism.release(Profile.from_counts([3, 1]), source=SeededSource(1))
+    assert "2147471303" not in "".join(traceback.format_exception(caught.value))
+
+
+@pytest.mark.parametrize("name", ["frobenius", "partition", "prevalence"])
+def test_a_lack_of_memory_before_the_noise_is_told_without_sizes(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    mechanism = make_mechanism(name, CAP)
+
+    def fails(*_: object) -> None:
+        raise MemoryError("Unable to allocate 16.0 GiB for an array with shape (2147471303,)")
+
+    monkeypatch.setattr(setting, "cap_counts", fails)
+    with pytest.raises(DataError, match="not enough memory to release these data") as caught:
+        list(mechanism.release_each([Profile.from_counts([3, 1])], source=SeededSource(1)))
+    assert "2147471303" not in "".join(traceback.format_exception(caught.value))
+
+
+def test_a_lack_of_memory_of_groups_is_told_without_sizes(monkeypatch: pytest.MonkeyPatch) -> None:
+    profiles = {("a",): Profile.from_counts([3, 1])}
+    grouped = GroupedProfile(("g",), profiles, unit=ah.PrivacyUnit.label(max_count=2, groups=1))
+
+    def fails(*_: object) -> None:
+        raise MemoryError("Unable to allocate 16.0 GiB for an array with shape (2147471303,)")
+
+    monkeypatch.setattr(setting, "cap_counts", fails)
+    with pytest.raises(DataError, match="not enough memory to release these data") as caught:
+        ah.release_groups(grouped, epsilon=1)
     assert "2147471303" not in "".join(traceback.format_exception(caught.value))
 
 

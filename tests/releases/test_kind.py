@@ -109,5 +109,5 @@ def test_a_kind_that_is_only_registered_is_written_read_and_shown(
     assert (read.mechanism, read.profile, read.words) == (made.mechanism, made.profile, WORDS)
     said = io.StringIO()
     say(read, said)
-    assert re.search(r"Released: \d+ weeks of \d words", said.getvalue())
+    assert re.search(r"Released: \d+ weeks \(.*\) of \d words", said.getvalue())
     assert "Weeks: All of them." in said.getvalue()

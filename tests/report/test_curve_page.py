@@ -245,10 +245,11 @@ def test_the_command_is_on_the_page_as_text(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_what_is_neither_release_nor_curve_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"A Release, a GroupedRelease, a Curve, .* is needed, .* not a Profile"):
+    with pytest.raises(UsageError, match=r"A Release, a GroupedRelease, .*a Curve, .* is needed, .* not a Profile"):
         plot(TREES)  # type: ignore[arg-type]
     with pytest.raises(
-        UsageError, match="A Release, a GroupedRelease, a Curve, a FrequencyEstimate or a Comparison is"
+        UsageError,
+        match="A Release, a GroupedRelease, a CumulativeRelease, a Curve, a FrequencyEstimate or a Comparison is",
     ):
         write_report(TREES, tmp_path / "x.html")  # type: ignore[arg-type]
     curve = _curve(hill_curve, "trees")

@@ -103,11 +103,11 @@ def test_every_number_is_that_of_the_release(name: str, tmp_path: Path) -> None:
     rows = rows_of(page)
     assert [row[:2] for row in rows] == [[EVIL, "1"], [LONG, "(missing)"], ["ü", "2"], ["winter", "2"]]
     for row, each in zip(rows, release.values(), strict=True):
-        reached = [each.k_plus(level) for level in (1, *levels)]
+        reached = [each.num_items(), *(each.k_plus(level) for level in (1, *levels))]
         ends = [text for found in reached for text in (f"{found.value:,.0f}", interval(*found.interval))]
         marked = "* " if each.mostly_noise else ""
         assert each.error.sorted_l1 is not None
-        assert row[2:] == [f"{marked}{each.n:,}", *ends, f"{each.error.sorted_l1.value:,.0f}"]
+        assert row[2:] == [f"{marked}{ends[0]}", *ends[1:], f"{each.error.sorted_l1.value:,.0f}"]
     assert unquote(unescape(page)).count(csv_text(release)) == 1
 
 

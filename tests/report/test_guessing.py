@@ -70,8 +70,6 @@ def test_errors_are_root_mean_squares_over_the_runs(make_release: Callable[..., 
     low, high = curve.band
     assert low.tolist() == pytest.approx(np.maximum(curve.share - reach, 0).tolist())
     assert high.tolist() == pytest.approx(np.minimum(curve.share + reach, 1).tolist())
-    half = np.ceil(NORMAL_95 * widening_factor(32) * 6 / 2**0.5)
-    assert curve.items_interval == (10 - half, 10 + half)
     assert curve.is_known
 
 
@@ -84,14 +82,6 @@ def test_runs_that_all_agree_leave_room_for_an_item(make_release: Callable[..., 
     none = Estimate(0.0, 0.0, (0.0, 0.0), "")
     curve = Guessing.of(replace(made, recorded_error=replace(made.error, sorted_l1=none)))
     assert (curve.share - curve.band[0]).tolist() == pytest.approx([1 / 1000] * 3)
-
-
-def test_items_are_at_least_as_far_off_as_noise_alone(make_release: Callable[..., Release]) -> None:
-    class Noisy(Alternating):
-        of_nothing = Profile.from_counts([70, 30])
-
-    made = make_release(Profile.from_counts([6, 3, 1]), Noisy(1))
-    assert Guessing.of(made).items_interval == (0, 10 + np.ceil(NORMAL_95 * widening_factor(32) * 100))
 
 
 def test_no_run_is_made_for_the_curve_alone(make_release: Callable[..., Release]) -> None:
@@ -112,7 +102,7 @@ def test_without_simulations_there_is_no_band(make_release: Callable[..., Releas
     made = make_release(Profile.from_counts([6, 3, 1]), Alternating(1))
     none = replace(made, recorded_error=None, simulations=0)
     curve = Guessing.of(none)
-    assert (curve.is_known, curve.items_interval) == (False, (0.0, np.inf))
+    assert not curve.is_known
     assert [set(end.tolist()) for end in curve.band] == [{0.0}, {np.inf}]
     assert not guessing_figure(none).axes[0].collections
     assert not k_plus_figure(none).axes[0].collections
@@ -124,7 +114,6 @@ def test_the_same_release_gives_the_same_curve(release: Release) -> None:
     # As if it were read from a file twice: what was simulated is not kept there.
     first, again = (Guessing.of(replace(release)) for _ in range(2))
     assert [end.tolist() for end in first.band] == [end.tolist() for end in again.band]
-    assert first.items_interval == again.items_interval
 
 
 def test_marks_are_whole_ascending_and_hold_every_power_of_ten(release: Release) -> None:
@@ -174,7 +163,6 @@ def test_where_k_plus_counts_have_a_band_the_shares_are_bounded_by_it() -> None:
     least, most = release.error.k_plus_interval(release.profile, counts)
     curve = Guessing.of(replace(release, simulations=0))
     assert curve.is_known
-    assert curve.items_interval == (0.0, np.inf)
     for index, beta in enumerate(curve.labels.tolist()):
         few, rest_of_few = np.minimum(least, beta).sum(), np.maximum(least - beta, 0).sum()
         many, rest_of_many = np.minimum(most, beta).sum(), np.maximum(most - beta, 0).sum()

@@ -14,10 +14,14 @@ from anonhist.local import KRR, HeavyHitters
 from anonhist.mechanisms import PartitionMechanism, compare, release
 from anonhist.mechanisms.group_selection import FindGroups
 from anonhist.mechanisms.grouping import release_groups
+from anonhist.mechanisms.windows.grouped import release_cumulative_groups
+from anonhist.mechanisms.windows.release import release_cumulative
 from anonhist.outward import Shown
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile
 from anonhist.profiles.grouped import GroupedProfile
+from anonhist.profiles.grouped_windows import GroupedCumulativeCounts
+from anonhist.profiles.windows import CumulativeCounts
 from anonhist.properties.catalogue import estimate_all
 from anonhist.properties.entropy import entropy
 from anonhist.properties.estimate import Estimates
@@ -38,6 +42,10 @@ GROUPED = GroupedProfile(
     unit=PrivacyUnit.item(),
 )
 
+WINDOWS = CumulativeCounts((1, 3), (EVIL, "x"), [[5, 2], [1, 1]])
+WINDOW_GROUPS = GroupedCumulativeCounts(
+    ("campaign", EVIL), {(EVIL, f"{at:02}") if at % 2 else (None, f"{at:02}"): WINDOWS for at in range(23)}
+)
 FOUND = GroupedProfile(("day",), {("Mon",): PROFILE}, unit=PrivacyUnit.item(), finding=FindGroups("0.1", "1e-9"))
 
 
@@ -49,6 +57,8 @@ def values() -> dict[str, Shown]:
     return {
         "release": made,
         "groups": release_groups(GROUPED, epsilon=9, simulations=2),
+        "windows": release_cumulative(WINDOWS, epsilon=2),
+        "windows of groups": release_cumulative_groups(WINDOW_GROUPS, epsilon=2),
         "degrees": release_degrees(as_graph([(1, 2), (2, 3), (3, 4)]), privacy=EdgePrivacy(), epsilon=1),
         "capped": release(PROFILE, epsilon=40, unit=PrivacyUnit.label(max_count=5)),
         "estimate": entropy(made),
@@ -81,7 +91,7 @@ def test_cells_are_whole_and_have_no_script(cells: dict[str, str], whole_piece: 
 
 
 def test_texts_of_users_are_escaped(cells: dict[str, str]) -> None:
-    for name in ("survey", "frequencies", "groups"):
+    for name in ("survey", "frequencies", "groups", "windows", "windows of groups"):
         assert "&lt;script&gt;alert(" in cells[name], name
         assert "&lt;b&gt;" in cells["frequencies"]
 
@@ -115,6 +125,8 @@ def test_every_cell_says_what_was_promised_or_that_nothing_was(cells: dict[str, 
     private = (
         "release",
         "groups",
+        "windows",
+        "windows of groups",
         "degrees",
         "capped",
         "estimate",

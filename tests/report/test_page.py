@@ -18,7 +18,6 @@ from anonhist.releases import Release
 from anonhist.report import Guessing, check_report_path, write_report
 from anonhist.report import page as page_module
 from anonhist.report.wording import interval as interval_text
-from anonhist.report.wording import interval_of_items
 from anonhist.sketches import HashedSketch
 from anonhist_testing.sources import SeededSource
 
@@ -255,7 +254,7 @@ def test_a_number_of_items_released_on_its_own_is_shown(
     counted = page_of(replace(release, items=123_456, mechanism=mechanism, guarantee=mechanism.guarantee))
     assert "<b>123,456</b>" in counted
     assert f", released as a number of its own; the profile has {release.profile.n:,}; 95" in counted
-    low, high = interval_of_items(replace(release, items=123_456, guarantee=mechanism.guarantee))
+    low, high = replace(release, items=123_456, guarantee=mechanism.guarantee).num_items().interval
     # 1/ε₁ per cell is 50: two-sided geometric noise stays within 3 scales with 95 %.
     assert high - 123_456 == pytest.approx(150 * mechanism.l1_sensitivity, rel=0.02)
     assert interval_text(low, high) in counted

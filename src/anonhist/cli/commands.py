@@ -14,6 +14,7 @@ _CENTRAL = ("compare", "curve", "estimate", "plan", "release", "show")
     cls=LazyGroup,
     homes={
         **{name: f".cli.central.{name}:{name}" for name in _CENTRAL},
+        "budget": ".cli.budget.commands:budget",
         "degrees": ".cli.degrees.release:degrees",
         "local": ".cli.local.commands:local",
         "reproduce": ".cli.reproduce:reproduce",

@@ -68,6 +68,11 @@ class Destination(NamedTuple):
     force: bool
     quiet: bool
 
+    @property
+    def is_piped(self) -> bool:
+        """Whether the result goes to standard output."""
+        return self.target == STDOUT
+
     def write(
         self,
         result: Any,
@@ -75,6 +80,7 @@ class Destination(NamedTuple):
         *,
         log: Callable[[TextIO], None] | None = None,
         not_private_truth: Any = None,
+        complete: Callable[[], None] | None = None,
     ) -> None:
         """Write a result, the file first: it may not be possible to make it twice.
 
@@ -88,12 +94,16 @@ class Destination(NamedTuple):
             Says what is said on standard error instead where nobody watches it; ``say`` itself to say it all.
         not_private_truth
             What the page is to show without any privacy.
+        complete
+            Called once the result is whole on the disk, before anybody can see it.
         """
-        is_piped = self.target == STDOUT
+        is_piped = self.is_piped
         stream = sys.stderr if is_piped else sys.stdout
         told = None if self.quiet else say if not is_piped or stream.isatty() else log
         if self.target is not None and not is_piped:
-            _write_file(result, self.target, force=self.force)
+            _write_file(result, self.target, force=self.force, complete=complete)
+        elif complete is not None:
+            complete()
         if told is not None:
             told(stream)
         if told is say and self.target is not None and not is_piped:
@@ -109,16 +119,18 @@ class Destination(NamedTuple):
             print_whole(_csv(result))
 
 
-def _write_file(result: Any, path: str, *, force: bool) -> None:
+def _write_file(result: Any, path: str, *, force: bool, complete: Callable[[], None] | None) -> None:
     from anonhist.formats.atomic import write_whole
-    from anonhist.formats.writing import write
+    from anonhist.formats.writing import write_recorded
     from anonhist.releases import Release
+    from anonhist.releases.cumulative import CumulativeRelease
     from anonhist.releases.grouped import GroupedRelease
+    from anonhist.releases.grouped_cumulative import GroupedCumulativeRelease
 
-    if isinstance(result, Release | GroupedRelease):
-        write(result, path, overwrite=force)
+    if isinstance(result, Release | GroupedRelease | CumulativeRelease | GroupedCumulativeRelease):
+        write_recorded(result, path, overwrite=force, before_naming=complete)
     else:
-        write_whole(path, _csv(result).encode(), overwrite=force)
+        write_whole(path, _csv(result).encode(), overwrite=force, before_naming=complete)
 
 
 def _csv(result: Any) -> str:

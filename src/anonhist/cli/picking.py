@@ -6,6 +6,7 @@ import csv
 import io
 import shlex
 from dataclasses import replace
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import click
@@ -18,7 +19,9 @@ if TYPE_CHECKING:
 
     from anonhist.profiles.grouped import Group
     from anonhist.releases import Release
+    from anonhist.releases.cumulative import CumulativeRelease
     from anonhist.releases.grouped import GroupedRelease
+    from anonhist.releases.grouped_cumulative import GroupedCumulativeRelease
 
 # Among more names nobody waits for one that is written alike.
 _MOST_COMPARED = 5_000
@@ -26,14 +29,16 @@ _MOST_COMPARED = 5_000
 group_option = click.option(
     "--group",
     metavar="NAME,…",
-    help="From a file of a release of groups ('release --by'): the group to take, by a name for each grouping column.",
+    help="From a file of a release of groups ('release --by'): the group to take, by a name for each grouping "
+    "column; with levels, the first names or '(all)' name a total.",
 )
 
 
 def pick_group(release: GroupedRelease, given: str | None) -> Release:
     """Return the release of the group that was asked for, under the guarantee of all groups together.
 
-    Whoever names a group that was found in the data pays for that too.
+    Whoever names a group that was found in the data pays for that too. With levels, the first names, or "(all)" in
+    place of the others, name a total.
 
     Raises
     ------
@@ -50,7 +55,7 @@ def pick_group(release: GroupedRelease, given: str | None) -> Release:
     >>> pick_group(release, '"a,b",1').n, pick_group(release, "c,(missing)").n
     (4, 0)
     """
-    from anonhist.report.groups.wording import MISSING, names_of
+    from anonhist.report.groups.wording import ALL, MISSING, names_of
     from anonhist.report.wording import many
 
     held = f"the file holds {many(len(release), 'group')} by {', '.join(release.by)}"
@@ -60,16 +65,42 @@ def pick_group(release: GroupedRelease, given: str | None) -> Release:
         example = shlex.quote(_typed(names_of(release.groups[0])))
         raise UsageError(f"T{held[1:]}: choose one with --group, such as --group {example}.")
     names = [given] if len(release.by) == 1 else next(csv.reader([given]), [])
-    if len(names) != len(release.by):
+    # A group may have this name itself.
+    while release.levels is not None and names[-1:] == [ALL] and tuple(names) not in release:
+        names = names[:-1]
+    if len(names) != len(release.by) and release.levels is None:
         columns = ", ".join(release.by)
         raise UsageError(f"--group needs a name for each of {columns}, with commas between them, not {given!r:.80}.")
     group: Group = tuple(name.strip() for name in names)
     if group not in release:
         group = tuple(None if name == MISSING else name for name in group)
     if group not in release:
-        known = [_typed(names_of(each)) for each in release.groups[:_MOST_COMPARED]]
+        known = [_typed(names_of(each) or [ALL]) for each in islice(release.everything, _MOST_COMPARED)]
         raise UsageError(f"There is no group {given!r:.80}{perhaps(given, known)}: {held}.")
     return replace(release[group], guarantee=release.guarantee)
+
+
+def pick_windows(release: GroupedCumulativeRelease, given: str) -> CumulativeRelease:
+    """Return the cumulative windows of the group that was asked for.
+
+    Raises
+    ------
+    UsageError
+        If there is no such group.
+    """
+    from anonhist.report.groups.wording import MISSING, names_of
+    from anonhist.report.wording import many
+
+    held = f"the file holds {many(len(release), 'group')} by {', '.join(release.by)}"
+    names = [given] if len(release.by) == 1 else [name.strip() for name in next(csv.reader([given]), [])]
+    if len(names) != len(release.by):
+        columns = ", ".join(release.by)
+        raise UsageError(f"--group needs a name for each of {columns}, with commas between them, not {given!r:.80}.")
+    for group in (tuple(names), tuple(None if name == MISSING else name for name in names)):
+        if group in release:
+            return release[group]
+    known = [_typed(names_of(each)) for each in islice(release, _MOST_COMPARED)]
+    raise UsageError(f"There is no group {given!r:.80}{perhaps(given, known)}: {held}.")
 
 
 def _typed(names: Sequence[str]) -> str:

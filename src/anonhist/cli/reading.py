@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from anonhist.releases.grouped import GroupedRelease
 
 # Else whoever has a damaged release would be told to say which key of it holds the labels.
-_RELEASE = re.compile(rb'\s*\{\s*"format"\s*:\s*"anonhist\.(?:grouped-)?release"')
+_RELEASE = re.compile(rb'\s*\{\s*"format"\s*:\s*"anonhist\.(?:grouped-)?(?:cumulative-)?release"')
 
 WHERE_REMARKS_ARE = (
     "Remarks on the data, such as how many rows were left out, must stay secret: they appear only where standard error "
@@ -103,7 +103,9 @@ def _read_release(source: str) -> Release | GroupedRelease | None:
     from anonhist.formats.file_kind import read
     from anonhist.formats.reading import read_release
     from anonhist.releases import Release
+    from anonhist.releases.cumulative import CumulativeRelease
     from anonhist.releases.grouped import GroupedRelease
+    from anonhist.releases.grouped_cumulative import GroupedCumulativeRelease
 
     try:
         found = read(source)
@@ -112,6 +114,8 @@ def _read_release(source: str) -> Release | GroupedRelease | None:
             read_release(source)  # which says that it is a release, however much of it is damaged
             raise
         return None
+    if isinstance(found, CumulativeRelease | GroupedCumulativeRelease):
+        raise UsageError(f"{source!r:.80} holds cumulative windows, no profile: use 'anonhist show'.")
     return found if isinstance(found, Release | GroupedRelease) else None
 
 

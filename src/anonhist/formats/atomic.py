@@ -11,7 +11,7 @@ from uuid import uuid4
 from anonhist.errors import AnonhistError, OutputError, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 # Files that have no name of their own yet.
 _parts: set[Path] = set()
@@ -53,14 +53,18 @@ def check_free(path: str | Path, *, overwrite: bool) -> Path:
     return target
 
 
-def write_whole(path: str | Path, data: bytes, *, overwrite: bool) -> None:
+def write_whole(
+    path: str | Path, data: bytes, *, overwrite: bool, before_naming: Callable[[], None] | None = None
+) -> None:
     """Write ``data`` to a file, whole or not at all, as :func:`open_whole` does."""
-    with open_whole(path, overwrite=overwrite) as file:
+    with open_whole(path, overwrite=overwrite, before_naming=before_naming) as file:
         file.write(data)
 
 
 @contextlib.contextmanager
-def open_whole(path: str | Path, *, overwrite: bool) -> Iterator[BinaryIO]:
+def open_whole(
+    path: str | Path, *, overwrite: bool, before_naming: Callable[[], None] | None = None
+) -> Iterator[BinaryIO]:
     """Give a file beside ``path`` to write to, and move it there in one step; on any failure, leave nothing behind.
 
     The file gets the permissions that the umask says. Without ``overwrite`` the last step fails if another process
@@ -72,6 +76,8 @@ def open_whole(path: str | Path, *, overwrite: bool) -> Iterator[BinaryIO]:
         Where the file will be.
     overwrite
         Replace a file that is there already.
+    before_naming
+        Called when all of it is on the disk, before it gets its name.
 
     Raises
     ------
@@ -87,6 +93,8 @@ def open_whole(path: str | Path, *, overwrite: bool) -> Iterator[BinaryIO]:
                 yield file
                 file.flush()
                 os.fsync(file.fileno())
+            if before_naming is not None:
+                before_naming()
             _name(beside, target, overwrite=overwrite)
         finally:
             _remove(beside)

@@ -5,7 +5,8 @@ privacy, brought three fields of the guarantee: in how many sketches a user may 
 holds toward a party. Version 3 brought bands, intervals for φ_{k+} from noisy values and, where what is released was
 smoothed, for φ_r and φ_0; the key of the order in which items of users were kept; and releases of which no error was
 simulated: their ``sorted_l1`` is null, and their tables of errors are empty. Version 4 brought the excess:
-what the bound on items of users left out. Version 5 brought units of several groups.
+what the bound on items of users left out. Version 5 brought units of several groups, and an interval for the
+number of items. Version 6 brought the receipt: where the release was charged.
 """
 
 from __future__ import annotations
@@ -16,30 +17,23 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from anonhist.errors import DataError, UsageError
-from anonhist.formats.fields import check_version, file_wording, floats, mapping, member, text, whole
+from anonhist.formats.error_fields import OF_ITEMS, error_document, error_from, names_of
+from anonhist.formats.fields import check_version, file_wording, mapping, member, text, whole
 from anonhist.formats.json_text import document_text
 from anonhist.formats.kinds import RECORDS, Recorded, records_with
 from anonhist.formats.release_fields import OPTIONAL_FIELDS, check_since, optional_document, optional_fields
 from anonhist.mechanisms.basis.skeletons import CentralMechanism
-from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit, parse_epsilon, parse_simulations
+from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit, parse_epsilon
 from anonhist.profiles import Profile
-from anonhist.releases import KPlusBand, PrevalenceBand, Release, ReleaseError
-from anonhist.releases.error import expected_distance
+from anonhist.releases import Release
+from anonhist.releases.totals import SumOfReleases
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
-    from anonhist.properties.estimate import Estimate
-
-_UNSIMULATED = "not simulated"
 _OF_GROUPS = 5
-FORMAT, VERSION = "anonhist.release", 5
+FORMAT, VERSION = "anonhist.release", 6
 _FIELDS = {"format", "version", "library_version", "guarantee", "mechanism", "reason", "profile", "error"}
-_ERROR_FIELDS = {
-    *("method", "simulations", "sorted_l1"),
-    *("levels", "prevalence_standard_errors", "k_plus_standard_errors"),
-}
-_OWN_ERROR_FIELDS = {"zeros_standard_error", "band", "prevalence_band", "zeros_interval"}
 
 
 def to_document(release: Release) -> dict[str, Any]:
@@ -48,9 +42,17 @@ def to_document(release: Release) -> dict[str, Any]:
     Exact fractions are text, such as ``"1/2"``. ``guarantee.sentence`` says the rest of the guarantee to people; what
     is read back is the rest. The keys and what they mean are fixed for each version. Standard errors are those of runs:
     whether intervals are made of them follows from the mechanism (:class:`~anonhist.releases.protocols.TrustsRuns`).
+
+    Raises
+    ------
+    UsageError
+        If it is a sum of several releases, which none of its own could say.
     """
+    if isinstance(release.mechanism, SumOfReleases):
+        raise UsageError(
+            "A total of groups is a sum of them, and has no file of its own: save the release of all groups."
+        )
     guarantee, error = release.guarantee, release.error
-    expected = error.sorted_l1
     version = _version(release)
     return {
         "format": FORMAT,
@@ -72,20 +74,7 @@ def to_document(release: Release) -> dict[str, Any]:
         "reason": release.reason,
         "profile": {"counts": release.profile.counts.tolist(), "prevalences": release.profile.prevalences.tolist()},
         **optional_document(release),
-        "error": {
-            "method": _UNSIMULATED if expected is None else expected.method,
-            "simulations": error.simulations,
-            "sorted_l1": None
-            if expected is None
-            else {"mean": expected.value, "standard_error": expected.standard_error},
-            "levels": error.levels.tolist(),
-            "prevalence_standard_errors": error.prevalence_errors.tolist(),
-            "k_plus_standard_errors": error.k_plus_errors.tolist(),
-            **({} if error.zeros_error is None else {"zeros_standard_error": error.zeros_error}),
-            **({} if error.band is None else {"band": _band_document(error.band)}),
-            **({} if error.prevalence_band is None else {"prevalence_band": _band_document(error.prevalence_band)}),
-            **({} if error.zeros_interval is None else {"zeros_interval": list(error.zeros_interval)}),
-        },
+        "error": error_document(error),
     }
 
 
@@ -96,11 +85,12 @@ def release_text(release: Release) -> str:
 
 def _version(release: Release) -> int:
     by_error = 3 if release.error.band is not None or not release.error.simulations else 1
+    of_items = 1 if release.error.items_interval is None else OF_ITEMS
     fields = [each.since for name, each in OPTIONAL_FIELDS.items() if getattr(release, name) is not None]
     own = RECORDS[release.mechanism.kind.name].versions[release.mechanism.name]
     # Version 1 has no conditions, and version 2 is of other mechanisms.
     has_more = release.guarantee.unit.groups > 1 or (own == 1 and release.guarantee.conditions)
-    return max(by_error, _OF_GROUPS if has_more else 1, own, *fields)
+    return max(by_error, of_items, _OF_GROUPS if has_more else 1, own, *fields)
 
 
 def _since_version_2(guarantee: Guarantee) -> dict[str, Any]:
@@ -111,10 +101,6 @@ def _since_version_2(guarantee: Guarantee) -> dict[str, Any]:
     }
 
 
-def _band_document(band: KPlusBand | PrevalenceBand) -> dict[str, list[int]]:
-    return {"ends": band.ends.tolist(), "lows": band.lows.tolist(), "highs": band.highs.tolist()}
-
-
 def from_document(document: object) -> Release:
     """Rebuild a release, refusing whatever a release cannot be.
 
@@ -123,7 +109,7 @@ def from_document(document: object) -> Release:
     DataError
         With what is wrong in one clause; :func:`read_release` puts the name of the file before it.
     """
-    top = mapping(document, _FIELDS | (_names(document) & OPTIONAL_FIELDS.keys()), "a release")
+    top = mapping(document, _FIELDS | (names_of(document) & OPTIONAL_FIELDS.keys()), "a release")
     version = check_version(top, FORMAT, VERSION, oldest=1)
     try:
         release = _release(top, version)
@@ -152,7 +138,7 @@ def _release(top: Mapping[str, Any], version: int) -> Release:
     profile = Profile(counts, prevalences, unit=guarantee.unit.total_unit)
     zeros = own.get("zeros")
     made.check(profile, own.get("items"), zeros)
-    error = _error(top["error"], version)
+    error = error_from(top["error"], version)
     if (error.zeros_error is None) != (zeros is None or not error.simulations):
         raise DataError("zeros and their standard error belong together")
     inside = getattr(mechanism, "central", mechanism)
@@ -214,61 +200,6 @@ def _guarantee(value: object, version: int) -> Guarantee:
         tuple(text(each, "a condition") for each in conditions),
         None if party is None else parse_epsilon(text(party, "party_epsilon")),
     )
-
-
-def _error(value: object, version: int) -> ReleaseError:
-    own = _OWN_ERROR_FIELDS if version > 2 else {"zeros_standard_error"}
-    fields = mapping(value, _ERROR_FIELDS | (_names(value) & own), "the error")
-    simulations = fields["simulations"]
-    if type(simulations) is not int:
-        raise DataError("the number of simulations must be a whole number")
-    runs = parse_simulations(simulations)
-    if not runs and version < 3:
-        raise DataError(f"a release of version {version} has simulations")
-    bands = {
-        name: _band(made_by, fields[name])
-        for name, made_by in (("band", KPlusBand), ("prevalence_band", PrevalenceBand))
-        if name in fields
-    }
-    return ReleaseError(
-        _read_expected_error(fields["sorted_l1"], text(fields["method"], "the method"), runs),
-        runs,
-        whole(fields["levels"], "levels"),
-        floats(fields["prevalence_standard_errors"], "prevalence_standard_errors"),
-        floats(fields["k_plus_standard_errors"], "k_plus_standard_errors"),
-        float(floats([fields[zeros]], zeros)[0]) if (zeros := "zeros_standard_error") in fields else None,
-        zeros_interval=_zeros_interval(fields["zeros_interval"]) if "zeros_interval" in fields else None,
-        **bands,
-    )
-
-
-def _read_expected_error(value: object, method: str, runs: int) -> Estimate | None:
-    if not runs:
-        if value is not None:
-            raise DataError("without simulations there is no sorted ℓ1 error: it must be null")
-        return None
-    fields = mapping(value, {"mean", "standard_error"}, "the sorted ℓ1 error")
-    mean, spread = (float(floats([fields[name]], name)[0]) for name in ("mean", "standard_error"))
-    if min(mean, spread) < 0:
-        raise DataError("the expected sorted ℓ1 error must not be negative")
-    return expected_distance(mean, spread, runs, method=method)
-
-
-def _band(made_by: Callable[..., Any], value: object) -> Any:
-    fields = mapping(value, {"ends", "lows", "highs"}, "a band")
-    return made_by(*(whole(fields[name], name) for name in ("ends", "lows", "highs")))
-
-
-def _zeros_interval(value: object) -> tuple[int, int]:
-    ends = whole(value, "zeros_interval").tolist()
-    if len(ends) != 2:
-        raise DataError("the interval of zeros must have two ends")
-    return ends[0], ends[1]
-
-
-def _names(value: object) -> set[str]:
-    """Return the names of the fields of an object, none of what is no object."""
-    return set(value) if isinstance(value, dict) else set()
 
 
 def _clause(error: UsageError) -> str:

@@ -17,20 +17,28 @@ if TYPE_CHECKING:
     from anonhist.local.surveys.survey import Survey
     from anonhist.local.surveys.tally import Tally
     from anonhist.releases import Release
+    from anonhist.releases.cumulative import CumulativeRelease
     from anonhist.releases.grouped import GroupedRelease
+    from anonhist.releases.grouped_cumulative import GroupedCumulativeRelease
     from anonhist.sketches.sketch import Sketch
+
+    _Read = Release | GroupedRelease | CumulativeRelease | GroupedCumulativeRelease | Survey | Tally
 
 # The module that has FILES for each format; loaded only when a file of that format is read.
 _KINDS = {
     "anonhist.release": "reading",
     "anonhist.grouped-release": "grouped_releases",
+    "anonhist.cumulative-release": "cumulative_releases",
+    "anonhist.grouped-cumulative-release": "grouped_cumulative_releases",
     "anonhist.survey": "surveys",
     "anonhist.tally": "tallies",
 }
 T = TypeVar("T")
 
 
-def read(path: str | Path) -> Release | GroupedRelease | Sketch | Survey | Tally:
+def read(
+    path: str | Path,
+) -> Release | GroupedRelease | CumulativeRelease | GroupedCumulativeRelease | Sketch | Survey | Tally:
     """Read a file that :func:`write` made, and check everything it says.
 
     Parameters
@@ -41,7 +49,7 @@ def read(path: str | Path) -> Release | GroupedRelease | Sketch | Survey | Tally
 
     Returns
     -------
-    Release, GroupedRelease, Sketch, Survey or Tally
+    Release, GroupedRelease, CumulativeRelease, GroupedCumulativeRelease, Sketch, Survey or Tally
         The same that was written: a release has its error recorded, a survey is of the class of its mechanism, and
         the counters of a sketch lie in the file until they first have to change.
 
@@ -89,11 +97,11 @@ def _format(document: object) -> object:
     return document.get("format") if isinstance(document, dict) else None
 
 
-def _kind(name: object) -> FileKind[Release | GroupedRelease | Survey | Tally]:
+def _kind(name: object) -> FileKind[_Read]:
     """Return how files of a format are read."""
     if not isinstance(name, str) or name not in _KINDS:
         raise DataError(f"its format is not one of {', '.join(_KINDS)}")
-    kind: FileKind[Release | GroupedRelease | Survey | Tally] = import_module(f"anonhist.formats.{_KINDS[name]}").FILES
+    kind: FileKind[_Read] = import_module(f"anonhist.formats.{_KINDS[name]}").FILES
     return kind
 
 

@@ -1,4 +1,4 @@
-"""Files of releases of groups: one JSON document, version 1, and a table with the grouping columns first."""
+"""Files of releases of groups: one JSON document, version 1 or 2, and a table with the grouping columns first."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from anonhist.catalogue.levels import Levels
 from anonhist.errors import DataError, UsageError
 from anonhist.formats.document import from_document, to_document
+from anonhist.formats.error_fields import error_document, error_from, names_of
 from anonhist.formats.fields import check_version, file_wording, mapping, text
 from anonhist.formats.file_kind import FileKind
 from anonhist.formats.json_text import document_text, parse_json
@@ -18,6 +20,7 @@ from anonhist.formats.reading import columns as release_columns
 from anonhist.formats.tables import Table
 from anonhist.privacy import parse_epsilon
 from anonhist.releases.grouped import GroupedRelease
+from anonhist.releases.totals import CrossingTotals, NestedTotals
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,14 +28,18 @@ if TYPE_CHECKING:
 
     from anonhist.formats.tables import Columns
     from anonhist.profiles.grouped import Group
+    from anonhist.releases import Release, ReleaseError
 
 NAME = "grouped-release"
-FORMAT, VERSION = f"anonhist.{NAME}", 1
+_OF_LEVELS = 2
+FORMAT, VERSION = f"anonhist.{NAME}", 2
 METADATA_KEY = FORMAT.encode()
 # What a release of one group has of its own.
 _OWN = ("profile", "error", "items", "zeros")
 _MOST_GROUPS = 10**6
 _SPENT = ("epsilon", "delta")
+_LEVEL = "level"
+_LISTS = "its grouping columns, its groups and its levels must be lists, and what they share an object"
 
 
 def to_grouped_document(release: GroupedRelease) -> dict[str, Any]:
@@ -40,22 +47,42 @@ def to_grouped_document(release: GroupedRelease) -> dict[str, Any]:
 
     ``release`` has what the releases of all groups share, as :func:`~anonhist.formats.document.to_document` writes it;
     ``groups`` has the rest of each. ``guarantee`` says, to people, what holds for all groups together; it follows from
-    the others.
+    the others. Version 2 brought levels: ``nested`` has the errors of totals, which are sums of groups, and
+    ``crossing`` a ``release`` and its ``groups`` for each level above them.
     """
-    documents = {group: to_document(each) for group, each in release.items()}
-    version = max(each["version"] for each in documents.values())
-    first = next(iter(documents.values()))
     return {
         "format": FORMAT,
-        "version": VERSION,
+        "version": 1 if release.totals is None else _OF_LEVELS,
         "guarantee": file_wording(release.guarantee.sentence),
         "by": list(release.by),
         **({} if release.found_with is None else {"found_with": [str(each) for each in release.found_with]}),
+        **_level_document(release.level(len(release.by))),
+        **_totals_document(release),
+    }
+
+
+def _level_document(releases: Mapping[Group, Release]) -> dict[str, Any]:
+    documents = {group: to_document(each) for group, each in releases.items()}
+    version = max(each["version"] for each in documents.values())
+    first = next(iter(documents.values()))
+    return {
         "release": {name: value for name, value in first.items() if name not in _OWN} | {"version": version},
         "groups": [
             {"group": list(group), **{name: each[name] for name in _OWN if name in each}}
             for group, each in documents.items()
         ],
+    }
+
+
+def _totals_document(release: GroupedRelease) -> dict[str, Any]:
+    if isinstance(release.totals, CrossingTotals):
+        return {"crossing": [_level_document(release.level(depth)) for depth in range(len(release.by))]}
+    if release.totals is None:
+        return {}
+    return {
+        "nested": [
+            {"group": list(prefix), "error": error_document(release[prefix].error)} for prefix in release.totals.known
+        ]
     }
 
 
@@ -73,30 +100,56 @@ def from_grouped_document(document: object) -> GroupedRelease:
         With what is wrong in one clause.
     """
     names = {"format", "version", "guarantee", "by", "release", "groups"}
-    if isinstance(document, dict) and "found_with" in document:
-        names |= {"found_with"}
+    names |= {name for name in ("found_with", *(each.value for each in Levels)) if name in names_of(document)}
     top = mapping(document, names, "a release of groups")
-    check_version(top, FORMAT, VERSION)
-    if not isinstance(top["by"], list) or not isinstance(top["groups"], list) or not isinstance(top["release"], dict):
-        raise DataError("its grouping columns and its groups must be lists, and what they share an object")
-    if not top["groups"] or len(top["groups"]) > _MOST_GROUPS:
-        raise DataError(f"it must have at least one group, and at most {_MOST_GROUPS:,}")
+    version = check_version(top, FORMAT, VERSION, oldest=1)
+    if (version == _OF_LEVELS) is not (("nested" in top) ^ ("crossing" in top)):
+        raise DataError("a release of version 2 has levels, nested or crossing, and one of version 1 has none")
+    if not isinstance(top["by"], list):
+        raise DataError(_LISTS)
     by = tuple(text(name, "a grouping column") for name in top["by"])
-    releases = {}
-    for each in top["groups"]:
-        if not isinstance(each, dict) or not {"group"} < each.keys() <= {"group", *_OWN}:
-            raise DataError("each group must have its names, its profile and its error")
-        group = _group(each["group"])
-        if group in releases:
-            raise DataError("a group is listed twice")
-        releases[group] = from_document({**top["release"], **{name: each[name] for name in each if name != "group"}})
+    releases = _level(top)
     try:
-        made = GroupedRelease(by, releases, found_with=_spent(top["found_with"]) if "found_with" in top else None)
+        totals = _totals(top, version=top["release"]["version"])
+        made = GroupedRelease(
+            by, releases, found_with=_spent(top["found_with"]) if "found_with" in top else None, totals=totals
+        )
     except UsageError as error:
         raise DataError(str(error).removesuffix(".")) from None
     if top["guarantee"] != file_wording(made.guarantee.sentence):
         raise DataError("the sentence of the guarantee is not what holds for all groups together")
     return made
+
+
+def _level(fields: Mapping[str, Any]) -> dict[Group, Release]:
+    if not isinstance(fields["groups"], list) or not isinstance(fields["release"], dict):
+        raise DataError(_LISTS)
+    if not fields["groups"] or len(fields["groups"]) > _MOST_GROUPS:
+        raise DataError(f"it must have at least one group, and at most {_MOST_GROUPS:,}")
+    releases: dict[Group, Release] = {}
+    for each in fields["groups"]:
+        if not {"group"} < names_of(each) <= {"group", *_OWN}:
+            raise DataError("each group must have its names, its profile and its error")
+        group = _new_group(each["group"], releases)
+        releases[group] = from_document({**fields["release"], **{name: each[name] for name in each if name != "group"}})
+    return releases
+
+
+def _totals(top: Mapping[str, Any], *, version: int) -> NestedTotals | CrossingTotals | None:
+    if "crossing" in top:
+        if not isinstance(top["crossing"], list):
+            raise DataError(_LISTS)
+        levels = [_level(mapping(each, {"release", "groups"}, "a level")) for each in top["crossing"]]
+        return CrossingTotals({prefix: each for level in levels for prefix, each in level.items()})
+    if "nested" not in top:
+        return None
+    if not isinstance(top["nested"], list):
+        raise DataError(_LISTS)
+    errors: dict[Group, ReleaseError] = {}
+    for each in top["nested"]:
+        fields = mapping(each, {"group", "error"}, "a total")
+        errors[_new_group(fields["group"], errors)] = error_from(fields["error"], version)
+    return NestedTotals(errors)
 
 
 def _spent(value: object) -> tuple[Fraction, Fraction]:
@@ -106,26 +159,39 @@ def _spent(value: object) -> tuple[Fraction, Fraction]:
     return epsilon, delta
 
 
-def _group(value: object) -> Group:
+def _new_group(value: object, known: Mapping[Group, object]) -> Group:
     if not isinstance(value, list):
         raise DataError("the names of a group must be a list")
-    return tuple(None if name is None else text(name, "the name of a group") for name in value)
+    group = tuple(None if name is None else text(name, "the name of a group") for name in value)
+    if group in known:
+        raise DataError("a group is listed twice")
+    return group
 
 
 def _columns(release: GroupedRelease) -> Columns:
-    """Return the columns of all groups, one below the other: the grouping columns, then those of a release."""
-    tables = {group: release_columns(each) for group, each in release.items()}
+    """Return the columns of all groups, one below the other: the grouping columns, then those of a release.
+
+    With levels, a column ``level`` follows the grouping columns: how many of them name the group. Totals come first,
+    and have no names in the others.
+    """
+    tables = {group: release_columns(each) for group, each in release.everything.items()}
     sizes = [len(table["count"]) for table in tables.values()]
     names: dict[str, Any] = {
-        column: [group[at] or "" for group, size in zip(tables, sizes, strict=True) for _ in range(size)]
+        column: [
+            (group[at] if at < len(group) else None) or ""
+            for group, size in zip(tables, sizes, strict=True)
+            for _ in range(size)
+        ]
         for at, column in enumerate(release.by)
     }
     first = next(iter(tables.values()))
-    if names.keys() & first.keys():
+    own = ({} if release.levels is None else {_LEVEL: np.repeat([len(group) for group in tables], sizes)}) | first
+    if names.keys() & own.keys():
         raise UsageError(
-            f"A grouping column is named as a column of the table ({', '.join(first)}): rename it in the data."
+            f"A grouping column is named as a column of the table ({', '.join(own)}): rename it in the data."
         )
-    return names | {name: np.concatenate([table[name] for table in tables.values()]) for name in first}
+    levels = {_LEVEL: own[_LEVEL]} if _LEVEL in own else {}
+    return names | levels | {name: np.concatenate([table[name] for table in tables.values()]) for name in first}
 
 
 def _metadata(release: GroupedRelease) -> Mapping[bytes, str]:
@@ -148,7 +214,7 @@ def _from_parquet(content: bytes) -> GroupedRelease:
         expected = _columns(release)
         is_same = table.num_rows == len(expected["count"]) and all(
             name in table.column_names and list(expected[name]) == table.column(name).to_pylist()
-            for name in (*release.by, "count", "prevalence")
+            for name in (*release.by, *({_LEVEL} & expected.keys()), "count", "prevalence")
         )
     if not is_same:
         raise DataError("its rows are not those that were released; they were changed later")

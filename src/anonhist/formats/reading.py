@@ -126,7 +126,7 @@ def _holds(file: pq.ParquetFile, expected: dict[str, NDArray[np.int64]]) -> bool
 
 
 def is_table_of_release(path: str) -> bool:
-    """Return whether a Parquet file says that it holds a release, of groups or not; only its schema is read."""
+    """Return whether a Parquet file says that it holds a release of any kind; only its schema is read."""
     if not path.lower().endswith(".parquet") or not Path(path).is_file():
         return False
     import pyarrow as pa
@@ -136,7 +136,8 @@ def is_table_of_release(path: str) -> bool:
         found = pq.read_schema(path).metadata or {}
     except (pa.ArrowException, OSError, ValueError):
         return False
-    return METADATA_KEY in found or b"anonhist.grouped-release" in found
+    kinds = ("release", "grouped-release", "cumulative-release", "grouped-cumulative-release")
+    return any(f"anonhist.{kind}".encode() in found for kind in kinds)
 
 
 FILES = FileKind("release", {".json": from_document, ".parquet": _from_parquet})

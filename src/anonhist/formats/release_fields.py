@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from anonhist.accounting import Receipt
 from anonhist.errors import DataError
 from anonhist.formats.fields import mapping, text
 from anonhist.privacy import Guarantee, parse_epsilon
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
 
 _NUMBERS = ("bound", "cap", "noisy_within", "noisy_above", "noisy_items")
+_RECEIPT = ("ledger", "entry", "head")
 _EPSILONS = ("users_epsilon", "items_epsilon")
 
 
@@ -73,11 +75,29 @@ def _number(what: str) -> Callable[[object, Guarantee], int]:
     return read
 
 
+def receipt_document(receipt: Receipt) -> dict[str, Any]:
+    """Return a receipt as JSON values."""
+    return {name: getattr(receipt, name) for name in _RECEIPT}
+
+
+def receipt_from(value: object, _: Guarantee | None = None) -> Receipt:
+    """Return the receipt in a document; it refuses what none can be.
+
+    Raises
+    ------
+    DataError
+        With what is wrong in one clause; values out of their range raise a UsageError.
+    """
+    # What each must be, the receipt checks.
+    return Receipt(**mapping(value, {*_RECEIPT}, "the receipt"))
+
+
 OPTIONAL_FIELDS = {
     "order_key": OptionalField(3, _text("the order key")),
     "excess": OptionalField(4, excess_from, excess_document),
     "items": OptionalField(1, _number("items")),
     "zeros": OptionalField(1, _number("zeros")),
+    "receipt": OptionalField(6, receipt_from, receipt_document),
 }
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from anonhist.errors import UsageError
 from anonhist.formats.tables import Table
 from anonhist.privacy import short_decimal
 
@@ -54,6 +55,24 @@ PLAN_TABLE = _table(
     standard_error="sorted_l1.standard_error",
     relative_error="relative_error",
 )
+
+
+def _group_plan_columns(planned: Any) -> Columns:
+    """Return a column for each grouping column, then the numbers."""
+    names = {column: [row.group[at] or "" for row in planned.rows] for at, column in enumerate(planned.by)}
+    if taken := names.keys() & _GROUP_PLAN.keys():
+        raise UsageError(f"A grouping column is named as a column of the table, {min(taken)}: rename it.")
+    return names | {name: _column(list(map(attrgetter(of), planned.rows))) for name, of in _GROUP_PLAN.items()}
+
+
+_GROUP_PLAN = {
+    "items": "items",
+    "sorted_l1": "sorted_l1.value",
+    "standard_error": "sorted_l1.standard_error",
+    "relative_error": "relative_error",
+    "mostly_noise": "mostly_noise",
+}
+GROUP_PLAN_TABLE = Table(_group_plan_columns)
 SURVEYS_TABLE = _table(
     mechanism="mechanism",
     standard_error="standard_error",

@@ -88,7 +88,16 @@ def write(
         from anonhist.formats.sketches import check_sole_name
 
         check_sole_name(target.stat(), path)
-    with open_whole(path, overwrite=overwrite) as file:
+    write_recorded(written, path, overwrite=overwrite, before_naming=None)
+
+
+def write_recorded(
+    written: Saved, path: str | Path, *, overwrite: bool, before_naming: Callable[[], None] | None
+) -> None:
+    """Write as :func:`write`, and call ``before_naming`` when all of it is on the disk, before it gets its name."""
+    what, encoders = _KINDS[written.known_as]
+    ending = check_ending(path, endings=tuple(encoders), what=what)
+    with open_whole(path, overwrite=overwrite, before_naming=before_naming) as file:
         encoders[ending](written, file)
 
 
@@ -118,6 +127,22 @@ _KINDS: dict[str, tuple[str, Mapping[str, Encoder]]] = {
         {
             ".csv": _text(".formats.tables:csv_text"),
             ".json": _text(".formats.grouped_releases:grouped_release_text"),
+            ".parquet": _binary(".formats.tables:write_parquet"),
+        },
+    ),
+    "windows": (
+        "A release of cumulative windows is",
+        {
+            ".csv": _text(".formats.tables:csv_text"),
+            ".json": _text(".formats.cumulative_releases:cumulative_release_text"),
+            ".parquet": _binary(".formats.tables:write_parquet"),
+        },
+    ),
+    "windows of groups": (
+        "A release of cumulative windows of groups is",
+        {
+            ".csv": _text(".formats.tables:csv_text"),
+            ".json": _text(".formats.grouped_cumulative_releases:grouped_cumulative_release_text"),
             ".parquet": _binary(".formats.tables:write_parquet"),
         },
     ),

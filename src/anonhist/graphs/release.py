@@ -5,13 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, overload
 
+from anonhist.accounting.recording import Price, account_of, recording
 from anonhist.errors import UsageError, kind_of
 from anonhist.graphs.edge.privacy import EdgePrivacy, PreparedEdges
 from anonhist.graphs.graph import Degrees, Graph
 from anonhist.graphs.node.privacy import BoundedDegrees, MethodName, NodePrivacy, PreparedNodes
 from anonhist.privacy import EpsilonLike, parse_simulations
+from anonhist.releases.content import content_digest
 
 if TYPE_CHECKING:
+    from anonhist.accounting import Ledger
     from anonhist.graphs.policy import EdgePolicy
     from anonhist.mechanisms.releasing import MechanismName
     from anonhist.randomness import RandomSource
@@ -27,6 +30,9 @@ def release_degrees(
     mechanism: MechanismName = "auto",
     simulations: int | None = None,
     source: RandomSource | None = None,
+    ledger: Ledger | str | None = None,
+    dataset: str | None = None,
+    purpose: str | None = None,
 ) -> Release: ...
 
 
@@ -39,6 +45,9 @@ def release_degrees(
     mechanism: MethodName | BoundedDegrees = "auto",
     simulations: int | None = None,
     source: RandomSource | None = None,
+    ledger: Ledger | str | None = None,
+    dataset: str | None = None,
+    purpose: str | None = None,
 ) -> Release: ...
 
 
@@ -50,6 +59,9 @@ def release_degrees(
     mechanism: MechanismName | MethodName | BoundedDegrees = "auto",
     simulations: int | None = None,
     source: RandomSource | None = None,
+    ledger: Ledger | str | None = None,
+    dataset: str | None = None,
+    purpose: str | None = None,
 ) -> Release:
     """Release the number of nodes of each degree of a graph, with edge or node privacy.
 
@@ -71,6 +83,8 @@ def release_degrees(
         Number of runs behind :attr:`Release.error`, 0 for none; see :attr:`Release.simulations`.
     source
         Privacy randomness; the operating system's by default.
+    ledger, dataset, purpose
+        The ledger to charge before any noise is drawn, as for :func:`release`.
 
     Returns
     -------
@@ -105,7 +119,11 @@ def release_degrees(
         mechanism=mechanism,
         simulations=simulations,
     )
-    return prepared.release(graph, source=source)
+    with recording(account_of(ledger, dataset, purpose), prepared.price) as recorded:
+        recorded.keep()
+        released = replace(prepared.release(graph, source=source), receipt=recorded.receipt)
+        recorded.complete(lambda: content_digest(released))
+    return released
 
 
 @dataclass(frozen=True)
@@ -122,6 +140,10 @@ class PreparedDegrees:
 
     way: PreparedEdges | PreparedNodes
     simulations: int | None
+
+    def price(self) -> Price:
+        """Return what the release will cost."""
+        return Price.of(self.way.dearest)
 
     def release(self, graph: Graph | Degrees, *, source: RandomSource | None = None) -> Release:
         """Spend the budget once on a private graph.

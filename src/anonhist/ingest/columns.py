@@ -27,6 +27,8 @@ class ColumnError(AnonhistError):
         The sentence that names them.
     """
 
+    is_public = True
+
     # No arguments of their own: errors travel between processes, made anew from their text.
     columns: tuple[str, ...] = ()
     for_operator: str = ""

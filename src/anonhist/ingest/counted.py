@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from anonhist.errors import DataError, UsageError
 from anonhist.numeric.value_name import value_name
+
+if TYPE_CHECKING:
+    from anonhist.ingest.columns import Header
 
 _SERIES = (
     "This pandas Series has an index or a name as counts have: say format='counts' if its values count the labels in "
@@ -95,3 +98,35 @@ def _of_series(source: Any, format: str | None) -> Any:  # noqa: A002
     if format is None and is_number and (has_names or source.name in _CALLED):
         raise UsageError(_SERIES)
     return source
+
+
+def check_label_of_counted(format: str | None, label: str | None) -> None:  # noqa: A002
+    """Refuse a column of labels where the format says how columns are called.
+
+    Raises
+    ------
+    UsageError
+        If it has another name.
+    """
+    if format in COUNTED and label is not None and (format, label) != ("counts", "label"):
+        theirs = " and ".join(COUNTED[format])
+        how = f"rename column {label!r} to 'label'" if format == "counts" else "rename your columns"
+        raise UsageError(f"Data of format {format} must have the columns {theirs}: {how}, and leave out `label`.")
+
+
+def recognize(header: Header, label: str | None, user: str | None) -> str:
+    """Return what the schema says of the rows, or ask where it says one thing and may mean another."""
+    names = header.names
+    if label is None and names == ["count", "prevalence"]:
+        return "prevalences"
+    if names == ["label", "count"] and label in (None, "label"):
+        return "counts"
+    if label not in (None, "count") and user is None and sorted(names) == sorted((str(label), "count")):
+        # A first line may be a row of data, whose words are not repeated.
+        column = "the column of labels" if header.is_line else f"column {label!r}"
+        raise UsageError(
+            "The other column of this table is named count: if it says how many items a row stands for, rename "
+            f"{column} to 'label', leave out `label` and use `format='counts'`; if each row is one item, use "
+            "`format='events'`."
+        )
+    return "events"

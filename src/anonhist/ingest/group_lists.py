@@ -1,77 +1,107 @@
-"""The groups to release, as a person lists them: in a line, as a range of days, or in a file."""
+"""The groups to release, as a person lists them: as values, in a line, as a range of days, in a table or in a file."""
 
 from __future__ import annotations
 
 import re
-from datetime import date, timedelta
+from collections.abc import Iterable, Sequence
+from datetime import date
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from anonhist.errors import UsageError
-from anonhist.ingest.grouping import Period, parts_of
-from anonhist.ingest.naming import as_text
+from anonhist.ingest.periods import Period
 from anonhist.ingest.query import fetch
-from anonhist.ingest.sources import as_path, open_source
+from anonhist.ingest.sources import as_path, is_table, open_source
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from anonhist.ingest.grouping import Part
-    from anonhist.profiles.grouped import Group
+    from anonhist.ingest.group_values import Part
 
 _RANGE = re.compile(r"(\d{4}-\d{2}-\d{2})\.\.(\d{4}-\d{2}-\d{2})")
 _MOST_DAYS = 100_000
+_ENDINGS = (".csv", ".tsv", ".txt", ".jsonl", ".ndjson", ".parquet")
 
 
-def groups_from_text(given: str, by: str | Iterable[str]) -> list[Any]:
-    """Return the groups that a text names.
+def group_rows(given: Any, parts: Sequence[Part]) -> list[tuple[Any, ...]]:
+    """Return the groups that a person lists: a value for each grouping column.
 
     Parameters
     ----------
     given
-        A file with a column for each grouping column, of the same name, and a row for each group; or, where there is
-        one grouping column, names with commas between them, or for ``day(…)`` a range ``2026-11-01..2026-11-30``.
-    by
+        A value for each group where there is one grouping column, else a sequence of values; a table in memory or a
+        file (.csv, .parquet, …) with a column for each grouping column, of the same name, and a row for each group; or,
+        where there is one grouping column, text: names with commas between them, or a range of days such as
+        ``2026-11-01..2026-11-30``, for all days, weeks or months with one of them.
+    parts
         The grouping columns.
 
     Raises
     ------
     UsageError
-        If the file has other columns, there are several grouping columns and no file, or a range is none.
+        If there is none, one has not as many values as there are grouping columns, or a text cannot be read.
 
     Examples
     --------
-    >>> groups_from_text("DE,FR", "country")
-    ['DE', 'FR']
-    >>> groups_from_text("2026-02-27..2026-03-01", "day(ts)")
-    ['2026-02-27', '2026-02-28', '2026-03-01']
+    >>> from anonhist.ingest.group_values import Part
+    >>> group_rows("DE,FR", [Part("country")])
+    [('DE',), ('FR',)]
+    >>> group_rows("2026-02-27..2026-03-01", [Part.of("month(ts)")])
+    [('2026-02',), ('2026-03',)]
+    >>> group_rows([("spring", 7), ("fall", 8)], [Part("campaign"), Part("day")])
+    [('spring', 7), ('fall', 8)]
     """
-    parts = parts_of(by)
-    if Path(given).exists():
-        return _from_file(given, parts)
+    if is_table(given) or isinstance(given, PathLike):
+        rows = _from_table(as_path(given), parts)
+    elif isinstance(given, str):
+        rows = _from_text(given, parts)
+    elif isinstance(given, bytes) or not isinstance(given, Iterable):
+        raise UsageError("`groups` must list the groups: values, a table, a file or a text.")
+    else:
+        rows = [(each,) if isinstance(each, str) or not isinstance(each, Sequence) else tuple(each) for each in given]
+    if not rows:
+        raise UsageError("`groups` lists no group: name at least one.")
+    if any(len(row) != len(parts) for row in rows):
+        raise UsageError(f"Each group of `groups` must have one value for each grouping column: {_names(parts)}.")
+    return rows
+
+
+def _names(parts: Sequence[Part], between: str = ", ") -> str:
+    return between.join(part.name for part in parts)
+
+
+def _from_text(given: str, parts: Sequence[Part]) -> list[tuple[Any, ...]]:
+    if Path(given).is_file():
+        return _from_table(given, parts)
+    if Path(given.removesuffix(".gz").removesuffix(".zst")).suffix in _ENDINGS and "," not in given:
+        raise UsageError(f"There is no file {given!r:.80} that lists groups.")
     if len(parts) > 1:
-        names = ",".join(part.name for part in parts)
         raise UsageError(
-            f"There is no file {given!r:.80}; list groups of several columns in a file with a line {names}."
+            f"There is no file {given!r:.80}; list groups of several columns in a file with a line "
+            f"{_names(parts, ',')}."
         )
     found = _RANGE.fullmatch(given)
-    if found is None or parts[0].period is Period.MONTH:
-        return [name.strip() for name in given.split(",")]
+    if found is None:
+        names = [name.strip() for name in given.split(",")]
+        if not all(names):
+            raise UsageError("`groups` lists a group without a name: write names with a comma between any two.")
+        return [(name,) for name in names]
     try:
         first, last = (date.fromisoformat(day) for day in found.groups())
     except ValueError:
         raise UsageError(f"{given!r} is not a range of days, such as 2026-11-01..2026-11-30.") from None
-    days = (last - first).days + 1
-    if not 1 <= days <= _MOST_DAYS:
+    if not 1 <= (last - first).days + 1 <= _MOST_DAYS:
         raise UsageError(f"{given!r} must be a range of 1 to {_MOST_DAYS:,} days, the first day first.")
-    return [str(first + timedelta(days=at)) for at in range(days)]
+    return [(name,) for name in (parts[0].period or Period.DAY).between(first, last)]
 
 
-def _from_file(path: str, parts: tuple[Part, ...]) -> list[Group]:
-    with open_source(as_path(path), table=None, format=None, delimiter=None, header=True) as opened:
-        names = [part.name if part.name in opened.header.names else part.column for part in parts]
-        if sorted(names) != sorted(opened.header.names):
-            expected = ", ".join(part.name for part in parts)
-            raise UsageError(f"{path!r} must have the columns {expected} and no others: a row for each group.")
-        table = opened.table.select(**{f"group{at}": as_text(opened.table, name) for at, name in enumerate(names)})
-        return [tuple(row) for row in fetch(table)]
+def _from_table(given: Any, parts: Sequence[Part]) -> list[tuple[Any, ...]]:
+    is_path = isinstance(given, str)
+    named = [part.name for part in parts]
+    what = f"The list of groups {given!r}" if is_path else "The list of groups"
+    with open_source(given, table=None, format=None, delimiter=None, header=True, keys=named, what=what) as opened:
+        # A column of dates may be called as in the data.
+        have = opened.header.names
+        names = [name if name in have else part.column for name, part in zip(named, parts, strict=True)]
+        if sorted(names) != sorted(have):
+            raise UsageError(f"{what} must have the columns {_names(parts)} and no others: a row for each group.")
+        return [tuple(row) for row in fetch(opened.table.select(*names))]

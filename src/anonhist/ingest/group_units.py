@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from anonhist.ingest.grouping import (
-    GROUP,
-    few_groups_of_users,
-    group_names,
-    group_of,
-    in_few_groups_of_labels,
-    in_groups,
-)
+from anonhist.ingest.few_groups import few_groups_of_users, in_few_groups_of_labels
+from anonhist.ingest.group_counts import check_size
+from anonhist.ingest.group_profiles import group_batches
+from anonhist.ingest.grouping import GROUP, Grouping, group_keys, in_groups
 from anonhist.ingest.naming import NAMED, as_text, check_named, identity_of, name_columns
 from anonhist.ingest.query import Columns, bounded_rows, fetch, is_item
+from anonhist.ingest.record_batches import whole_column
 
 if TYPE_CHECKING:
     from anonhist.profiles.grouped import Group
@@ -25,9 +22,23 @@ def group_units(table: Any, columns: Columns) -> dict[Group, int]:
     Each user, and each label where labels are bounded, counts in as few groups as ``columns`` says, a user without
     such a number in at most ``max_per_user``. Otherwise rows are counted.
     """
+    if columns.grouping is None:
+        raise ValueError("Units are counted in groups.")
+    if columns.rows != "events":
+        return _of_counted(table, columns, columns.grouping)
     rows = fetch(_units_query(table, columns))
     check_named(all(all(row[2:]) for row in rows))
-    return {group_of(key): int(units) for key, units, *_ in rows}
+    return {columns.grouping.group_of(key): int(units) for key, units, *_ in rows}
+
+
+def _of_counted(table: Any, columns: Columns, grouping: Grouping) -> dict[Group, int]:
+    """Return how many items groups have, or labels where these are bounded, of rows that are counted already."""
+    units: dict[str, int] = {}
+    for batch in group_batches(table, columns):
+        counts, many = (whole_column(batch.column(name)).tolist() for name in ("count", "prevalence"))
+        for key, count, labels in zip(batch.column(GROUP).to_pylist(), counts, many, strict=True):
+            units[key] = units.get(key, 0) + (labels if grouping.groups_per_label is not None else count * labels)
+    return {grouping.group_of(key): check_size(number) for key, number in units.items()}
 
 
 def _units_query(table: Any, columns: Columns) -> Any:
@@ -60,7 +71,7 @@ def _users(table: Any, columns: Columns) -> Any:
         label=as_text(table, columns.label),
         user=identity_of(table, user),
         user_name=as_text(table, user),
-        **group_names(table, grouping.parts),
+        **group_keys(table, grouping.parts),
         **flags,
     )
     rows = in_groups(rows.filter(is_item(columns)), grouping, keep_null=columns.keep_null)

@@ -6,60 +6,26 @@ escaped; a missing value is an escape of its own. So different groups have diffe
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from enum import Enum
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from anonhist.errors import UsageError
-from anonhist.ingest.naming import as_text
-from anonhist.ingest.random_order import HASH, add_hash
-from anonhist.numeric.value_name import value_name
+from anonhist.ingest.group_values import Part, ValueKind
+from anonhist.ingest.period_keys import in_utc, with_weeks
+from anonhist.ingest.periods import Period
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
     from anonhist.profiles.grouped import Group
 
 GROUP = "group"
+# Of cumulative windows, which are counted on each day.
+DAY = "at_day"
 _SEPARATOR, _ESCAPE = "\x1f", "\x1b"
 _ESCAPED_SEPARATOR, _ESCAPED_ESCAPE, _MISSING = f"{_ESCAPE}1", f"{_ESCAPE}2", f"{_ESCAPE}0"
 # Between a group and a label; no group holds it, as it holds an escape that is none.
 _BEFORE_LABEL = f"{_ESCAPE}3"
-_PART = re.compile(r"(day|month)\((.+)\)", re.DOTALL)
-
-
-class Period(Enum):
-    """What of a date a group is made of."""
-
-    DAY = "day"
-    MONTH = "month"
-
-
-@dataclass(frozen=True)
-class Part:
-    """A grouping column, or the period into which its dates fall.
-
-    Examples
-    --------
-    >>> Part.of("day(ts)")
-    Part(column='ts', period=<Period.DAY: 'day'>)
-    >>> Part.of("campaign")
-    Part(column='campaign', period=None)
-    """
-
-    column: str
-    period: Period | None = None
-
-    @classmethod
-    def of(cls, given: str) -> Part:
-        """Read ``"column"`` or ``"day(column)"``."""
-        found = _PART.fullmatch(given)
-        return cls(given) if found is None else cls(found[2], Period(found[1]))
-
-    @property
-    def name(self) -> str:
-        """What it is called in tables."""
-        return self.column if self.period is None else f"{self.period.value}({self.column})"
 
 
 @dataclass(frozen=True)
@@ -76,6 +42,9 @@ class Grouping:
         Whether those are put into one more group instead, :attr:`other_group`.
     groups_per_user, groups_per_label
         In how many groups a user has items, and a label occurs; None for any number.
+    depth
+        By how many of the grouping columns rows are grouped, the first ones; None for all. Which rows are left out is
+        still decided by all.
     """
 
     parts: tuple[Part, ...]
@@ -83,6 +52,14 @@ class Grouping:
     other: str | None = None
     groups_per_user: int | None = None
     groups_per_label: int | None = None
+    depth: int | None = None
+
+    def above(self, depth: int) -> Grouping:
+        """Return the grouping of the same rows by the first columns, where nobody is in more groups than there are."""
+        grouping = replace(self, depth=depth)
+        most = len(grouping.groups)
+        of_user, of_label = (None if g is None else min(g, most) for g in (self.groups_per_user, self.groups_per_label))
+        return replace(grouping, groups_per_user=of_user, groups_per_label=of_label)
 
     @property
     def other_group(self) -> Group | None:
@@ -93,9 +70,26 @@ class Grouping:
     def groups(self) -> tuple[Group, ...]:
         """All groups that are released, in the order of their names, missing ones first."""
         others = () if self.other_group is None else (self.other_group,)
-        return tuple(
-            sorted({*(self.listed or ()), *others}, key=lambda group: [(name is not None, name) for name in group])
-        )
+        known = {group[: self.depth] for group in (*(self.listed or ()), *others)}
+        return tuple(sorted(known, key=lambda group: [(name is not None, name) for name in group]))
+
+    def of_listed(self, listed: tuple[Group, ...]) -> Grouping:
+        """Return the grouping into listed groups."""
+        if self.other_group in listed:
+            raise UsageError("The group of all others has the name of a group that is listed: give it another name.")
+        return replace(self, listed=listed)
+
+    def of_found(self, found: tuple[Group, ...]) -> Grouping:
+        """Return the grouping into groups that were found; one that is named as all others is among these."""
+        return replace(self, listed=tuple(group for group in found if group != self.other_group))
+
+    def key_of(self, group: Group) -> str:
+        """Return the text of a group in queries, also of one of fewer columns."""
+        return key_of(tuple(part.key_of(name) for part, name in zip(self.parts, group, strict=False)))
+
+    def group_of(self, key: str) -> Group:
+        """Return the group of a text in queries."""
+        return tuple(part.name_at(name) for part, name in zip(self.parts, group_of(key), strict=False))
 
 
 def parts_of(by: str | Iterable[str]) -> tuple[Part, ...]:
@@ -115,36 +109,42 @@ def parts_of(by: str | Iterable[str]) -> tuple[Part, ...]:
     return parts
 
 
-def listed_groups(given: Iterable[Any], parts: Sequence[Part]) -> tuple[Group, ...]:
+def listed_groups(
+    rows: Iterable[tuple[Any, ...]], parts: Sequence[Part], kinds: Sequence[ValueKind], *, keep_null: bool
+) -> tuple[Group, ...]:
     """Return listed groups by their names.
 
     Parameters
     ----------
-    given
-        A value for each group where there is one grouping column, else a sequence of values.
+    rows
+        For each group a value for each part.
+    kinds
+        What the grouping columns hold.
+    keep_null
+        Whether rows without a value are in a group.
 
     Raises
     ------
     UsageError
-        If there is none, one is listed twice, or one has not as many values as there are grouping columns.
+        If a group is listed twice, or is one that no row can be in.
 
     Examples
     --------
-    >>> listed_groups([("spring", 7), ("fall", 8)], (Part("campaign"), Part("day")))
+    >>> parts = (Part("campaign"), Part("day"))
+    >>> listed_groups([("spring", 7), ("fall", 8.0)], parts, [ValueKind.TEXT, ValueKind.NUMBERS], keep_null=False)
     (('spring', '7'), ('fall', '8'))
     """
-    rows = [(each,) if isinstance(each, str) or not isinstance(each, Sequence) else tuple(each) for each in given]
-    if not rows:
-        raise UsageError("`groups` lists no group: name at least one.")
-    if any(len(row) != len(parts) for row in rows):
-        names = ", ".join(part.name for part in parts)
-        raise UsageError(f"Each group of `groups` must have one value for each grouping column: {names}.")
-    named = tuple(tuple(map(value_name, row)) for row in rows)
+    named = tuple(
+        tuple(part.listed_name(value, kind) for value, part, kind in zip(row, parts, kinds, strict=True))
+        for row in rows
+    )
+    if not keep_null and any(name is None for group in named for name in group):
+        raise UsageError("`groups` lists a missing value, which makes a group only with `keep_null`.")
     # Files hold these names, and terminals show them.
     if not all(name is None or name.isprintable() for group in named for name in group):
         raise UsageError("The names of groups must be printable text, without line feeds and other control characters.")
     if len(set(named)) < len(named):
-        raise UsageError("`groups` lists a group twice; numbers and texts that are written alike are the same.")
+        raise UsageError("`groups` lists a group twice; numbers, dates and texts that are written alike are the same.")
     return named
 
 
@@ -170,22 +170,16 @@ def group_of(key: str) -> Group:
     )
 
 
-def group_names(table: Any, parts: Sequence[Part]) -> dict[str, Any]:
-    """Return the columns ``group0``, ``group1``, … of a selection: the names of the grouping columns' values."""
-    return {f"{GROUP}{place}": _name_in(table, part) for place, part in enumerate(parts)}
+def with_periods(table: Any, parts: Sequence[Part]) -> Any:
+    """Return a table whose dates :func:`group_keys` can put into periods."""
+    dated = [part for part in parts if part.period is not None]
+    utc = in_utc(table, [part.column for part in dated])
+    return with_weeks(utc, {part.name: part.column for part in dated if part.period is Period.WEEK})
 
 
-def _name_in(table: Any, part: Part) -> Any:
-    import narwhals as nw
-
-    if part.period is None:
-        return as_text(table, part.column)
-    kind, column = table.collect_schema()[part.column], nw.col(part.column)
-    if kind == nw.String:
-        return column.str.slice(0, 10 if part.period is Period.DAY else 7)
-    if not isinstance(kind, nw.Date | nw.Datetime):
-        raise UsageError(f"{part.name} needs a column of dates or times, or of text that begins with YYYY-MM-DD.")
-    return column.dt.to_string("%Y-%m-%d" if part.period is not Period.MONTH else "%Y-%m")
+def group_keys(table: Any, parts: Sequence[Part]) -> dict[str, Any]:
+    """Return the columns ``group0``, ``group1``, … of a selection: the keys of the grouping columns' values."""
+    return {f"{GROUP}{place}": part.keys(table) for place, part in enumerate(parts)}
 
 
 def in_groups(rows: Any, grouping: Grouping, *, keep_null: bool) -> Any:
@@ -193,9 +187,13 @@ def in_groups(rows: Any, grouping: Grouping, *, keep_null: bool) -> Any:
     import narwhals as nw
 
     names = [f"{GROUP}{place}" for place in range(len(grouping.parts))]
+    if (plain := _plain_names(grouping)) is not None:
+        # To escape every name of every row takes longer than to count them.
+        kept = [name for name in rows.collect_schema().names() if name not in names]
+        return rows.filter(nw.col(names[0]).is_in(plain)).select(*kept, nw.col(names[0]).alias(GROUP))
     if not keep_null:
         rows = rows.filter(~nw.any_horizontal(*(nw.col(name).is_null() for name in names), ignore_nulls=True))
-    escaped = (
+    escaped = [
         nw.when(nw.col(name).is_null())
         .then(nw.lit(_MISSING))
         .otherwise(
@@ -204,65 +202,47 @@ def in_groups(rows: Any, grouping: Grouping, *, keep_null: bool) -> Any:
             .str.replace_all(_SEPARATOR, _ESCAPED_SEPARATOR, literal=True)
         )
         for name in names
-    )
+    ]
     rows = rows.with_columns(nw.concat_str(*escaped, separator=_SEPARATOR).alias(GROUP))
-    if grouping.listed is None:
-        return rows.select(*(name for name in rows.collect_schema().names() if name not in names))
-    is_listed = nw.col(GROUP).is_in([key_of(group) for group in grouping.listed])
-    if grouping.other_group is None:
-        rows = rows.filter(is_listed)
-    else:
-        other = nw.lit(key_of(grouping.other_group))
-        rows = rows.with_columns(nw.when(is_listed).then(nw.col(GROUP)).otherwise(other).alias(GROUP))
-    return rows.select(*(name for name in rows.collect_schema().names() if name not in names))
+    group = nw.col(GROUP)
+    if grouping.depth is not None:
+        first = escaped[: grouping.depth]
+        group = nw.concat_str(*first, separator=_SEPARATOR) if first else nw.lit(key_of(()))
+    if grouping.listed is not None:
+        is_listed = nw.col(GROUP).is_in([grouping.key_of(listed) for listed in grouping.listed])
+        if grouping.other_group is None:
+            rows = rows.filter(is_listed)
+        else:
+            other = nw.lit(grouping.key_of(grouping.other_group[: grouping.depth]))
+            group = nw.when(is_listed).then(group).otherwise(other)
+    # SQLite limits the depth of nested queries: no step more than needed.
+    kept = [name for name in rows.collect_schema().names() if name not in (*names, GROUP)]
+    return rows.select(*kept, group.alias(GROUP))
 
 
-def place_of_rows(rows: Any) -> Any:
-    """Return the rows with a column ``place``: their group and label as one text, so that a hash is of both."""
+def _plain_names(grouping: Grouping) -> list[str] | None:
+    """Return what queries have for the listed groups, if they alone are released and each is its own text; or None."""
+    if grouping.listed is None or grouping.other is not None or grouping.depth is not None or len(grouping.parts) > 1:
+        return None
+    (part,) = grouping.parts
+    keys = [part.key_of(name) for (name,) in grouping.listed]
+    plain = [key for key in keys if key is not None and key_of((key,)) == key]
+    return plain if len(plain) == len(keys) else None
+
+
+def place_of_rows(rows: Any, of: Sequence[str] = (GROUP,)) -> Any:
+    """Return the rows with a column ``place``: their group and label as one text, so that a hash is of both.
+
+    Parameters
+    ----------
+    rows
+        Rows with a label.
+    of
+        The columns that say in which group they are, and on which day.
+    """
     import narwhals as nw
 
-    group, label = nw.col(GROUP), nw.col("label")
+    names, label = [*map(nw.col, of)], nw.col("label")
+    group = names[0] if len(names) == 1 else nw.concat_str(*names, separator=_SEPARATOR)
     place = nw.when(label.is_null()).then(group).otherwise(nw.concat_str(group, nw.lit(_BEFORE_LABEL), label))
     return rows.with_columns(place=place)
-
-
-def in_few_groups_of_users(rows: Any, most: int, key: str) -> Any:
-    """Return the rows in at most so many groups of each user: those whose hashes with the user come first."""
-    import narwhals as nw
-
-    rows = add_hash(rows.with_columns(occurrence=nw.lit(0)), key, of=GROUP)
-    # With their names, no two groups of a user are equal in this order, whatever their hashes are.
-    rows = rows.with_columns(nw.concat_str(nw.col(HASH), nw.col(GROUP)).alias(HASH))
-    rows = rows.with_columns(group_rank=nw.col(HASH).rank("dense").over("user"))
-    names = [name for name in rows.collect_schema().names() if name not in ("occurrence", "group_rank", HASH)]
-    return rows.filter(nw.col("group_rank") <= most).select(names)
-
-
-def few_groups_of_users(pairs: Any, most: int, key: str) -> Any:
-    """Return at most so many pairs (user, group) of each user, chosen by the same hashes."""
-    import narwhals as nw
-
-    return _first(add_hash(pairs.with_columns(occurrence=nw.lit(0)), key, of=GROUP), "user", most)
-
-
-def in_few_groups_of_labels(counted: Any, most: int, key: str) -> Any:
-    """Return the rows (group, label, count) in at most so many groups of each label, chosen by hashes of both."""
-    import narwhals as nw
-
-    label = nw.col("label")
-    # A missing label is one label, which some engines do not compare.
-    told = counted.with_columns(
-        user_name=nw.when(label.is_null()).then(nw.lit("")).otherwise(label),
-        occurrence=nw.when(label.is_null()).then(nw.lit(0)).otherwise(nw.lit(1)),
-    )
-    return _first(add_hash(told, key, of=GROUP), ("user_name", "occurrence"), most)
-
-
-def _first(rows: Any, of: str | tuple[str, ...], most: int) -> Any:
-    import narwhals as nw
-
-    over = (of,) if isinstance(of, str) else of
-    ranked = rows.with_columns(one=nw.lit(1)).with_columns(
-        rank=nw.col("one").cum_sum().over(*over, order_by=[HASH, GROUP])
-    )
-    return ranked.filter(nw.col("rank") <= most)

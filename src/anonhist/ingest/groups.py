@@ -3,35 +3,39 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from anonhist.catalogue.levels import Levels
 from anonhist.errors import DataError, UsageError
 from anonhist.ingest.columns import required_key
+from anonhist.ingest.counted import COUNTED, check_label_of_counted, recognize
 from anonhist.ingest.files import check_there, is_json, stated_format
+from anonhist.ingest.group_bounds import order_key_of, protected_unit, unlisted_grouping
+from anonhist.ingest.group_counts import check_combination
+from anonhist.ingest.group_lists import group_rows
+from anonhist.ingest.group_memory import check_memory
+from anonhist.ingest.group_profiles import group_profiles, labels_of_several
 from anonhist.ingest.group_units import group_units
-from anonhist.ingest.grouping import GROUP, Grouping, key_of, listed_groups, parts_of
-from anonhist.ingest.naming import NAMED, check_named
-from anonhist.ingest.query import Columns, check_users, events_query
-from anonhist.ingest.random_order import random_key
-from anonhist.ingest.record_batches import record_batches
+from anonhist.ingest.grouping import listed_groups, with_periods
+from anonhist.ingest.query import Columns, check_users
 from anonhist.ingest.sources import as_path, open_source, plain_labels
 from anonhist.mechanisms.group_selection import FindGroups, GroupSelection
-from anonhist.privacy import PrivacyUnit, parse_order_key, parse_whole_number
-from anonhist.profiles import Profile
 from anonhist.profiles.grouped import GroupedProfile
+from anonhist.profiles.levels import parse_levels
 from anonhist.randomness import SystemSource
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Callable, Iterable
 
-    from numpy.typing import NDArray
-
+    from anonhist.ingest.columns import Header
+    from anonhist.privacy import PrivacyUnit
     from anonhist.profiles.grouped import Group
     from anonhist.randomness import RandomSource
 
-_ROWS = 2**16
+_NONE_COUNTS = "No item is in any of the groups: look how they are written in the data, and that dates are YYYY-MM-DD."
 
 
 def read_groups(
@@ -39,7 +43,7 @@ def read_groups(
     /,
     *,
     by: str | Iterable[str],
-    groups: Iterable[Any] | FindGroups,
+    groups: Iterable[Any] | os.PathLike[str] | FindGroups,
     label: str | None = None,
     user: str | None = None,
     max_per_user: int | None = None,
@@ -49,11 +53,14 @@ def read_groups(
     order_by: str | None = None,
     order_key: str | None = None,
     table: str | None = None,
+    format: Literal["events", "counts", "prevalences"] | None = None,  # noqa: A002  # the name users know
     delimiter: str | None = None,
     header: bool = True,
     keep_null: bool = False,
     unit: PrivacyUnit | None = None,
+    levels: Literal["nested", "crossing"] | None = None,
     progress: Callable[[float], None] | None = None,
+    notify: Callable[[str], None] | None = None,
     randomness: RandomSource | None = None,
 ) -> GroupedProfile:
     """Read how often things occur in each of several groups, on the engine that holds the data, by one query.
@@ -63,14 +70,23 @@ def read_groups(
     source
         One row per item, in anything that :func:`read_profile` reads but plain lists of labels.
     by
-        The grouping columns; ``"day(column)"`` and ``"month(column)"`` group dates: 2026-11-22, 2026-11.
+        The grouping columns; ``"day(column)"``, ``"week(column)"`` and ``"month(column)"`` group dates: 2026-11-22,
+        2026-11-16 (the Monday of that week, as in ISO 8601), 2026-11. Times with a zone are taken in UTC. Text is taken
+        as written if it begins with a date; other text has none, as a missing value.
     groups
-        The groups, which must be public: a value for each where there is one grouping column, else a tuple. Values are
-        compared as text, as labels are. Groups without data have an empty profile; rows of other groups are left out
-        before anything is bounded. If no such list is public, :class:`FindGroups` finds groups
-        with many units, at a cost; the source is asked twice then.
+        The groups, which must be public: a value for each where there is one grouping column, else a tuple; a file or
+        table with these columns; or text, of names with commas between them or of a range of days,
+        ``"2026-11-01..2026-11-30"``, for all days, weeks or months with one of them. Values are compared by name, as
+        labels are: 7, 7.0 and the text 7 are the same; what the type of the column cannot hold is refused. Groups
+        without data have an empty profile; rows of other groups are left out before anything is bounded. If no such
+        list is public, :class:`FindGroups` finds groups with many units, at a cost; the source is asked twice then.
     label, user, order_by, table, delimiter, header
         As for :func:`read_profile`.
+    format
+        ``"events"`` (one row per item), ``"counts"`` (the grouping columns, label, count: rows of one label in one
+        group are added up) or ``"prevalences"`` (the grouping columns, count, prevalence: how many labels of a group
+        have that count). By default the other columns decide, as for :func:`read_profile`. In prevalences nothing says
+        which labels are the same in several groups: they protect items only, and groups are not put together.
     max_per_user
         How many items of each user count, over all groups together; or, with ``max_groups_per_user``, in each group.
     max_groups_per_user
@@ -86,8 +102,17 @@ def read_groups(
         listed as None; without it, they are left out.
     unit
         Whom a release protects, where the source says nothing of users.
+    levels
+        Whether totals are released, too: of groups with the same first names, up to everything together.
+        ``"nested"``: of labels that are others in each group, such as households; totals are sums of what is released.
+        ``"crossing"``: of labels that are the same in all groups, such as queries; the source is asked once for each
+        level, and bounds on groups and on items hold for each level by itself.
     progress
         Receives the share done, in [0, 1].
+    notify
+        Receives a sentence if no item is in any group; and, for nested levels, if labels of several groups will count
+        several times in totals, for which the source is asked once more. Both are private: for the operator alone, as
+        for :func:`read_profile`.
     randomness
         Privacy randomness of :class:`FindGroups`; the operating system's by default.
 
@@ -101,7 +126,7 @@ def read_groups(
     UsageError
         If the call contradicts itself, or a label unit comes without ``max_groups_per_label``.
     DataError
-        If the data cannot be used, as for :func:`read_profile`.
+        If the data cannot be used, as for :func:`read_profile`, or the machine cannot hold so many groups.
 
     Examples
     --------
@@ -112,63 +137,100 @@ def read_groups(
     [(('Mon',), 2), (('Tue',), 1), (('Wed',), 0)]
     """
     most = check_users(user, max_per_user, order_by, count_users=False)
-    parts = parts_of(by)
-    of_user, of_label = (
-        None if given is None else parse_whole_number(given, name=name)
-        for given, name in (
-            (max_groups_per_user, "max_groups_per_user"),
-            (max_groups_per_label, "max_groups_per_label"),
-        )
-    )
-    if of_user is not None and most is None:
-        raise UsageError("`max_groups_per_user` requires `user` and `max_per_user`.")
+    grouping = unlisted_grouping(by, other, most, max_groups_per_user, max_groups_per_label)
+    parts = grouping.parts
+    asked = parse_levels(levels)
+    tells = asked is Levels.NESTED and notify is not None
     finding = groups if isinstance(groups, FindGroups) else None
-    listed = None if isinstance(groups, FindGroups) else listed_groups(groups, parts)
-    grouping = Grouping(parts, listed, other, of_user, of_label)
-    if listed is not None and grouping.other_group in listed:
-        raise UsageError("`other` names a group that is listed: give it another name.")
-    protected = protected_unit(unit, most, of_user, of_label)
-    chooses = user is not None or of_label is not None
-    if order_key is not None and not chooses:
-        raise UsageError("`order_key` chooses items or groups, so it requires `user` or `max_groups_per_label`.")
-    key = None if not chooses else random_key() if order_key is None else parse_order_key(order_key)
-    source = as_path(source)
-    if plain_labels(source) is not None:
-        raise UsageError("A list of labels has no grouping columns: pass a table.")
-    format_ = stated_format(source, None, label)
+    rows = None if isinstance(groups, FindGroups) else group_rows(groups, parts)
+    check_memory(0 if rows is None else len(rows))
+    protected = protected_unit(unit, most, grouping.groups_per_user, grouping.groups_per_label)
+    key = order_key_of(order_key, chooses=user is not None or grouping.groups_per_label is not None)
+    source, format = _checked_source(source, format, label)  # noqa: A001
+    reading = Columns(label or "label", user, most, order_by, key or "", keep_null, grouping=grouping)
     keys: tuple[str | None, ...] = ()
-    names = [part.column for part in parts]
-    if is_json(source, format=format_):
+    if is_json(source, format=format):
         check_there(source)
-        keys = (required_key(label), user, order_by, *names)
+        # Keys are data: they do not decide what the rows are.
+        format = format or "events"  # noqa: A001
+        counted = COUNTED.get(format, ())
+        keys = (*(counted or (required_key(label), user, order_by)), *(part.column for part in parts))
     with open_source(
         source,
         table=table,
-        format=format_,
+        format=format,
         delimiter=delimiter,
         header=header,
         keys=keys,
-        twice=finding is not None,
+        twice=finding is not None or asked is Levels.CROSSING or tells,
         progress=progress,
     ) as opened:
-        columns = Columns(
-            opened.header.without(*names, user, order_by).label_column(label) if label is None else label,
-            user,
-            most,
-            order_by,
-            key or "",
-            keep_null,
-            grouping=grouping,
-        )
-        opened.header.require(label=columns.label, user=user, order=order_by)
-        for name in names:
-            opened.header.require(group=name)
+        columns = _columns_in(opened.header, reading, label, format)
+        check_combination(columns, protected, levels_cross=asked is Levels.CROSSING)
+        kinds = [part.kind_in(opened.table) for part in parts]
+        if rows is not None:
+            grouping = grouping.of_listed(listed_groups(rows, parts, kinds, keep_null=keep_null))
+        events = with_periods(opened.table, parts)
         if finding is not None:
-            found = _found(opened.table, columns, finding.selection(protected), randomness)
-            grouping = replace(grouping, listed=tuple(group for group in found if group != grouping.other_group))
-        profiles = _profiles(opened.table, replace(columns, grouping=grouping), grouping, protected, key)
-    names_of_parts = tuple(part.name for part in parts)
-    return GroupedProfile(names_of_parts, profiles, unit=protected, order_key=key, finding=finding)
+            grouping = grouping.of_found(_found(events, columns, finding.selection(protected), randomness))
+            check_memory(len(grouping.groups))
+        columns = replace(columns, grouping=grouping)
+        own = tuple(part.name for part in parts)
+
+        def read_level(depth: int) -> GroupedProfile:
+            level = grouping.above(depth)
+            least = protected.in_at_most(len(level.groups))
+            profiles = group_profiles(events, replace(columns, grouping=level), level, least, key)
+            return GroupedProfile(own[:depth], profiles, unit=least, order_key=key)
+
+        profiles = group_profiles(events, columns, grouping, protected, key)
+        if notify is not None and not any(profile.n for profile in profiles.values()):
+            notify(_NONE_COUNTS)
+        if tells and notify is not None and columns.rows != "prevalences":
+            _tell_of_shared(labels_of_several(events, columns), notify)
+        above = tuple(map(read_level, range(len(parts) if asked is Levels.CROSSING else 0)))
+    return GroupedProfile(own, profiles, unit=protected, order_key=key, finding=finding, levels=asked, above=above)
+
+
+def _checked_source(source: Any, format: Any, label: str | None) -> tuple[Any, Any]:  # noqa: A002
+    """Return the source and its format, having refused those that have no grouping columns."""
+    if format not in (None, "events", *COUNTED):
+        raise UsageError(f"`format` must be one of events, {', '.join(COUNTED)} for groups, not {format!r}.")
+    check_label_of_counted(format, label)
+    source = as_path(source)
+    if plain_labels(source) is not None:
+        raise UsageError("A list of labels has no grouping columns: pass a table.")
+    return source, stated_format(source, format, label)
+
+
+def _columns_in(header: Header, reading: Columns, label: str | None, format: str | None) -> Columns:  # noqa: A002
+    """Return which columns to read, having refused those that are not there, or are said to be two things."""
+    parts = () if reading.grouping is None else reading.grouping.parts
+    for part in parts:
+        header.require(group=part.column)
+        if part.period is not None and part.name in header.names:
+            raise UsageError(f"The data have a column {part.name!r} beside {part.column!r}: rename one of them.")
+    others = header.without(*(part.column for part in parts), reading.user, reading.order_by)
+    rows = format or recognize(others, label, reading.user)
+    if rows in COUNTED:
+        header.require(**{name: name for name in COUNTED[rows]})
+        used = dict.fromkeys(COUNTED[rows], "counted")
+    else:
+        reading = replace(reading, label=others.label_column(None) if label is None else label)
+        header.require(label=reading.label, user=reading.user, order=reading.order_by)
+        used = {reading.label: "label", str(reading.user): "user"}
+    for part in parts:
+        if part.period is None and part.column in used:
+            raise UsageError(
+                f"The grouping column {part.column!r} is the {used[part.column]} column, too: group by another column."
+            )
+    return replace(reading, rows=rows)
+
+
+def _tell_of_shared(labels: int, notify: Callable[[str], None]) -> None:
+    if labels:
+        told = "1 label is" if labels == 1 else f"{labels:,} labels are"
+        notify(f"{told} in several groups: nested totals count them in each.")
 
 
 def _found(
@@ -186,72 +248,3 @@ def _found(
             "with a larger one, or with listed groups, comes on top."
         )
     return found
-
-
-def protected_unit(
-    unit: PrivacyUnit | None, per_user: int | None, groups_per_user: int | None, groups_per_label: int | None
-) -> PrivacyUnit:
-    """Return whom a release of all groups protects, or refuse what its bounds do not cover.
-
-    Examples
-    --------
-    >>> print(protected_unit(PrivacyUnit.label(max_count=20), None, None, 3))
-    one label with all its items in at most 3 groups (counts of 20 or more in a group are taken together)
-    """
-    if groups_per_label is not None and (per_user is not None or unit is None or unit.max_count is None):
-        raise UsageError("`max_groups_per_label` applies only to a label unit: PrivacyUnit.label(max_count=c).")
-    if per_user is not None:
-        bounded = PrivacyUnit.user(max_items=per_user, groups=groups_per_user or 1)
-        # Another user unit may say as much of items and less of groups.
-        if unit not in (None, bounded):
-            raise UsageError(f"The bounds make it a release for {bounded}: leave `unit` out.")
-        return bounded
-    if unit is None or unit == PrivacyUnit.item():
-        return PrivacyUnit.item()
-    if unit.max_count is None:
-        raise UsageError(
-            f"Groups are released for items, for users (`user`, `max_per_user`) or for labels, not {unit}."
-        )
-    if groups_per_label is None:
-        raise UsageError(
-            "A label may occur in many groups: say with `max_groups_per_label` in how many of them each label counts."
-        )
-    return PrivacyUnit.label(max_count=unit.max_count, groups=groups_per_label)
-
-
-def _profiles(
-    table: Any, columns: Columns, grouping: Grouping, unit: PrivacyUnit, key: str | None
-) -> dict[tuple[str | None, ...], Profile]:
-    """Run the query, and return a profile for each group that is released."""
-    place = {key_of(group): at for at, group in enumerate(grouping.groups)}
-    places, counts, prevalences = [], [], []
-    for batch in record_batches(events_query(table, columns), _ROWS):
-        if NAMED in batch.schema.names:
-            check_named(all(batch.column(NAMED).to_pylist()))
-        is_kept = np.ones(batch.num_rows, dtype=bool)
-        if not columns.keep_null:
-            is_kept = ~np.asarray(batch.column("is_null").to_pylist(), dtype=bool)
-        coded = batch.column(GROUP).dictionary_encode()
-        codes = np.array([place[key] for key in coded.dictionary.to_pylist()], dtype=np.int64)
-        places.append(codes[coded.indices.to_numpy(zero_copy_only=False)][is_kept])
-        counts.append(_whole(batch.column("count"))[is_kept])
-        prevalences.append(_whole(batch.column("prevalence"))[is_kept])
-    at, count, prevalence = (
-        np.concatenate([np.zeros(0, dtype=np.int64), *each]) for each in (places, counts, prevalences)
-    )
-    order = np.lexsort((count, at))
-    ends = np.searchsorted(at[order], np.arange(len(place) + 1))
-    return {
-        group: _merged(count[order[first:last]], prevalence[order[first:last]], unit, key)
-        for group, first, last in zip(grouping.groups, ends[:-1], ends[1:], strict=True)
-    }
-
-
-def _merged(counts: NDArray[np.int64], prevalences: NDArray[np.int64], unit: PrivacyUnit, key: str | None) -> Profile:
-    """Return the profile of counts, ascending, which labels and a missing one may share."""
-    levels, first = np.unique(counts, return_index=True)
-    return Profile(levels, np.add.reduceat(prevalences, first) if first.size else prevalences, unit=unit, order_key=key)
-
-
-def _whole(column: Any) -> NDArray[np.int64]:
-    return np.asarray(column.to_numpy(zero_copy_only=False), dtype=np.int64)

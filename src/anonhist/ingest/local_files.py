@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from anonhist.errors import DataError, mask
+from anonhist.errors import DataError, mask, public_error
 from anonhist.ingest.zstandard import is_whole
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def readable(source: str) -> list[str]:
     """Return the readable, whole, non-empty files that a path or pattern names, each once, or refuse it."""
     found = match_files(source)
     if not found:
-        raise DataError(f"There is no file {mask(source)!r}.")
+        raise public_error(f"There is no file {mask(source)!r}.")
     for name in found:
         _check_readable(name)
     return found
@@ -76,7 +76,7 @@ def escape_pattern(path: str) -> str:
 def _check_readable(name: str) -> None:
     path = Path(name)
     if path.is_dir():
-        raise DataError(f"{name!r} is a folder; name its files, such as '{name}/*.parquet'.")
+        raise public_error(f"{name!r} is a folder; name its files, such as '{name}/*.parquet'.")
     if not path.is_file():
         # A pipe can be read once, and finding the columns would be that once.
         raise DataError(f"{name!r} is not a plain file; pipe what it holds into standard input and read '-'.")

@@ -110,7 +110,7 @@ def is_missing(table: Any, name: str) -> Any:
     import narwhals as nw
 
     column = nw.col(name)
-    if not table.collect_schema()[name].is_float() or _is_sqlite(table):
+    if not table.collect_schema()[name].is_float() or is_sqlite(table):
         return column.is_null()
     if table.implementation.is_duckdb():
         # It takes a Parquet file's largest number, which leaves NaN out, for proof that there is none; where it asks
@@ -124,7 +124,7 @@ def is_of_pandas(table: Any) -> bool:
     return bool(table.implementation.is_pandas_like())
 
 
-def _is_sqlite(table: Any) -> bool:
+def is_sqlite(table: Any) -> bool:
     """Return whether SQLite holds the table: it stores NaN as null, and has no question for it."""
     return bool(table.implementation.is_ibis()) and table.to_native().get_backend().name == "sqlite"
 

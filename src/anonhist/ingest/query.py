@@ -8,20 +8,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from anonhist.errors import DataError, UsageError
-from anonhist.ingest.grouping import (
-    GROUP,
-    Grouping,
-    group_names,
-    in_few_groups_of_labels,
-    in_few_groups_of_users,
-    in_groups,
-    place_of_rows,
-)
+from anonhist.ingest.few_groups import in_few_groups_of_labels, in_few_groups_of_users
+from anonhist.ingest.grouping import DAY, GROUP, Grouping, group_keys, in_groups, place_of_rows
 from anonhist.ingest.naming import NAMED, as_text, identity_of, is_missing, name_columns, order_of
 from anonhist.ingest.random_order import HASH, add_hash
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from anonhist.ingest.group_values import Part
 
 LARGEST = 2**63 - 1
 _UNIT = 2**32
@@ -42,6 +37,10 @@ class Columns:
     # Whether labels that are numbers must be whole.
     only_whole: bool = False
     grouping: Grouping | None = None
+    # With a grouping: what a row says, as `format` does.
+    rows: str = "events"
+    # The column of dates of cumulative windows, and the days that are listed.
+    days: tuple[Part, tuple[str, ...]] | None = None
 
 
 def events_query(table: Any, columns: Columns) -> Any:
@@ -84,9 +83,15 @@ def bounded_rows(table: Any, columns: Columns) -> Any:
     grouped_by = {} if grouping is None else {part.column: False for part in grouping.parts if part.period is None}
     flags = name_columns(table, grouped_by | ({} if user is None else {user: False}) | {label: columns.only_whole})
     if grouping is not None:
-        selected |= group_names(table, grouping.parts)
+        selected |= group_keys(table, grouping.parts)
+    listed: list[Any] = []
+    if columns.days is not None:
+        part, days = columns.days
+        selected[DAY] = part.keys(table)
+        listed = [nw.col(DAY).is_in([part.key_of(day) for day in days])]
     if user is None:
         rows = table.select(**selected, **flags)
+        rows = rows.filter(*listed) if listed else rows
         return rows if grouping is None else in_groups(rows, grouping, keep_null=columns.keep_null)
     selected |= {"user": identity_of(table, user), "user_name": as_text(table, user)}
     if columns.order_by is not None:
@@ -95,13 +100,15 @@ def bounded_rows(table: Any, columns: Columns) -> Any:
     rows = table.select(**selected, **flags, one=nw.lit(1))
     number = nw.col("one").cum_sum()
     by = "label" if columns.order_by is None else "rank_by"
-    rows = rows.filter(is_item(columns))
+    rows = rows.filter(is_item(columns), *listed)
     group, hashed, within = [], "label", ["user"]
     if grouping is not None:
-        rows, group, hashed = in_groups(rows, grouping, keep_null=columns.keep_null), [GROUP], "place"
+        rows, group = in_groups(rows, grouping, keep_null=columns.keep_null), [GROUP]
         if grouping.groups_per_user is not None:
             rows, within = in_few_groups_of_users(rows, grouping.groups_per_user, columns.order_key), ["user", GROUP]
-        rows = place_of_rows(rows)
+    group += [DAY] if columns.days is not None else []
+    if group:
+        rows, hashed = place_of_rows(rows, group), "place"
     rows = rows.with_columns(occurrence=number.over("user", *group, "label", order_by=by).cast(nw.Int64))
     rows = add_hash(rows, columns.order_key, of=hashed)
     order = [name for name in ("rank_by", NAMED, HASH, *group, "label") if name in (*selected, *flags, *group, HASH)]
@@ -132,9 +139,9 @@ def counted_rows(table: Any, *, label: str, count: str) -> Any:
 
     Labels that are numbers must be whole; where some may not be, a column ``named`` is 0 for them.
     """
-    good, number = _whole(table, count)
+    good, number = whole_numbers(table, count)
     text = as_text(table, label, only_whole=True)
-    return table.select(label=text, count=number, wrong=_one_if(~good), **name_columns(table, {label: True}))
+    return table.select(label=text, count=number, wrong=one_if(~good), **name_columns(table, {label: True}))
 
 
 def counts_query(table: Any) -> Any:
@@ -147,10 +154,10 @@ def counts_query(table: Any) -> Any:
     """
     import narwhals as nw
 
-    good, number = _whole(table, "count")
+    good, number = whole_numbers(table, "count")
     flags = name_columns(table, {"label": False})
-    rows = table.select(label=as_text(table, "label"), count=number, wrong=_one_if(~good), **flags)
-    rows = rows.with_columns(size=nw.col("count") // _UNIT)
+    rows = table.select(label=as_text(table, "label"), count=number, wrong=one_if(~good), **flags)
+    rows = rows.with_columns(size=large_units(nw.col("count")))
     added = rows.group_by("label", *flags).agg(nw.col("count", "wrong", "size").sum())
     counted = added.with_columns(is_null=nw.col("label").is_null())
     grouped = counted.group_by("count", "is_null", *flags).agg(
@@ -166,11 +173,11 @@ def prevalences_query(table: Any) -> Any:
     """
     import narwhals as nw
 
-    good_count, count = _whole(table, "count")
-    good, prevalence = _whole(table, "prevalence")
+    good_count, count = whole_numbers(table, "count")
+    good, prevalence = whole_numbers(table, "prevalence")
     rows = table.select(
-        count=count, prevalence=prevalence, wrong_counts=_one_if(~good_count), wrong=_one_if(~good)
-    ).with_columns(size=nw.col("prevalence") // _UNIT)
+        count=count, prevalence=prevalence, wrong_counts=one_if(~good_count), wrong=one_if(~good)
+    ).with_columns(size=large_units(nw.col("prevalence")))
     added = nw.col("prevalence", "wrong_counts", "wrong", "size").sum()
     return (
         rows.group_by("count")
@@ -179,14 +186,19 @@ def prevalences_query(table: Any) -> Any:
     )
 
 
-def _one_if(condition: Any) -> Any:
+def large_units(numbers: Any) -> Any:
+    """Return numbers in units of 2^32, of which a sum never wraps."""
+    return numbers // _UNIT
+
+
+def one_if(condition: Any) -> Any:
     """Return 1 where a condition holds and 0 elsewhere; PostgreSQL does not cast truth values to large numbers."""
     import narwhals as nw
 
     return nw.when(condition).then(nw.lit(1)).otherwise(nw.lit(0))
 
 
-def _whole(table: Any, name: str) -> tuple[Any, Any]:
+def whole_numbers(table: Any, name: str) -> tuple[Any, Any]:
     """Return whether each value is a whole number from 1 to 2^63 − 1, and the number, 0 where it is none."""
     import narwhals as nw
 
@@ -217,7 +229,7 @@ def dropped_query(table: Any, columns: Columns) -> Any:
     """Return a one-row lazy query: rows in all, and rows without a user."""
     import narwhals as nw
 
-    missing = _one_if(is_missing(table, columns.user or columns.label))
+    missing = one_if(is_missing(table, columns.user or columns.label))
     return table.select(missing=missing).select(rows=nw.len(), missing=nw.col("missing").sum())
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from anonhist.errors import UsageError
 from anonhist.ingest.columns import Header, required_key
-from anonhist.ingest.counted import COUNTED, check_no_structures, counted_table
+from anonhist.ingest.counted import COUNTED, check_label_of_counted, check_no_structures, counted_table, recognize
 from anonhist.ingest.files import check_there, is_json, stated_format
 from anonhist.ingest.naming import check_named
 from anonhist.ingest.query import (
@@ -132,10 +132,7 @@ def read_profile(
     key = key_of_order(user, order_key)
     if format is not None and format not in FORMATS:
         raise UsageError(f"`format` must be one of {', '.join(FORMATS)}, not {format!r}.")
-    if format in COUNTED and label is not None and (format, label) != ("counts", "label"):
-        theirs = " and ".join(COUNTED[format])
-        how = f"rename column {label!r} to 'label'" if format == "counts" else "rename your columns"
-        raise UsageError(f"Data of format {format} must have the columns {theirs}: {how}, and leave out `label`.")
+    check_label_of_counted(format, label)
     unit = _protected_unit(unit, max_per_user)
     source = as_path(source)
     format = stated_format(source, format, label, header=header)  # noqa: A001
@@ -164,7 +161,7 @@ def read_profile(
         progress=progress,
     )
     with opening as opened:
-        kind = format or _recognize(opened.header, label, user)
+        kind = format or recognize(opened.header, label, user)
         if user is not None and kind in ("counts", "prevalences"):
             raise UsageError(
                 "Counted data do not say which user an item came from, so the items of a user cannot be bounded."
@@ -181,24 +178,6 @@ def read_profile(
         users = _users(opened.table, columns) if count_users else None
     read = Profile.from_prevalences(pairs, unit=unit)
     return read if key is None else Profile(read.counts, read.prevalences, unit=unit, order_key=key, users=users)
-
-
-def _recognize(header: Header, label: str | None, user: str | None) -> str:
-    """Return what the schema says of the rows, or ask where it says one thing and may mean another."""
-    names = header.names
-    if label is None and names == ["count", "prevalence"]:
-        return "prevalences"
-    if names == ["label", "count"] and label in (None, "label"):
-        return "counts"
-    if label not in (None, "count") and user is None and sorted(names) == sorted((str(label), "count")):
-        # A first line may be a row of data, whose words are not repeated.
-        column = "the column of labels" if header.is_line else f"column {label!r}"
-        raise UsageError(
-            "The other column of this table is named count: if it says how many items a row stands for, rename "
-            f"{column} to 'label', leave out `label` and use `format='counts'`; if each row is one item, use "
-            "`format='events'`."
-        )
-    return "events"
 
 
 def _labels_in(header: Header, kind: str, label: str | None, others: Columns) -> str:

@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from anonhist.ingest.reports import batches
-
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -27,6 +25,17 @@ def record_batches(query: Any, rows: int) -> Iterator[Any]:
         yield from collected.to_arrow().to_batches(max_chunksize=rows)
 
 
+def batches(relation: Any, rows: int) -> Iterator[Any]:
+    """Run a query once and return its result as record batches that have some rows."""
+    # Older engines have the same by another name.
+    reader = (
+        relation.to_arrow_reader(rows) if hasattr(relation, "to_arrow_reader") else relation.fetch_record_batch(rows)
+    )
+    for batch in reader:
+        if batch.num_rows:
+            yield batch
+
+
 def _ibis_batches(query: Any, rows: int) -> Iterator[Any]:
     """Run a query; Ibis takes SQLite's rows through parts of pandas that are going away: nothing to tell its caller."""
     rest: Iterator[Any] | None = None
@@ -42,6 +51,23 @@ def _ibis_batches(query: Any, rows: int) -> Iterator[Any]:
         if batch is None:
             return
         yield batch
+
+
+def whole_column(column: Any) -> NDArray[np.int64]:
+    """Return an Arrow array of whole numbers, none of them missing, without pandas, which Arrow itself would load.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> whole_column(pa.array([7, 2, 9], pa.uint8())[1:]).tolist()
+    [2, 9]
+    """
+    import pyarrow as pa
+
+    whole = column.cast(pa.int64())
+    if not len(whole):
+        return np.zeros(0, dtype=np.int64)
+    return np.frombuffer(whole.buffers()[1], dtype=np.int64)[whole.offset : whole.offset + len(whole)]
 
 
 def text_buffers(labels: Any) -> tuple[NDArray[np.uint8], NDArray[Any]]:

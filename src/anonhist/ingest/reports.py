@@ -18,6 +18,7 @@ from anonhist.ingest.failures import translate_failures
 from anonhist.ingest.files import file_relation
 from anonhist.ingest.local_files import identity, match_files
 from anonhist.ingest.progress import followed
+from anonhist.ingest.record_batches import batches
 from anonhist.ingest.sources import as_path, connect
 from anonhist.local.surveys.reports import BytesColumn, Reports, WholeColumn
 from anonhist.privacy import parse_whole_number
@@ -204,17 +205,6 @@ def _first_bad(survey: Survey, connection: Any, query: Any, what: str, bad: _All
             return DataError(f"{what} {wrong}: row {passed + place + 1:,}; {more}. Nothing was counted.")
         passed += batch.num_rows
     return DataError(f"{what} was changed while it was read. Nothing was counted.")
-
-
-def batches(relation: Any, rows: int) -> Iterator[Any]:
-    """Run a query once and return its result as record batches that have some rows."""
-    # Older engines have the same by another name.
-    reader = (
-        relation.to_arrow_reader(rows) if hasattr(relation, "to_arrow_reader") else relation.fetch_record_batch(rows)
-    )
-    for batch in reader:
-        if batch.num_rows:
-            yield batch
 
 
 @contextmanager

@@ -15,7 +15,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from anonhist.errors import DataError, MissingExtraError, UsageError, mask
+from anonhist.errors import DataError, MissingExtraError, UsageError, mask, public_error
 from anonhist.ingest.columns import Header
 from anonhist.ingest.failures import translate_failures
 from anonhist.ingest.files import DATABASES, HOW_TO_NAME, file_relation, names_are_a_line
@@ -88,12 +88,14 @@ def open_source(
     keys: Iterable[str | None] = (),
     progress: Callable[[float], None] | None = None,
     spilling: Spilling = Spilling.TO_FOLDER,
+    what: str = "The input",
 ) -> Iterator[Opened]:
     """Open a source as a Narwhals table; engine errors inside come out as one sentence without data.
 
     ``twice`` says that more than one query will run: standard input is kept then, for it can be read only once.
     ``keys`` says which keys of JSON lines to read; other sources have their columns. Engines that are not ours, a
     database server or the connection of a relation, spill where they are told to.
+    ``what`` is what sentences call a file.
     """
     let_go_at_exit()
     follow = followed(progress)
@@ -111,17 +113,19 @@ def open_source(
         opening = _ibis_table(source, table, spilling)
     else:
         reading = {"format": format, "delimiter": delimiter, "header": header, "keys": keys}
-        opening = _file(source, reading, twice=twice, follow=follow, spilling=spilling)
+        opening = _file(source, reading, twice=twice, follow=follow, spilling=spilling, what=what)
     with opening as table_of_source, follow:
         names = table_of_source.collect_schema().names()
         yield Opened(table_of_source, Header(names, names_are_a_line(source, format=format, header=header)))
 
 
 @contextmanager
-def _file(source: str, reading: dict[str, Any], *, twice: bool, follow: followed, spilling: Spilling) -> Iterator[Any]:
+def _file(
+    source: str, reading: dict[str, Any], *, twice: bool, follow: followed, spilling: Spilling, what: str
+) -> Iterator[Any]:
     import narwhals as nw
 
-    with translate_failures("The input", path=source), connect(spilling=spilling) as connection:
+    with translate_failures(what, path=source), connect(spilling=spilling) as connection:
         follow.attach(connection)
         relation = file_relation(connection, source, **reading)
         if source == "-" and twice:
@@ -177,7 +181,7 @@ def _database_path(url: str, prefix: str) -> str:
         message = f"Name the database file as {prefix}PATH, with three slashes (four where the path is absolute)."
         raise UsageError(message)
     if not Path(path).is_file():
-        raise DataError(f"There is no database file {mask(path)!r}.")
+        raise public_error(f"There is no database file {mask(path)!r}.")
     return path
 
 
@@ -186,7 +190,7 @@ def _check_table(names: list[str], table: str | None) -> None:
     if table is None:
         raise UsageError(f"Say which table of the database to read (`table`); it has {have}.")
     if table not in names:
-        raise DataError(f"The database has no table {table!r}; it has {have}.")
+        raise public_error(f"The database has no table {table!r}; it has {have}.")
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from anonhist.ingest.failures import translate_failures
 from anonhist.ingest.files import file_relation, is_json, names_are_a_line, stated_format
 from anonhist.ingest.naming import as_text, check_batch, name_columns
 from anonhist.ingest.progress import followed
-from anonhist.ingest.reports import batches
+from anonhist.ingest.record_batches import batches
 from anonhist.ingest.sources import Spilling, connect
 
 if TYPE_CHECKING:

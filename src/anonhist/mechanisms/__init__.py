@@ -13,6 +13,7 @@ from anonhist.mechanisms.exponential.calibration import FamilyParameters, calibr
 from anonhist.mechanisms.exponential.partition import PartitionMechanism
 from anonhist.mechanisms.exponential.relaxed_partition import RelaxedPartitionMechanism
 from anonhist.mechanisms.frobenius.frobenius import FrobeniusMechanism
+from anonhist.mechanisms.group_planning import GroupPlan, GroupPlanRow, GroupSize, plan_groups
 from anonhist.mechanisms.names import MECHANISM_NAMES
 from anonhist.mechanisms.planning import PlanRow, plan, staircase_profile, zipf_profile
 from anonhist.mechanisms.privhist.privhist import BudgetShares, PrivHistMechanism
@@ -31,6 +32,9 @@ __all__ = [
     "ExcessMechanism",
     "FamilyParameters",
     "FrobeniusMechanism",
+    "GroupPlan",
+    "GroupPlanRow",
+    "GroupSize",
     "IsotonicMechanism",
     "Metric",
     "NeighboringRelation",
@@ -44,6 +48,7 @@ __all__ = [
     "choose",
     "compare",
     "plan",
+    "plan_groups",
     "privacy_loss",
     "release",
     "staircase_profile",

@@ -2,21 +2,34 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
+from anonhist.accounting.recording import Price, account_of, recording
+from anonhist.catalogue.levels import Levels
 from anonhist.errors import UsageError
-from anonhist.mechanisms.releasing import prepare
-from anonhist.privacy import NeighboringRelation
+from anonhist.mechanisms.basis.setting import without_sizes
+from anonhist.mechanisms.releasing import PreparedRelease, prepare
+from anonhist.privacy import NeighboringRelation, PrivacyUnit, parse_epsilon
 from anonhist.profiles.grouped import GroupedProfile
+from anonhist.profiles.levels import prefixes_of
+from anonhist.releases.content import content_digest
+from anonhist.releases.group_guarantee import total_delta
 from anonhist.releases.grouped import GroupedRelease
+from anonhist.releases.totals import CrossingTotals, NestedTotals
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Literal
 
-    from anonhist.mechanisms.releasing import PreparedRelease
-    from anonhist.privacy import EpsilonLike, PrivacyUnit
+    from anonhist.accounting import Ledger
+    from anonhist.mechanisms.basis.skeletons import CentralMechanism, Released
+    from anonhist.privacy import EpsilonLike, Guarantee
+    from anonhist.profiles.grouped import Group
     from anonhist.randomness import RandomSource
+    from anonhist.releases import Evidence
 
 # Whose loss is at most ε/Δ for each unit of distance, so that losses of groups add up to ε: docs/proofs/groups.md.
 FOR_GROUPS = ("auto", "frobenius", "partition", "prevalence")
@@ -30,9 +43,13 @@ def release_groups(
     relation: NeighboringRelation = NeighboringRelation.ADD_OR_REMOVE,
     mechanism: Literal["auto", "frobenius", "partition", "prevalence"] = "auto",
     public_cap: int | None = None,
+    level_shares: Sequence[EpsilonLike] | None = None,
     simulations: int | None = None,
     source: RandomSource | None = None,
     progress: Callable[[float], None] | None = None,
+    ledger: Ledger | str | None = None,
+    dataset: str | None = None,
+    purpose: str | None = None,
 ) -> GroupedRelease:
     """Release the profile of each of several groups, under one guarantee with one budget.
 
@@ -56,12 +73,18 @@ def release_groups(
         ``"auto"``, ``"frobenius"``, ``"partition"`` or ``"prevalence"``: those whose loss is linear in the distance.
     public_cap
         For ``"prevalence"`` and items or users: a public number that no count exceeds.
+    level_shares
+        For crossing levels: the share of ε of each, everything together first, then by the first grouping column, and
+        so on. They must add up to one; by default they are equal.
     simulations
         Number of runs behind the errors of each group, as for :func:`release`.
     source
         Privacy randomness; the operating system's by default.
     progress
         Receives the share of groups released, in (0, 1].
+    ledger, dataset, purpose
+        The ledger to charge before any group is released, as for :func:`release`; what finding groups cost is charged
+        with it.
 
     Returns
     -------
@@ -94,8 +117,50 @@ def release_groups(
         public_cap=public_cap,
         simulations=simulations,
         read_for=grouped.unit,
+        shares=parse_level_shares(level_shares, grouped.levels, columns=len(grouped.by)),
     )
-    return release_prepared(grouped, prepared, source=source, progress=progress)
+    finding = grouped.finding
+    spent = None if finding is None else (finding.epsilon, finding.delta)
+    with recording(account_of(ledger, dataset, purpose), lambda: prepared.price(spent)) as recorded:
+        recorded.keep()
+        released = release_prepared(grouped, prepared, source=source, progress=progress).with_receipt(recorded.receipt)
+        recorded.complete(lambda: content_digest(released))
+    return released
+
+
+@dataclass(frozen=True)
+class PreparedGroups:
+    """A release of groups prepared without its data, checked; see :func:`prepare_groups`.
+
+    Attributes
+    ----------
+    epsilons
+        The budget of each level that is released on its own, that of the groups themselves last.
+    unit
+        The unit to protect.
+    made
+        Makes what releases a level, of its budget and of the unit there.
+    """
+
+    epsilons: tuple[Fraction, ...]
+    unit: PrivacyUnit
+    made: Callable[[Fraction, PrivacyUnit], PreparedRelease]
+
+    def price(self, found_with: tuple[Fraction, Fraction] | None) -> Price:
+        """Return what the release will cost, whatever groups there are.
+
+        Parameters
+        ----------
+        found_with
+            ε and δ that are spent on finding the groups, if they are not listed.
+        """
+        mechanisms = [self.made(epsilon, self.unit).mechanism for epsilon in self.epsilons]
+        told: Guarantee = mechanisms[-1].guarantee
+        costs = [(each.guarantee.epsilon, total_delta(each, None)) for each in mechanisms]
+        costs += [] if found_with is None else [found_with]
+        epsilon, delta = (sum(each, start=Fraction(0)) for each in zip(*costs, strict=True))
+        whole = replace(told, epsilon=epsilon, delta=delta, spending=())
+        return Price(whole, mechanisms[-1].name, mechanisms[-1].parameters)
 
 
 def prepare_groups(
@@ -107,8 +172,18 @@ def prepare_groups(
     public_cap: int | None,
     simulations: int | None,
     read_for: PrivacyUnit,
-) -> PreparedRelease:
-    """Check the options of a release of groups before the data are read, and make its mechanism.
+    shares: Sequence[Fraction] = (Fraction(1),),
+) -> PreparedGroups:
+    """Check the options of a release of groups before the data are read.
+
+    Parameters
+    ----------
+    epsilon, unit, relation, mechanism, public_cap, simulations
+        As for :func:`release_groups`.
+    read_for
+        The unit that the data are read for.
+    shares
+        The share of ε of each level that is released on its own, as :func:`parse_level_shares` returns them.
 
     Raises
     ------
@@ -119,9 +194,8 @@ def prepare_groups(
         raise UsageError(
             f"`mechanism` of a release of groups must be one of {', '.join(FOR_GROUPS)}, not {mechanism!r}."
         )
-    return prepare(
-        epsilon=epsilon,
-        unit=unit,
+    made = partial(
+        _prepare,
         relation=relation,
         mechanism=mechanism,
         expected_items=None,
@@ -129,33 +203,112 @@ def prepare_groups(
         excess_share=None,
         excess_cap=None,
         simulations=simulations,
-        read_for=read_for,
         users_bound=None,
     )
+    whole = parse_epsilon(epsilon)
+    prepared = PreparedGroups(tuple(whole * share for share in shares), read_for if unit is None else unit, made)
+    for budget in prepared.epsilons:
+        made(budget, prepared.unit)
+    return prepared
+
+
+def _prepare(epsilon: Fraction, unit: PrivacyUnit, **options: Any) -> PreparedRelease:
+    return prepare(epsilon=epsilon, unit=unit, read_for=unit, **options)
+
+
+def parse_level_shares(
+    given: Sequence[EpsilonLike] | None, levels: Levels | None, *, columns: int
+) -> tuple[Fraction, ...]:
+    """Return the share of ε of each level that is released on its own.
+
+    Raises
+    ------
+    UsageError
+        If there are not as many as levels, they do not add up to one, or levels are not crossing.
+
+    Examples
+    --------
+    >>> parse_level_shares(None, Levels.CROSSING, columns=1)
+    (Fraction(1, 2), Fraction(1, 2))
+    >>> parse_level_shares(None, Levels.NESTED, columns=1)
+    (Fraction(1, 1),)
+    """
+    if levels is not Levels.CROSSING:
+        if given is not None:
+            raise UsageError("`level_shares` splits ε among crossing levels; leave it out.")
+        return (Fraction(1),)
+    if given is None:
+        return (Fraction(1, columns + 1),) * (columns + 1)
+    shares = tuple(parse_epsilon(each, name="level_shares") for each in given)
+    if len(shares) != columns + 1 or sum(shares) != 1:
+        raise UsageError(
+            f"`level_shares` must be {columns + 1} numbers that add up to 1: for everything together, then for each "
+            "grouping column."
+        )
+    return shares
 
 
 def release_prepared(
     grouped: GroupedProfile,
-    prepared: PreparedRelease,
+    prepared: PreparedGroups,
     *,
     source: RandomSource | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> GroupedRelease:
     """Spend the budget once on all groups."""
-    unit, finding = prepared.mechanism.unit, grouped.finding
+    levels = [*grouped.above, grouped]
+    made = [
+        prepared.made(epsilon, prepared.unit.in_at_most(len(level)) if level is not grouped else prepared.unit)
+        for epsilon, level in zip(prepared.epsilons, levels, strict=True)
+    ]
+    _check(grouped, made[-1].mechanism)
+    # Refused before any noise is drawn, and of all groups alike.
+    with without_sizes():
+        for level, of_level in zip(levels, made, strict=True):
+            for profile in level.values():
+                of_level.mechanism.admit(profile)
+    number, done = sum(map(len, levels)), 0
+    found: list[dict[Group, Released]] = []
+    for level, of_level in zip(levels, made, strict=True):
+        runs: dict[int, Released] = {}
+        for each in of_level.release_each([*level.values()], source=source):
+            runs[each.place] = each if grouped.levels is Levels.NESTED else each._replace(noisy=None)
+            done += 1
+            if progress is not None:
+                progress(done / number)
+        found.append({group: runs[place] for place, group in enumerate(level)})
+    finding, own = grouped.finding, {group: each.release for group, each in found[-1].items()}
+    totals: NestedTotals | CrossingTotals | None = None
+    if grouped.levels is Levels.NESTED:
+        totals = NestedTotals(_sum_evidence(found[-1], made[-1].mechanism))
+    elif grouped.levels is Levels.CROSSING:
+        above = {group: each.release for level in found[:-1] for group, each in level.items()}
+        totals = CrossingTotals({prefix: above[prefix] for prefix in prefixes_of(own)})
+    spent = None if finding is None else (finding.epsilon, finding.delta)
+    return GroupedRelease(grouped.by, own, found_with=spent, totals=totals)
+
+
+def _check(grouped: GroupedProfile, mechanism: CentralMechanism) -> None:
+    """Refuse data that were read for another promise."""
+    unit, finding = mechanism.unit, grouped.finding
     if unit.max_count is not None and grouped.unit.max_count is None:
         raise UsageError("Labels may be in many groups: to protect them, read the data with `max_groups_per_label`.")
-    if finding is not None and finding.relation is not prepared.mechanism.relation:
+    # Who has m items in each of g groups has m·g in their total, unless the reader bounded that, too.
+    if grouped.levels is Levels.CROSSING and unit.groups > 1 and grouped.unit == PrivacyUnit.item():
+        raise UsageError(
+            "Users may have more items in a total than in a group: to protect them on each level, read the data with "
+            "`user`, `max_per_user` and `max_groups_per_user`, or give a `unit` with their items in all groups."
+        )
+    if finding is not None and finding.relation is not mechanism.relation:
         raise UsageError("The groups were found for another relation: give the same to FindGroups and to the release.")
     if finding is not None and unit != grouped.unit:
         raise UsageError(f"The groups were found for {grouped.unit}: release them for the same, and leave `unit` out.")
-    # Refused before any noise is drawn, and of all groups alike.
-    for profile in grouped.values():
-        prepared.mechanism.admit(profile)
-    releases = {}
-    for done, (group, profile) in enumerate(grouped.items(), 1):
-        releases[group] = prepared.release(profile, source=source)
-        if progress is not None:
-            progress(done / len(grouped))
-    spent = None if finding is None else (finding.epsilon, finding.delta)
-    return GroupedRelease(grouped.by, releases, found_with=spent)
+
+
+def _sum_evidence(found: Mapping[Group, Released], mechanism: CentralMechanism) -> dict[Group, Evidence | None]:
+    """Return what the noisy values of all groups show of each total."""
+    parts: dict[Group, list[Released]] = {prefix: [] for prefix in prefixes_of(found)}
+    for group, each in found.items():
+        for depth in range(len(group)):
+            parts[group[:depth]].append(each)
+    return {prefix: mechanism.sum_evidence(each) for prefix, each in parts.items()}

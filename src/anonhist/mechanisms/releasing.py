@@ -6,10 +6,11 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Literal, overload
 
+from anonhist.accounting.recording import Price, account_of, recording
 from anonhist.errors import UsageError
 from anonhist.mechanisms.additive.prevalence import PrevalenceMechanism
 from anonhist.mechanisms.basis.setting import check_profile, check_relation, check_unit, whole_items
-from anonhist.mechanisms.basis.skeletons import CentralMechanism
+from anonhist.mechanisms.basis.skeletons import CentralMechanism, Released
 from anonhist.mechanisms.excess import ExcessMechanism, parse_excess_share
 from anonhist.mechanisms.exponential.calibration import LARGEST_EPSILON, MAX_DURFEE_SIZE
 from anonhist.mechanisms.exponential.partition import PartitionMechanism
@@ -23,12 +24,15 @@ from anonhist.privacy import (
     parse_simulations,
     short_decimal,
 )
+from anonhist.releases.content import content_digest
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
+    from anonhist.accounting import Ledger
     from anonhist.mechanisms.exponential.calibration import FamilyParameters
     from anonhist.mechanisms.privhist.privhist import BudgetShares
+    from anonhist.privacy import Guarantee
     from anonhist.profiles import Profile
     from anonhist.randomness import RandomSource
     from anonhist.releases import Release
@@ -147,6 +151,9 @@ def release(
     excess_cap: int | None = None,
     simulations: int | None = None,
     source: RandomSource | None = None,
+    ledger: Ledger | str | None = None,
+    dataset: str | None = None,
+    purpose: str | None = None,
 ) -> Release: ...
 
 
@@ -157,6 +164,9 @@ def release(
     mechanism: CentralMechanism,
     simulations: int | None = None,
     source: RandomSource | None = None,
+    ledger: Ledger | str | None = None,
+    dataset: str | None = None,
+    purpose: str | None = None,
 ) -> Release: ...
 
 
@@ -178,6 +188,9 @@ def release(
     excess_cap: int | None = None,
     simulations: int | None = None,
     source: RandomSource | None = None,
+    ledger: Ledger | str | None = None,
+    dataset: str | None = None,
+    purpose: str | None = None,
 ) -> Release:
     """Release a profile with differential privacy.
 
@@ -219,6 +232,13 @@ def release(
         takes long: see :attr:`Release.simulations`.
     source
         Privacy randomness; the operating system's by default.
+    ledger
+        The ledger to charge before any noise is drawn, or its address; by default that in the environment variable
+        ``ANONHIST_LEDGER``, or none. What goes wrong after that stays charged.
+    dataset
+        With a ledger: the name of the data set.
+    purpose
+        With a ledger: what the release is for, in a line of text.
 
     Returns
     -------
@@ -230,9 +250,10 @@ def release(
     UsageError
         If ε is missing or impossible, the unit protects less than the profile's, the name is unknown, or ``epsilon``,
         ``unit`` or ``relation`` is given with a mechanism object. Nothing is spent then. Also if the data exceed a
-        public number, or the profile lacks the numbers that ``excess_share`` needs.
+        public number, or the profile lacks the numbers that ``excess_share`` needs; and if a ledger has no such data
+        set, or too little left of its budget (``BudgetError``).
     DataError
-        If the profile is beyond what the mechanism can hold.
+        If the profile is beyond what the mechanism can hold, or the ledger cannot be read.
 
     Examples
     --------
@@ -262,7 +283,14 @@ def release(
         read_for=profile.unit,
         users_bound=None if profile.users is None else profile.users.bound,
     )
-    return prepared.release(profile, source=source)
+    prepared.mechanism.check_unit_of(profile)
+    account = account_of(ledger, dataset, purpose)
+    with recording(account, prepared.price) as recorded:
+        # The profile is there already: whatever goes wrong now may depend on it.
+        recorded.keep()
+        released = replace(prepared.release(profile, source=source), receipt=recorded.receipt)
+        recorded.complete(lambda: content_digest(released))
+    return released
 
 
 @dataclass(frozen=True)
@@ -286,6 +314,13 @@ class PreparedRelease:
     excess: ExcessMechanism | None
     simulations: int | None
 
+    def price(self) -> Price:
+        """Return what the release will cost."""
+        told: Guarantee = self.mechanism.guarantee
+        if self.excess is not None:
+            told = replace(told, epsilon=told.epsilon + self.excess.epsilon, spending=())
+        return Price(told, self.mechanism.name, self.mechanism.parameters)
+
     def release(self, profile: Profile, *, source: RandomSource | None = None) -> Release:
         """Spend the budget once on a private profile.
 
@@ -302,10 +337,25 @@ class PreparedRelease:
         if self.excess is not None and profile.users is not None:
             excess = self.excess.release(profile.users, source=source)
             released = replace(released, excess=excess, guarantee=excess.add_to(released.guarantee))
-        if profile.order_key is not None:
-            # Drawn independently of the data, so it may be published.
-            released = replace(released, order_key=profile.order_key)
+        released = _with_key(released, profile)
         return released if self.simulations is None else replace(released, simulations=self.simulations)
+
+    def release_each(self, profiles: Sequence[Profile], *, source: RandomSource | None = None) -> Iterator[Released]:
+        """Spend the budget once on each of several private profiles; yield the release of each, in any order.
+
+        Raises
+        ------
+        UsageError
+            As for :func:`release`, before any noise is drawn.
+        """
+        made = self.mechanism.release_each(profiles, source=source, reason=self.reason, simulations=self.simulations)
+        for each in made:
+            yield each._replace(release=_with_key(each.release, profiles[each.place]))
+
+
+def _with_key(released: Release, profile: Profile) -> Release:
+    """Add the order key, which was drawn independently of the data, so it may be published."""
+    return released if profile.order_key is None else replace(released, order_key=profile.order_key)
 
 
 def prepare(

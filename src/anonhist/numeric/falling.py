@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 def widen_to_falling(lows: NDArray[Any], highs: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
     """Widen bounds of a non-increasing sequence until they are non-increasing themselves.
 
-    An upper bound holds for all later values, too, and a lower bound for all earlier ones.
+    An upper bound holds for all later values, too, and a lower bound for all earlier ones. The rows of a table are
+    sequences of their own.
 
     Taking the narrowest bound instead would be wrong too often.
 
@@ -23,5 +24,5 @@ def widen_to_falling(lows: NDArray[Any], highs: NDArray[Any]) -> tuple[NDArray[A
     >>> low.tolist(), high.tolist()
     ([1, 1, 0], [5, 5, 4])
     """
-    highs = np.maximum.accumulate(highs[::-1])[::-1]
-    return np.minimum(np.minimum.accumulate(lows), highs), highs
+    highs = np.maximum.accumulate(highs[..., ::-1], axis=-1)[..., ::-1]
+    return np.minimum(np.minimum.accumulate(lows, axis=-1), highs), highs

@@ -1,5 +1,6 @@
 """Privacy parameters, units and guarantees: frozen values, without data or randomness."""
 
+from anonhist.privacy.composition import compose, in_parallel
 from anonhist.privacy.epsilon import EpsilonLike, parse_epsilon
 from anonhist.privacy.guarantee import Guarantee, short_decimal
 from anonhist.privacy.order_key import parse_order_key
@@ -13,6 +14,8 @@ __all__ = [
     "NeighboringRelation",
     "PrivacyUnit",
     "certainty",
+    "compose",
+    "in_parallel",
     "parse_epsilon",
     "parse_order_key",
     "parse_simulations",

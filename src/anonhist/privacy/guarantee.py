@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from anonhist.errors import UsageError
+from anonhist.privacy.conversion import Neighbors, common_neighbors, convert, delta_after
+from anonhist.privacy.epsilon import EpsilonLike, parse_epsilon
 from anonhist.privacy.protection import WEAK_ABOVE, protection
 from anonhist.privacy.unit import NeighboringRelation, PrivacyUnit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 # Up to here, δ is not repeated beside what ε says; the guarantee itself always states it.
 _TINY = Fraction(1, 10**9)
@@ -41,6 +47,9 @@ class Guarantee:
     party_epsilon
         If parties share the noise, so that ``epsilon`` holds only toward outsiders: the epsilon toward each party,
         which knows its own share; greater than ``epsilon``. Otherwise None.
+    parts
+        (epsilon, delta) of each release, if it is the guarantee of several together; they add up to ``epsilon`` and
+        ``delta``.
 
     Raises
     ------
@@ -49,6 +58,10 @@ class Guarantee:
 
     Notes
     -----
+    Guarantees of releases from the same data add up, also if a later release was chosen by the results of an earlier
+    one: ``first + second``. Those for different units or relations are converted if that is sound, as
+    :meth:`for_neighbors` says, and refused otherwise. Proof: docs/proofs/composition.md.
+
     :attr:`sentence` is the guarantee in one sentence, with δ rounded up to two digits. ``str(guarantee)`` also says if
     epsilon is so large that it gives weak or practically no protection
     (:func:`~anonhist.privacy.protection.protection`).
@@ -61,6 +74,9 @@ class Guarantee:
     >>> print(Guarantee(PrivacyUnit.item(), relation, Fraction(20), arithmetic="noise is exact"))
     20-differentially private (δ = 0) when one item is added or removed; noise is exact. An epsilon of 20 is
     practically no protection.
+    >>> half = Guarantee(PrivacyUnit.item(), relation, Fraction(1, 2), arithmetic="noise is exact")
+    >>> print(half + half)
+    1-differentially private (δ = 0) for 2 releases together when one item is added or removed; noise is exact.
     """
 
     unit: PrivacyUnit
@@ -71,6 +87,7 @@ class Guarantee:
     spending: tuple[tuple[str, Fraction], ...] = ()
     conditions: tuple[str, ...] = ()
     party_epsilon: Fraction | None = None
+    parts: tuple[tuple[Fraction, Fraction], ...] = ()
 
     def __post_init__(self) -> None:
         if not isinstance(self.unit, PrivacyUnit) or not isinstance(self.relation, NeighboringRelation):
@@ -95,6 +112,11 @@ class Guarantee:
             not isinstance(self.party_epsilon, Fraction) or self.party_epsilon <= self.epsilon or not self.conditions
         ):
             raise UsageError("Toward a party, the epsilon of a guarantee is an exact Fraction greater than epsilon.")
+        if self.parts and (sum(each for each, _ in self.parts), sum(each for _, each in self.parts)) != (
+            self.epsilon,
+            self.delta,
+        ):
+            raise UsageError("The parts of a guarantee must add up to its epsilon and delta.")
 
     @property
     def sentence(self) -> str:
@@ -110,9 +132,10 @@ class Guarantee:
             if self.party_epsilon is not None
             else ""
         )
+        together = f" for {len(self.parts):,} releases together" if self.parts else ""
         conditions = f", provided that {', and that '.join(self.conditions)}" if self.conditions else ""
         return (
-            f"{short_decimal(self.epsilon)}-differentially private ({delta}){toward} when {self.unit} is "
+            f"{short_decimal(self.epsilon)}-differentially private ({delta}){toward}{together} when {self.unit} is "
             f"{change}{steps}{party}{conditions}; {self.arithmetic}."
         )
 
@@ -122,6 +145,145 @@ class Guarantee:
         if self.party_epsilon is not None:
             said.append(_describe_epsilon(self.party_epsilon, "Toward a party an epsilon"))
         return " ".join(filter(None, said))
+
+    @property
+    def neighbors(self) -> Neighbors:
+        """Between which data sets it holds."""
+        return Neighbors(self.unit, self.relation)
+
+    @property
+    def losses(self) -> tuple[tuple[Fraction, Fraction], ...]:
+        """ε and δ of each release: of :attr:`parts`, or its own."""
+        return self.parts or ((self.epsilon, self.delta),)
+
+    def __add__(self, other: Guarantee) -> Guarantee:
+        return Guarantee.of_all([self, other]) if isinstance(other, Guarantee) else NotImplemented
+
+    def for_neighbors(self, unit: PrivacyUnit, relation: NeighboringRelation | None = None) -> Guarantee:
+        """Return what it promises for another unit or relation.
+
+        For k steps between the new neighbors, ε is k times as large. k is 2 from users, labels or nodes to an item or
+        edge of theirs, which is changed by taking them away and putting them back; and 2 from added or removed to
+        replaced. From items to users or labels with at most m items, k is m, and the result names as a condition that
+        nobody has more. No guarantee for items is divided by m.
+
+        Parameters
+        ----------
+        unit, relation
+            What to protect, and which data sets are neighbors; by default, the same relation.
+
+        Raises
+        ------
+        UsageError
+            If it promises nothing for them.
+
+        Examples
+        --------
+        >>> relation = NeighboringRelation.ADD_OR_REMOVE
+        >>> of_users = Guarantee(PrivacyUnit.user(max_items=5), relation, Fraction(1, 2), arithmetic="noise is exact")
+        >>> print(of_users.for_neighbors(PrivacyUnit.item()))
+        1-differentially private (δ = 0) when one item is added or removed; noise is exact.
+        """
+        wanted = Neighbors(unit, self.relation if relation is None else relation)
+        steps, assumption = convert(self.neighbors, wanted)
+        if wanted == self.neighbors:
+            return self
+        losses = [(steps * epsilon, delta_after(steps, epsilon, delta)) for epsilon, delta in self.losses]
+        return replace(
+            self,
+            unit=wanted.unit,
+            relation=wanted.relation,
+            epsilon=steps * self.epsilon,
+            delta=_total_delta(losses),
+            spending=tuple((purpose, steps * spent) for purpose, spent in self.spending),
+            conditions=_distinct([*self.conditions, *([assumption] if assumption else [])]),
+            party_epsilon=None if self.party_epsilon is None else steps * self.party_epsilon,
+            parts=tuple(losses) if self.parts else (),
+        )
+
+    @classmethod
+    def of_all(cls, guarantees: Iterable[Guarantee]) -> Guarantee:
+        """Return the guarantee of several releases from the same data together, each chosen as you like."""
+        given = list(guarantees)
+        if not given:
+            raise UsageError("There is nothing to add up: give at least one guarantee.")
+        if len(given) == 1:
+            return given[0]
+        common = common_neighbors(each.neighbors for each in given)
+        told = [each.for_neighbors(*common) for each in given]
+        parts = [part for each in told for part in each.losses]
+        has_parties = any(each.party_epsilon is not None for each in told)
+        # A party may have a share in each of them.
+        toward_party = sum((each.party_epsilon or each.epsilon for each in told), Fraction(0))
+        return cls(
+            *common,
+            sum((epsilon for epsilon, _ in parts), Fraction(0)),
+            _total_delta(parts),
+            ", and ".join(_distinct(each.arithmetic for each in told)),
+            conditions=_distinct(clause for each in told for clause in each.conditions),
+            party_epsilon=toward_party if has_parties else None,
+            parts=tuple(parts),
+        )
+
+    def at_delta(self, delta: EpsilonLike) -> Guarantee:
+        """Return the same promise at a larger δ, for which ε of many releases together is smaller.
+
+        The losses of the releases are composed as distributions by dp-accounting (the extra ``accounting``): those of
+        the worst mechanism with the ε and δ of each release, rounded upward on a grid, with a margin for its
+        floating-point rounding that is measured, not proved. The plain sum remains the exact promise.
+
+        Parameters
+        ----------
+        delta
+            δ of the whole, such as ``"1e-9"``.
+
+        Raises
+        ------
+        UsageError
+            If δ is smaller than the releases have in any case, or dp-accounting is not installed.
+
+        Notes
+        -----
+        Toward parties that share the noise nothing is said: they have the plain sum.
+
+        Examples
+        --------
+        >>> relation = NeighboringRelation.ADD_OR_REMOVE
+        >>> daily = Guarantee(PrivacyUnit.item(), relation, Fraction("0.05"), arithmetic="noise is exact")
+        >>> year = Guarantee.of_all([daily] * 365)
+        >>> year.epsilon, year.at_delta("1e-9").epsilon  # doctest: +SKIP
+        (Fraction(73, 4), Fraction(2909, 500))
+        """
+        from anonhist.privacy.loss_distribution import ROUNDING, epsilon_at
+
+        if self.party_epsilon is not None:
+            raise UsageError("Where parties share the noise, guarantees add up plainly: use the sum.")
+        asked = parse_epsilon(delta, name="delta")
+        return replace(
+            self,
+            epsilon=epsilon_at(self.losses, asked),
+            delta=asked,
+            arithmetic=", and ".join(_distinct([self.arithmetic, ROUNDING])),
+            spending=(),
+            parts=(),
+        )
+
+    @property
+    def rho(self) -> Fraction:
+        """ρ of zero-concentrated differential privacy: the sum of ε²/2 over all releases, if none has a δ.
+
+        Raises
+        ------
+        UsageError
+            If one has.
+
+        Notes
+        -----
+        Bun and Steinke (2016), Proposition 3.3.
+        """
+        if self.delta:
+            raise UsageError("A guarantee with a δ has no ρ: only releases with δ = 0 are zero-concentrated.")
+        return sum((epsilon**2 / 2 for epsilon, _ in self.losses), Fraction(0))
 
 
 def short_decimal(value: Fraction) -> str:
@@ -169,3 +331,14 @@ def round_up(value: Fraction) -> str:
     """
     context = Context(prec=2, rounding=ROUND_CEILING)
     return f"{context.divide(Decimal(value.numerator), Decimal(value.denominator)):.1e}"
+
+
+def _distinct(clauses: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(clauses))
+
+
+def _total_delta(parts: Iterable[tuple[Fraction, Fraction]]) -> Fraction:
+    total = sum((delta for _, delta in parts), Fraction(0))
+    if total >= 1:
+        raise UsageError("Together these releases promise nothing: their δ add up to 1 or more.")
+    return total

@@ -40,7 +40,14 @@ class NeighboringRelation(Enum):
         return 1 if self is NeighboringRelation.ADD_OR_REMOVE else 2
 
 
-def _kind(given: str) -> str:
+def parse_kind(given: str) -> str:
+    """Return the kind of a unit, or refuse what is none.
+
+    Examples
+    --------
+    >>> parse_kind("user")
+    'user'
+    """
     if not isinstance(given, str) or given not in _BOUNDS:
         raise UsageError(f"A privacy unit is an item, a user or a label, an edge or a node, not {given!r:.80}.")
     return given
@@ -77,7 +84,7 @@ class PrivacyUnit:
     one user with at most 5 items
     """
 
-    kind: Checked[str] = converted(_kind)
+    kind: Checked[str] = converted(parse_kind)
     bound: Converted[SupportsIndex, int] = completed(
         lambda self, given: parse_whole_number(given, name=_BOUNDS[self.kind])
     )
@@ -188,6 +195,16 @@ class PrivacyUnit:
         With g groups, g times that: the largest sum over all groups.
         """
         return self.bound * self.sketches * self.groups
+
+    def in_at_most(self, groups: int) -> PrivacyUnit:
+        """Return the same unit where there are only so many groups.
+
+        Examples
+        --------
+        >>> print(PrivacyUnit.user(max_items=5, groups=7).in_at_most(1))
+        one user with at most 5 items
+        """
+        return PrivacyUnit(self.kind, self.bound, self.sketches, min(self.groups, groups))
 
     @property
     def total_unit(self) -> PrivacyUnit:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol
 
+from anonhist.catalogue.levels import Levels
 from anonhist.errors import UsageError
 from anonhist.profiles.profile import Profile
 
@@ -49,6 +50,11 @@ class GroupedProfile(Mapping[Group, Profile]):
         The key of the random order in which items or groups were kept, if any.
     finding
         What was spent on finding the groups, if they were found in the data: ``epsilon``, ``delta`` and ``relation``.
+    levels
+        What totals count, if they are released, too.
+    above
+        For crossing levels, the profiles of groups of fewer columns: everything together first, then by the first
+        column, and so on.
 
     Raises
     ------
@@ -68,6 +74,8 @@ class GroupedProfile(Mapping[Group, Profile]):
     unit: PrivacyUnit
     order_key: str | None
     finding: Finding | None
+    levels: Levels | None
+    above: tuple[GroupedProfile, ...]
 
     def __init__(
         self,
@@ -77,19 +85,31 @@ class GroupedProfile(Mapping[Group, Profile]):
         unit: PrivacyUnit,
         order_key: str | None = None,
         finding: Finding | None = None,
+        levels: Levels | None = None,
+        above: tuple[GroupedProfile, ...] = (),
     ) -> None:
         """Check and freeze the groups."""
         if not profiles:
             raise UsageError("There is no group: name at least one.")
-        if not by or any(not isinstance(group, tuple) or len(group) != len(by) for group in profiles):
+        # Everything together is the one group of no columns.
+        if any(not isinstance(group, tuple) or len(group) != len(by) for group in profiles):
             raise UsageError(f"Each group must have one name for each grouping column: {', '.join(by)}.")
+        depths = range(len(by)) if levels is Levels.CROSSING else ()
+        if [each.by for each in above] != [tuple(by[:depth]) for depth in depths]:
+            raise UsageError("Crossing levels are by none of the grouping columns, by the first, and so on.")
         # Each knows whom the whole protects: a release of it alone must not promise less.
         known = {
             group: Profile(each.counts, each.prevalences, unit=unit, order_key=order_key)
             for group, each in profiles.items()
         }
         vars(self).update(
-            by=tuple(by), unit=unit, order_key=order_key, finding=finding, _profiles=MappingProxyType(known)
+            by=tuple(by),
+            unit=unit,
+            order_key=order_key,
+            finding=finding,
+            levels=levels,
+            above=above,
+            _profiles=MappingProxyType(known),
         )
 
     _profiles: Mapping[Group, Profile]

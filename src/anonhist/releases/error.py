@@ -8,7 +8,7 @@ the empty profile overstate the error, so a compromise of both is used.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -18,13 +18,13 @@ from anonhist.errors import DataError
 from anonhist.frozen import Converted, converted, frozen
 from anonhist.numeric.read_only import read_only
 from anonhist.privacy import parse_simulations
-from anonhist.profiles import Profile, sorted_l1
 from anonhist.profiles.whole import MAX_ITEMS, fixed_numbers
 from anonhist.properties.estimate import Estimate
 from anonhist.properties.levels import widening_factor
 from anonhist.properties.statement import Holds, Statement
 from anonhist.releases.evidence import TellsMisfit
 from anonhist.releases.protocols import runs_fall_short, simulation_work, simulations_of
+from anonhist.releases.run_errors import errors_of_runs, prevalences_at
 from anonhist.releases.runs import draw_runs, nothing_like, part_of
 from anonhist.releases.whole_interval import NORMAL_95, whole_interval
 
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from anonhist.profiles import Profile
     from anonhist.releases.evidence import Evidence, KPlusBand, PrevalenceBand
     from anonhist.releases.protocols import Mechanism
     from anonhist.releases.runs import Run
@@ -51,6 +52,7 @@ _ON_RELEASE = 0.6
 METHOD = "normal interval from re-simulating the mechanism on the released profile and on no data"
 BAND_METHOD = "interval from the noisy values that the release was read from"
 _NOT_SIMULATED = "no error was simulated (0 simulations)"
+_NO_ITEMS_INTERVAL = "none was kept for the number of items"
 _AS_RELEASED = "as released"
 
 
@@ -93,6 +95,9 @@ class ReleaseError:
         Intervals for φ_r from the noisy values, which replace those from standard errors.
     zeros_interval
         An interval for φ_0 from the noisy values, if it is released and smoothed.
+    items_interval
+        A 95 % interval for n, the number of items: from the noisy values, or from the error of the runs. None if
+        neither gives one, and in files of version 4 and older.
     runs_fall_short
         Why runs give no intervals: their errors are smaller than that of the release. Empty if they are not. It depends
         on the mechanism: see :func:`~anonhist.releases.protocols.runs_fall_short`.
@@ -104,6 +109,7 @@ class ReleaseError:
 
     Examples
     --------
+    >>> from anonhist.profiles import Profile
     >>> l1 = Estimate(3.0, 0.5, (2.0, 4.0), METHOD)
     >>> error = ReleaseError(l1, 32, np.array([1, 3]), np.array([2.0, 4.0]), np.array([1.0, 0.0]))
     >>> print(error.prevalence(Profile.from_counts([3] * 10), 3))
@@ -119,6 +125,7 @@ class ReleaseError:
     band: KPlusBand | None = None
     prevalence_band: PrevalenceBand | None = None
     zeros_interval: tuple[int, int] | None = None
+    items_interval: tuple[int, int] | None = None
     runs_fall_short: str = ""
 
     def __post_init__(self) -> None:
@@ -135,6 +142,8 @@ class ReleaseError:
             raise DataError("Standard errors must be finite and not negative.")
         if self.zeros_interval is not None and not 0 <= self.zeros_interval[0] <= self.zeros_interval[1]:
             raise DataError("An interval for labels of count zero must not be negative, and its ends must ascend.")
+        if self.items_interval is not None and not 0 <= self.items_interval[0] <= self.items_interval[1]:
+            raise DataError("An interval for the number of items must not be negative, and its ends must ascend.")
 
     @classmethod
     def without_runs(cls, evidence: Evidence | None = None) -> ReleaseError:
@@ -142,6 +151,7 @@ class ReleaseError:
 
         Examples
         --------
+        >>> from anonhist.profiles import Profile
         >>> print(ReleaseError.without_runs().prevalence(Profile.from_counts([3] * 10), 3))
         10, no interval: no error was simulated (0 simulations)
         """
@@ -235,6 +245,15 @@ class ReleaseError:
         low, high = whole_interval(zeros, widening_factor(self.simulations) * self.zeros_error)
         return Estimate(float(zeros), self.zeros_error, (float(low), float(high)), METHOD)
 
+    def num_items(self, profile: Profile) -> Estimate:
+        """Return n of the released profile with its 95 % interval."""
+        if self.items_interval is None:
+            return _unknown(profile.n, _NO_ITEMS_INTERVAL if self.has_k_plus_intervals else self.why_unknown)
+        low, high = (float(end) for end in self.items_interval)
+        ends = min(low, float(profile.n)), max(high, float(profile.n))
+        method = METHOD if self.band is None else BAND_METHOD
+        return Estimate(float(profile.n), (ends[1] - ends[0]) / (2 * NORMAL_95), ends, method)
+
     def _estimate(
         self, value: int, level: int, found: Ends, errors: NDArray[np.float64], band: KPlusBand | PrevalenceBand | None
     ) -> Estimate:
@@ -309,6 +328,7 @@ def simulate_error(
 
     Examples
     --------
+    >>> from anonhist.profiles import Profile
     >>> class AddsOneItem:
     ...     def simulate(self, profile, *, size, rng):
     ...         return [Profile.from_counts([*profile.partition(), 1])] * size
@@ -329,13 +349,13 @@ def simulate_error(
     if drawn is None:
         drawn = draw_runs(mechanism, profile, zeros, size=runs, rng=rng, with_misfit=misfit is not None, progress=first)
         first = None
-    found = [_errors(profile, zeros, drawn, levels, misfit=misfit, progress=first)]
+    found = [errors_of_runs(profile, zeros, drawn, levels, misfit=misfit, progress=first)]
     if profile.n:
         nothing, silent = nothing_like(profile, zeros)
         if of_nothing is None:
             of_nothing = draw_runs(mechanism, nothing, silent, size=runs, rng=rng, progress=rest)
             rest = None
-        found.append(_errors(nothing, silent, of_nothing, levels, misfit=None, progress=rest))
+        found.append(errors_of_runs(nothing, silent, of_nothing, levels, misfit=None, progress=rest))
     roots = np.max([each.roots for each in found], axis=0)
     zeros_error = None if zeros is None else max(each.zeros for each in found)
     means = [float(np.mean(each.distances)) for each in found]
@@ -346,6 +366,10 @@ def simulate_error(
         expected, runs, levels, roots[0], roots[1], zeros_error, runs_fall_short=runs_fall_short(mechanism)
     )
     error = _with_bands(error, evidence)
+    if error.items_interval is None and error.has_k_plus_intervals:
+        off = widening_factor(runs) * max(each.items for each in found)
+        low, high = whole_interval(profile.n, off)
+        error = replace(error, items_interval=(int(low), min(int(high), MAX_ITEMS)))
     if evidence is None or evidence.prevalences is None:
         return error
     return _not_below_bands(error, profile, zeros, is_smooth=evidence.misfit is None)
@@ -356,6 +380,7 @@ def levels_of(profile: Profile) -> NDArray[np.int64]:
 
     Examples
     --------
+    >>> from anonhist.profiles import Profile
     >>> levels_of(Profile.from_counts([5, 3])).tolist()
     [1, 3, 4, 5, 6]
     """
@@ -380,7 +405,13 @@ def _with_bands(error: ReleaseError, evidence: Evidence | None) -> ReleaseError:
     """Return errors with the intervals that follow from noisy values, where these were kept."""
     if evidence is None:
         return error
-    return replace(error, band=evidence.band, prevalence_band=evidence.prevalences, zeros_interval=evidence.zeros)
+    return replace(
+        error,
+        band=evidence.band,
+        prevalence_band=evidence.prevalences,
+        zeros_interval=evidence.zeros,
+        items_interval=evidence.items,
+    )
 
 
 def _not_below_bands(error: ReleaseError, profile: Profile, zeros: int | None, *, is_smooth: bool) -> ReleaseError:
@@ -405,66 +436,6 @@ def _not_below_bands(error: ReleaseError, profile: Profile, zeros: int | None, *
         k_plus_errors=np.maximum(error.k_plus_errors, bands[1]) if is_smooth else error.k_plus_errors,
         zeros_error=of_zeros,
     )
-
-
-@dataclass(frozen=True)
-class _Errors:
-    """Root mean square errors of φ_r and φ_{r+} at the levels, the distance of each run, the error of φ_0."""
-
-    roots: NDArray[np.float64]
-    distances: NDArray[np.float64]
-    zeros: float
-
-
-def _errors(
-    profile: Profile,
-    zeros: int | None,
-    drawn: Iterable[Run],
-    levels: NDArray[np.int64],
-    *,
-    misfit: float | None,
-    progress: Callable[[float], None] | None,
-) -> _Errors:
-    truth = _table(profile, levels)
-    squares = np.zeros(truth.shape)
-    distances: list[float] = []
-    misfits: list[float] = []
-    square = 0.0
-    for run in drawn:
-        distances.append(float(sorted_l1(profile, run.profile)))
-        squares += (_table(run.profile, levels) - truth).astype(np.float64) ** 2
-        square += float((run.zeros or 0) - (zeros or 0)) ** 2
-        if run.misfit is not None:
-            misfits.append(run.misfit)
-        if progress is not None:
-            progress(len(distances) / (len(distances) + 1))
-    if progress is not None:
-        progress(1.0)
-    runs = len(distances)
-    # If the noisy values are farther from their fit than in runs on it, the data have another shape, and the error of
-    # the fit is larger by the difference.
-    more = max(0.0, misfit - float(np.mean(misfits))) if misfit is not None and misfits else 0.0
-    mean = float(np.mean(distances))
-    factor = 1 + more / mean if mean else 1.0
-    return _Errors(factor * np.sqrt(squares / runs), np.array(distances) + more, factor * (square / runs) ** 0.5)
-
-
-def _table(profile: Profile, levels: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return φ_r and φ_{r+} at the levels, shape (2, v)."""
-    return np.stack((prevalences_at(profile, levels), profile.cumulative_prevalence(levels)))
-
-
-def prevalences_at(profile: Profile, counts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return φ_r at some counts.
-
-    Examples
-    --------
-    >>> prevalences_at(Profile.from_counts([5, 3, 3]), np.array([3, 4, 9])).tolist()
-    [2, 0, 0]
-    """
-    at = np.searchsorted(profile.counts, counts)
-    is_count = np.append(profile.counts, 0)[at] == counts
-    return np.asarray(np.where(is_count, np.append(profile.prevalences, 0)[at], 0), dtype=np.int64)
 
 
 def _widen_to_hold(values: NDArray[np.int64], low: NDArray[np.int64], high: NDArray[np.int64]) -> Ends:

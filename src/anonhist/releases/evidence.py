@@ -31,9 +31,9 @@ class _Band:
     def __post_init__(self) -> None:
         """Check the arrays."""
         ends, lows, highs = self.ends, self.lows, self.highs
-        if not ends.shape == lows.shape == highs.shape or bool(np.any(ends[1:] <= ends[:-1])):
+        if not ends.shape == lows.shape == highs.shape or (ends[1:] <= ends[:-1]).any():
             raise DataError("A band must have as many lows and highs as ends, and the ends must ascend.")
-        if bool(np.any(ends < 1) | np.any(lows < 0) | np.any(lows > highs)):
+        if (ends < 1).any() or (lows < 0).any() or (lows > highs).any():
             raise DataError("Each step of a band must be an interval of whole numbers from 0 on.")
 
     def at(self, counts: ArrayLike) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -91,7 +91,7 @@ class KPlusBand(_Band):
     def __post_init__(self) -> None:
         """Check also that nothing increases."""
         super().__post_init__()
-        if any(bool(np.any(side[1:] > side[:-1])) for side in (self.lows, self.highs)):
+        if any((side[1:] > side[:-1]).any() for side in (self.lows, self.highs)):
             raise DataError("The bounds of a band of φ_{k+} must be descending.")
 
 
@@ -138,12 +138,15 @@ class Evidence:
         release. None if runs are enough.
     zeros
         Both ends of an interval for φ_0, if that is released and smoothed.
+    items
+        Both ends of an interval for n, the number of items. None if runs are enough.
     """
 
     band: KPlusBand
     misfit: float | None = None
     prevalences: PrevalenceBand | None = None
     zeros: tuple[int, int] | None = None
+    items: tuple[int, int] | None = None
 
 
 @runtime_checkable

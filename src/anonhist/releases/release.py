@@ -16,12 +16,14 @@ from anonhist.profiles.whole import MAX_ITEMS
 from anonhist.properties.statement import Holds, Statement
 from anonhist.releases.error import ReleaseError, simulate_error
 from anonhist.releases.known_labels import never_occurring
+from anonhist.releases.own_number import released_on_its_own
 from anonhist.releases.protocols import BoundsDegrees, runs_fall_short, simulation_work, simulations_of
 from anonhist.releases.runs import Run, draw_runs, generator_of, nothing_like, part_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from anonhist.accounting import Receipt
     from anonhist.privacy import Guarantee
     from anonhist.profiles import Profile
     from anonhist.properties.estimate import Estimate
@@ -36,6 +38,8 @@ if TYPE_CHECKING:
 _MOST_KEPT = 2**23
 # The progress when runs on no data are drawn, and when all are.
 _ON_NOTHING, _DRAWN = 0.35, 0.9
+_NOT_BOUNDED = "users with more than {:,} items had none of their items left out"
+_EDGES_LEFT_OUT = "edges were left out until no node had more than {:,}"
 _SIMULATED = ("_simulated_runs", "_simulated_nothing")
 
 
@@ -78,10 +82,12 @@ class Release(Shown, Tabular, Saved):
     excess
         For users, what the bound on their items left out, if a share of the budget was spent on it.
     items
-        n, if the mechanism released it in a separate step: a whole number ≥ 0; see :attr:`n`.
+        n, if the mechanism released it in a separate step: a whole number ≥ 0; see :meth:`num_items`.
     zeros
         φ_0, the number of labels of count zero, such as nodes without an edge, if it is released or follows from public
         numbers: a whole number ≥ 0. ``prevalence(0)`` gives it with its interval.
+    receipt
+        Where the release was charged, if a ledger keeps account.
     evidence
         What the noisy values show besides the profile, if the mechanism keeps it; :attr:`error` uses it.
 
@@ -123,6 +129,7 @@ class Release(Shown, Tabular, Saved):
     zeros: Converted[SupportsIndex | None, int | None] = converted(
         optional(partial(_released_number, name="zeros")), default=None
     )
+    receipt: Receipt | None = None
     evidence: Evidence | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
@@ -192,10 +199,6 @@ class Release(Shown, Tabular, Saved):
         """Return the number of zeros of each of those runs; None if no such number is released."""
         return tuple(run.zeros for run in self._runs(None))
 
-    def resimulate_nothing(self) -> tuple[Profile, ...]:
-        """Return as many runs of the mechanism on the empty profile: noise alone."""
-        return tuple(run.profile for run in self._runs_on_nothing(None))
-
     def _runs_on_nothing(self, progress: Callable[[float], None] | None) -> tuple[Run, ...]:
         def simulate() -> tuple[Run, ...]:
             nothing, silent = nothing_like(self.profile, self.zeros)
@@ -224,6 +227,8 @@ class Release(Shown, Tabular, Saved):
 
     def _error(self, progress: Callable[[float], None] | None) -> ReleaseError:
         def simulate() -> ReleaseError:
+            if not self._num_runs:
+                return ReleaseError.without_runs(self.evidence)
             nothing = self._runs_on_nothing(part_of(progress, 0.0, _ON_NOTHING)) if self.profile.n else ()
             is_kept = self._num_runs * len(self.profile) <= _MOST_KEPT
             # If they are not kept, they are measured as they are drawn.
@@ -270,6 +275,31 @@ class Release(Shown, Tabular, Saved):
             return self.mechanism.max_degree
         return self.guarantee.unit.max_count
 
+    def num_items(self) -> Estimate:
+        """Return :attr:`n`, how many items there are, with a 95 % interval.
+
+        It is for the data after they were bounded: of a release for users, the items that count; for labels, counts up
+        to the cap. With node privacy it has only a lower end, since edges were left out.
+
+        Examples
+        --------
+        >>> from anonhist.mechanisms import FrobeniusMechanism
+        >>> from anonhist.profiles import Profile
+        >>> print(FrobeniusMechanism(20).release(Profile.from_counts([5, 3, 3])).num_items())
+        11 ± 0 (95 % interval 11 to 11)
+        """
+        if self.items is not None:
+            return released_on_its_own(self.items, self.guarantee)
+        found, unit = self._interval_source.num_items(self.profile), self.guarantee.unit
+        if unit.max_items is not None:
+            return replace(found, assumes=_NOT_BOUNDED.format(unit.max_items))
+        if unit.max_count is not None:
+            return replace(found, assumes=f"no label has more than {unit.max_count:,} items: more were not counted")
+        if self.largest_count is None or found.statement.holds is not Holds.BOTH:
+            return found
+        why = _EDGES_LEFT_OUT.format(self.largest_count)
+        return replace(found, interval=(found.interval[0], math.inf), statement=Statement(Holds.AT_LEAST, why))
+
     def prevalence(self, count: int, *, alphabet_size: int | None = None) -> Estimate:
         """Return φ_r, how many labels have exactly this count, with a 95 % interval.
 
@@ -312,9 +342,7 @@ class Release(Shown, Tabular, Saved):
         """Restrict an estimate to what is known if data were bounded before noise was added."""
         unit, largest = self.guarantee.unit, self.largest_count
         if unit.max_items is not None:
-            return replace(
-                found, assumes=f"users with more than {unit.max_items:,} items had none of their items left out"
-            )
+            return replace(found, assumes=_NOT_BOUNDED.format(unit.max_items))
         if largest is None or (unit.max_count is not None and count <= largest):
             return found
         if unit.max_count is not None:
@@ -322,7 +350,7 @@ class Release(Shown, Tabular, Saved):
             capped, why = self.k_plus(largest), f"counts of {largest:,} or more were merged"
             holds = Holds.AT_MOST if capped.statement.holds is Holds.BOTH else Holds.NONE
             return replace(found, interval=(0.0, capped.interval[1]), statement=Statement(holds, why))
-        why, low = f"edges were left out until no node had more than {largest:,}", found.interval[0]
+        why, low = _EDGES_LEFT_OUT.format(largest), found.interval[0]
         if count > largest:
             return replace(found, interval=(0.0, math.inf), statement=Statement(Holds.NONE, why))
         if or_more and found.statement.holds is Holds.BOTH:

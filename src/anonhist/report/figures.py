@@ -99,7 +99,7 @@ def say_empty(axes: Axes, text: str = "the released profile is empty") -> None:
     axes.text(0.5, 0.5, text, ha="center", va="center", transform=axes.transAxes, color=INK)
 
 
-def add_legend(axes: Axes, *, handle_length: float = 1.4) -> None:
+def add_legend(axes: Axes, *, handle_length: float = 1.4, size: float = 9.5) -> None:
     """Name what is drawn, above the axes: no corner of them is free in every release."""
     axes.legend(
         loc="lower left",
@@ -108,7 +108,7 @@ def add_legend(axes: Axes, *, handle_length: float = 1.4) -> None:
         ncols=2,
         frameon=False,
         labelcolor=INK,
-        fontsize=9.5,
+        fontsize=size,
         columnspacing=1.2,
         handlelength=handle_length,
     )

@@ -10,7 +10,7 @@ import numpy as np
 
 from anonhist.properties.guessing.covered import covered_share, round_grid
 from anonhist.properties.levels import widening_factor
-from anonhist.releases.whole_interval import NORMAL_95, whole_interval
+from anonhist.releases.whole_interval import NORMAL_95
 from anonhist.report.figures import BAND, BLUE, add_legend, canvas, mark_shares, say_empty, scale_across
 from anonhist.report.hover import Hover
 from anonhist.report.wording import interval
@@ -38,9 +38,6 @@ class Guessing:
         ``λ_β``, the share of the released items that they cover, in [0, 1].
     band : tuple of ndarray of float64, shape (v,)
         The ends of 95 % intervals for the share in the data; 0 and infinity where nothing is known.
-    items_interval
-        A 95 % interval for the number of items, at least what noise alone makes of no data; 0 and infinity where runs
-        tell nothing.
     is_known
         Whether anything is known of how far off the curve is.
     """
@@ -48,7 +45,6 @@ class Guessing:
     labels: NDArray[np.int64]
     share: NDArray[np.float64]
     band: tuple[NDArray[np.float64], NDArray[np.float64]]
-    items_interval: tuple[float, float]
     is_known: bool
 
     @classmethod
@@ -70,13 +66,11 @@ class Guessing:
         labels = np.array(round_grid(total, points=_POINTS), dtype=np.int64)
         share = covered_share(profile, labels)
         error = release.error
-        # Intervals for φ_{k+} stand without runs, too; the number of items is told by runs alone.
-        items = _items_interval(release) if error.simulations and error.has_k_plus_intervals else (0.0, math.inf)
         if error.band is not None:
-            return cls(labels, share, _from_k_plus(error, profile, labels), items, is_known=True)
+            return cls(labels, share, _from_k_plus(error, profile, labels), is_known=True)
         if error.why_unknown:
             nothing = np.zeros(share.shape), np.full(share.shape, np.inf)
-            return cls(labels, share, nothing, items, is_known=False)
+            return cls(labels, share, nothing, is_known=False)
         drawn = release.resimulate()
         squares = np.zeros(labels.size)
         for simulated in drawn:
@@ -89,7 +83,7 @@ class Guessing:
             half, farthest(share, items=profile.n, distance=math.inf if expected is None else expected[1])
         )
         band = np.maximum(share - half, 0.0), np.minimum(share + half, 1.0)
-        return cls(labels, share, band, items, is_known=True)
+        return cls(labels, share, band, is_known=True)
 
     @property
     def hover(self) -> Hover:
@@ -130,16 +124,6 @@ def farthest(share: NDArray[np.float64], *, items: int, distance: float) -> NDAr
     if not distance < items:
         return np.ones(share.shape)
     return np.asarray(np.minimum(1.0, distance * np.maximum(share, 1 - share) / (items - distance)))
-
-
-def _items_interval(release: Release) -> tuple[float, float]:
-    """Return a 95 % interval for the number of items, from runs on what was released and on no data."""
-    profile, drawn, of_nothing = release.profile, release.resimulate(), release.resimulate_nothing()
-    # What was released does not show how much of it is noise alone: see anonhist.releases.error.
-    square = math.fsum(float(one.n - profile.n) ** 2 for one in drawn) / len(drawn)
-    nothing_square = math.fsum(float(one.n) ** 2 for one in of_nothing) / len(of_nothing)
-    low, high = whole_interval(profile.n, widening_factor(len(drawn)) * max(square, nothing_square) ** 0.5)
-    return float(low), float(high)
 
 
 def _from_k_plus(

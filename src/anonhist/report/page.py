@@ -69,7 +69,7 @@ def _main(release: Release, command: str | None, page: ProfilePage) -> str:
     return template("page.html").substitute(
         {name: escape(text) for name, text in words.items()},
         **released_parts(release, command, again=page.again, noun="counts", file="release.csv"),
-        cards="".join(card(*each) for each in _cards(release, guessing)),
+        cards="".join(card(*each) for each in _cards(release)),
         promised=promised(
             guarantee,
             meaning=[*([everyone] if everyone else []), *for_one_person(guarantee)],
@@ -93,10 +93,10 @@ def _main(release: Release, command: str | None, page: ProfilePage) -> str:
     )
 
 
-def _cards(release: Release, guessing: Guessing) -> list[tuple[str, str]]:
+def _cards(release: Release) -> list[tuple[str, str]]:
     """Return the numbers that are told first, each with what it is."""
     profile, guarantee = release.profile, release.guarantee
-    low, high = guessing.items_interval if release.items is None else wording.interval_of_items(release)
+    many_items = wording.with_interval(wording.interval(*release.num_items().interval))
     counted = "" if release.items is None else f", released as a number of its own; the profile has {profile.n:,}"
     limit = guarantee.unit.max_count
     capped = "" if limit is None else f", each label counted at most {limit:,} times"
@@ -106,7 +106,7 @@ def _cards(release: Release, guessing: Guessing) -> list[tuple[str, str]]:
         (f"{profile.num_labels:,}", f"different labels released; {reached}"),
         (
             f"{release.n:,}",
-            f"items of these labels{capped}{counted}; {wording.with_interval(wording.interval(low, high))}",
+            f"items of these labels{capped}{counted}; {many_items}",
         ),
         (f"ε = {short_decimal(guarantee.epsilon)}", f"the whole privacy budget, for {guarantee.unit}"),
         (wording.expected_error(release.error), error),

@@ -9,7 +9,9 @@ from anonhist.local.surveys.estimate import FrequencyEstimate
 from anonhist.mechanisms import METRICS, Comparison
 from anonhist.properties.curve import Curve
 from anonhist.releases import Release
+from anonhist.releases.cumulative import CumulativeRelease
 from anonhist.releases.grouped import GroupedRelease
+from anonhist.releases.grouped_cumulative import GroupedCumulativeRelease
 from anonhist.report.comparison.figures import comparison_figure
 from anonhist.report.comparison.page import write_comparison
 from anonhist.report.curve.figures import curve_figure
@@ -19,6 +21,9 @@ from anonhist.report.groups.page import write_groups
 from anonhist.report.kinds import view_of
 from anonhist.report.local.figures import frequencies_figure
 from anonhist.report.local.page import write_frequencies
+from anonhist.report.windows.figures import windows_figure
+from anonhist.report.windows.groups_page import write_window_groups
+from anonhist.report.windows.page import write_windows
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,12 +34,13 @@ if TYPE_CHECKING:
     from anonhist.profiles import Profile
 
 
-def plot(shown: Release | Curve | FrequencyEstimate | Comparison) -> Figure:
-    """Draw a release, a curve, an estimate of frequencies, or a comparison of mechanisms.
+def plot(shown: Release | CumulativeRelease | Curve | FrequencyEstimate | Comparison) -> Figure:
+    """Draw a release, also of cumulative windows, a curve, an estimate of frequencies, or a comparison of mechanisms.
 
     Of a release, the prevalences φ_r against the count r, both on log scales, with 95 % intervals; of large profiles
     some 400 counts, evenly spread on the log scale and chosen by their place alone. Of released degrees, the share of
-    the nodes with at least each degree, with its band. Of a curve, its values with their band, dashed where they are
+    the nodes with at least each degree, with its band. Of cumulative windows, a line for each threshold over the days,
+    with its band. Of a curve, its values with their band, dashed where they are
     extrapolated. Of an estimate, the shares of at most 30 values with their intervals, those significantly above
     zero first. Of a comparison, the mean of its first metric against ε, a line for each mechanism. Matplotlib is loaded
     when this is first called; pyplot never is. A notebook shows the figure as the last expression of a cell, once,
@@ -60,6 +66,8 @@ def plot(shown: Release | Curve | FrequencyEstimate | Comparison) -> Figure:
         return curve_figure(shown)
     if isinstance(shown, Release):
         return view_of(shown).figure(shown)
+    if isinstance(shown, CumulativeRelease):
+        return windows_figure(shown)
     if isinstance(shown, FrequencyEstimate):
         return frequencies_figure(shown)
     if isinstance(shown, Comparison):
@@ -68,7 +76,13 @@ def plot(shown: Release | Curve | FrequencyEstimate | Comparison) -> Figure:
 
 
 def write_report(
-    shown: Release | GroupedRelease | Curve | FrequencyEstimate | Comparison,
+    shown: Release
+    | GroupedRelease
+    | CumulativeRelease
+    | GroupedCumulativeRelease
+    | Curve
+    | FrequencyEstimate
+    | Comparison,
     path: str | Path,
     *,
     title: str | None = None,
@@ -77,7 +91,7 @@ def write_report(
     overwrite: bool = False,
     not_private_truth: Profile | Graph | Degrees | None = None,
 ) -> None:
-    """Write a page about a release, also of groups, a curve, an estimate of frequencies or a comparison of mechanisms.
+    """Write a page about a release of any kind, a curve, an estimate of frequencies or a comparison of mechanisms.
 
     It says what it is, what was promised, and how far off it may be.
 
@@ -125,7 +139,13 @@ def write_report(
 
 
 def write_sheet(
-    shown: Release | GroupedRelease | Curve | FrequencyEstimate | Comparison,
+    shown: Release
+    | GroupedRelease
+    | CumulativeRelease
+    | GroupedCumulativeRelease
+    | Curve
+    | FrequencyEstimate
+    | Comparison,
     sheet: Sheet,
     *,
     not_private_truth: Profile | Graph | Degrees | None = None,
@@ -137,6 +157,10 @@ def write_sheet(
         raise UsageError("`not_private_truth` applies only to releases of degrees; leave it out.")
     elif isinstance(shown, GroupedRelease):
         write_groups(shown, sheet)
+    elif isinstance(shown, CumulativeRelease):
+        write_windows(shown, sheet)
+    elif isinstance(shown, GroupedCumulativeRelease):
+        write_window_groups(shown, sheet)
     elif isinstance(shown, Curve):
         write_curve(shown, sheet)
     elif isinstance(shown, FrequencyEstimate):
@@ -149,7 +173,7 @@ def write_sheet(
 
 def _error(shown: object) -> UsageError:
     message = (
-        "A Release, a GroupedRelease, a Curve, a FrequencyEstimate or a Comparison is needed, such as "
-        f"rarefaction_curve(profile), not {kind_of(shown)}."
+        "A Release, a GroupedRelease, a CumulativeRelease, a Curve, a FrequencyEstimate or a Comparison is needed, "
+        f"such as rarefaction_curve(profile), not {kind_of(shown)}."
     )
     return UsageError(message)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from anonhist.properties.statement import Holds
 from anonhist.report.kinds import view_of
 from anonhist.report.promise import any_user
 from anonhist.report.remarks import remarks
@@ -33,16 +34,18 @@ def facts(release: Release) -> list[tuple[str, str]]:
         if runs
         else "not simulated (0 simulations), so there is no expected error and no interval based on one."
     )
-    own = "" if release.items is None else f" Released on its own: {words.many_items(release.items)}."
+    items, own, between = words.many_items(profile.n), "", _between(release.num_items())
+    if release.items is None:
+        items += between
+    else:
+        own = f" Released on its own: {words.many_items(release.items)}{between}."
     silent = "" if release.zeros is None else f", and {words.many_labels(release.zeros)} without any"
     capped = "" if unit.max_count is None else f", each label counted at most {many(unit.max_count, 'time')}"
     # Noise makes labels where there are few: the number is not said without what it is worth.
     # Of degrees that were bounded: that many of them, as in the table.
-    reached = release.error.k_plus(profile, 1).interval
-    between = f" (95 % interval {interval(*reached)})" if release.error.has_k_plus_intervals else ""
-    labels = f"{words.many_labels(profile.num_labels)}{between}{silent}"
+    labels = words.many_labels(profile.num_labels) + _between(release.error.k_plus(profile, 1)) + silent
     return [
-        ("Released", f"{words.many_items(profile.n)} of {labels}{capped}.{own}"),
+        ("Released", f"{items} of {labels}{capped}.{own}"),
         *view_of(release).facts(release),
         *promise_lines(release.guarantee),
         *([("Users", everyone)] if (everyone := any_user(release)) else []),
@@ -51,6 +54,10 @@ def facts(release: Release) -> list[tuple[str, str]]:
         *remarks(release),
         *([("Arithmetic", f"{clause}.")] if (clause := free_arithmetic(release.guarantee)) else []),
     ]
+
+
+def _between(found: Estimate) -> str:
+    return "" if found.statement.holds is not Holds.BOTH else f" (95 % interval {interval(*found.interval)})"
 
 
 def rows(release: Release) -> list[tuple[str, Estimate]]:

@@ -236,26 +236,6 @@ def percent(share: float) -> str:
     return f"{100 * share:,.{min(places, 12)}f} %"
 
 
-def interval_of_items(release: Release) -> tuple[float, float]:
-    """Return a 95 % interval for n where it was released on its own: its noise has a public rate.
-
-    Two-sided geometric noise of rate γ is farther than B from zero with a chance of ``2p^(B+1)/(1 + p)``, p = e^(−γ).
-
-    Examples
-    --------
-    >>> from anonhist.mechanisms import PrivHistMechanism
-    >>> from anonhist.profiles import Profile
-    >>> low, high = interval_of_items(PrivHistMechanism(1).release(Profile.from_counts([2000, 10])))
-    >>> high - low
-    300.0
-    """
-    guarantee = release.guarantee
-    l1_sensitivity = guarantee.unit.max_distance * guarantee.relation.distance
-    rate = float(guarantee.spending[0][1] / l1_sensitivity)
-    reach = max(1, math.ceil(-math.log(0.025 * (1 + math.exp(-rate))) / rate) - 1)
-    return max(0.0, float(release.n - reach)), float(release.n + reach)
-
-
 def method_text(title: str, estimate: Estimate) -> str:
     """Return the method, after the number that was asked with."""
     number = title.partition(", ")[2]

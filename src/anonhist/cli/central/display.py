@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TextIO
 
 from anonhist.cli.central.plot import terminal_plot
+from anonhist.cli.charging import write_charged
 from anonhist.cli.output import say_line, tell_of_epsilon
 from anonhist.cli.tables import console_on, table_of
 from anonhist.report.summary import facts, rows
@@ -15,14 +16,22 @@ from anonhist.report.wording import interval
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from anonhist.accounting.recording import Recorded, Unrecorded
     from anonhist.cli.destinations import Destination
     from anonhist.releases import Release
 
 
-def write_release(released: Release, destination: Destination, *, not_private_truth: Any = None) -> None:
-    """Write a release, and tell a person of it."""
-    destination.write(
-        released, partial(show_summary, released), log=partial(_log, released), not_private_truth=not_private_truth
+def write_release(
+    released: Release, destination: Destination, recorded: Recorded | Unrecorded, *, not_private_truth: Any = None
+) -> None:
+    """Write a release, complete its charge, and tell a person of both."""
+    write_charged(
+        released,
+        destination,
+        recorded,
+        say=partial(show_summary, released),
+        log=partial(_log, released),
+        not_private_truth=not_private_truth,
     )
 
 

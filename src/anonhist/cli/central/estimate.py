@@ -7,13 +7,14 @@ import sys
 from functools import partial
 from inspect import signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
 from anonhist.catalogue import load
 from anonhist.catalogue.properties import OPTIONS, PROPERTIES
 from anonhist.cli.arguments import command_to_publish, whole_number
+from anonhist.cli.charging import CHARGING, UNCHARGED, charging_options, say_account
 from anonhist.cli.decorators import OneOf, WholeNumber, catalogue_options, given_options, option_word
 from anonhist.cli.options import epsilon_option, level_option, output_options, protection_options, reading_options
 from anonhist.cli.output import say_line
@@ -26,7 +27,9 @@ from anonhist.privacy import PrivacyUnit
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from anonhist.accounting.recording import Price
     from anonhist.cli.arguments import Protection
+    from anonhist.cli.charging import AskedAccount
     from anonhist.cli.destinations import Outputs
     from anonhist.profiles import Profile
     from anonhist.properties.estimate import Estimate, Estimates
@@ -52,11 +55,12 @@ _UNBOUNDED = ("chao-shen", "pml", "chao1", "chao1-inext", "ace", "chao-lee")
 # and so are the methods.
 _RELEASED = (*READING, "epsilon", *PROTECTED)
 _ASKED = (*(name for name in OPTIONS if name != "method"), "level")
-_OF_PRIVATE = ("unit", "relation", "known_items")
+_OF_PRIVATE = ("unit", "relation", "known_items", *CHARGING)
 _SECTIONS = {
     "Estimate": (*OPTIONS, "level"),
     "Input": (*READING, "group"),
     "Privacy, for a private estimate": ("epsilon", *PROTECTED, "known_items"),
+    "Ledger, for a private estimate": CHARGING,
     "Output": ("output", "force", "quiet"),
 }
 _EXAMPLES = """
@@ -116,6 +120,7 @@ class _PropertyName(OneOf):
     metavar="N",
     help="The exact number of items, if it is public; otherwise a third of epsilon may be spent estimating it.",
 )
+@charging_options
 @output_options(also_printed=" and the warning that estimates are not private")
 def estimate(
     *,
@@ -128,44 +133,74 @@ def estimate(
     epsilon: str | None,
     protection: Protection,
     known_items: int | None,
+    account: AskedAccount,
     outputs: Outputs,
 ) -> None:
     """Check everything that can be checked, then read, estimate, print and write; the help is above."""
     options = _own_options(own)
     context = click.get_current_context()
     if epsilon is None:
-        for option in given_options(context, _OF_PRIVATE):
-            raise UsageError(f"{option} applies only to private estimates: add --epsilon, or leave it out.")
+        _refuse_options_of_private(context)
+        account = UNCHARGED
         ask = _question(property_, options, level)
     else:
-        promise = {"epsilon": epsilon, "relation": protection.relation}
+        # It is charged here, before the data are read.
+        promise = {"epsilon": epsilon, "relation": protection.relation, "ledger": ""}
         if known_items is not None:
             promise["known_items"] = known_items
         ask = _private_question(property_, options, level, promise)
+    account.check()
     destination = outputs.for_table(source, what="Estimates are")
 
     from anonhist.cli.central.estimate_display import log, say
     from anonhist.profiles import Profile
+    from anonhist.releases.content import estimates_digest
 
     # Of no data nothing can be told, but what is impossible is refused, before any are read.
-    ask(Profile([], [], unit=protection.unit or PrivacyUnit.item()), None)
+    _, of_nothing = ask(Profile([], [], unit=protection.unit or PrivacyUnit.item()), None)[0]
     data: Profile | Release | None = released_source(source, group)
     if data is not None and epsilon is not None:
         raise UsageError("The source is a release, and estimates from it are already private: leave --epsilon out.")
     if data is None and epsilon is None:
         say_line(f"Warning: {NOT_PRIVATE}", sys.stderr, bold=True, fg="red")
-    with reading_bars("Estimating", quiet=outputs.quiet, is_private=data is None) as bars:
-        if data is None:
-            data = profile_of_source(source, reading, protection, bars)
-        found = ask(data, bars.working)
-    destination.write(found, partial(say, found), log=partial(log, found))
-    if epsilon is None or outputs.quiet:
-        return
+    with account.charged(lambda: _price(property_, options, of_nothing)) as recorded:
+        with reading_bars("Estimating", quiet=outputs.quiet, is_private=data is None) as bars:
+            if data is None:
+                with recorded.reading():
+                    data = profile_of_source(source, reading, protection, bars)
+            found = ask(data, bars.working)
+
+        def say_all(stream: TextIO) -> None:
+            say(found, stream)
+            if epsilon is not None:
+                say_account(recorded, stream)
+
+        complete = partial(recorded.complete, partial(estimates_digest, found))
+        destination.write(found, say_all, log=partial(log, found), complete=complete)
+    if epsilon is not None and not outputs.quiet:
+        _say_notes(found, protection, context)
+
+
+def _refuse_options_of_private(context: click.Context) -> None:
+    for option in given_options(context, _OF_PRIVATE):
+        raise UsageError(f"{option} applies only to private estimates: add --epsilon, or leave it out.")
+
+
+def _say_notes(found: Estimates, protection: Protection, context: click.Context) -> None:
+    """Say what the interval of a private estimate leaves out, and whether a release would have a shorter one."""
     if protection.max_per_user is not None:
         say_line(_BOUNDED.format(bound=protection.max_per_user), sys.stderr)
     if _sampling_is_most(found[0][1]):
         release, estimate = commands_by_release(context)
         say_line(_BY_RELEASE.format(release=release, estimate=estimate), sys.stderr)
+
+
+def _price(name: str, options: dict[str, Any], of_nothing: Estimate) -> Price:
+    """Return what a private estimate costs, by one of no data, which has the same guarantee."""
+    from anonhist.accounting.recording import Price
+
+    assert of_nothing.guarantee is not None  # noqa: S101  # it is private
+    return Price(of_nothing.guarantee, f"private estimate of {name}", {key: str(each) for key, each in options.items()})
 
 
 def commands_by_release(context: click.Context) -> tuple[str, str]:

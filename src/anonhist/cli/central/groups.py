@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import sys
 from functools import partial
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
 import click
 
+from anonhist.catalogue.levels import Levels
+from anonhist.cli.charging import write_charged
 from anonhist.cli.decorators import WholeNumber, as_one
 from anonhist.cli.output import say_line, tell_of_epsilon
-from anonhist.cli.reading import reading_bars
+from anonhist.cli.reading import reading_bars, refuse_release
 from anonhist.cli.tables import console_on, table_of
 from anonhist.errors import UsageError
 from anonhist.privacy import parse_epsilon
@@ -19,10 +22,21 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from anonhist.cli.arguments import Protection
+    from anonhist.cli.charging import AskedAccount
     from anonhist.cli.destinations import Outputs
     from anonhist.releases.grouped import GroupedRelease
 
-GROUPING = ("by", "groups", "find_groups", "find_share", "max_groups_per_label", "max_groups_per_user", "other_group")
+GROUPING = (
+    "by",
+    "groups",
+    "find_groups",
+    "find_share",
+    "max_groups_per_label",
+    "max_groups_per_user",
+    "other_group",
+    "levels",
+    "level_shares",
+)
 # So many groups are shown on a terminal.
 _SHOWN = 40
 _NOT_FOR_GROUPS = "{option} does not apply to a release of groups (--by); leave it out."
@@ -37,10 +51,20 @@ class Asked(NamedTuple):
     max_groups_per_label: int | None
     max_groups_per_user: int | None
     other_group: str | None
+    levels: Levels | None
+    level_shares: tuple[Fraction, ...]
 
     @classmethod
     def of(
-        cls, *, by: str | None, groups: str | None, find_groups: bool, find_share: str | None, **others: Any
+        cls,
+        *,
+        by: str | None,
+        groups: str | None,
+        find_groups: bool,
+        find_share: str | None,
+        levels: str | None,
+        level_shares: str | None,
+        **others: Any,
     ) -> Asked | None:
         """Return what the options ask for; None where no groups are wanted."""
         if by is None:
@@ -48,6 +72,8 @@ class Asked(NamedTuple):
                 "groups": groups,
                 "find-groups": find_groups,
                 "find-share": find_share,
+                "levels": levels,
+                "level-shares": level_shares,
                 **others,
             }.items():
                 if value:
@@ -63,7 +89,20 @@ class Asked(NamedTuple):
         share = parse_epsilon(find_share or "0.1", name="find_share") if find_groups else None
         if share is not None and share >= 1:
             raise UsageError("--find-share must be a share of epsilon below 1, such as 0.1.")
-        return cls(tuple(name.strip() for name in by.split(",")), groups, share, **others)
+        from anonhist.mechanisms.grouping import parse_level_shares
+        from anonhist.profiles.levels import parse_levels
+
+        columns = tuple(name.strip() for name in by.split(","))
+        asked = parse_levels(levels)
+        given = None if level_shares is None else level_shares.split(",")
+        return cls(
+            columns,
+            groups,
+            share,
+            levels=asked,
+            level_shares=parse_level_shares(given, asked, columns=len(columns)),
+            **others,
+        )
 
 
 grouping_options = as_one(
@@ -71,13 +110,15 @@ grouping_options = as_one(
     click.option(
         "--by",
         metavar="COLUMN,…",
-        help="Columns whose values make groups: release a profile for each. Dates: 'day(COLUMN)' or 'month(COLUMN)'.",
+        help="Columns whose values make groups: release a profile for each. Dates: 'day(COLUMN)', 'week(COLUMN)' or "
+        "'month(COLUMN)'.",
     ),
     click.option(
         "--groups",
         metavar="LIST",
         help="With --by: groups to release, which must be public: a file with these columns, names such as DE,FR, or "
-        "days such as 2026-11-01..2026-11-30. Rows of other groups are left out.",
+        "days such as 2026-11-01..2026-11-30 (all weeks or months with one of them, too). Rows of other groups are "
+        "left out.",
     ),
     click.option(
         "--find-groups",
@@ -107,6 +148,19 @@ grouping_options = as_one(
         metavar="NAME",
         help="With --by: one more group, of this name, for all rows of groups that are not listed.",
     ),
+    click.option(
+        "--levels",
+        type=click.Choice([each.value for each in Levels]),
+        help="With --by: release totals, too, of groups with the same first names and of everything. nested: labels of "
+        "each group are its own, such as households; totals are sums, at no cost. crossing: a label may be in many "
+        "groups, such as queries; each level is released with a share of epsilon.",
+    ),
+    click.option(
+        "--level-shares",
+        metavar="S,…",
+        help="With --levels crossing: shares of epsilon, of everything first, then by the first column, and so on.  "
+        "[default: equal]",
+    ),
     made=Asked.of,
 )
 
@@ -123,18 +177,17 @@ def release_groups_of(
     public_cap: int | None,
     delta: str | None,
     simulations: int | None,
+    account: AskedAccount,
 ) -> None:
     """Read, release and write all groups."""
-    from anonhist.ingest.group_lists import groups_from_text
-    from anonhist.ingest.groups import protected_unit, read_groups
+    from anonhist.ingest.group_bounds import protected_unit
+    from anonhist.ingest.groups import read_groups
     from anonhist.mechanisms.group_selection import FindGroups
     from anonhist.mechanisms.grouping import prepare_groups, release_prepared
 
-    if reading["format"] not in (None, "events"):
-        raise UsageError("A release of groups needs a row for each item: leave --format out.")
-    unit = protected_unit(
-        protection.unit, protection.max_per_user, asked.max_groups_per_user, asked.max_groups_per_label
-    )
+    # "--unit user" says no more than the bounds of users, which are on groups, too.
+    wanted = None if protection.max_per_user is not None else protection.unit
+    unit = protected_unit(wanted, protection.max_per_user, asked.max_groups_per_user, asked.max_groups_per_label)
     finding = None
     whole = parse_epsilon(epsilon)
     if asked.find_share is not None:
@@ -154,27 +207,38 @@ def release_groups_of(
         public_cap=public_cap,
         simulations=simulations,
         read_for=unit,
+        shares=asked.level_shares,
     )
+    refuse_release(source)
     destination = outputs.for_release(source)
-    groups = finding if asked.groups is None else groups_from_text(asked.groups, asked.by)
-    own = {name: value for name, value in reading.items() if name != "format"}
-    with reading_bars("Estimating errors", quiet=outputs.quiet) as bars:
-        grouped = read_groups(
-            source,
-            by=asked.by,
-            groups=groups or (),
-            max_per_user=protection.max_per_user,
-            max_groups_per_user=asked.max_groups_per_user,
-            max_groups_per_label=asked.max_groups_per_label,
-            other=asked.other_group,
-            unit=protection.unit,
-            progress=bars.reading,
-            **own,
+    spent = None if finding is None else (finding.epsilon, finding.delta)
+    with account.charged(partial(prepared.price, spent)) as recorded:
+        with reading_bars("Estimating errors", quiet=outputs.quiet) as bars:
+            with recorded.reading():
+                grouped = read_groups(
+                    source,
+                    by=asked.by,
+                    groups=finding or asked.groups or (),
+                    max_per_user=protection.max_per_user,
+                    max_groups_per_user=asked.max_groups_per_user,
+                    max_groups_per_label=asked.max_groups_per_label,
+                    other=asked.other_group,
+                    unit=wanted,
+                    levels=None if asked.levels is None else asked.levels.value,
+                    progress=bars.reading,
+                    notify=bars.notify,
+                    **reading,
+                )
+            released = release_prepared(grouped, prepared).with_receipt(recorded.receipt)
+            del grouped
+            released = released.with_error(progress=bars.working)
+        write_charged(
+            released,
+            destination,
+            recorded,
+            say=partial(show_groups, released),
+            log=lambda _: tell_of_epsilon(released.guarantee),
         )
-        released = release_prepared(grouped, prepared)
-        del grouped
-        released = released.with_error(progress=bars.working)
-    destination.write(released, partial(show_groups, released), log=lambda _: tell_of_epsilon(released.guarantee))
 
 
 def refuse_for_groups(context: click.Context, names: tuple[str, ...]) -> None:
@@ -189,22 +253,27 @@ def show_groups(release: GroupedRelease, stream: TextIO) -> None:
     """Print what was released, promised and done, and on a terminal a table of the groups."""
     from rich.text import Text
 
-    from anonhist.report.groups.wording import names_of
+    from anonhist.report.groups.active import active_person
+    from anonhist.report.groups.wording import how_added, row_names
     from anonhist.report.wording import interval, many, promise_lines
 
     words = next(iter(release.values())).words
     say_line(f"Released: {many(len(release), 'group')} by {', '.join(release.by)}.", stream)
     for title, sentence in promise_lines(release.guarantee):
         say_line(f"{title}: {sentence}", stream)
+    for told in filter(None, (active_person(release), how_added(release))):
+        say_line(told, stream)
     say_line(f"Mechanism: {release.mechanism.name}. {release.reason}", stream)
     if stream is sys.stderr or not stream.isatty():
         return
     console = console_on(stream, widest=100)
     cells = []
-    for group, each in list(release.items())[:_SHOWN]:
-        reached = each.k_plus(1)
-        cells.append([*names_of(group), f"{each.n:,}", f"{reached.value:,.0f}", interval(*reached.interval)])
-    heads = (*release.by, words.total, words.labels, "95 % interval")
+    shown = release.everything
+    for group, each in islice(shown.items(), _SHOWN):
+        numbers = each.num_items(), each.k_plus(1)
+        texts = ((f"{found.value:,.0f}", interval(*found.interval)) for found in numbers)
+        cells.append([*row_names(group, release), *chain.from_iterable(texts)])
+    heads = (*release.by, words.total, "95 % interval", words.labels, "95 % interval")
     console.print(table_of(heads, [[*map(Text, row)] for row in cells], console, texts=range(len(release.by))))
-    if len(release) > _SHOWN:
-        console.print(f"… and {len(release) - _SHOWN:,} more groups, in the file.", style="dim")
+    if len(shown) > _SHOWN:
+        console.print(f"… and {len(shown) - _SHOWN:,} more groups, in the file.", style="dim")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
+from anonhist.cli.central.group_plan import group_plan_options, plan_for_groups
 from anonhist.cli.decorators import OneOf, WholeNumber, as_one
 from anonhist.cli.destinations import Outputs
 from anonhist.cli.options import csv_output_option, epsilon_option, force_option, protection_options
@@ -19,19 +20,21 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from anonhist.cli.arguments import Protection
+    from anonhist.cli.central.group_plan import AskedGroups
     from anonhist.mechanisms import PlanRow
     from anonhist.mechanisms.planning import Shape
 
 
 HEADER = ("epsilon", "mechanism", "items", "sorted_l1", "standard_error", "relative_error")
 _SECTIONS = {
-    "Data": ("items", "epsilon", "shape", "like"),
-    "Privacy": ("unit", "max_per_user", "max_count", "relation"),
-    "Output": ("output", "force"),
+    "Data": ("items", "epsilon", "shape", "like", "by_sizes"),
+    "Privacy": ("unit", "max_per_user", "max_count", "max_groups_per_user", "max_groups_per_label", "relation"),
+    "Output": ("output", "force", "json"),
 }
 _EXAMPLES = """
 anonhist plan --items 1e9 --epsilon 0.1,1,2
 anonhist plan --like release.json --items 1e6 --epsilon 1
+anonhist plan --by-sizes sizes.csv --epsilon 1
 """
 
 
@@ -40,7 +43,7 @@ anonhist plan --like release.json --items 1e6 --epsilon 1
     "--items",
     type=WholeNumber(),
     metavar="N",
-    help="Number of items to plan for, such as 1e9; required without --like.",
+    help="Number of items to plan for, such as 1e9; required without --like or --by-sizes.",
 )
 @epsilon_option("Privacy budget, or a list of budgets to compare, such as 0.1,1,2.", required=True, metavar="E,E,…")
 @click.option(
@@ -55,6 +58,7 @@ anonhist plan --like release.json --items 1e6 --epsilon 1
 @protection_options(
     "What to protect. By default, users if --max-per-user is given, otherwise the unit of --like, otherwise items."
 )
+@group_plan_options
 @as_one("outputs", csv_output_option, force_option, made=Outputs.of)
 def plan(
     *,
@@ -63,6 +67,7 @@ def plan(
     shape: Shape | None,
     like: str | None,
     protection: Protection,
+    asked: AskedGroups | None,
     outputs: Outputs,
 ) -> None:
     """Predict the error of a release, without reading any data.
@@ -73,8 +78,16 @@ def plan(
     epsilons = [part.strip() for part in epsilon.split(",")]
     for part in epsilons:
         parse_epsilon(part)
+    if asked is not None:
+        if items is not None or like is not None:
+            raise UsageError("--by-sizes plans for groups; leave --items and --like out.")
+        plan_for_groups(asked, epsilons=epsilons, shape=shape, protection=protection, outputs=outputs)
+        return
     if like is None and items is None:
-        raise UsageError("Give the number of items to plan for (--items 1e9), or a released file (--like).")
+        raise UsageError(
+            "Give the number of items to plan for (--items 1e9), a released file (--like), or the sizes of groups "
+            "(--by-sizes)."
+        )
     if like is not None and shape is not None:
         raise UsageError("--like and --shape both set the shape: use one of the two.")
     destination = outputs.for_table(STDOUT, what="A plan is")

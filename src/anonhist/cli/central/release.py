@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from anonhist.catalogue.mechanisms import MECHANISMS, OPTIONS
 from anonhist.cli.central.groups import GROUPING, grouping_options
+from anonhist.cli.central.windows import WINDOWS, windows_options
+from anonhist.cli.charging import CHARGING, charging_options
 from anonhist.cli.decorators import WholeNumber
 from anonhist.cli.options import (
     epsilon_option,
@@ -28,6 +31,8 @@ from anonhist.privacy import PrivacyUnit
 if TYPE_CHECKING:
     from anonhist.cli.arguments import Protection
     from anonhist.cli.central.groups import Asked
+    from anonhist.cli.central.windows import AskedWindows
+    from anonhist.cli.charging import AskedAccount
     from anonhist.cli.destinations import Outputs
     from anonhist.mechanisms.releasing import MechanismName
 
@@ -35,13 +40,16 @@ _SECTIONS = {
     "Input": READING,
     "Privacy": ("epsilon", "unit", "max_per_user", "excess_share", "excess_cap", "max_count", "relation"),
     "Groups": GROUPING,
+    "Windows": WINDOWS,
     "Mechanism": ("mechanism", *OPTIONS, "expected_items", "simulations"),
+    "Ledger": CHARGING,
     "Output": ("output", "report", "title", "force", "quiet"),
 }
 _EXAMPLES = """
 anonhist release events.parquet --label query --epsilon 1
 anonhist release log.csv.gz --label password --user account --max-per-user 1 --epsilon 0.5
 anonhist release log.csv --label query --by country --groups DE,FR,PL --epsilon 1 -o countries.json
+anonhist release log.csv --label id --cumulative-by 'day(t)' --days 2026-11-01..2026-11-30 --thresholds 1,3 --epsilon 1
 anonhist release 'duckdb:///shop.db' --table orders --label sku --epsilon 1
 cut -f3 access.log | anonhist release - --format labels --epsilon 1 -o -
 """
@@ -58,6 +66,7 @@ _LABELS_ARE_USERS = (
 @reading_options
 @protection_options()
 @grouping_options
+@windows_options
 @click.option(
     "--excess-share",
     metavar="S",
@@ -87,6 +96,7 @@ _LABELS_ARE_USERS = (
     help="Approximate number of items, such as 1e9, if it is public; helps auto choose for huge data.",
 )
 @simulations_option
+@charging_options
 @release_output_options()
 def release(
     *,
@@ -95,12 +105,14 @@ def release(
     epsilon: str,
     protection: Protection,
     grouping: Asked | None,
+    windows: AskedWindows | None,
     excess_share: str | None,
     excess_cap: int | None,
     mechanism: MechanismName,
     own: dict[str, Any],
     expected_items: int | None,
     simulations: int | None,
+    account: AskedAccount,
     outputs: Outputs,
 ) -> None:
     """Release a private profile of events or counts.
@@ -114,6 +126,39 @@ def release(
 
     Without -o, the release is written to release.json in the working directory, or as CSV to standard output in a pipe.
     """
+    account.check()
+    if windows is not None:
+        from anonhist.cli.central.windows import refuse_for_windows, release_windows_of
+
+        refuse_for_windows(
+            click.get_current_context(), (*OPTIONS, "excess_share", "excess_cap", "expected_items", "simulations")
+        )
+        if grouping is not None:
+            from anonhist.cli.central.window_groups import release_window_groups_of
+
+            release_window_groups_of(
+                windows,
+                grouping,
+                source,
+                reading=reading,
+                protection=protection,
+                outputs=outputs,
+                epsilon=epsilon,
+                mechanism=mechanism,
+                account=account,
+            )
+            return
+        release_windows_of(
+            windows,
+            source,
+            reading=reading,
+            protection=protection,
+            outputs=outputs,
+            epsilon=epsilon,
+            mechanism=mechanism,
+            account=account,
+        )
+        return
     if grouping is not None:
         from anonhist.cli.central.groups import refuse_for_groups, release_groups_of
 
@@ -135,6 +180,7 @@ def release(
             public_cap=own.get("public_cap"),
             delta=own.get("delta"),
             simulations=simulations,
+            account=account,
         )
         return
     from anonhist.cli.central.display import write_release
@@ -164,9 +210,11 @@ def release(
     if reading["user"] is not None and reading["user"] == reading["label"] and not outputs.quiet:
         say_line(_LABELS_ARE_USERS.format(bound=protection.max_per_user), sys.stderr)
 
-    with reading_bars("Estimating errors", quiet=outputs.quiet) as bars:
-        profile = profile_of_source(source, reading, protection, bars, count_users=prepared.excess is not None)
-        released = prepared.release(profile)
-        del profile
-        released = released.with_error(progress=bars.working)
-    write_release(released, destination)
+    with account.charged(prepared.price) as recorded:
+        with reading_bars("Estimating errors", quiet=outputs.quiet) as bars:
+            with recorded.reading():
+                profile = profile_of_source(source, reading, protection, bars, count_users=prepared.excess is not None)
+            released = replace(prepared.release(profile), receipt=recorded.receipt)
+            del profile
+            released = released.with_error(progress=bars.working)
+        write_release(released, destination, recorded)

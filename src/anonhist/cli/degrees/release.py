@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from inspect import signature
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -10,6 +11,7 @@ import click
 
 from anonhist.catalogue.mechanisms import MECHANISMS, PUBLIC_NUMBERS
 from anonhist.cli.arguments import one_character, whole_number
+from anonhist.cli.charging import CHARGING, charging_options
 from anonhist.cli.decorators import OneOf, WholeNumber, as_one
 from anonhist.cli.options import (
     delimiter_option,
@@ -29,6 +31,7 @@ from anonhist.privacy import NeighboringRelation, parse_epsilon
 if TYPE_CHECKING:
     from fractions import Fraction
 
+    from anonhist.cli.charging import AskedAccount
     from anonhist.cli.destinations import Outputs
     from anonhist.graphs import BoundedDegrees, EdgePrivacy, NodePrivacy
     from anonhist.mechanisms.releasing import MechanismName
@@ -44,6 +47,7 @@ _SECTIONS = {
     "Mechanism": ("mechanism", "simulations"),
     "Mechanism, with --unit edge": ("public_nodes",),
     "Mechanism, with --unit node": ("max_degree", "choice_share", "bounding"),
+    "Ledger": CHARGING,
     "Output": ("output", "report", "title", "not_private_truth", "force", "quiet"),
 }
 _EXAMPLES = """
@@ -163,6 +167,7 @@ _own_options = as_one(
     "(survival) or exactly (histogram) each degree, or to the list of degrees (partition).  [default: auto]",
 )
 @_own_options
+@charging_options
 @release_output_options(also_printed=" and the warning that a page is not private")
 @click.option(
     "--not-private-truth",
@@ -184,6 +189,7 @@ def degrees(
     mechanism: MechanismName | None,
     own: dict[str, Any],
     simulations: int | None,
+    account: AskedAccount,
     outputs: Outputs,
     not_private_truth: bool,
 ) -> None:
@@ -197,6 +203,7 @@ def degrees(
     """
     if not_private_truth and outputs.page is None:
         raise UsageError("--not-private-truth requires --report FILE.html, the page it draws on.")
+    account.check()
     destination = outputs.for_release(edges, *([] if nodes is None else [nodes]))
     from anonhist.cli.central.display import write_release
     from anonhist.graphs.policy import Direction, EdgePolicy
@@ -225,14 +232,16 @@ def degrees(
 
     # For edge privacy no more is read than how many nodes have which degree.
     read = read_degrees if unit == "edge" else read_edges
-    with reading_bars("Estimating errors", quiet=outputs.quiet) as bars:
-        graph = read(edges, nodes=nodes, policy=policy, notify=bars.notify, progress=bars.reading, **reading)
-        released = prepared.release(graph)
-        true_degrees = graph.degree_profile() if isinstance(graph, Graph) else graph
-        truth = true_degrees.profile if not_private_truth else None
-        del graph, true_degrees
-        released = released.with_error(progress=bars.working)
-    write_release(released, destination, not_private_truth=truth)
+    with account.charged(prepared.price) as recorded:
+        with reading_bars("Estimating errors", quiet=outputs.quiet) as bars:
+            with recorded.reading():
+                graph = read(edges, nodes=nodes, policy=policy, notify=bars.notify, progress=bars.reading, **reading)
+            released = replace(prepared.release(graph), receipt=recorded.receipt)
+            true_degrees = graph.degree_profile() if isinstance(graph, Graph) else graph
+            truth = true_degrees.profile if not_private_truth else None
+            del graph, true_degrees
+            released = released.with_error(progress=bars.working)
+        write_release(released, destination, recorded, not_private_truth=truth)
 
 
 def _asked(

@@ -47,6 +47,7 @@ def profile(*, path: str, decoder: DecoderName | None, simulations: int | None, 
     if simulations is not None:
         parse_simulations(simulations, name="--simulations")
     destination = outputs.for_release(path)
+    from anonhist.accounting.recording import Unrecorded
     from anonhist.cli.central.display import write_release
     from anonhist.cli.progress import progress_bars
     from anonhist.formats.sketches import read_sketch
@@ -57,4 +58,4 @@ def profile(*, path: str, decoder: DecoderName | None, simulations: int | None, 
         with tell_share(bars.reading, 0.0, 1.0):
             released = sketch.reconstruct(decoder, simulations=simulations)
         released = released.with_error(progress=bars.working)
-    write_release(released, destination)
+    write_release(released, destination, Unrecorded())

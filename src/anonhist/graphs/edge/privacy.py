@@ -308,6 +308,11 @@ class PreparedEdges:
     mechanism: EdgeMechanism
     reason: str | None
 
+    @property
+    def dearest(self) -> EdgeMechanism:
+        """What the release is charged as."""
+        return self.mechanism
+
     def release(self, graph: Graph | Degrees, *, source: RandomSource | None = None) -> Release:
         """Spend the budget once on private degrees."""
         return self.mechanism.release(graph, source=source, reason=self.reason)

@@ -228,6 +228,12 @@ class PreparedNodes:
     nodes_listed: bool
     why: str
 
+    @property
+    def dearest(self) -> NodeMechanism:
+        """What the release is charged as: if θ is chosen, with the θ of the largest δ; ε is the same for all."""
+        dearest = max(self.mechanisms.values(), key=lambda each: each.guarantee.delta)
+        return dearest if self.choice is None else replace(dearest, choice=self.choice)
+
     def release(self, graph: Graph | Degrees, *, source: RandomSource | None = None) -> Release:
         """Choose θ if it was not given, then release the degrees.
 

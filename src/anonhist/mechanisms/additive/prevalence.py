@@ -21,9 +21,12 @@ from anonhist.privacy import short_decimal
 from anonhist.randomness.arguments import SMALLEST_GAMMA
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from anonhist.mechanisms.basis.noise import Noise
+    from anonhist.mechanisms.basis.skeletons import Released
     from anonhist.profiles import Profile
     from anonhist.releases import Evidence
 
@@ -123,6 +126,11 @@ class PrevalenceMechanism(AdditiveMechanism):
 
     def _evidence(self, released: Profile, noisy: NDArray[np.int64]) -> Evidence:
         return of_prevalences(noisy, float(self._gamma))
+
+    def sum_evidence(self, parts: Sequence[Released]) -> Evidence:
+        """Return intervals for sums over several profiles that were released together."""
+        together = np.asarray(np.sum([each.noisy for each in parts], axis=0, dtype=np.float64))
+        return of_prevalences(together, float(self._gamma), terms=len(parts))
 
     def _prevalences(self, profile: Profile) -> NDArray[np.int64]:
         prevalences = np.zeros(self.largest_count, dtype=np.int64)

@@ -9,12 +9,11 @@ wrong with probability ``tail/w``, and then all hold with probability ``1 − ta
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from anonhist.mechanisms.basis.noise_quantile import noise_quantile
+from anonhist.mechanisms.basis.noise_quantile import noise_quantile, sum_quantiles
 from anonhist.numeric.falling import widen_to_falling
 
 if TYPE_CHECKING:
@@ -23,9 +22,7 @@ if TYPE_CHECKING:
     _Numbers = NDArray[np.float64]
 
 _LONGEST = 2**12
-# Sums of more noises than this are assumed to be normal.
-_FEW = 64
-_TAIL, _NORMAL = 0.025, 1.959963984540054
+_TAIL = 0.025
 # Sums of whole numbers below this are exact in floats.
 _SURE = 2.0**53
 
@@ -79,15 +76,12 @@ def _take(hope: _Numbers, bound: _Numbers, best: _Numbers, kept: _Numbers, is_be
     np.copyto(kept, bound, where=better)
 
 
-def reaches(rate: float, most: int) -> _Numbers:
-    """Return the 97.5 % quantiles of sums of 1, 2, …, ``most`` noises: each tail has probability at most 2.5 %.
+def reaches(rate: float, most: int, *, each: int = 1) -> _Numbers:
+    """Return the 97.5 % quantiles of sums of 1, 2, …, ``most`` times ``each`` noises: tails of at most 2.5 %.
 
     Examples
     --------
     >>> reaches(1.0, 3).tolist()
     [3.0, 4.0, 5.0]
     """
-    few = [noise_quantile(rate, terms, _TAIL) for terms in range(1, min(most, _FEW) + 1)]
-    deviation = math.sqrt(2 * math.exp(-rate)) / -math.expm1(-rate)
-    many = np.ceil(_NORMAL * deviation * np.sqrt(np.arange(len(few) + 1, most + 1)))
-    return np.concatenate((np.array(few, dtype=np.float64), many))
+    return sum_quantiles(rate, each * np.arange(1, most + 1), _TAIL)

@@ -37,6 +37,17 @@ def simulated_noise(rng: np.random.Generator) -> Noise:
     return draw
 
 
+def deviation(rate: float) -> float:
+    """Return the standard deviation of a noise of rate γ, ``√(2e^(−γ))/(1 − e^(−γ))``.
+
+    Examples
+    --------
+    >>> round(deviation(1.0), 3)
+    1.357
+    """
+    return math.sqrt(2 * math.exp(-rate)) / -math.expm1(-rate)
+
+
 def add_noise(values: NDArray[np.int64], noise: NDArray[np.int64]) -> NDArray[np.int64]:
     """Add noise to numbers ≥ 0 in whole numbers, saturating at 2⁶³ − 1: ``min(x + G, 2^63 − 1)``, a function of x + G.
 

@@ -15,12 +15,14 @@ are shown for counts that were released, perhaps because of the noise alone.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from anonhist.mechanisms.basis.falling_band import falling_bounds, reaches
-from anonhist.mechanisms.basis.noise_quantile import noise_quantile
+from anonhist.mechanisms.basis.noise_quantile import noise_quantile, sum_quantiles
+from anonhist.mechanisms.basis.noisy_total import of_prevalences as items_of_prevalences
+from anonhist.mechanisms.basis.noisy_total import of_sums
 from anonhist.profiles.whole import MAX_ITEMS
 from anonhist.releases.evidence import Evidence, KPlusBand, PrevalenceBand
 
@@ -36,8 +38,8 @@ _ALL_APART = 2**12
 _MOST = 2.0**62
 
 
-def of_prevalences(noisy: NDArray[np.int64], rate: float) -> Evidence:
-    """Return intervals from noisy prevalences of counts 1..C, noise ``P(j) ∝ e^(−γ|j|)`` on each.
+def of_prevalences(noisy: NDArray[Any], rate: float, *, terms: int = 1) -> Evidence:
+    """Return intervals from noisy prevalences of counts 1..C, noise ``P(j) ∝ e^(−γ|j|)`` on each, or ``terms`` of it.
 
     Examples
     --------
@@ -45,13 +47,13 @@ def of_prevalences(noisy: NDArray[np.int64], rate: float) -> Evidence:
     >>> [ends.tolist() for ends in found.band.at([1, 3, 4])], [ends.tolist() for ends in found.prevalences.at([1, 3])]
     ([[9, 0, 0], [13, 3, 0]], [[7, 0], [11, 3]])
     """
-    single = noise_quantile(rate, 1, _TAIL / 2)
+    (single,) = sum_quantiles(rate, np.array([terms]), _TAIL / 2)
     reaching = np.cumsum(noisy[::-1].astype(np.float64))[::-1]
-    reach = reaches(rate, noisy.size)[::-1]
+    reach = reaches(rate, noisy.size, each=terms)[::-1]
     high = np.maximum.accumulate((reaching + reach)[::-1])[::-1]
     low = np.minimum.accumulate(reaching - reach)
     seen = noisy.astype(np.float64)
-    return _evidence(low, high, seen - single, seen + single)
+    return _evidence(low, high, seen - single, seen + single, items=items_of_prevalences(noisy, rate, terms=terms))
 
 
 def of_cumulative(noisy: NDArray[np.int64], guess: NDArray[np.int64], rate: float) -> Evidence:
@@ -68,7 +70,7 @@ def of_cumulative(noisy: NDArray[np.int64], guess: NDArray[np.int64], rate: floa
     # Beyond the last count there are no labels, and no noise.
     seen = noisy.astype(np.float64) - np.append(noisy[1:], 0)
     reach = np.append(np.full(noisy.size - 1, float(double)), float(single))
-    return _evidence(low, high, seen - reach, seen + reach)
+    return _evidence(low, high, seen - reach, seen + reach, items=of_sums(noisy, rate))
 
 
 def of_counts(noisy: NDArray[np.int64], guess: NDArray[np.int64], rate: float) -> Evidence:
@@ -86,14 +88,17 @@ def of_counts(noisy: NDArray[np.int64], guess: NDArray[np.int64], rate: float) -
     numbers, hoped = noisy.astype(np.float64), guess.astype(np.float64)
     band = invert(*falling_bounds(numbers, hoped, rate, tail=_TAIL))
     reaching = invert(*falling_bounds(numbers, hoped, rate, tail=_TAIL / 2))
-    return Evidence(band, prevalences=PrevalenceBand(*merge_steps(*differences(reaching))))
+    singles = PrevalenceBand(*merge_steps(*differences(reaching)))
+    return Evidence(band, prevalences=singles, items=of_sums(noisy, rate))
 
 
-def _evidence(low: _Numbers, high: _Numbers, least: _Numbers, most: _Numbers) -> Evidence:
+def _evidence(low: _Numbers, high: _Numbers, least: _Numbers, most: _Numbers, *, items: tuple[int, int]) -> Evidence:
     """Return bands from bounds of φ_{k+} and φ_r at counts 1..C."""
     ends, lows, highs, leasts, mosts = in_steps(low, high, least, most)
     return Evidence(
-        KPlusBand(*merge_steps(ends, lows, highs)), prevalences=PrevalenceBand(*merge_steps(ends, leasts, mosts))
+        KPlusBand(*merge_steps(ends, lows, highs)),
+        prevalences=PrevalenceBand(*merge_steps(ends, leasts, mosts)),
+        items=items,
     )
 
 

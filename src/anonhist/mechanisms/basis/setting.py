@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from dataclasses import MISSING, fields
 from fractions import Fraction
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -113,7 +114,7 @@ class Setting:
         """The effect of floating point, as a clause."""
         return NOISE_IS_EXACT
 
-    @property
+    @cached_property
     def guarantee(self) -> Guarantee:
         """The guarantee of one release."""
         return Guarantee(self.unit, self.relation, self.epsilon, self.delta, self.arithmetic)
@@ -174,6 +175,21 @@ class Setting:
         everyones = {each.name for each in fields(Setting)}
         return {each.name: each.default is MISSING for each in fields(cls) if each.name not in everyones}
 
+    def check_unit_of(self, profile: Profile) -> None:
+        """Refuse a profile that was read to protect more: a public fact about it.
+
+        Raises
+        ------
+        UsageError
+            If it was.
+        """
+        check_profile(profile)
+        if not self.unit.protects(profile.unit):
+            raise UsageError(
+                f"The profile was read to protect {profile.unit}, and {self.unit} protects less. "
+                "Leave unit out, or read the profile again for the unit you want."
+            )
+
     def admit(self, profile: Profile) -> Profile:
         """Check that the guarantee covers the profile's unit, and cap counts if the unit has a cap.
 
@@ -182,12 +198,7 @@ class Setting:
         UsageError
             If the profile was read to protect more, or exceeds a number that is public for this mechanism.
         """
-        check_profile(profile)
-        if not self.unit.protects(profile.unit):
-            raise UsageError(
-                f"The profile was read to protect {profile.unit}, and {self.unit} protects less. "
-                "Leave unit out, or read the profile again for the unit you want."
-            )
+        self.check_unit_of(profile)
         admitted = self.publishable(profile)
         if number := self.exceeded_number(admitted):
             # Whoever tries until a number fits has learned from the data what fits.
@@ -260,6 +271,7 @@ def make_release(
     items: int | None = None,
     zeros: int | None = None,
     evidence: Evidence | None = None,
+    simulations: int | None = None,
 ) -> Release:
     """Make a release from a released profile, its mechanism and guarantee, and other released or public values."""
     return Release(
@@ -269,6 +281,7 @@ def make_release(
         mechanism=mechanism,
         reason=reason or "The mechanism was chosen by name.",
         library_version=__version__,
+        simulations=simulations,
         items=items,
         zeros=zeros,
         evidence=evidence,

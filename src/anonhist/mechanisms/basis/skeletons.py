@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, ClassVar
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from anonhist.frozen import frozen
 from anonhist.mechanisms.basis.choices import ExactChoices, SimulatedChoices
@@ -15,7 +16,7 @@ from anonhist.randomness import SystemSource
 from anonhist.releases.protocols import check_diagram
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from fractions import Fraction
 
     import numpy as np
@@ -33,6 +34,33 @@ _BOUNDED: dict[str, tuple[Callable[[Profile], int], str]] = {
     "public_labels": (lambda profile: profile.num_labels, "there are at most {:,} labels"),
     "public_cap": (lambda profile: int(profile.counts[-1]) if len(profile) else 0, "no count is above {:,}"),
 }
+
+
+class Released(NamedTuple):
+    """One of several profiles released together.
+
+    Attributes
+    ----------
+    place
+        Which of them.
+    release
+        Its release.
+    noisy
+        What its mechanism needs to bound sums of them (:meth:`CentralMechanism.sum_evidence`): released values.
+    """
+
+    place: int
+    release: Release
+    noisy: Any = None
+
+
+class RunOfOne(NamedTuple):
+    """A run on one of several profiles: its place, what is published, and what the noisy values show."""
+
+    place: int
+    profile: Profile
+    evidence: Evidence | None
+    noisy: Any
 
 
 @frozen
@@ -75,6 +103,45 @@ class CentralMechanism(Setting, ABC):
     def release(self, profile: Profile, *, source: RandomSource | None = None, reason: str | None = None) -> Release:
         """Spend the budget once on a private profile."""
 
+    def release_each(
+        self,
+        profiles: Sequence[Profile],
+        *,
+        source: RandomSource | None = None,
+        reason: str | None = None,
+        simulations: int | None = None,
+    ) -> Iterator[Released]:
+        """Spend the budget once on each of several private profiles; yield the release of each, in any order.
+
+        The noise of each is that of a separate release; what is made of it may depend on the noisy values of all. All
+        profiles are checked before any noise is drawn.
+
+        Parameters
+        ----------
+        profiles
+            The private data.
+        source, reason
+            As for :meth:`release`.
+        simulations
+            See :class:`~anonhist.releases.Release`.
+        """
+        with without_sizes():
+            for profile in profiles:
+                self.admit(profile)
+        for place, profile in enumerate(profiles):
+            released = self.release(profile, source=source, reason=reason)
+            yield Released(place, released if simulations is None else replace(released, simulations=simulations))
+
+    def sum_evidence(self, parts: Sequence[Released]) -> Evidence | None:
+        """Return what noisy values show of the sum of several profiles that were released together; None if nothing."""
+        return None
+
+    def simulate_each(
+        self, profiles: Sequence[Profile], *, size: int, rng: np.random.Generator
+    ) -> Iterator[Sequence[Profile]]:
+        """Yield ``size`` runs on several public profiles together, with simulation randomness."""
+        yield from zip(*(self.simulate(profile, size=size, rng=rng) for profile in profiles), strict=True)
+
     @abstractmethod
     def simulate(self, profile: Profile, *, size: int, rng: np.random.Generator) -> list[Profile]:
         """Return ``size`` runs on a public profile, with simulation randomness."""
@@ -103,11 +170,28 @@ class AdditiveMechanism(CentralMechanism):
         DataError
             If there is not enough memory.
         """
+        (released,) = self.release_each([profile], source=source, reason=reason)
+        return released.release
+
+    def release_each(
+        self,
+        profiles: Sequence[Profile],
+        *,
+        source: RandomSource | None = None,
+        reason: str | None = None,
+        simulations: int | None = None,
+    ) -> Iterator[Released]:
+        """Spend the budget once on each of several private profiles; yield the release of each, in any order."""
         with without_sizes():
-            run, noisy = self._run(self.admit(profile), exact_noise(source))
-            released = self.publishable(run)
-            evidence = self._evidence(released, noisy)
-        return make_release(released, self, reason=reason, evidence=evidence)
+            admitted = [self.admit(profile) for profile in profiles]
+        runs = self._run_each(admitted, exact_noise(source))
+        while True:
+            with without_sizes():
+                found = next(runs, None)
+            if found is None:
+                return
+            made = make_release(found.profile, self, reason=reason, evidence=found.evidence, simulations=simulations)
+            yield Released(found.place, made, found.noisy)
 
     def simulate(self, profile: Profile, *, size: int, rng: np.random.Generator) -> list[Profile]:
         """Return ``size`` runs on a public profile, with simulation randomness."""
@@ -121,6 +205,13 @@ class AdditiveMechanism(CentralMechanism):
         The rate given to ``noise`` must be ε divided by the largest ℓ1 change of the numbers between neighbors;
         :attr:`epsilon_per_cell` is that only if they change by at most the sorted ℓ1 distance.
         """
+
+    def _run_each(self, profiles: Sequence[Profile], noise: Noise) -> Iterator[RunOfOne]:
+        """Run once on each of several admitted profiles."""
+        for place, profile in enumerate(profiles):
+            run, noisy = self._run(profile, noise)
+            released = self.publishable(run)
+            yield RunOfOne(place, released, self._evidence(released, noisy), noisy)
 
     def _evidence(self, released: Profile, noisy: Any) -> Evidence | None:
         """Return evidence from the noisy values of a run; none by default."""

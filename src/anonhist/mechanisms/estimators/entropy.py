@@ -8,6 +8,7 @@ from functools import lru_cache
 from itertools import product
 from typing import TYPE_CHECKING, ClassVar, Literal, SupportsIndex, get_args
 
+from anonhist.accounting.recording import account_of
 from anonhist.errors import UsageError
 from anonhist.frozen import Converted, converted, frozen
 from anonhist.mechanisms.estimators.asking import Asked, in_unit, public_size
@@ -24,6 +25,7 @@ from anonhist.properties.options import check_method
 from anonhist.properties.sampling import SampleDistribution
 
 if TYPE_CHECKING:
+    from anonhist.accounting import Ledger
     from anonhist.privacy import EpsilonLike, PrivacyUnit
     from anonhist.profiles import Profile
     from anonhist.properties.estimate import Estimate
@@ -189,6 +191,9 @@ def entropy(
     known_items: int | None = None,
     level: float = 0.95,
     source: RandomSource | None = None,
+    ledger: Ledger | str | None = None,
+    dataset: str | None = None,
+    purpose: str | None = None,
 ) -> Estimate:
     """Estimate the Shannon entropy with differential privacy.
 
@@ -215,6 +220,8 @@ def entropy(
         Intended probability that the interval contains the truth.
     source
         Privacy randomness; the operating system's by default.
+    ledger, dataset, purpose
+        The ledger to charge before any noise is drawn, as for :func:`~anonhist.mechanisms.release`.
 
     Returns
     -------
@@ -240,5 +247,5 @@ def entropy(
     """
     name, scale = entropy_unit(base)
     chosen = method or ("jackknife" if alphabet_size is None else "polynomial")
-    asked = Asked(epsilon, unit, relation, known_items, level, source)
+    asked = Asked(epsilon, unit, relation, known_items, level, source, account_of(ledger, dataset, purpose))
     return in_unit(asked.of(profile, EntropyMechanism, method=chosen, alphabet_size=alphabet_size), name, scale)

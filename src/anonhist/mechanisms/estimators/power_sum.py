@@ -7,6 +7,7 @@ from dataclasses import KW_ONLY
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar, SupportsIndex
 
+from anonhist.accounting.recording import account_of
 from anonhist.frozen import Converted, converted, frozen
 from anonhist.mechanisms.estimators.asking import Asked, in_unit, public_size
 from anonhist.mechanisms.estimators.statistic_mechanism import StatisticMechanism
@@ -15,6 +16,7 @@ from anonhist.properties.diversity.power_sum import PowerSum
 from anonhist.properties.entropy.entropy import entropy_unit
 
 if TYPE_CHECKING:
+    from anonhist.accounting import Ledger
     from anonhist.mechanisms.estimators.whole_weights import WholeWeights
     from anonhist.privacy import EpsilonLike, PrivacyUnit
     from anonhist.profiles import Profile
@@ -113,12 +115,15 @@ def renyi_entropy(
     known_items: int | None = None,
     level: float = 0.95,
     source: RandomSource | None = None,
+    ledger: Ledger | str | None = None,
+    dataset: str | None = None,
+    purpose: str | None = None,
 ) -> Estimate:
     """Estimate the Rényi entropy of a whole order ≥ 2 with differential privacy.
 
     Parameters
     ----------
-    profile, epsilon, unit, relation, known_items, level, source
+    profile, epsilon, unit, relation, known_items, level, source, ledger, dataset, purpose
         As for :func:`~anonhist.mechanisms.estimators.entropy.entropy`.
     order
         a, a whole number from 2 to 12.
@@ -139,7 +144,7 @@ def renyi_entropy(
     'bits'
     """
     name, scale = entropy_unit(base)
-    asked = Asked(epsilon, unit, relation, known_items, level, source)
+    asked = Asked(epsilon, unit, relation, known_items, level, source, account_of(ledger, dataset, purpose))
     return in_unit(asked.of(profile, RenyiEntropyMechanism, order=order, alphabet_size=alphabet_size), name, scale)
 
 
@@ -154,12 +159,15 @@ def power_sum(
     known_items: int | None = None,
     level: float = 0.95,
     source: RandomSource | None = None,
+    ledger: Ledger | str | None = None,
+    dataset: str | None = None,
+    purpose: str | None = None,
 ) -> Estimate:
     """Estimate ``Σ_x p_x^a`` with differential privacy: the probability that a items all have the same label.
 
     Parameters
     ----------
-    profile, epsilon, unit, relation, known_items, level, source
+    profile, epsilon, unit, relation, known_items, level, source, ledger, dataset, purpose
         As for :func:`~anonhist.mechanisms.estimators.entropy.entropy`.
     order
         a, a whole number from 2 to 12; 2 gives Simpson's index.
@@ -177,5 +185,5 @@ def power_sum(
     >>> 0 < power_sum(Profile.from_labels("abracadabra" * 50), epsilon=1).value <= 1
     True
     """
-    asked = Asked(epsilon, unit, relation, known_items, level, source)
+    asked = Asked(epsilon, unit, relation, known_items, level, source, account_of(ledger, dataset, purpose))
     return asked.of(profile, PowerSumMechanism, order=order, alphabet_size=alphabet_size)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from anonhist.accounting.recording import account_of
 from anonhist.frozen import frozen
 from anonhist.mechanisms.estimators.asking import Asked
 from anonhist.mechanisms.estimators.statistic_mechanism import StatisticMechanism
@@ -14,6 +15,7 @@ from anonhist.properties.linear import LinearStatistic
 from anonhist.properties.sample_coverage.good_turing import GoodTuring
 
 if TYPE_CHECKING:
+    from anonhist.accounting import Ledger
     from anonhist.privacy import EpsilonLike, PrivacyUnit
     from anonhist.profiles import Profile
     from anonhist.properties.estimate import Estimate
@@ -62,12 +64,15 @@ def sample_coverage(
     known_items: int | None = None,
     level: float = 0.95,
     source: RandomSource | None = None,
+    ledger: Ledger | str | None = None,
+    dataset: str | None = None,
+    purpose: str | None = None,
 ) -> Estimate:
     """Estimate with differential privacy the probability that the next item has a label seen before.
 
     Parameters
     ----------
-    profile, epsilon, unit, relation, known_items, level, source
+    profile, epsilon, unit, relation, known_items, level, source, ledger, dataset, purpose
         As for :func:`~anonhist.mechanisms.estimators.entropy.entropy`.
 
     Raises
@@ -81,5 +86,5 @@ def sample_coverage(
     >>> 0.5 < sample_coverage(Profile.from_labels("abracadabra" * 50), epsilon=1).value <= 1
     True
     """
-    asked = Asked(epsilon, unit, relation, known_items, level, source)
+    asked = Asked(epsilon, unit, relation, known_items, level, source, account_of(ledger, dataset, purpose))
     return asked.of(profile, SampleCoverageMechanism)

@@ -7,6 +7,7 @@ from dataclasses import KW_ONLY, dataclass
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, ClassVar, SupportsIndex
 
+from anonhist.accounting.recording import account_of
 from anonhist.frozen import Converted, converted, frozen
 from anonhist.mechanisms.estimators.asking import Asked, public_size
 from anonhist.mechanisms.estimators.bias import largest_bias, new_labels
@@ -29,6 +30,7 @@ from anonhist.properties.support_coverage.smoothed import (
 from anonhist.properties.support_coverage.support_coverage import MAX_DRAWS
 
 if TYPE_CHECKING:
+    from anonhist.accounting import Ledger
     from anonhist.privacy import EpsilonLike, PrivacyUnit
     from anonhist.profiles import Profile
     from anonhist.properties.estimate import Estimate
@@ -197,12 +199,15 @@ def support_coverage(
     known_items: int | None = None,
     level: float = 0.95,
     source: RandomSource | None = None,
+    ledger: Ledger | str | None = None,
+    dataset: str | None = None,
+    purpose: str | None = None,
 ) -> Estimate:
     """Estimate the expected number of distinct labels in m draws with differential privacy.
 
     Parameters
     ----------
-    profile, epsilon, unit, relation, known_items, level, source
+    profile, epsilon, unit, relation, known_items, level, source, ledger, dataset, purpose
         As for :func:`~anonhist.mechanisms.estimators.entropy.entropy`.
     draws
         m, from 1 to 2⁶⁴: public.
@@ -227,5 +232,5 @@ def support_coverage(
     >>> support_coverage(Profile.from_labels("abracadabra" * 50), epsilon=1, draws=100).unit
     'labels'
     """
-    asked = Asked(epsilon, unit, relation, known_items, level, source)
+    asked = Asked(epsilon, unit, relation, known_items, level, source, account_of(ledger, dataset, purpose))
     return asked.of(profile, SupportCoverageMechanism, draws=draws, method=method, alphabet_size=alphabet_size)

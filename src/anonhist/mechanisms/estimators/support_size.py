@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal, SupportsIndex, get_args
 
 import numpy as np
 
+from anonhist.accounting.recording import account_of
 from anonhist.errors import UsageError
 from anonhist.frozen import Converted, converted, frozen
 from anonhist.mechanisms.estimators.asking import Asked, public_size
@@ -21,6 +22,7 @@ from anonhist.properties.support_size.chebyshev import Chebyshev
 from anonhist.properties.support_size.observed import Observed
 
 if TYPE_CHECKING:
+    from anonhist.accounting import Ledger
     from anonhist.mechanisms.estimators.whole_weights import WholeWeights
     from anonhist.privacy import EpsilonLike, PrivacyUnit
     from anonhist.profiles import Profile
@@ -133,12 +135,15 @@ def support_size(
     known_items: int | None = None,
     level: float = 0.95,
     source: RandomSource | None = None,
+    ledger: Ledger | str | None = None,
+    dataset: str | None = None,
+    purpose: str | None = None,
 ) -> Estimate:
     """Estimate with differential privacy how many labels have a probability above zero.
 
     Parameters
     ----------
-    profile, epsilon, unit, relation, known_items, level, source
+    profile, epsilon, unit, relation, known_items, level, source, ledger, dataset, purpose
         As for :func:`~anonhist.mechanisms.estimators.entropy.entropy`.
     method
         ``"chebyshev"`` (default with an alphabet size), ``"observed"`` (default without) or ``"coverage"``. Ratios such
@@ -157,7 +162,7 @@ def support_size(
     >>> support_size(Profile.from_labels("abracadabra" * 50), epsilon=1, alphabet_size=100).unit
     'labels'
     """
-    asked = Asked(epsilon, unit, relation, known_items, level, source)
+    asked = Asked(epsilon, unit, relation, known_items, level, source, account_of(ledger, dataset, purpose))
     return asked.of(
         profile,
         SupportSizeMechanism,

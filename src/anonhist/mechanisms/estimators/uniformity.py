@@ -6,6 +6,7 @@ from dataclasses import KW_ONLY
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar, SupportsIndex
 
+from anonhist.accounting.recording import account_of
 from anonhist.frozen import Converted, converted, frozen
 from anonhist.mechanisms.estimators.asking import Asked
 from anonhist.mechanisms.estimators.statistic_mechanism import StatisticMechanism
@@ -13,6 +14,7 @@ from anonhist.privacy import NeighboringRelation, parse_whole_number
 from anonhist.properties.diversity.uniformity import DistanceToUniformity, distance_bias
 
 if TYPE_CHECKING:
+    from anonhist.accounting import Ledger
     from anonhist.privacy import EpsilonLike, PrivacyUnit
     from anonhist.profiles import Profile
     from anonhist.properties.estimate import Estimate
@@ -68,12 +70,15 @@ def distance_to_uniformity(
     known_items: int | None = None,
     level: float = 0.95,
     source: RandomSource | None = None,
+    ledger: Ledger | str | None = None,
+    dataset: str | None = None,
+    purpose: str | None = None,
 ) -> Estimate:
     """Estimate with differential privacy how far the distribution is from the uniform one over k labels.
 
     Parameters
     ----------
-    profile, epsilon, unit, relation, known_items, level, source
+    profile, epsilon, unit, relation, known_items, level, source, ledger, dataset, purpose
         As for :func:`~anonhist.mechanisms.estimators.entropy.entropy`.
     alphabet_size
         k, the number of possible labels: public.
@@ -90,5 +95,5 @@ def distance_to_uniformity(
     >>> 0 <= found.value <= 1
     True
     """
-    asked = Asked(epsilon, unit, relation, known_items, level, source)
+    asked = Asked(epsilon, unit, relation, known_items, level, source, account_of(ledger, dataset, purpose))
     return asked.of(profile, UniformityMechanism, alphabet_size=alphabet_size)

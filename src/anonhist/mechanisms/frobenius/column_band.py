@@ -18,30 +18,27 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from anonhist.mechanisms.basis.noise_quantile import noise_quantile
-from anonhist.mechanisms.basis.noisy_band import differences, merge_steps
-from anonhist.mechanisms.frobenius.row_band import TAIL, k_plus_band
+from anonhist.mechanisms.frobenius.band_rows import BandRows
+from anonhist.mechanisms.frobenius.row_band import TAIL, Guess, k_plus_rows
 from anonhist.profiles.whole import MAX_ITEMS
-from anonhist.releases.evidence import PrevalenceBand
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from anonhist.mechanisms.frobenius.row_groups import NoisyRows
-    from anonhist.profiles import Profile
-    from anonhist.releases.evidence import KPlusBand
 
     _Whole = NDArray[np.int64]
 
 _DIFFERENCE_TAIL = 0.01875
 
 
-def prevalence_band(released: Profile, arms: NoisyRows, legs: NoisyRows, *, epsilon: float) -> PrevalenceBand:
-    """Return the intervals for φ_r from the noisy arms and legs of one run (the first).
+def prevalence_rows(guess: Guess, arms: NoisyRows, legs: NoisyRows, *, epsilon: float) -> BandRows:
+    """Return the intervals for φ_r from the noisy arms and legs of each run.
 
     Parameters
     ----------
-    released
-        The fit to them: a public guess, which decides which windows are used.
+    guess
+        The fits to them: public guesses, which decide which windows are used.
     arms, legs
         Noisy sums, K of each.
     epsilon
@@ -52,28 +49,39 @@ def prevalence_band(released: Profile, arms: NoisyRows, legs: NoisyRows, *, epsi
     >>> from anonhist.mechanisms.frobenius.row_groups import NoisyRows
     >>> from anonhist.profiles import Profile
     >>> sure = [NoisyRows.alone(np.array([lengths])) for lengths in ([4, 1, 0, 0], [2, 1, 0, 0])]
-    >>> band = prevalence_band(Profile.from_counts([5, 3, 2]), *sure, epsilon=50.0)
-    >>> [ends.tolist() for ends in band.at([1, 2, 5, 6])]
-    [[0, 0, 1, 0], [0, 1, 1, 0]]
+    >>> rows = prevalence_rows(Guess.of([Profile.from_counts([5, 3, 2])], 4), *sure, epsilon=50.0)
+    >>> [ends.tolist() for ends in rows.at(np.array([[1, 2, 5, 6]]))]
+    [[[0, 0, 1, 0]], [[0, 1, 1, 0]]]
     """
-    reaching = k_plus_band(released, arms, legs, epsilon=epsilon, tail=TAIL / 2)
-    at, sharp_lows, sharp_highs = _by_two_legs(reaching, legs, epsilon)
-    places, lows, highs = differences(reaching, at - 1, at)
-    mine = np.searchsorted(places, at)
-    narrower = sharp_highs - sharp_lows < highs[mine] - lows[mine]
-    lows[mine[narrower]], highs[mine[narrower]] = sharp_lows[narrower], sharp_highs[narrower]
-    return PrevalenceBand(*merge_steps(places, lows, highs))
+    reaching = k_plus_rows(guess, arms, legs, epsilon=epsilon, tail=TAIL / 2)
+    # Each count from 1 to K is among the ends, so each of those with two legs is a step of its own.
+    places = np.sort(np.maximum(np.hstack((reaching.ends - 1, reaching.ends)), 1), axis=1)
+    # The largest possible count has no successor.
+    (low, high), (next_low, next_high) = reaching.at(places), reaching.at(np.minimum(places, MAX_ITEMS - 1) + 1)
+    lows, highs = np.maximum(low - next_high, 0), high - next_low
+    is_sharp, *sharp = _by_two_legs(reaching, legs, epsilon)
+    at = np.minimum(places, is_sharp.shape[1]) - 1
+    sharp_lows, sharp_highs = (np.take_along_axis(side, at, axis=1) for side in sharp)
+    narrower = np.take_along_axis(is_sharp, at, axis=1) & (places == at + 1) & (sharp_highs - sharp_lows < highs - lows)
+    return BandRows(places, np.where(narrower, sharp_lows, lows), np.where(narrower, sharp_highs, highs))
 
 
-def _by_two_legs(reaching: KPlusBand, legs: NoisyRows, epsilon: float) -> tuple[_Whole, _Whole, _Whole]:
-    """Return the r whose two legs have separate noises and lie inside the square, and bounds of φ_r there."""
-    r = np.arange(1, legs.sums.shape[1])
-    begins = np.append(legs.begins[0], np.True_)
-    sums = legs.sums[0]
+def _by_two_legs(reaching: BandRows, legs: NoisyRows, epsilon: float) -> tuple[NDArray[np.bool_], _Whole, _Whole]:
+    """Return for r = 1..K whether its two legs have separate noises and lie inside the square, and bounds of φ_r."""
+    runs, positions = legs.sums.shape
+    r = np.broadcast_to(np.arange(1, positions), (runs, positions - 1))
+    sums, beyond = legs.sums, np.ones((runs, 1), dtype=np.bool_)
+    begins = np.hstack((legs.begins, beyond))
     # Sums at the limit of the range may have been cut.
-    is_alone = begins[:-2] & begins[1:-1] & begins[2:] & (np.maximum(np.abs(sums[:-1]), np.abs(sums[1:])) < MAX_ITEMS)
-    r = r[is_alone & (reaching.at(r + 1)[0] >= r + 1)]
-    seen = sums[r - 1] - sums[r] - 1
+    is_sharp = np.zeros(sums.shape, dtype=np.bool_)
+    is_sharp[:, :-1] = (
+        begins[:, :-2]
+        & begins[:, 1:-1]
+        & begins[:, 2:]
+        & (np.maximum(np.abs(sums[:, :-1]), np.abs(sums[:, 1:])) < MAX_ITEMS)
+        & (reaching.at(r + 1)[0] >= r + 1)
+    )
+    seen = np.zeros(sums.shape, dtype=np.int64)
+    seen[:, :-1] = sums[:, :-1] - sums[:, 1:] - 1
     reach = noise_quantile(epsilon, 2, _DIFFERENCE_TAIL)
-    highs = np.maximum(seen + reach, 0)
-    return r, np.maximum(seen - reach, 0), highs
+    return is_sharp, np.maximum(seen - reach, 0), np.maximum(seen + reach, 0)

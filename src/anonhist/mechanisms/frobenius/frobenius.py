@@ -8,26 +8,28 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from anonhist.frozen import frozen
-from anonhist.mechanisms.basis.noise import add_noise, simulated_noise
+from anonhist.mechanisms.basis.noise import simulated_noise
 from anonhist.mechanisms.basis.published import bounded_profile
-from anonhist.mechanisms.basis.skeletons import AdditiveMechanism
-from anonhist.mechanisms.frobenius.column_band import prevalence_band
+from anonhist.mechanisms.basis.skeletons import AdditiveMechanism, RunOfOne
+from anonhist.mechanisms.frobenius.evidence import evidence_of
+from anonhist.mechanisms.frobenius.noisy_coordinates import MARGIN, CoordinateNoise
 from anonhist.mechanisms.frobenius.posterior import fit_work, posterior_medians
-from anonhist.mechanisms.frobenius.row_band import k_plus_band, unsmoothed_misfit
-from anonhist.mechanisms.frobenius.row_groups import NoisyRows, noisy_rows
+from anonhist.mechanisms.frobenius.row_band import unsmoothed_misfit
+from anonhist.mechanisms.frobenius.shared_bias import Fits, without_shared_bias
+from anonhist.mechanisms.frobenius.sum_band import NoisyGroup, sum_evidence
 from anonhist.profiles import FrobeniusCoordinates, Profile
-from anonhist.releases import Evidence
 from anonhist.releases.protocols import check_diagram
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
     from anonhist.mechanisms.basis.noise import Noise
+    from anonhist.mechanisms.basis.skeletons import Released
+    from anonhist.mechanisms.frobenius.noisy_coordinates import NoisyCoordinates
+    from anonhist.releases import Evidence
 
-# Stop rule: this many noise scales beyond the noisy Durfee size, and further while a coordinate exceeds as many.
-_MARGIN = 8
 _SIMULATED_CELLS = 2**22
 
 
@@ -41,8 +43,9 @@ class FrobeniusMechanism(AdditiveMechanism):
     arms (and legs) that differ by less than the noise are released in groups, their sum with one G
     (:func:`~anonhist.mechanisms.frobenius.row_groups.noisy_rows`). K and the groups depend on released values alone.
     It publishes the partition nearest to them in expected sorted ℓ1 distance (:func:`posterior_medians`), and
-    intervals for the true φ_{k+} and φ_r (:func:`~anonhist.mechanisms.frobenius.row_band.k_plus_band`,
-    :func:`~anonhist.mechanisms.frobenius.column_band.prevalence_band`).
+    intervals for the true n, φ_{k+} and φ_r (:mod:`~anonhist.mechanisms.basis.noisy_total`,
+    :func:`~anonhist.mechanisms.frobenius.row_band.k_plus_rows`,
+    :func:`~anonhist.mechanisms.frobenius.column_band.prevalence_rows`).
 
     Parameters
     ----------
@@ -75,7 +78,7 @@ class FrobeniusMechanism(AdditiveMechanism):
 
     def simulation_work(self, profile: Profile) -> int:
         """Return the approximate number of values that the fit of one run computes."""
-        return fit_work(profile.durfee_size, float(self.epsilon_per_cell), margin=_MARGIN)
+        return fit_work(profile.durfee_size, float(self.epsilon_per_cell), margin=MARGIN)
 
     def simulate(self, profile: Profile, *, size: int, rng: np.random.Generator) -> list[Profile]:
         """Return ``size`` runs on a public profile, with simulation randomness."""
@@ -85,76 +88,79 @@ class FrobeniusMechanism(AdditiveMechanism):
         self, profile: Profile, *, size: int, rng: np.random.Generator
     ) -> list[tuple[Profile, float]]:
         """Return ``size`` runs and the misfit of each."""
-        return [
-            (self.publishable(run), misfit)
-            for seen in self._batches(profile, size, rng)
-            for run, misfit in self._fit(*seen)
-        ]
+        return [run for fits in self._batches(profile, size, rng) for run in self._published(fits)]
 
     def simulate_with_evidence(
         self, profile: Profile, *, size: int, rng: np.random.Generator
     ) -> list[tuple[Profile, Evidence]]:
         """Return ``size`` runs with the evidence that a release would keep, to measure how often intervals hold."""
-        return [
-            (self.publishable(run), self._evidence(self.publishable(run), (arms.of(only), legs.of(only), misfit)))
-            for sizes, arms, legs in self._batches(profile, size, rng)
-            for number, (run, misfit) in enumerate(self._fit(sizes, arms, legs))
-            for only in [np.arange(sizes.size) == number]
-        ]
+        return [run for fits in self._batches(profile, size, rng) for run in self._publish(fits)]
 
-    def _batches(
-        self, profile: Profile, size: int, rng: np.random.Generator
-    ) -> Iterator[tuple[NDArray[np.int64], NoisyRows, NoisyRows]]:
-        """Yield noisy values of runs on a public profile, ``size`` in all."""
+    def simulate_each(
+        self, profiles: Sequence[Profile], *, size: int, rng: np.random.Generator
+    ) -> Iterator[Sequence[Profile]]:
+        """Yield ``size`` runs on several public profiles together, with simulation randomness."""
+        public, noise = [self.admit(profile) for profile in profiles], simulated_noise(rng)
+        for profile in public:
+            check_diagram(profile)
+        for _ in range(size):
+            runs = dict(
+                pair
+                for fits in self._fit_each(public, noise)
+                for pair in zip(fits.places.tolist(), self._published(fits), strict=True)
+            )
+            yield [runs[place][0] for place in range(len(public))]
+
+    def sum_evidence(self, parts: Sequence[Released]) -> Evidence:
+        """Return intervals for sums over several profiles that were released together."""
+        made = [(each.release, each.noisy) for each in parts]
+        own = [release.evidence.band for release, _ in made if release.evidence is not None]
+        epsilon = float(self.epsilon_per_cell)
+        return sum_evidence([each.profile for each, _ in made], own, [noisy for _, noisy in made], epsilon=epsilon)
+
+    def _batches(self, profile: Profile, size: int, rng: np.random.Generator) -> Iterator[Fits]:
+        """Yield the fits of runs on a public profile, ``size`` in all."""
         check_diagram(profile)
-        public, noise = FrobeniusCoordinates.of(self.admit(profile)), simulated_noise(rng)
-        length = public.durfee_size + math.ceil(_MARGIN / float(self.epsilon_per_cell))
+        public, noise = FrobeniusCoordinates.of(self.admit(profile)), self._noise(simulated_noise(rng))
+        length = public.durfee_size + math.ceil(MARGIN / float(self.epsilon_per_cell))
         batch = max(1, _SIMULATED_CELLS // (80 * length))
         for begun in range(0, size, batch):
-            yield self._draw_noisy(public, min(batch, size - begun), noise)
+            many = min(batch, size - begun)
+            yield self._fit(np.arange(many), noise.on_one(public, many))
 
-    def _run(self, profile: Profile, noise: Noise) -> tuple[Profile, tuple[NoisyRows, NoisyRows, float]]:
-        sizes, arms, legs = self._draw_noisy(FrobeniusCoordinates.of(profile), 1, noise)
-        ((run, misfit),) = self._fit(sizes, arms, legs)
-        return run, (arms, legs, misfit)
+    def _run(self, profile: Profile, noise: Noise) -> tuple[Profile, Evidence | None]:
+        (run,) = self._run_each([profile], noise)
+        return run.profile, run.evidence
 
-    def _evidence(self, released: Profile, noisy: tuple[NoisyRows, NoisyRows, float]) -> Evidence:
-        (arms, legs, misfit), epsilon = noisy, float(self.epsilon_per_cell)
-        band = k_plus_band(released, arms, legs, epsilon=epsilon)
-        return Evidence(band, misfit, prevalence_band(released, arms, legs, epsilon=epsilon))
+    def _evidence(self, released: Profile, noisy: Evidence | None) -> Evidence | None:
+        return noisy
 
-    def _draw_noisy(
-        self, coordinates: FrobeniusCoordinates, count: int, draw: Noise
-    ) -> tuple[NDArray[np.int64], NoisyRows, NoisyRows]:
-        """Spend the budget ``count`` times: return noisy Durfee sizes, arms and legs."""
+    def _run_each(self, profiles: Sequence[Profile], noise: Noise) -> Iterator[RunOfOne]:
+        for fits in self._fit_each(profiles, noise):
+            for at, (place, run) in enumerate(zip(fits.places.tolist(), self._publish(fits), strict=True)):
+                yield RunOfOne(place, *run, NoisyGroup(fits.noisy, at))
 
-        def noise(count: int, length: int) -> NDArray[np.int64]:
-            return draw(self.epsilon_per_cell, count * length).reshape(count, length)
+    def _noise(self, draw: Noise) -> CoordinateNoise:
+        return CoordinateNoise(self.epsilon_per_cell, draw)
 
-        epsilon = float(self.epsilon_per_cell)
-        margin = math.ceil(_MARGIN / epsilon)
-        sizes = coordinates.durfee_size + noise(count, 1)[:, 0]
-        # All runs of a batch stop together; K may only depend on released values, as those of all runs are.
-        length = max(1, int(sizes.max()) + margin)
-        sides = [
-            noisy_rows(lengths, noise(count, length), sizes, epsilon=epsilon)
-            for lengths in (coordinates.arms, coordinates.legs)
-        ]
-        while max(int(side.sums[:, -1].max()) for side in sides) > margin:
-            seen = sides[0].sums.shape[1]
-            sides = [
-                side.append(NoisyRows.alone(add_noise(_length(lengths, seen), noise(count, 1))))
-                for side, lengths in zip(sides, (coordinates.arms, coordinates.legs), strict=True)
-            ]
-        return sizes, sides[0], sides[1]
+    def _fit_each(self, profiles: Sequence[Profile], noise: Noise) -> list[Fits]:
+        """Spend the budget on each profile, and fit all of them."""
+        fits = [self._fit(places, noisy) for places, noisy in self._noise(noise).on_each(profiles)]
+        return without_shared_bias(fits, epsilon=float(self.epsilon_per_cell))
 
-    def _fit(self, sizes: NDArray[np.int64], arms: NoisyRows, legs: NoisyRows) -> list[tuple[Profile, float]]:
-        """Return the published profile of each run, and its misfit."""
-        found = posterior_medians(sizes, arms, legs, epsilon=float(self.epsilon_per_cell))
-        misfits = unsmoothed_misfit([arm for arm, _ in found], [leg for _, leg in found], arms.beside(legs))
-        return [(bounded_profile(arm, leg), misfit) for (arm, leg), misfit in zip(found, misfits, strict=True)]
+    def _fit(self, places: NDArray[np.int64], noisy: NoisyCoordinates) -> Fits:
+        found = posterior_medians(noisy.sizes, noisy.arms, noisy.legs, epsilon=float(self.epsilon_per_cell))
+        return Fits(places, noisy, [arm for arm, _ in found], [leg for _, leg in found])
 
+    def _published(self, fits: Fits) -> list[tuple[Profile, float]]:
+        """Return the published profile of each run, and the misfit of its fit."""
+        misfits = unsmoothed_misfit(fits.arms, fits.legs, fits.noisy.arms.beside(fits.noisy.legs))
+        sides = zip(fits.arms, fits.legs, misfits, strict=True)
+        return [(self.publishable(bounded_profile(arm, leg)), misfit) for arm, leg, misfit in sides]
 
-def _length(lengths: NDArray[np.int64], at: int) -> NDArray[np.int64]:
-    """Return the length at a position, zero beyond the end."""
-    return lengths[at : at + 1] if at < lengths.size else np.zeros(1, dtype=np.int64)
+    def _publish(self, fits: Fits) -> list[tuple[Profile, Evidence]]:
+        """Return the published profile of each run, and its evidence."""
+        found = self._published(fits)
+        released, misfits = [run for run, _ in found], [misfit for _, misfit in found]
+        evidence = evidence_of(released, fits.noisy, misfits, epsilon=float(self.epsilon_per_cell))
+        return [*zip(released, evidence, strict=True)]

@@ -70,7 +70,18 @@ def fit_work(size: int, epsilon: float, *, margin: float) -> int:
     """
     passes = 1.0 if epsilon * size >= _SIZE_IS_ENOUGH else 2 + _FINE / _COARSE
     grouped = 4 if epsilon < ALONE_FROM else 1
-    return int(2 * (size + margin / epsilon) * places_of(epsilon, _FINE) * passes * grouped)
+    return int(pass_work(size + margin / epsilon, epsilon) * passes * grouped)
+
+
+def pass_work(length: float, epsilon: float) -> int:
+    """Return the number of values of one pass over so many arms and legs: rows times places of windows.
+
+    Examples
+    --------
+    >>> pass_work(10, 1.0)
+    580
+    """
+    return int(2 * length * places_of(epsilon, _FINE))
 
 
 def _medians(

@@ -15,19 +15,21 @@ Two bounds from above and two from below, each wrong in at most 1.25 % of releas
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from anonhist.mechanisms.basis.noise_quantile import noise_quantile
-from anonhist.mechanisms.basis.noisy_band import merge_steps
+from anonhist.mechanisms.frobenius.band_rows import BandRows, search_rows
 from anonhist.numeric import decreasing_fit
 from anonhist.numeric.falling import widen_to_falling
 from anonhist.numeric.rises import rises
 from anonhist.profiles.whole import MAX_ITEMS
-from anonhist.releases.evidence import KPlusBand
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from anonhist.mechanisms.frobenius.row_groups import NoisyRows
@@ -41,15 +43,51 @@ _LONGEST = 256
 _SURE = 2.0**52
 
 
-def k_plus_band(
-    released: Profile, arms: NoisyRows, legs: NoisyRows, *, epsilon: float, tail: float = TAIL
-) -> KPlusBand:
-    """Return the intervals from the noisy arms and legs of one run (the first).
+@dataclass(frozen=True)
+class Guess:
+    """Rows and columns of released diagrams, the first K of each: a public guess of the truth for each run.
+
+    Attributes
+    ----------
+    rows, columns : ndarray of float64, shape (r, K)
+        Counts in descending order, and φ_{k+}; zero beyond the last.
+    sizes : ndarray of int64, shape (r,)
+        Durfee sizes.
+    """
+
+    rows: _Numbers
+    columns: _Numbers
+    sizes: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, released: Sequence[Profile], positions: int) -> Guess:
+        """Read K rows and columns off each released profile.
+
+        Examples
+        --------
+        >>> from anonhist.profiles import Profile
+        >>> guess = Guess.of([Profile.from_counts([5, 1, 1]), Profile([], [])], 4)
+        >>> guess.rows.tolist(), guess.columns.tolist()
+        ([[5.0, 1.0, 1.0, 0.0], [0.0, 0.0, 0.0, 0.0]], [[3.0, 1.0, 1.0, 1.0], [0.0, 0.0, 0.0, 0.0]])
+        """
+        here = np.arange(1, positions + 1)
+        rows, columns = np.zeros((2, len(released), positions))
+        for row, column, profile in zip(rows, columns, released, strict=True):
+            largest = np.repeat(profile.counts[::-1], _first(profile.prevalences[::-1], positions))
+            row[: largest.size] = largest
+            column[:] = profile.cumulative_prevalence(here)
+        return cls(rows, columns, np.array([profile.durfee_size for profile in released], dtype=np.int64))
+
+
+def k_plus_rows(guess: Guess, arms: NoisyRows, legs: NoisyRows, *, epsilon: float, tail: float = TAIL) -> BandRows:
+    """Return the intervals from the noisy arms and legs of each run.
+
+    Every count from 1 to K is the end of a step.
 
     Parameters
     ----------
-    released
-        The fit to them: a public guess of the truth, which decides which windows are used.
+    guess
+        The fits to them: public guesses of the truth, which decide which windows are used.
     arms, legs
         Noisy sums, K of each.
     epsilon
@@ -62,31 +100,36 @@ def k_plus_band(
     >>> from anonhist.mechanisms.frobenius.row_groups import NoisyRows
     >>> from anonhist.profiles import Profile
     >>> sure = [NoisyRows.alone(np.array([[lengths, 0, 0]])) for lengths in (4, 2)]
-    >>> band = k_plus_band(Profile.from_counts([5, 1, 1]), *sure, epsilon=50.0)
-    >>> [ends.tolist() for ends in band.at([1, 2, 5, 6])]
-    [[3, 1, 1, 0], [3, 2, 1, 0]]
+    >>> rows = k_plus_rows(Guess.of([Profile.from_counts([5, 1, 1])], 3), *sure, epsilon=50.0)
+    >>> [ends.tolist() for ends in rows.at(np.array([[1, 2, 5, 6]]))]
+    [[[3, 1, 1, 0]], [[3, 2, 1, 0]]]
     """
-    positions = arms.sums.shape[1]
-    here = np.arange(1, positions + 1)
-    ranked = np.append(np.repeat(released.counts[::-1], _first(released.prevalences[::-1], positions)), 0)
-    rows = _pad(ranked[:-1][:positions].astype(np.float64), positions)
-    columns = released.cumulative_prevalence(here).astype(np.float64)
-    row_lows, row_highs = _bounds(arms, rows, epsilon, tail)
-    column_lows, column_highs = _bounds(legs, columns, epsilon, tail)
+    runs, positions = guess.rows.shape
+    row_lows, row_highs = _bounds(arms, guess.rows, epsilon, tail)
+    column_lows, column_highs = _bounds(legs, guess.columns, epsilon, tail)
     # Beyond the square, all arms and legs are zero, and windows there give weaker bounds than the last one before.
-    beyond = min(released.durfee_size, positions - 1)
-    row_highs[beyond:], column_highs[beyond:] = row_highs[beyond], column_highs[beyond]
+    last = np.minimum(np.arange(positions), guess.sizes[:, None])
     # An upper bound of a row or column holds for all after it, and a lower bound for all before it.
-    row_highs, column_highs = (np.maximum.accumulate(side[::-1])[::-1] for side in (row_highs, column_highs))
-    row_lows, column_lows = (np.minimum.accumulate(side) for side in (row_lows, column_lows))
-    ends = np.concatenate((here.astype(np.float64), row_highs, row_lows))
-    ends = np.unique(ends[(ends >= 1) & (ends <= _SURE)])
+    row_highs, column_highs = (
+        np.maximum.accumulate(np.take_along_axis(side, last, axis=1)[:, ::-1], axis=1)[:, ::-1]
+        for side in (row_highs, column_highs)
+    )
+    row_lows, column_lows = (np.minimum.accumulate(side, axis=1) for side in (row_lows, column_lows))
+    here = np.broadcast_to(np.arange(1.0, positions + 1), (runs, positions))
+    ends = np.concatenate((here, row_highs, row_lows), axis=1)
+    ends = np.sort(np.where((ends >= 1) & (ends <= _SURE), ends, 1.0), axis=1)
     inside = np.minimum(ends.astype(np.int64), positions) - 1
     is_column = ends <= positions
-    reached = np.searchsorted(-row_highs, -ends, side="right")
-    highs = np.minimum(column_highs[inside], np.where(reached == positions, np.inf, reached))
-    lows = np.maximum(np.where(is_column, column_lows[inside], 0), np.searchsorted(-row_lows, -ends, side="right"))
-    return _band(ends, lows, highs, goes_on=bool(row_highs[0] > _SURE))
+    reached = search_rows(-row_highs, -ends, side="right")
+    # Inside the square at least as many labels as its size have k items: there rows bound φ_{k+} from above only if
+    # their noise is beyond its quantile, and then by far too little.
+    is_bound = (reached < positions) & (ends > guess.sizes[:, None])
+    highs = np.minimum(np.take_along_axis(column_highs, inside, axis=1), np.where(is_bound, reached, np.inf))
+    lows = np.maximum(
+        np.where(is_column, np.take_along_axis(column_lows, inside, axis=1), 0),
+        search_rows(-row_lows, -ends, side="right"),
+    )
+    return _whole_steps(ends, lows, highs, goes_on=row_highs[:, :1] > _SURE)
 
 
 def unsmoothed_misfit(arms: list[NDArray[np.int64]], legs: list[NDArray[np.int64]], rows: NoisyRows) -> list[float]:
@@ -103,17 +146,18 @@ def unsmoothed_misfit(arms: list[NDArray[np.int64]], legs: list[NDArray[np.int64
     here = np.arange(1, positions + 1, dtype=np.float64)
     group = np.cumsum(rows.begins, axis=1) - 1
     group += positions * np.arange(len(group))[:, None]
-    sizes, places = np.bincount(group.ravel()), np.bincount(group.ravel(), np.broadcast_to(here, group.shape).ravel())
+    groups, places = np.bincount(group.ravel()), np.bincount(group.ravel(), np.broadcast_to(here, group.shape).ravel())
     with np.errstate(invalid="ignore", divide="ignore"):
-        means = rows.sums / sizes[group] + (places / sizes)[group]
-    runs = len(arms)
-    found = []
-    for run in range(runs):
-        total = 0.0
-        for fitted, noisy in ((arms[run], means[run]), (legs[run], means[runs + run])):
-            seen = decreasing_fit(noisy[: fitted.size]) - here[: fitted.size]
-            total += float(np.abs(np.maximum(seen, fitted.size - here[: fitted.size]) - fitted).sum())
-        found.append(total)
+        means = rows.sums / groups[group] + (places / groups)[group]
+    fitted = [*arms, *legs]
+    sizes = np.array([side.size for side in fitted])[:, None]
+    is_inside = here <= sizes
+    rest = np.zeros(means.shape)
+    rest[is_inside] = np.concatenate(fitted)
+    # What lies below everything before it is pooled with nothing.
+    seen = decreasing_fit(np.where(is_inside, means, means.min(axis=1, keepdims=True) - 1)) - here
+    apart = np.where(is_inside, np.abs(np.maximum(seen, sizes - here) - rest), 0).sum(axis=1)
+    found: list[float] = (apart[: len(arms)] + apart[len(arms) :]).tolist()
     return found
 
 
@@ -123,49 +167,61 @@ def _first(labels: NDArray[np.int64], most: int) -> NDArray[np.int64]:
     return rises(before)
 
 
-def _pad(values: _Numbers, length: int) -> _Numbers:
-    return np.concatenate((values, np.zeros(length - values.size)))
-
-
 def _bounds(noisy: NoisyRows, guess: _Numbers, epsilon: float, tail: float) -> tuple[_Numbers, _Numbers]:
-    """Return lower and upper bounds of λ_j for j = 1..K; 0 and infinity if there is no bound."""
-    begins = np.flatnonzero(noisy.begins[0])
-    ends = np.append(begins[1:], guess.size)
-    places = np.arange(1, guess.size + 1, dtype=np.float64)
-    length = (ends - begins).astype(np.float64)
-    sums = noisy.sums[0, begins].astype(np.float64)
-    sums[noisy.sums[0, begins] == MAX_ITEMS] = np.inf  # it may have been cut
-    # Of each window: noisy sum, sum according to the guess, number of rows, sum of their positions.
-    windows = [sums, np.add.reduceat(np.maximum(guess - places, 0), begins), length, (begins + 1 + ends) / 2 * length]
-    groups = begins.size
-    upper, lower = np.full(groups, np.inf), np.zeros(groups)
-    best_upper, best_lower = np.full(groups, np.inf), np.full(groups, -np.inf)
+    """Return lower and upper bounds of λ_j for j = 1..K in each run; 0 and infinity if there is no bound."""
+    runs, length = guess.shape
+    places = np.arange(1, length + 1, dtype=np.float64)
+    starts = np.flatnonzero(noisy.begins)
+    sizes = np.diff(starts, append=noisy.begins.size)
+    group = np.cumsum(noisy.begins, axis=1) - 1
+    shape = runs, int(group[:, -1].max()) + 1
+    at = starts // length, group.ravel()[starts]
+
+    def table(values: NDArray[Any], beyond: float) -> _Numbers:
+        """Put values of groups into rows of one length, one for each run."""
+        rows = np.full(shape, beyond, dtype=np.float64)
+        rows[at] = values
+        return rows
+
+    begins, rows = table(starts % length, 0), table(sizes, 1)
+    seen = noisy.sums.ravel()[starts].astype(np.float64)
+    seen[noisy.sums.ravel()[starts] == MAX_ITEMS] = np.inf  # it may have been cut
+    # Of each window: noisy sum, sum according to the guess, number of rows, sum of their positions. No window is better
+    # than another if it reaches beyond the last group, as nothing compares with NaN.
+    guessed = table(np.add.reduceat(np.maximum(guess - places, 0).ravel(), starts), np.nan)
+    windows = [table(seen, 0), guessed, rows, (2 * begins + 1 + rows) / 2 * rows]
+    upper, lower = np.full(shape, np.inf), np.zeros(shape)
+    best_upper, best_lower = np.full(shape, np.inf), np.full(shape, -np.inf)
     count = 1
     while True:
         seen, guessed, rows, positions = windows
         reach = noise_quantile(epsilon, count, tail)
-        last, first = slice(count - 1, groups), slice(0, groups - count + 1)
+        last, first = np.s_[:, count - 1 :], np.s_[:, : shape[1] - count + 1]
         hoped = (guessed + reach + positions) / rows
         better = hoped < best_upper[last]
-        best_upper[last][better] = hoped[better]
-        upper[last][better] = np.floor(_widen((seen + reach + positions) / rows, 1))[better]
+        np.copyto(best_upper[last], hoped, where=better)
+        np.copyto(upper[last], np.floor(_widen((seen + reach + positions) / rows, 1)), where=better)
         hoped = _least(guessed - reach, begins[first], rows)
         better = hoped > best_lower[first]
-        best_lower[first][better] = hoped[better]
+        np.copyto(best_lower[first], hoped, where=better)
         sure = np.where(np.isinf(seen), float(MAX_ITEMS), seen) - reach
-        lower[first][better] = np.maximum(_least(sure, begins[first], rows), 0)[better]
-        if 2 * count > min(groups, _LONGEST):
+        np.copyto(lower[first], np.maximum(_least(sure, begins[first], rows), 0), where=better)
+        if 2 * count > min(shape[1], _LONGEST):
             break
-        windows = [values[:-count] + values[count:] for values in windows]
+        windows = [values[:, :-count] + values[:, count:] for values in windows]
         count *= 2
     # Inside a group, a row is bounded by the adjacent groups.
-    group = np.cumsum(noisy.begins[0]) - 1
-    highs = np.where(places == ends[group], upper[group], np.append(np.inf, upper)[group])
-    lows = np.where(places == begins[group] + 1, lower[group], np.append(lower, 0.0)[group + 1])
+    before, after = np.full((2, runs, 1), np.inf)
+    after[:] = 0
+    upper, lower = np.hstack((before, upper)), np.hstack((lower, after))
+    is_last = np.ones(noisy.begins.shape, dtype=np.bool_)
+    is_last[:, :-1] = noisy.begins[:, 1:]
+    highs = np.take_along_axis(upper, group + is_last, axis=1)
+    lows = np.take_along_axis(lower, group + ~noisy.begins, axis=1)
     return lows, highs
 
 
-def _least(total: _Numbers, before: NDArray[np.int64], rows: _Numbers) -> _Numbers:
+def _least(total: _Numbers, before: _Numbers, rows: _Numbers) -> _Numbers:
     """Return the least whole λ with ``Σ_{t<m} max(λ − b − 1 − t, 0) ≥ total``, below 0 if there is no bound."""
     positive = np.maximum(total, 0)
     within = np.ceil(_widen((np.sqrt(1 + 8 * positive) - 1) / 2, -1))
@@ -178,12 +234,14 @@ def _widen(values: _Numbers, sign: int) -> _Numbers:
     return values + sign * (1e-9 + 2.0**-50 * np.abs(values))
 
 
-def _band(ends: _Numbers, lows: _Numbers, highs: _Numbers, *, goes_on: bool) -> KPlusBand:
-    """Make a band of whole steps; the last one is unlimited if nothing bounds the largest count."""
+def _whole_steps(ends: _Numbers, lows: _Numbers, highs: _Numbers, *, goes_on: NDArray[np.bool_]) -> BandRows:
+    """Make whole steps; the last one is unlimited if nothing bounds the largest count."""
     largest = MAX_ITEMS
     sides = widen_to_falling(lows, highs)
     least, most = (np.where(side > _SURE, largest, side.clip(0, _SURE).astype(np.int64)) for side in sides)
     steps = ends.astype(np.int64)
-    if goes_on and steps.size:
-        steps, least, most = np.append(steps, largest), np.append(least, 0), np.append(most, most[-1])
-    return KPlusBand(*merge_steps(steps, least, most))
+    return BandRows(
+        np.hstack((steps, np.where(goes_on, largest, steps[:, -1:]))),
+        np.hstack((least, np.where(goes_on, 0, least[:, -1:]))),
+        np.hstack((most, most[:, -1:])),
+    )

@@ -61,6 +61,10 @@ class NoisyRows:
         """Keep these runs only."""
         return NoisyRows(self.sums[runs], self.begins[runs])
 
+    def at(self, run: int) -> NoisyRows:
+        """Keep one run only."""
+        return NoisyRows(self.sums[run : run + 1], self.begins[run : run + 1])
+
     def append(self, other: NoisyRows) -> NoisyRows:
         """Put the groups of further positions behind these."""
         return NoisyRows(np.hstack((self.sums, other.sums)), np.hstack((self.begins, other.begins)))
@@ -77,8 +81,8 @@ def noisy_rows(
 
     Parameters
     ----------
-    lengths : ndarray of int64, shape (D,)
-        The private arms or legs, descending.
+    lengths : ndarray of int64, shape (r, D) or (1, D)
+        The private arms or legs of each run, descending; or of one profile, for all runs.
     noise : ndarray of int64, shape (r, K)
         Independent noises for r runs. Groups use them in order within a stage; the rest is discarded.
     sizes : ndarray of int64, shape (r,)
@@ -87,8 +91,8 @@ def noisy_rows(
         Rate of the noise, ε/Δ: a public number.
     """
     runs, positions = noise.shape
-    padded = np.zeros(positions, dtype=np.int64)
-    padded[: lengths.size] = lengths[:positions]
+    padded = np.zeros((len(lengths), positions), dtype=np.int64)
+    padded[:, : lengths.shape[1]] = lengths[:, :positions]
     if epsilon >= ALONE_FROM:
         return NoisyRows.alone(add_noise(np.broadcast_to(padded, noise.shape), noise))
     sums, begins = np.empty(noise.shape, dtype=np.int64), np.empty(noise.shape, dtype=np.bool_)
@@ -100,7 +104,7 @@ def noisy_rows(
         each = _group_sizes(stages[-2:], sizes, epsilon, most=most)
         group = np.arange(last - first) // each[:, None]
         whole = np.zeros(group.shape, dtype=np.int64)
-        np.add.at(whole, (np.arange(runs)[:, None], group), padded[first:last])
+        np.add.at(whole, (np.arange(runs)[:, None], group), padded[:, first:last])
         seen = add_noise(whole, noise[:, first:last])
         stages.append(_Stage.of(seen, group, first))
         sums[:, first:last] = np.take_along_axis(seen, group, axis=1)

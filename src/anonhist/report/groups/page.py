@@ -15,11 +15,13 @@ from anonhist.report.groups.wording import (
     NOISY,
     cards_of,
     cells_of,
+    how_added,
     how_found,
+    level_name,
     levels_for,
-    names_of,
     not_covered,
     remarks_of,
+    row_names,
     runs_of,
 )
 from anonhist.report.promise import plain_promise
@@ -38,8 +40,9 @@ from anonhist.report.sections import (
 from anonhist.report.wording import bars_text, many, parameters_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
+    from anonhist.profiles.grouped import Group
     from anonhist.releases import Release
     from anonhist.releases.grouped import GroupedRelease
 
@@ -67,10 +70,9 @@ def _first(release: GroupedRelease) -> Release:
 
 def _main(release: GroupedRelease, command: str | None) -> str:
     guarantee, first = release.guarantee, _first(release)
-    drawn = dict(islice(release.items(), _MOST_DRAWN))
-    names = [names_of(group) for group in drawn]
+    drawn = dict(islice(release.everything.items(), _MOST_DRAWN))
+    names = [row_names(group, release) for group in drawn]
     words = {
-        "left_out": _left_out(release),
         "drawn": _drawn(release),
         "bars": _how_to_read(first),
         "noisy": _noisy(release),
@@ -85,11 +87,11 @@ def _main(release: GroupedRelease, command: str | None) -> str:
         promised=promised(
             guarantee,
             sentence=plain_promise(guarantee, result=ALL_TOGETHER),
-            also=paragraphs(filter(None, [how_found(release)])),
+            also=paragraphs(filter(None, [how_found(release), how_added(release)])),
             not_covered=not_covered(release),
         ),
         remarks=paragraphs(remarks_of(release, first.error)),
-        table=_table(release),
+        tables=_tables(release),
         download=_download(release),
         panels="".join(
             f"<figure><figcaption>{', '.join(f'<span>{html(name)}</span>' for name in each)}</figcaption>{svg}</figure>"
@@ -100,12 +102,24 @@ def _main(release: GroupedRelease, command: str | None) -> str:
     )
 
 
-def _table(release: GroupedRelease) -> str:
-    """Return the table of groups: grouping columns, items, labels, labels at a few thresholds, and the error."""
-    levels, words = levels_for(release), _first(release).words
+def _tables(release: GroupedRelease) -> str:
+    """Return a table of groups; with levels one for each, everything together first."""
+    levels = levels_for(release)
+    if release.levels is None:
+        return _table(release, release.level(len(release.by)), release.by, levels)
+    return "".join(
+        f"<h4>{html(level_name(release.by[:depth]))}</h4>"
+        + _table(release, release.level(depth), release.by[: max(depth, 1)], levels)
+        for depth in range(len(release.by) + 1)
+    )
+
+
+def _table(release: GroupedRelease, groups: Mapping[Group, Release], by: Sequence[str], levels: Sequence[int]) -> str:
+    """Return a table: grouping columns, items, labels, labels at a few thresholds, and the error."""
+    words = _first(release).words
     above = '<th scope="col" rowspan="2">{}</th>'.format
     heads = (
-        _names(release.by, 'scope="col" rowspan="2"')
+        _names(by, 'scope="col" rowspan="2"')
         + above(escape(words.total))
         + f'<th scope="colgroup" colspan="{1 + len(levels)}">{escape(words.labels)}</th>'
         + above("expected<br>error")
@@ -113,10 +127,11 @@ def _table(release: GroupedRelease) -> str:
         + "".join(f'<th scope="col">{head}</th>' for head in ("all", *(f"{level:,} or more" for level in levels)))
     )
     rows = "".join(
-        _row(names_of(group), cells_of(each, levels)) for group, each in islice(release.items(), _MOST_LISTED)
+        _row(row_names(group, release)[: len(by)], cells_of(each, levels))
+        for group, each in islice(groups.items(), _MOST_LISTED)
     )
     table = f'<table class="groups"><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>'
-    return scrolled(table, label="Groups")
+    return scrolled(table, label=level_name(by)) + _left_out(groups)
 
 
 def _row(names: Sequence[str], cells: Iterable[tuple[str, str]]) -> str:
@@ -136,20 +151,22 @@ def _names(names: Sequence[str], attributes: str) -> str:
     )
 
 
-def _left_out(release: GroupedRelease) -> str:
-    more = len(release) - _MOST_LISTED
-    return f"And {many(more, 'more group')}, which files of the release have." if more > 0 else ""
+def _left_out(groups: Mapping[Group, Release]) -> str:
+    more = len(groups) - _MOST_LISTED
+    if more <= 0:
+        return ""
+    return f'<p class="quiet">And {many(more, "more group")}, which files of the release have.</p>'
 
 
 def _drawn(release: GroupedRelease) -> str:
-    more = len(release) - _MOST_DRAWN
+    more = len(release.everything) - _MOST_DRAWN
     if more <= 0:
         return ""
     return f"These are the first {_MOST_DRAWN} groups, in the order of the table, which has {more:,} more."
 
 
 def _noisy(release: GroupedRelease) -> str:
-    if not any(each.mostly_noise for each in release.values()):
+    if not any(each.mostly_noise for each in release.everything.values()):
         return ""
     total = _first(release).words.total
     return f" Groups marked {NOISY} are mostly noise: at least a third of their {total} are expected to be wrong."
@@ -169,5 +186,5 @@ def _download(release: GroupedRelease) -> str:
     """Return a link to the numbers, or where they are: they may be very many, and no table may hold their names."""
     link = ""
     with suppress(UsageError):
-        link = download(release, rows=sum(len(each.profile) for each in release.values()), name="groups.csv")
+        link = download(release, rows=sum(len(each.profile) for each in release.everything.values()), name="groups.csv")
     return link or paragraphs(["The numbers of all counts are in the files of the release."])

@@ -5,8 +5,10 @@ from __future__ import annotations
 from statistics import median
 from typing import TYPE_CHECKING
 
+from anonhist.catalogue.levels import Levels
 from anonhist.privacy import short_decimal
 from anonhist.privacy.guarantee import round_up
+from anonhist.report.groups.active import active_person
 from anonhist.report.promise import exclusions
 from anonhist.report.sections import LEVELS
 from anonhist.report.wording import expected_error, interval, many, no_intervals
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 # Columns of k+ counts that a phone can still scroll through.
 _MOST_LEVELS = 4
 MISSING = "(missing)"
+ALL = "(all)"
 NOISY = "*"
 ALL_TOGETHER = "result for all groups together"
 
@@ -34,6 +37,21 @@ def names_of(group: Group) -> list[str]:
     ['spring', '(missing)']
     """
     return [MISSING if name is None else name for name in group]
+
+
+def row_names(group: Group, release: GroupedRelease) -> list[str]:
+    """Return a name for each grouping column, also of a total.
+
+    Examples
+    --------
+    >>> import anonhist as ah
+    >>> from anonhist.profiles.grouped import GroupedProfile
+    >>> profiles = {("CA", "Napa"): ah.Profile.from_counts([3, 1])}
+    >>> grouped = GroupedProfile(("state", "county"), profiles, unit=ah.PrivacyUnit.item())
+    >>> row_names(("CA",), ah.release_groups(grouped, epsilon=1))
+    ['CA', '(all)']
+    """
+    return names_of(group) + [ALL] * (len(release.by) - len(group))
 
 
 def levels_for(release: GroupedRelease) -> list[int]:
@@ -59,14 +77,11 @@ def levels_for(release: GroupedRelease) -> list[int]:
 
 
 def cells_of(release: Release, levels: Sequence[int]) -> list[tuple[str, str]]:
-    """Return the numbers of a group, each with its interval: items, labels, labels at the levels, the expected error.
-
-    The items have no interval: they are off by no more than the profile is.
-    """
+    """Return the numbers of a group, with intervals: items, labels, labels at the levels, and the expected error."""
     noisy = f"{NOISY} " if release.mostly_noise else ""
     expected = release.error.sorted_l1
     return [
-        (f"{noisy}{release.n:,}", ""),
+        (f"{noisy}{release.n:,}", interval(*release.num_items().interval)),
         *((f"{found.value:,.0f}", interval(*found.interval)) for found in map(release.k_plus, (1, *levels))),
         ("–" if expected is None else f"{expected.value:,.0f}", ""),
     ]
@@ -83,6 +98,33 @@ def how_found(release: GroupedRelease) -> str:
         f"the whole budget. Only groups of many {units} are found: small groups are missing, and whether a group near "
         "the limit is here is a matter of chance."
     )
+
+
+def how_added(release: GroupedRelease) -> str:
+    """Say what totals count, where there are any; empty where there are none."""
+    if release.levels is None:
+        return ""
+    words = next(iter(release.values())).words
+    if release.levels is Levels.NESTED:
+        return (
+            f"Totals are sums of the released groups, at no cost: all levels agree, and a {words.label} of several "
+            "groups counts in each of them."
+        )
+    return (
+        f"Each level was released on its own, with a part of the budget: a {words.label} of several groups counts once "
+        "in a total, and totals differ from the sums of their groups, also by noise."
+    )
+
+
+def level_name(by: Sequence[str]) -> str:
+    """Return the heading of a level, by its grouping columns.
+
+    Examples
+    --------
+    >>> level_name(()), level_name(("state", "county"))
+    ('Everything together', 'By state, county')
+    """
+    return f"By {', '.join(by)}" if by else "Everything together"
 
 
 def not_covered(release: GroupedRelease) -> list[str]:
@@ -133,7 +175,7 @@ def cards_of(release: GroupedRelease) -> list[tuple[str, str]]:
 
 def remarks_of(release: GroupedRelease, error: ReleaseError) -> list[str]:
     """Return sentences on what the numbers leave out, where they do; ``error`` is that of a group."""
-    return [each for each in (no_intervals(error), _bound(release)) if each]
+    return [each for each in (no_intervals(error), _bound(release), active_person(release)) if each]
 
 
 def _bound(release: GroupedRelease) -> str:

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 CELLS = {
     "release": ".report.notebook.cells:release_cell",
     "groups": ".report.notebook.groups:groups_cell",
+    "windows": ".report.notebook.windows:windows_cell",
+    "windows of groups": ".report.notebook.windows:grouped_windows_cell",
     "estimate": ".report.notebook.cells:estimate_cell",
     "estimates": ".report.notebook.cells:estimates_cell",
     "curve": ".report.notebook.cells:curve_cell",

@@ -1,0 +1,119 @@
+"""What a budget was, what is spent of it, and what is left."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from anonhist.accounting.budget import NOTHING, Cost
+from anonhist.accounting.entry import Charged, Completed, Created, Voided
+from anonhist.errors import DataError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from anonhist.accounting.budget import Budget
+    from anonhist.accounting.entry import Entry
+
+
+@dataclass(frozen=True)
+class Item:
+    """A charge and what became of it.
+
+    Attributes
+    ----------
+    entry
+        The entry of the charge.
+    charged
+        What was charged.
+    outcome
+        The entry that completed or voided it; None if its process died, or runs: then it stays charged.
+    """
+
+    entry: Entry
+    charged: Charged
+    outcome: Completed | Voided | None
+
+    @property
+    def cost(self) -> Cost:
+        """What it costs: nothing if it was voided."""
+        return NOTHING if isinstance(self.outcome, Voided) else self.charged.cost
+
+    @property
+    def state(self) -> str:
+        """What became of it, in words."""
+        if self.outcome is None:
+            return "charged, file unknown"
+        return "void" if isinstance(self.outcome, Voided) else "released"
+
+
+@dataclass(frozen=True)
+class Balance:
+    """The state of a budget.
+
+    Attributes
+    ----------
+    budget
+        The budget.
+    items
+        All charges, in order.
+
+    Examples
+    --------
+    >>> from anonhist.accounting.budget import Budget
+    >>> Balance(Budget("passwords", "user", epsilon=2), ()).left.epsilon
+    Fraction(2, 1)
+    """
+
+    budget: Budget
+    items: tuple[Item, ...]
+
+    @property
+    def spent(self) -> Cost:
+        """ε and δ of all charges that were not voided."""
+        total = NOTHING
+        for each in self.items:
+            total = total.plus(each.cost)
+        return total
+
+    @property
+    def left(self) -> Cost:
+        """What further releases may cost."""
+        return self.budget.limit.minus(self.spent)
+
+    @property
+    def losses(self) -> tuple[Cost, ...]:
+        """ε and δ of each charge that was not voided."""
+        return tuple(each.cost for each in self.items if each.cost != NOTHING)
+
+
+def balance_of(entries: Iterable[Entry]) -> Balance:
+    """Return the state of a budget from its entries.
+
+    Raises
+    ------
+    DataError
+        If they are not those of one budget.
+
+    Examples
+    --------
+    >>> from anonhist.accounting.budget import Budget
+    >>> from anonhist.accounting.entry import Entry
+    >>> created = Created(Budget("passwords", "user", epsilon=2))
+    >>> balance_of([Entry("0" * 32, 1, created, "2026-11-24T02:46:38Z", "eve", "0.1.0")]).spent.epsilon
+    Fraction(0, 1)
+    """
+    budget: Budget | None = None
+    charges: dict[int, tuple[Entry, Charged]] = {}
+    outcomes: dict[int, Completed | Voided] = {}
+    for each in entries:
+        event = each.event
+        if isinstance(event, Created):
+            budget = event.budget
+        elif isinstance(event, Charged):
+            charges[each.number] = each, event
+        else:
+            outcomes[event.about] = event
+    if budget is None or not outcomes.keys() <= charges.keys():
+        raise DataError("The ledger is damaged: entries are missing; see 'anonhist budget verify'.")
+    return Balance(budget, tuple(Item(*charge, outcomes.get(number)) for number, charge in charges.items()))

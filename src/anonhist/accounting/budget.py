@@ -1,0 +1,152 @@
+"""A budget: how much privacy a data set may lose, for one kind of unit."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, NamedTuple
+
+from anonhist.errors import UsageError
+from anonhist.frozen import Checked, Converted, converted, frozen
+from anonhist.privacy import EpsilonLike, NeighboringRelation, parse_epsilon, short_decimal
+from anonhist.privacy.conversion import as_kind
+from anonhist.privacy.unit import parse_kind
+
+if TYPE_CHECKING:
+    from anonhist.privacy import Guarantee
+
+_LONGEST_NAME = 200
+DEFAULT_DELTA = Fraction(1, 10**9)
+
+
+def parse_name(name: str) -> str:
+    """Return the name of a data set, or refuse what would not fit on one line.
+
+    Examples
+    --------
+    >>> parse_name("passwords")
+    'passwords'
+    """
+    if (
+        not isinstance(name, str)
+        or not 0 < len(name) <= _LONGEST_NAME
+        or not name.isprintable()
+        or name != name.strip()
+    ):
+        raise UsageError(
+            f"`dataset` must be a name of 1 to {_LONGEST_NAME} characters on one line, without spaces around it, not "
+            f"{name!r:.80}."
+        )
+    return name
+
+
+def parse_limit(value: EpsilonLike, name: str) -> Fraction:
+    """Return an upper limit on δ: exact, at least 0 and below 1.
+
+    Examples
+    --------
+    >>> parse_limit("1e-9", "delta"), parse_limit(0, "delta")
+    (Fraction(1, 1000000000), Fraction(0, 1))
+    """
+    is_zero = value in {0, "0"} and not isinstance(value, bool)
+    limit = Fraction(0) if is_zero else parse_epsilon(value, name=name)
+    if limit >= 1:
+        raise UsageError(f"`{name}` must be below 1, such as 1e-9, not {short_decimal(limit)}.")
+    return limit
+
+
+class Cost(NamedTuple):
+    """What a release costs a budget: exact ε and δ."""
+
+    epsilon: Fraction
+    delta: Fraction
+
+    def plus(self, other: Cost) -> Cost:
+        """Return both together."""
+        return Cost(self.epsilon + other.epsilon, self.delta + other.delta)
+
+    def minus(self, other: Cost) -> Cost:
+        """Return what is left without another."""
+        return Cost(self.epsilon - other.epsilon, self.delta - other.delta)
+
+
+NOTHING = Cost(Fraction(0), Fraction(0))
+
+
+@frozen
+class Budget:
+    """How much privacy a data set may lose in all, for one kind of unit.
+
+    It belongs to the data, not to whoever asks: analysts who talk to each other can add up what they learned. It
+    belongs to a kind of unit, such as users, whatever number of items of each a release takes.
+
+    Attributes
+    ----------
+    dataset
+        The name of the data set.
+    kind
+        Whom it protects: ``"item"``, ``"user"``, ``"label"``, ``"edge"`` or ``"node"``.
+    epsilon, delta
+        The limits, exact; δ is 10⁻⁹ by default, since some releases have one.
+    relation
+        Which data sets are neighbors. A release for units added or removed costs a budget for replaced units twice
+        its ε; the other way round it is refused.
+
+    Raises
+    ------
+    UsageError
+        If a value is impossible.
+
+    Examples
+    --------
+    >>> Budget("passwords", "user", epsilon=2).epsilon
+    Fraction(2, 1)
+    """
+
+    dataset: Checked[str] = converted(parse_name)
+    kind: Checked[str] = converted(parse_kind)
+    epsilon: Converted[EpsilonLike, Fraction] = converted(parse_epsilon)
+    delta: Converted[EpsilonLike, Fraction] = converted(
+        lambda given: parse_limit(given, "delta"), default=DEFAULT_DELTA
+    )
+    relation: NeighboringRelation = NeighboringRelation.ADD_OR_REMOVE
+
+    @property
+    def limit(self) -> Cost:
+        """ε and δ together."""
+        return Cost(self.epsilon, self.delta)
+
+    def cost(self, guarantee: Guarantee) -> Cost:
+        """Return what a release with this guarantee costs.
+
+        Its guarantee is converted to the unit and relation of the budget
+        (:meth:`~anonhist.privacy.guarantee.Guarantee.for_neighbors`) without assuming anything of the data. Where
+        parties share the noise, the larger ε toward a party counts.
+
+        Raises
+        ------
+        UsageError
+            If it says nothing about the unit of the budget.
+
+        Examples
+        --------
+        >>> from anonhist.privacy import Guarantee, PrivacyUnit
+        >>> of_users = Guarantee(
+        ...     PrivacyUnit.user(max_items=5), NeighboringRelation.ADD_OR_REMOVE, Fraction(1, 2), arithmetic="exact"
+        ... )
+        >>> Budget("passwords", "user", epsilon=2).cost(of_users).epsilon
+        Fraction(1, 2)
+        """
+        try:
+            told = guarantee.for_neighbors(as_kind(guarantee.unit, self.kind), self.relation)
+        except UsageError as error:
+            raise UsageError(
+                f"The budget of {self.dataset!r} is for {self.kind}s {_CHANGES[self.relation]}, which a release for "
+                f"{guarantee.neighbors} does not fit. {error.sentence}"
+            ) from None
+        return Cost(told.party_epsilon or told.epsilon, told.delta)
+
+
+_CHANGES = {
+    NeighboringRelation.ADD_OR_REMOVE: "added or removed",
+    NeighboringRelation.SUBSTITUTE: "replaced",
+}

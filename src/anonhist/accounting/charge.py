@@ -1,0 +1,132 @@
+"""What a ledger is asked for and what it answers: charges and receipts, both frozen."""
+
+from __future__ import annotations
+
+import getpass
+import re
+from dataclasses import dataclass, field
+from functools import partial
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, SupportsIndex
+
+from anonhist.accounting.budget import parse_name
+from anonhist.errors import UsageError
+from anonhist.frozen import Checked, Converted, converted, frozen
+from anonhist.privacy import Guarantee, parse_whole_number
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_LONGEST_TEXT = 1000
+_LEDGER, _DIGEST = re.compile("[0-9a-f]{32}"), re.compile("[0-9a-f]{64}")
+
+
+def parse_line(text: str, name: str) -> str:
+    """Return a line of text that people wrote, or refuse what is not one.
+
+    Examples
+    --------
+    >>> parse_line("press 2026", "purpose")
+    'press 2026'
+    """
+    if not isinstance(text, str) or len(text) > _LONGEST_TEXT or not text.isprintable():
+        raise UsageError(f"`{name}` must be one line of at most {_LONGEST_TEXT:,} characters, not {text!r:.80}.")
+    return text
+
+
+def parse_digest(digest: str) -> str:
+    """Return a SHA-256 digest as 64 hexadecimal digits, or refuse what is none.
+
+    Examples
+    --------
+    >>> parse_digest("0" * 64) == "0" * 64
+    True
+    """
+    if not isinstance(digest, str) or not _DIGEST.fullmatch(digest):
+        raise UsageError(f"A digest must be 64 hexadecimal digits, not {digest!r:.80}.")
+    return digest
+
+
+def _parse_ledger(given: str) -> str:
+    if not isinstance(given, str) or not _LEDGER.fullmatch(given):
+        raise UsageError(f"The id of a ledger must be 32 hexadecimal digits, not {given!r:.80}.")
+    return given
+
+
+@dataclass(frozen=True)
+class Charge:
+    """What a release will cost a data set, before it is made.
+
+    Attributes
+    ----------
+    dataset
+        The name of the data set.
+    guarantee
+        The guarantee that the release will have.
+    mechanism
+        The name of the mechanism.
+    parameters
+        Its public parameters, as JSON values.
+    purpose
+        What the release is for, in words; may be empty.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> from anonhist.privacy import NeighboringRelation, PrivacyUnit
+    >>> relation = NeighboringRelation.ADD_OR_REMOVE
+    >>> guarantee = Guarantee(PrivacyUnit.item(), relation, Fraction(1, 2), arithmetic="noise is exact")
+    >>> Charge("passwords", guarantee, "frobenius", purpose="press 2026").purpose
+    'press 2026'
+    """
+
+    dataset: str
+    guarantee: Guarantee
+    mechanism: str = ""
+    parameters: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+    purpose: str = ""
+
+    def __post_init__(self) -> None:
+        parse_name(self.dataset)
+        if not isinstance(self.guarantee, Guarantee):
+            raise UsageError("A charge needs the guarantee that the release will have.")
+        parse_line(self.mechanism, "mechanism")
+        parse_line(self.purpose, "purpose")
+
+
+@frozen
+class Receipt:
+    """Where a charge stands in a ledger; a release carries it, so that a ledger that forgot it is found out.
+
+    Attributes
+    ----------
+    ledger
+        The id of the ledger, 32 hexadecimal digits.
+    entry
+        The number of the entry, from 1 on.
+    head
+        The digest of that entry, which depends on all entries before it: 64 hexadecimal digits.
+
+    Examples
+    --------
+    >>> Receipt("0" * 32, 7, "f" * 64).entry
+    7
+    """
+
+    ledger: Checked[str] = converted(_parse_ledger)
+    entry: Converted[SupportsIndex, int] = converted(partial(parse_whole_number, name="entry"))
+    head: Checked[str] = converted(parse_digest)
+
+
+def who() -> str:
+    """Return the name of the person who runs this, as the system knows it; empty if it does not.
+
+    Examples
+    --------
+    >>> isinstance(who(), str)
+    True
+    """
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError, ImportError):
+        return ""

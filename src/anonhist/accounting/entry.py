@@ -1,0 +1,237 @@
+"""Entries of a ledger: what happened, as canonical text, each chained to all before it by SHA-256."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from anonhist.accounting.budget import Budget, Cost
+from anonhist.accounting.charge import Charge
+from anonhist.errors import DataError, UsageError
+from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+@dataclass(frozen=True)
+class Created:
+    """A data set got a budget."""
+
+    kind: ClassVar[str] = "create"
+    about: ClassVar[None] = None
+    budget: Budget
+
+    @property
+    def dataset(self) -> str:
+        """The name of the data set."""
+        return self.budget.dataset
+
+    def details(self) -> dict[str, Any]:
+        """Return what it says beside the data set, as JSON values."""
+        told = self.budget
+        return {
+            "unit": told.kind,
+            "relation": told.relation.value,
+            "epsilon": str(told.epsilon),
+            "delta": str(told.delta),
+        }
+
+    @classmethod
+    def read(cls, dataset: str, details: Mapping[str, Any]) -> Created:
+        """Return what these values say."""
+        numbers = Fraction(details["epsilon"]), Fraction(details["delta"])
+        return cls(Budget(dataset, details["unit"], *numbers, NeighboringRelation(details["relation"])))
+
+
+@dataclass(frozen=True)
+class Charged:
+    """A release is about to be made, and costs this much."""
+
+    kind: ClassVar[str] = "charge"
+    about: ClassVar[None] = None
+    charge: Charge
+    cost: Cost
+
+    @property
+    def dataset(self) -> str:
+        """The name of the data set."""
+        return self.charge.dataset
+
+    def details(self) -> dict[str, Any]:
+        """Return what it says beside the data set, as JSON values."""
+        told, unit = self.charge.guarantee, self.charge.guarantee.unit
+        party = told.party_epsilon
+        return {
+            "unit": {"kind": unit.kind, "bound": unit.bound, "sketches": unit.sketches, "groups": unit.groups},
+            "relation": told.relation.value,
+            "epsilon": str(told.epsilon),
+            "delta": str(told.delta),
+            "party_epsilon": None if party is None else str(party),
+            "arithmetic": told.arithmetic,
+            "conditions": list(told.conditions),
+            "cost": [str(self.cost.epsilon), str(self.cost.delta)],
+            "mechanism": self.charge.mechanism,
+            "parameters": dict(self.charge.parameters),
+            "purpose": self.charge.purpose,
+        }
+
+    @classmethod
+    def read(cls, dataset: str, details: Mapping[str, Any]) -> Charged:
+        """Return what these values say."""
+        unit, party = details["unit"], details["party_epsilon"]
+        guarantee = Guarantee(
+            PrivacyUnit(unit["kind"], unit["bound"], unit["sketches"], unit["groups"]),
+            NeighboringRelation(details["relation"]),
+            Fraction(details["epsilon"]),
+            Fraction(details["delta"]),
+            details["arithmetic"],
+            conditions=tuple(details["conditions"]),
+            party_epsilon=None if party is None else Fraction(party),
+        )
+        charge = Charge(dataset, guarantee, details["mechanism"], details["parameters"], details["purpose"])
+        return cls(charge, Cost(*map(Fraction, details["cost"])))
+
+
+@dataclass(frozen=True)
+class Completed:
+    """The release of a charge is whole on the disk; its content has this digest."""
+
+    kind: ClassVar[str] = "complete"
+    dataset: str
+    about: int
+    digest: str
+
+    def details(self) -> dict[str, Any]:
+        """Return what it says beside the data set, as JSON values."""
+        return {"charge": self.about, "digest": self.digest}
+
+    @classmethod
+    def read(cls, dataset: str, details: Mapping[str, Any]) -> Completed:
+        """Return what these values say."""
+        return cls(dataset, details["charge"], details["digest"])
+
+
+@dataclass(frozen=True)
+class Voided:
+    """A charge was taken back: nothing was learned from the data."""
+
+    kind: ClassVar[str] = "void"
+    dataset: str
+    about: int
+    reason: str
+
+    def details(self) -> dict[str, Any]:
+        """Return what it says beside the data set, as JSON values."""
+        return {"charge": self.about, "reason": self.reason}
+
+    @classmethod
+    def read(cls, dataset: str, details: Mapping[str, Any]) -> Voided:
+        """Return what these values say."""
+        return cls(dataset, details["charge"], details["reason"])
+
+
+Event = Created | Charged | Completed | Voided
+_KINDS: dict[str, type[Event]] = {each.kind: each for each in (Created, Charged, Completed, Voided)}
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One line of a ledger.
+
+    Attributes
+    ----------
+    ledger
+        The id of the ledger.
+    number
+        Its place, from 1 on.
+    event
+        What happened.
+    time
+        When, in UTC, as ISO 8601 has it.
+    by
+        Who ran the program, as the system knows them.
+    version
+        The version of this package.
+
+    Examples
+    --------
+    >>> entry = Entry("0" * 32, 1, Created(Budget("passwords", "user", 2)), "2026-11-24T02:46:38Z", "eve", "0.1.0")
+    >>> Entry.read(entry.document) == entry
+    True
+    """
+
+    ledger: str
+    number: int
+    event: Event
+    time: str
+    by: str
+    version: str
+
+    @property
+    def document(self) -> str:
+        """The entry as canonical JSON: keys sorted, no spaces, numbers of privacy as exact fractions in text."""
+        fields = {
+            "ledger": self.ledger,
+            "number": self.number,
+            "kind": self.event.kind,
+            "dataset": self.event.dataset,
+            "time": self.time,
+            "by": self.by,
+            "version": self.version,
+            "details": self.event.details(),
+        }
+        return canonical(fields)
+
+    @classmethod
+    def read(cls, document: str) -> Entry:
+        """Return the entry that a document says.
+
+        Raises
+        ------
+        DataError
+            If it says none.
+        """
+        try:
+            told = json.loads(document)
+            event = _KINDS[told["kind"]].read(told["dataset"], told["details"])
+            return cls(told["ledger"], told["number"], event, told["time"], told["by"], told["version"])
+        except (ValueError, KeyError, TypeError, AttributeError, ZeroDivisionError, UsageError):
+            raise DataError("an entry is not one that this version writes") from None
+
+
+def canonical(value: object) -> str:
+    """Return a JSON value as text, always the same for equal values.
+
+    Examples
+    --------
+    >>> canonical({"b": 1, "a": ["é"]})
+    '{"a":["é"],"b":1}'
+    """
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+
+
+def chained(previous: str, document: str) -> str:
+    """Return the digest of an entry: SHA-256 of the digest before it and its document.
+
+    Examples
+    --------
+    >>> chained("", "{}")[:8]
+    'a062dd49'
+    """
+    return hashlib.sha256(f"{previous}\n{document}".encode()).hexdigest()
+
+
+def now() -> str:
+    """Return the time, in UTC, to the microsecond.
+
+    Examples
+    --------
+    >>> now()[-1]
+    'Z'
+    """
+    return datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")

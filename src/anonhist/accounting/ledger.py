@@ -1,0 +1,275 @@
+"""A ledger: budgets of data sets, and every release that was charged to them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Self
+
+from anonhist.accounting.address import storage_at
+from anonhist.accounting.balance import Balance, balance_of
+from anonhist.accounting.budget import DEFAULT_DELTA, NOTHING, Budget, Cost
+from anonhist.accounting.charge import Charge, Receipt, parse_digest, parse_line, who
+from anonhist.accounting.entry import Charged, Completed, Created, Entry, Event, Voided, chained, now
+from anonhist.accounting.storage import Row
+from anonhist.errors import BudgetError, DataError, UsageError
+from anonhist.privacy import EpsilonLike, NeighboringRelation, short_decimal
+from anonhist.version import __version__
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+    from types import TracebackType
+
+    from anonhist.accounting.storage import Storage, Transaction
+
+
+class Ledger:
+    """A durable record of what releases of data sets cost, which refuses to overspend.
+
+    A charge is on the disk before its release reads private data, and a charge that would exceed the budget is refused
+    in the same step, however many processes ask at once. Entries are only ever added, and chained by SHA-256.
+    docs/budget.md says what a ledger can protect from, and what it cannot.
+
+    Parameters
+    ----------
+    address
+        A file, as its path or ``sqlite:///PATH``, or ``postgresql://…`` (the extra ``ledger``). It is opened when it
+        is first used, and closed at the end of a ``with`` block, or with :meth:`close`. Threads may share it, and a
+        forked process opens its own connection.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from anonhist.mechanisms import FrobeniusMechanism
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> with Ledger(f"{folder.name}/budget.db") as ledger:
+    ...     budget = ledger.create("letters", "item", epsilon=2)
+    ...     receipt = ledger.charge(Charge("letters", FrobeniusMechanism("0.5").guarantee, "frobenius"))
+    ...     print(ledger.balance("letters").left.epsilon)
+    3/2
+    >>> folder.cleanup()
+    """
+
+    def __init__(self, address: str) -> None:
+        self._storage: Storage = storage_at(address)
+
+    def __repr__(self) -> str:
+        return f"Ledger({self._storage.shown!r})"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the database; it is opened again when used."""
+        self._storage.close()
+
+    @property
+    def shown(self) -> str:
+        """The address without secrets."""
+        return self._storage.shown
+
+    def create(
+        self,
+        dataset: str,
+        unit: str,
+        *,
+        epsilon: EpsilonLike,
+        delta: EpsilonLike = DEFAULT_DELTA,
+        relation: NeighboringRelation = NeighboringRelation.ADD_OR_REMOVE,
+    ) -> Budget:
+        """Give a data set a budget; the ledger is made if it is not there.
+
+        Parameters
+        ----------
+        dataset
+            The name of the data set.
+        unit
+            Whom the budget protects: ``"item"``, ``"user"``, ``"label"``, ``"edge"`` or ``"node"``.
+        epsilon, delta
+            The limits on the sums of ε and of δ of all releases.
+        relation
+            Which data sets are neighbors.
+
+        Raises
+        ------
+        UsageError
+            If a value is impossible, or the data set has a budget.
+        """
+        budget = Budget(dataset, unit, epsilon, delta, relation)
+        self._storage.make()
+        with self._storage.writing() as ours:
+            if ours.account(budget.dataset) is not None:
+                raise UsageError(
+                    f"The data set {budget.dataset!r} has a budget already: give the new one another name."
+                )
+            created = _append(ours, Created(budget))
+            ours.set_account(budget.dataset, created.number, NOTHING)
+        return budget
+
+    def charge(self, asked: Charge) -> Receipt:
+        """Record what a release will cost, before private data are read; on the disk when this returns.
+
+        Raises
+        ------
+        BudgetError
+            If too little is left.
+        UsageError
+            If there is no such data set, or its budget is for another unit.
+        """
+        with self._storage.writing() as ours:
+            budget, created, spent = _account(ours, asked.dataset, self.shown)
+            cost = budget.cost(asked.guarantee)
+            total = spent.plus(cost)
+            if total.epsilon > budget.epsilon or total.delta > budget.delta:
+                raise BudgetError(_exceeded(budget, budget.limit.minus(spent), cost))
+            row = _append(ours, Charged(asked, cost))
+            ours.set_account(asked.dataset, created, total)
+            return Receipt(ours.ledger_id(), row.number, row.digest)
+
+    def complete(self, receipt: Receipt, digest: str) -> None:
+        """Record that the release of a charge is whole on the disk.
+
+        Parameters
+        ----------
+        receipt
+            The receipt of the charge.
+        digest
+            The digest of the content of the release.
+
+        Raises
+        ------
+        UsageError
+            If the receipt is not of this ledger, or the charge was completed with another digest, or voided.
+        """
+        parse_digest(digest)
+        with self._storage.writing() as ours:
+            charged = _charge(ours, receipt.entry)
+            if receipt.ledger != ours.ledger_id() or _digest(ours, receipt.entry) != receipt.head:
+                raise UsageError(f"The charge was made in another ledger than {self.shown!r}.")
+            known = ours.about(receipt.entry)
+            if known is not None:
+                if Entry.read(known.document).event == Completed(charged.dataset, receipt.entry, digest):
+                    return
+                raise UsageError(f"Entry {receipt.entry} of the ledger was completed or voided before.")
+            _append(ours, Completed(charged.dataset, receipt.entry, digest))
+
+    def void(self, entry: int, reason: str, *, dataset: str | None = None) -> None:
+        """Take a charge back, if nothing was learned from the data: its ε and δ can be spent again.
+
+        Parameters
+        ----------
+        entry
+            The number of the entry of the charge.
+        reason
+            Why, in words.
+        dataset
+            The data set whose charge it must be, if given.
+
+        Raises
+        ------
+        UsageError
+            If there is no such charge, its release was completed, or it was voided before.
+        """
+        if not parse_line(reason, "reason"):
+            raise UsageError("`reason` must say why nothing was learned from the data.")
+        with self._storage.writing() as ours:
+            charged = _charge(ours, entry, dataset)
+            known = ours.about(entry)
+            if known is not None:
+                state = Entry.read(known.document).event
+                was = "was voided before" if isinstance(state, Voided) else "has a release, which may have been read"
+                raise UsageError(f"Entry {entry} cannot be voided: it {was}.")
+            _append(ours, Voided(charged.dataset, entry, reason))
+            _, created, spent = _account(ours, charged.dataset, self.shown)
+            ours.set_account(charged.dataset, created, spent.minus(charged.cost))
+
+    def datasets(self) -> tuple[str, ...]:
+        """Return the names of all data sets with a budget."""
+        with self._storage.reading() as state:
+            return state.accounts()
+
+    def entries(self, dataset: str | None = None) -> tuple[Entry, ...]:
+        """Return the entries of a data set, or all, in order."""
+        return tuple(Entry.read(row.document) for row in self.rows(dataset))
+
+    def rows(self, dataset: str | None = None) -> list[Row]:
+        """Return the entries as they are stored."""
+        with self._storage.reading() as state:
+            if dataset is not None:
+                _account(state, dataset, self.shown)
+            return state.rows(dataset)
+
+    def balance(self, dataset: str) -> Balance:
+        """Return what a budget was, what was charged to it, and what is left.
+
+        Raises
+        ------
+        UsageError
+            If there is no such data set.
+        """
+        return balance_of(self.entries(dataset))
+
+    def state(self) -> tuple[str, list[Row], dict[str, Cost]]:
+        """Return the id, all entries, and what the ledger says is spent of each budget, for verification."""
+        with self._storage.reading() as state:
+            spent = {name: account[1] for name in state.accounts() if (account := state.account(name)) is not None}
+            return state.ledger_id(), state.rows(None), spent
+
+
+def _append(ours: Transaction, event: Event) -> Row:
+    number, head = ours.last()
+    entry = Entry(ours.ledger_id(), number + 1, event, now(), who(), __version__)
+    row = Row(entry.number, event.dataset, event.about, entry.document, chained(head, entry.document))
+    ours.append(row)
+    return row
+
+
+def _account(state: Transaction, dataset: str, shown: str) -> tuple[Budget, int, Cost]:
+    """Return the budget of a data set, its entry, and what is spent of it."""
+    found = state.account(dataset)
+    if found is None:
+        known = state.accounts()
+        listed = f" It has {', '.join(map(repr, known[:10]))}." if known else ""
+        raise UsageError(f"The ledger {shown!r} has no data set {dataset!r:.80}: create a budget for it first.{listed}")
+    created, spent = found
+    row = state.row(created)
+    event = None if row is None else Entry.read(row.document).event
+    if not isinstance(event, Created) or event.dataset != dataset:
+        raise DataError(f"The ledger {shown!r} is damaged: the budget of {dataset!r} is missing.")
+    return event.budget, created, spent
+
+
+def _charge(state: Transaction, number: int, dataset: str | None = None) -> Charged:
+    row = state.row(number)
+    event = None if row is None else Entry.read(row.document).event
+    if not isinstance(event, Charged) or dataset not in {None, event.dataset}:
+        where = "The ledger" if dataset is None else f"The data set {dataset!r}"
+        raise UsageError(f"{where} has no charge with the number {number}.")
+    return event
+
+
+def _digest(state: Transaction, number: int) -> str:
+    row = state.row(number)
+    return "" if row is None else row.digest
+
+
+def _exceeded(budget: Budget, left: Cost, cost: Cost) -> str:
+    """Say what is left of a budget, which is public here."""
+    if cost.epsilon > left.epsilon:
+        return (
+            f"The release would cost ε = {short_decimal(cost.epsilon)}, and of the budget of {budget.dataset!r}, "
+            f"{short_decimal(budget.epsilon)}, {_left(left.epsilon)} is left: nothing was released; use a smaller "
+            "`epsilon`."
+        )
+    return (
+        f"The release would cost δ = {float(cost.delta):.3g}, and of the budget of {budget.dataset!r}, "
+        f"{float(budget.delta):.3g}, {float(left.delta):.3g} is left: nothing was released; use a mechanism with a "
+        "smaller δ."
+    )
+
+
+def _left(amount: Fraction) -> str:
+    return short_decimal(amount) if amount else "nothing"

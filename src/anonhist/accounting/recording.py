@@ -1,0 +1,219 @@
+"""One release and the ledger: charged before private data are read, completed when it is whole on the disk."""
+
+from __future__ import annotations
+
+import os
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
+
+from anonhist.accounting.charge import Charge
+from anonhist.accounting.ledger import Ledger
+from anonhist.errors import AnonhistError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from anonhist.accounting.charge import Receipt
+    from anonhist.privacy import Guarantee
+
+VARIABLE = "ANONHIST_LEDGER"
+_UNREAD = "it ended before private data were read"
+
+
+class Priced(Protocol):
+    """A mechanism, as far as its price goes."""
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        ...
+
+    @property
+    def parameters(self) -> Mapping[str, Any]:
+        """Its public parameters."""
+        ...
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """The guarantee of one release."""
+        ...
+
+
+class Price(NamedTuple):
+    """What a release will cost, known before private data are read.
+
+    Attributes
+    ----------
+    guarantee
+        The guarantee that it will have.
+    mechanism, parameters
+        The mechanism's name and its public parameters.
+    """
+
+    guarantee: Guarantee
+    mechanism: str
+    parameters: Mapping[str, object]
+
+    @classmethod
+    def of(cls, mechanism: Priced) -> Price:
+        """Return the price of one release by a mechanism."""
+        return cls(mechanism.guarantee, mechanism.name, mechanism.parameters)
+
+
+@dataclass(frozen=True)
+class Account:
+    """Where a release is charged.
+
+    Attributes
+    ----------
+    ledger
+        The ledger.
+    dataset
+        The name of the data set.
+    purpose
+        What the release is for.
+    is_own
+        Whether the ledger was opened for this release, and is closed after it.
+    """
+
+    ledger: Ledger
+    dataset: str
+    purpose: str = ""
+    is_own: bool = False
+
+
+def account_of(ledger: Ledger | str | None, dataset: str | None, purpose: str | None) -> Account | None:
+    """Return where to charge a release, or None if there is no ledger: it is then recorded nowhere.
+
+    Parameters
+    ----------
+    ledger
+        A ledger or its address; by default that in the environment variable ``ANONHIST_LEDGER``. An empty text is
+        none, whatever the variable says.
+    dataset, purpose
+        The name of the data set, and what the release is for.
+
+    Raises
+    ------
+    UsageError
+        If there is a ledger without a data set, or the other way round.
+
+    Examples
+    --------
+    >>> account_of("budget.db", "passwords", None).dataset
+    'passwords'
+    """
+    address = os.environ.get(VARIABLE) if ledger is None else ledger
+    if not address:
+        for name, given in (("dataset", dataset), ("purpose", purpose)):
+            if given is not None:
+                raise UsageError(f"`{name}` is for a ledger, and there is none: give `ledger`, or leave it out.")
+        return None
+    if dataset is None:
+        raise UsageError("`dataset` is missing: a ledger charges a release to the budget of a data set; give its name.")
+    if isinstance(address, Ledger):
+        return Account(address, dataset, purpose or "")
+    return Account(Ledger(address), dataset, purpose or "", is_own=True)
+
+
+class Unrecorded:
+    """A release without a ledger."""
+
+    receipt: ClassVar[None] = None
+    account: ClassVar[None] = None
+
+    def keep(self) -> None:
+        """Say that private data are there."""
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """Read private data in the block."""
+        yield
+
+    def complete(self, digest: Callable[[], str]) -> None:
+        """Say that the release is whole on the disk."""
+
+
+class Recorded:
+    """A release that was charged.
+
+    Attributes
+    ----------
+    receipt
+        The receipt of the charge.
+    account
+        Where it was charged.
+    """
+
+    def __init__(self, receipt: Receipt, account: Account) -> None:
+        self.receipt = receipt
+        self.account = account
+        self.is_kept = False
+
+    def keep(self) -> None:
+        """Keep the charge whatever happens from here on, since private data are there."""
+        self.is_kept = True
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """Read private data in the block, and keep the charge from here on.
+
+        If the block fails with an error about the call itself or about columns, it is not kept: such errors are the
+        same whatever the rows are.
+        """
+        try:
+            yield
+        except BaseException as error:
+            if not isinstance(error, UsageError) and not (isinstance(error, AnonhistError) and error.is_public):
+                self.keep()
+            raise
+        self.keep()
+
+    def complete(self, digest: Callable[[], str]) -> None:
+        """Say that the release is whole on the disk, before it gets its name."""
+        self.account.ledger.complete(self.receipt, digest())
+
+
+@contextmanager
+def recording(account: Account | None, price: Callable[[], Price]) -> Iterator[Recorded | Unrecorded]:
+    """Charge a release, then let it be made in the block.
+
+    A block that fails before private data are read (:meth:`Recorded.reading`) has learned nothing from them, and its
+    charge is voided. Otherwise it stays charged. A process that is killed leaves the charge as it is: privacy may be
+    wasted, but never overspent.
+
+    Parameters
+    ----------
+    account
+        Where to charge it; None records nothing.
+    price
+        Returns what it costs; not asked without an account.
+
+    Examples
+    --------
+    >>> from anonhist.mechanisms import FrobeniusMechanism
+    >>> mechanism = FrobeniusMechanism(1)
+    >>> with recording(None, lambda: Price.of(mechanism)) as recorded:
+    ...     print(recorded.receipt)
+    None
+    """
+    if account is None:
+        yield Unrecorded()
+        return
+    ledger = account.ledger
+    try:
+        guarantee, mechanism, parameters = price()
+        receipt = ledger.charge(Charge(account.dataset, guarantee, mechanism, dict(parameters), account.purpose))
+        recorded = Recorded(receipt, account)
+        try:
+            yield recorded
+        except BaseException:
+            if not recorded.is_kept:
+                # If this fails, the charge stays: what matters is the first error.
+                with suppress(AnonhistError):
+                    ledger.void(receipt.entry, _UNREAD)
+            raise
+    finally:
+        if account.is_own:
+            ledger.close()

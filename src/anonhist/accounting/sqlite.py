@@ -1,0 +1,115 @@
+"""A ledger in a file, by the standard library's SQLite."""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+import weakref
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Never
+from urllib.parse import quote
+
+from anonhist.accounting.sql import TABLES, SqlStorage
+from anonhist.errors import DataError, OutputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+# How long to wait for other processes, each of which takes a few milliseconds.
+_PATIENCE = 60.0
+_APPEND_ONLY = tuple(
+    f"CREATE TRIGGER anonhist_no_{what.lower()} BEFORE {what} ON anonhist_entries "
+    "BEGIN SELECT RAISE(ABORT, 'entries are never changed'); END"
+    for what in ("UPDATE", "DELETE")
+)
+
+
+class SqliteStorage(SqlStorage):
+    """A file.
+
+    Every transaction is on the disk before its block ends: ``synchronous`` is ``FULL``, and entries first go to a file
+    beside it (``-wal``), which the last process to close it takes in. Copy both files, or neither while a process
+    runs. A network drive cannot hold it.
+
+    Parameters
+    ----------
+    path
+        The file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     storage = SqliteStorage(f"{folder}/budget.db")
+    ...     storage.make()
+    ...     with storage.reading() as state:
+    ...         print(state.last())
+    ...     storage.close()
+    (0, '')
+    """
+
+    mark = "?"
+    migrations = ((*TABLES, *_APPEND_ONLY),)
+
+    def __init__(self, path: str) -> None:
+        super().__init__(path)
+        self._path = path
+
+    def _connect(self, *, make: bool) -> Any:
+        path = Path(self._path)
+        if not make and not path.exists():
+            raise DataError(
+                f"There is no ledger {self._path!r}: make one with 'anonhist budget create', or Ledger.create."
+            )
+        if path.is_dir() or not path.absolute().parent.is_dir():
+            raise OutputError(f"The ledger {self._path!r} cannot be made there: name a file in a folder that exists.")
+        address = f"file:{quote(str(path.absolute()))}?mode={'rwc' if make else 'rw'}"
+        connection = sqlite3.connect(
+            address, uri=True, isolation_level=None, timeout=_PATIENCE, check_same_thread=False
+        )
+        # Closed at the latest when nobody has it any more.
+        weakref.finalize(self, _close, connection)
+        if make:
+            connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = FULL")
+        return connection
+
+    def _begin(self, connection: Any, *, write: bool) -> None:
+        connection.execute("BEGIN IMMEDIATE" if write else "BEGIN")
+
+    def _has_tables(self, connection: Any) -> bool:
+        query = "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = 'anonhist_ledger'"
+        return bool(connection.execute(query).fetchone()[0])
+
+    @contextmanager
+    def _translated(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.Error as error:
+            self._refuse(error)
+
+    def _refuse(self, error: sqlite3.Error) -> Never:
+        code = (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF
+        name = repr(self._path)
+        if code in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
+            raise DataError(f"The ledger {name} is locked by another program: try again when that has ended.") from None
+        if code in {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_AUTH}:
+            raise OutputError(
+                f"The ledger {name} cannot be written to: ask for the right to write the file and its folder."
+            ) from None
+        if code in {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR}:
+            raise OutputError(f"The ledger {name} could not be written: make room on its disk.") from None
+        if code == sqlite3.SQLITE_CANTOPEN:
+            raise DataError(
+                f"The ledger {name} cannot be opened: check the rights to the file and its folder."
+            ) from None
+        raise DataError(
+            f"The ledger {name} is damaged, or no ledger: restore the last backup, and have 'anonhist budget verify' "
+            "compare it with all releases."
+        ) from None
+
+
+def _close(connection: sqlite3.Connection) -> None:
+    with contextlib.suppress(sqlite3.Error):
+        connection.close()

@@ -1,0 +1,185 @@
+"""Whether a ledger is whole, and whether released files match its entries."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from anonhist.accounting.balance import balance_of
+from anonhist.accounting.entry import Charged, Completed, Entry, chained
+from anonhist.errors import DataError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from anonhist.accounting.budget import Cost
+    from anonhist.accounting.charge import Receipt
+    from anonhist.accounting.ledger import Ledger
+    from anonhist.accounting.storage import Row
+
+
+class Released(NamedTuple):
+    """What a file says of itself.
+
+    Attributes
+    ----------
+    name
+        The file.
+    receipt
+        Its receipt; None if it was made without a ledger.
+    digest
+        The digest of its content.
+    """
+
+    name: str
+    receipt: Receipt | None
+    digest: str
+
+
+@dataclass(frozen=True)
+class Verification:
+    """What was compared, and what is wrong.
+
+    Attributes
+    ----------
+    entries
+        How many entries there are.
+    files
+        How many files were compared.
+    problems
+        What is wrong, one sentence each; none if all is well.
+    """
+
+    entries: int
+    files: int
+    problems: tuple[str, ...]
+
+
+def verify(ledger: Ledger, files: Iterable[Released] = (), *, dataset: str | None = None) -> Verification:
+    """Compare the chain of entries with itself, and released files with their entries.
+
+    The chain shows entries that were changed, removed or put in between. It cannot show that its end was cut off, or
+    that all of it was written anew: files do, since each names the digest of its own entry.
+
+    Parameters
+    ----------
+    ledger
+        The ledger.
+    files
+        What was released with it.
+    dataset
+        The data set whose files they must be of; the chain is always compared as a whole.
+
+    Returns
+    -------
+    Verification
+        With every problem found.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from anonhist.accounting.ledger import Ledger
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> with Ledger(f"{folder.name}/budget.db") as ledger:
+    ...     budget = ledger.create("letters", "item", epsilon=2)
+    ...     verify(ledger)
+    Verification(entries=1, files=0, problems=())
+    >>> folder.cleanup()
+    """
+    own, rows, spent = ledger.state()
+    entries, problems = _chain(own, rows)
+    if not problems:
+        problems = _accounts(entries, spent)
+    compared = list(files)
+    by_number, outcomes = {row.number: row for row in rows}, {row.about: row for row in rows}
+    for each in compared:
+        if each.receipt is None:
+            problems.append(f"{each.name!r} was released without a ledger: it is charged nowhere.")
+        elif each.receipt.ledger != own:
+            problems.append(f"{each.name!r} was charged to another ledger.")
+        else:
+            number = each.receipt.entry
+            found = _charge(each.receipt, by_number.get(number), dataset) or _outcome(each, outcomes.get(number))
+            problems.extend([f"{each.name!r} {found}"] if found else [])
+    problems.extend(_twice(compared))
+    return Verification(len(rows), len(compared), tuple(problems))
+
+
+def _chain(own: str, rows: Sequence[Row]) -> tuple[list[Entry], list[str]]:
+    """Return the entries, and the first break of the chain: after it every digest is wrong."""
+    head = ""
+    entries: list[Entry] = []
+    for place, row in enumerate(rows, start=1):
+        if row.number != place:
+            return entries, [f"Entry {place} is missing."]
+        head = chained(head, row.document)
+        try:
+            entry = Entry.read(row.document)
+        except DataError as error:
+            return entries, [f"Entry {place} was changed: {error}."]
+        event = entry.event
+        says = (entry.ledger, entry.number, event.dataset, event.about)
+        if row.digest != head or says != (own, row.number, row.dataset, row.about):
+            return entries, [f"Entry {place} was changed, or one before it was."]
+        entries.append(entry)
+    return entries, []
+
+
+def _accounts(entries: Sequence[Entry], spent: dict[str, Cost]) -> list[str]:
+    """Compare what the ledger says is spent with the sum of its entries."""
+    by_dataset: dict[str, list[Entry]] = {}
+    for each in entries:
+        by_dataset.setdefault(each.event.dataset, []).append(each)
+    problems = []
+    for dataset in by_dataset.keys() | spent.keys():
+        try:
+            balance = balance_of(by_dataset.get(dataset, []))
+        except DataError:
+            problems.append(f"The entries of {dataset!r} have no budget that they belong to.")
+            continue
+        if spent.get(dataset) != balance.spent:
+            problems.append(f"What the ledger says is spent of {dataset!r} is not the sum of its entries.")
+        if min(balance.left) < 0:
+            problems.append(f"More is spent of {dataset!r} than its budget.")
+    return sorted(problems)
+
+
+def _charge(receipt: Receipt, row: Row | None, dataset: str | None) -> str | None:
+    """Return what is wrong with the entry that a file was charged as, or None."""
+    if row is None:
+        return (
+            f"was charged as entry {receipt.entry}, which the ledger does not have: its end was cut off, or an old "
+            "backup was restored."
+        )
+    if row.digest != receipt.head:
+        return f"was charged as entry {receipt.entry}, which was another one: the ledger was rewritten."
+    event = Entry.read(row.document).event
+    if not isinstance(event, Charged) or (dataset is not None and event.dataset != dataset):
+        return "was charged to another data set."
+    return None
+
+
+def _outcome(file: Released, row: Row | None) -> str | None:
+    """Return in what a file is not what its charge became, or None."""
+    if row is None:
+        return (
+            "is charged, but the ledger does not know its content: later entries were cut off, or an old backup was "
+            "restored."
+        )
+    event = Entry.read(row.document).event
+    if not isinstance(event, Completed):
+        return "was released, although its charge was voided."
+    return None if event.digest == file.digest else "is not what was released: its content was changed."
+
+
+def _twice(files: Sequence[Released]) -> list[str]:
+    """Return which receipts stand for more than one content."""
+    contents: dict[Receipt, set[str]] = {}
+    for each in files:
+        if each.receipt is not None:
+            contents.setdefault(each.receipt, set()).add(each.digest)
+    return [
+        f"Entry {receipt.entry} is named by {len(found)} files with different content."
+        for receipt, found in contents.items()
+        if len(found) > 1
+    ]

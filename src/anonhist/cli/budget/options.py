@@ -1,0 +1,29 @@
+"""Options that the commands of budgets share."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import click
+
+from anonhist.cli.charging import VARIABLE
+from anonhist.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from anonhist.accounting import Ledger
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
+
+
+@contextmanager
+def opened(address: str | None) -> Iterator[Ledger]:
+    """Return the ledger at an address, closed at the end of the block."""
+    if not address:
+        raise UsageError(f"--ledger is missing: name a file, such as --ledger budget.db, or set {VARIABLE}.")
+    from anonhist.accounting import Ledger
+
+    with Ledger(address) as ledger:
+        yield ledger

@@ -1,0 +1,67 @@
+"""``anonhist budget plan``: what each of several releases may cost."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+from anonhist.cli.budget.options import json_option, opened
+from anonhist.cli.charging import ledger_option
+from anonhist.cli.sections import SectionedCommand
+from anonhist.errors import MissingExtraError
+from anonhist.privacy import short_decimal
+
+_EXAMPLES = """
+anonhist budget plan passwords --every week --for 1y --ledger budget.db
+"""
+
+
+@click.command(cls=SectionedCommand, sections={}, epilog=_EXAMPLES)
+@click.argument("dataset")
+@click.option("--every", required=True, metavar="SPAN", help="Time between two releases, such as day, 2w or month.")
+@click.option("--for", "span", required=True, metavar="SPAN", help="Time in which what is left is spent, such as 1y.")
+@ledger_option
+@json_option
+def plan(*, dataset: str, every: str, span: str, ledger: str | None, as_json: bool) -> None:
+    """Say what each of several releases may cost.
+
+    All of them fit into what is left: the ledger adds up ε and δ plainly. With the extra [accounting], the plan also
+    says what each could cost if the losses of all releases were composed as distributions, at the δ of the budget: a
+    weaker promise, for a policy that accepts it.
+    """
+    from anonhist.accounting.schedule import count_releases, schedule
+
+    number = count_releases(every, span)
+    with opened(ledger) as known:
+        balance = known.balance(dataset)
+    try:
+        planned, missing = schedule(balance, number, with_distributions=True), ""
+    except MissingExtraError as error:
+        planned, missing = schedule(balance, number, with_distributions=False), error.sentence
+    budget, left, each = balance.budget, balance.left, planned.plain
+    if as_json:
+        told = {
+            "dataset": dataset,
+            "releases": number,
+            "left": {"epsilon": str(left.epsilon), "delta": str(left.delta)},
+            "each": {"epsilon": str(each.epsilon), "delta": str(each.delta)},
+            "each_at_delta": None
+            if planned.at_delta is None
+            else {"epsilon": str(planned.at_delta), "delta_of_all": str(budget.delta)},
+        }
+        click.echo(json.dumps(told, indent=2, ensure_ascii=False))
+        return
+    click.echo(
+        f"{dataset}: {number:,} releases, every {every} for {span}; ε = {short_decimal(left.epsilon)} of "
+        f"{short_decimal(budget.epsilon)} is left"
+    )
+    click.echo(f"  each --epsilon {short_decimal(each.epsilon)} (about {float(each.epsilon):.4g}), added up plainly")
+    if planned.at_delta is not None:
+        click.echo(
+            f"  each --epsilon {short_decimal(planned.at_delta)}, if all releases together may have ε = "
+            f"{short_decimal(budget.epsilon)} at δ = {float(budget.delta):g}; the ledger would need a plain budget of "
+            f"{float(balance.spent.epsilon + number * planned.at_delta):.4g} for that"
+        )
+    elif missing:
+        click.echo(f"  more at δ > 0: {missing}")

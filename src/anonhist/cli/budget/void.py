@@ -1,0 +1,36 @@
+"""``anonhist budget void``: a charge is taken back."""
+
+from __future__ import annotations
+
+import click
+
+from anonhist.cli.budget.options import opened
+from anonhist.cli.charging import ledger_option
+from anonhist.cli.decorators import WholeNumber
+from anonhist.cli.options import quiet_option
+from anonhist.cli.sections import SectionedCommand
+from anonhist.privacy import short_decimal
+
+_EXAMPLES = """
+anonhist budget void passwords --entry 12 --reason "killed before the file was opened" --ledger budget.db
+"""
+
+
+@click.command(cls=SectionedCommand, sections={}, epilog=_EXAMPLES)
+@click.argument("dataset")
+@click.option("--entry", type=WholeNumber(), required=True, metavar="N", help="Entry of the charge, as listed by show.")
+@click.option("--reason", required=True, metavar="TEXT", help="Why nothing was learned from the data.")
+@ledger_option
+@quiet_option
+def void(*, dataset: str, entry: int, reason: str, ledger: str | None, quiet: bool) -> None:
+    """Take back a charge that has no release.
+
+    Its ε can be spent again. Only if nobody has learned anything from the data: a release that ended with an error
+    about the data has told something, too. The void is an entry of its own, with its reason. A charge whose release was
+    written stays.
+    """
+    with opened(ledger) as known:
+        known.void(entry, reason, dataset=dataset)
+        if not quiet:
+            left = known.balance(dataset).left
+            click.echo(f"{dataset}: entry {entry} is void; ε = {short_decimal(left.epsilon)} is left")

@@ -1,0 +1,168 @@
+"""``anonhist release --cumulative-by``: how many labels have reached each threshold by the end of each day."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
+
+import click
+
+from anonhist.cli.charging import write_charged
+from anonhist.cli.decorators import as_one, given_options
+from anonhist.cli.output import say_line, tell_of_epsilon
+from anonhist.cli.reading import reading_bars, refuse_release
+from anonhist.cli.tables import console_on, table_of
+from anonhist.errors import UsageError
+
+if TYPE_CHECKING:
+    from anonhist.cli.arguments import Protection
+    from anonhist.cli.charging import AskedAccount
+    from anonhist.cli.destinations import Outputs
+    from anonhist.releases.cumulative import CumulativeRelease
+
+WINDOWS = ("cumulative_by", "days", "thresholds")
+# So many days are shown on a terminal: the last of equal spans.
+_SHOWN = 15
+
+
+class AskedWindows(NamedTuple):
+    """The options of cumulative windows, as they were typed."""
+
+    by: str
+    days: str
+    thresholds: tuple[int, ...]
+
+    @classmethod
+    def of(cls, *, cumulative_by: str | None, days: str | None, thresholds: str | None) -> AskedWindows | None:
+        """Return what the options ask for; None where no windows are wanted."""
+        if cumulative_by is None:
+            for name, value in {"days": days, "thresholds": thresholds}.items():
+                if value is not None:
+                    raise UsageError(f"--{name} requires --cumulative-by, the column of dates.")
+            return None
+        if days is None or thresholds is None:
+            raise UsageError(
+                "--cumulative-by requires --days, a public list of days such as 2026-11-01..2026-11-30, and "
+                "--thresholds, such as 1,2,5."
+            )
+        return cls(cumulative_by, days, _whole_numbers(thresholds))
+
+
+def _whole_numbers(typed: str) -> tuple[int, ...]:
+    from anonhist.profiles.windows import parse_thresholds
+
+    words = [word.strip() for word in typed.split(",")]
+    # A word that is no number is refused with the others, in one sentence.
+    return parse_thresholds(
+        [int(word) if word.isascii() and word.isdigit() and len(word) < 20 else 0 for word in words]
+    )
+
+
+windows_options = as_one(
+    "windows",
+    click.option(
+        "--cumulative-by",
+        metavar="DATE",
+        help="Release how many labels have reached each threshold by the end of each day, since the first: "
+        "'day(COLUMN)', 'week(COLUMN)' or 'month(COLUMN)'. All days at once, under one budget.",
+    ),
+    click.option(
+        "--days",
+        metavar="DAYS",
+        help="With --cumulative-by: the days, which must be public: a range such as 2026-11-01..2026-11-30, or days "
+        "or months with commas between them. Rows of others are left out.",
+    ),
+    click.option(
+        "--thresholds",
+        metavar="K,K,…",
+        help="With --cumulative-by: how many items a label has to have, such as 1,2,5: each its own curve.",
+    ),
+    made=AskedWindows.of,
+)
+
+
+def release_windows_of(
+    asked: AskedWindows,
+    source: str,
+    *,
+    reading: dict[str, Any],
+    protection: Protection,
+    outputs: Outputs,
+    epsilon: str,
+    mechanism: str,
+    account: AskedAccount,
+) -> None:
+    """Read, release and write the windows."""
+    from anonhist.accounting.recording import Price
+    from anonhist.ingest.windows import listed_days, read_cumulative, unit_of_windows
+    from anonhist.mechanisms.windows.release import prepare_cumulative
+
+    refuse_counted(reading)
+    _, days = listed_days(asked.by, asked.days)
+    unit = unit_of_windows(protection.unit, protection.max_per_user, asked.thresholds)
+    prepared, reason = prepare_cumulative(
+        epsilon=epsilon,
+        unit=unit,
+        relation=protection.relation,
+        mechanism=mechanism,
+        thresholds=len(asked.thresholds),
+        days=len(days),
+    )
+    refuse_release(source)
+    destination = outputs.for_release(source)
+    own = {name: value for name, value in reading.items() if name != "format"}
+    with account.charged(partial(Price.of, prepared)) as recorded:
+        with reading_bars("Adding noise", quiet=outputs.quiet) as bars, recorded.reading():
+            counts = read_cumulative(
+                source,
+                by=asked.by,
+                days=days,
+                thresholds=asked.thresholds,
+                max_per_user=protection.max_per_user,
+                unit=protection.unit,
+                progress=bars.reading,
+                **own,
+            )
+        released = replace(prepared.release(counts, reason=reason), receipt=recorded.receipt)
+        del counts
+        write_charged(
+            released,
+            destination,
+            recorded,
+            say=partial(show_windows, released),
+            log=lambda _: tell_of_epsilon(released.guarantee),
+        )
+
+
+def refuse_counted(reading: dict[str, Any]) -> None:
+    """Refuse data that were counted already: they have no days."""
+    if reading["format"] not in (None, "events"):
+        raise UsageError("Cumulative windows need a row for each item: leave --format out.")
+
+
+def refuse_for_windows(context: click.Context, names: tuple[str, ...]) -> None:
+    """Refuse options that do not apply to cumulative windows."""
+    for option in given_options(context, names):
+        raise UsageError(f"{option} does not apply to cumulative windows (--cumulative-by); leave it out.")
+
+
+def show_windows(release: CumulativeRelease, stream: TextIO) -> None:
+    """Print what was released, promised and done, and where a person reads it a table of some days."""
+    from rich.text import Text
+
+    from anonhist.report.windows.wording import cells_of, heads_of, shown_days, told_of
+    from anonhist.report.wording import promise_lines
+
+    say_line(f"Released: {told_of(release)}.", stream)
+    for title, sentence in promise_lines(release.guarantee):
+        say_line(f"{title}: {sentence}", stream)
+    say_line(f"Mechanism: {release.mechanism.name}. {release.reason}", stream)
+    if stream is sys.stderr or not stream.isatty():
+        return
+    console = console_on(stream, widest=100)
+    rows = [[*map(Text, (day, *cells_of(release, day)))] for day in shown_days(release, _SHOWN)]
+    console.print(table_of(heads_of(release), rows, console, texts=[0]))
+    if len(release.days) > len(rows):
+        console.print(f"… and {len(release.days) - len(rows):,} more days, in the file.", style="dim")

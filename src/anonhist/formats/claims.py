@@ -1,0 +1,39 @@
+"""What a released file says of its charge, to be compared with the ledger."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from anonhist.accounting import Released
+from anonhist.errors import DataError, mask
+from anonhist.formats.file_kind import read
+from anonhist.releases import Release
+from anonhist.releases.content import content_digest
+from anonhist.releases.cumulative import CumulativeRelease
+from anonhist.releases.grouped import GroupedRelease
+from anonhist.releases.grouped_cumulative import GroupedCumulativeRelease
+
+
+def claim_of(path: str | Path) -> Released:
+    """Return the receipt in a file and the digest of what it says.
+
+    Raises
+    ------
+    DataError
+        If it is no file of a release.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from anonhist.formats.writing import write
+    >>> from anonhist.mechanisms import FrobeniusMechanism
+    >>> from anonhist.profiles import Profile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write(FrobeniusMechanism(1).release(Profile.from_counts([3, 1])), f"{folder}/release.json")
+    ...     claim_of(f"{folder}/release.json").receipt is None
+    True
+    """
+    found = read(path)
+    if not isinstance(found, Release | GroupedRelease | CumulativeRelease | GroupedCumulativeRelease):
+        raise DataError(f"{mask(str(path))!r} is not a release: name files that a release was written to.")
+    return Released(Path(path).name, found.receipt, content_digest(found))

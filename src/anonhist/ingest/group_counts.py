@@ -1,0 +1,115 @@
+"""The queries of groups where a row says how often a label, or how many labels, occur."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from anonhist.errors import DataError, UsageError
+from anonhist.ingest.few_groups import in_few_groups_of_labels
+from anonhist.ingest.grouping import GROUP, group_keys, in_groups
+from anonhist.ingest.naming import NAMED, as_text, name_columns
+from anonhist.ingest.query import LARGEST, Columns, check_sums, check_whole, large_units, one_if, whole_numbers
+
+if TYPE_CHECKING:
+    from anonhist.privacy import PrivacyUnit
+
+_WRONG = ("wrong_counts", "wrong_prevalences")
+
+
+def counts_of_groups(table: Any, columns: Columns) -> Any:
+    """Return the lazy query (group, count, is_null, prevalence) over rows (group…, label, count), and what is wrong.
+
+    Rows of one label in one group are added up. ``wrong_counts`` says how many values are no whole number from 1 to
+    2^63 − 1, and ``size`` how large the largest sum is, as in :func:`~anonhist.ingest.query.counts_query`.
+    """
+    import narwhals as nw
+
+    good, number = whole_numbers(table, "count")
+    label = {"label": as_text(table, "label")}
+    rows = _in_groups(table, columns, {**label, "count": number, "wrong_counts": one_if(~good)}, named="label")
+    flags = [name for name in rows.collect_schema().names() if name == NAMED]
+    rows = rows.with_columns(size=large_units(nw.col("count")))
+    counted = rows.group_by("label", GROUP, *flags).agg(nw.col("count", "wrong_counts", "size").sum())
+    if columns.grouping is not None and columns.grouping.groups_per_label is not None:
+        most, key = columns.grouping.groups_per_label, columns.order_key
+        # What is wrong comes first, so that it is seen and refused, and not left out.
+        counted = in_few_groups_of_labels(counted, most, key, first=nw.col("wrong_counts") > 0)
+    counted = counted.with_columns(is_null=nw.col("label").is_null())
+    grouped = counted.group_by("count", "is_null", GROUP, *flags).agg(
+        nw.len().alias("prevalence"), nw.col("wrong_counts").sum(), nw.col("size").max()
+    )
+    return grouped.select(GROUP, "count", "is_null", "prevalence", "wrong_counts", "size", *flags)
+
+
+def prevalences_of_groups(table: Any, columns: Columns) -> Any:
+    """Return the same over rows (group…, count, prevalence); rows of one count in one group are added up."""
+    import narwhals as nw
+
+    good_count, count = whole_numbers(table, "count")
+    good, prevalence = whole_numbers(table, "prevalence")
+    wrong = {"wrong_counts": one_if(~good_count), "wrong_prevalences": one_if(~good)}
+    rows = _in_groups(table, columns, {"count": count, "prevalence": prevalence, **wrong}, named=None)
+    flags = [name for name in rows.collect_schema().names() if name == NAMED]
+    rows = rows.with_columns(size=large_units(nw.col("prevalence")))
+    added = rows.group_by("count", GROUP, *flags).agg(nw.col("prevalence", *_WRONG, "size").sum())
+    return added.select(GROUP, "count", "prevalence", *_WRONG, "size", *flags, is_null=nw.col("count") < 1)
+
+
+def check_counted(batch: Any) -> None:
+    """Refuse an Arrow batch of these queries if a count is none, or a sum too large."""
+    import pyarrow.compute as pc
+
+    if not batch.num_rows:
+        return
+    for name in _WRONG:
+        if name in batch.schema.names:
+            check_whole(name.removeprefix("wrong_").removesuffix("s"), pc.sum(batch.column(name)).as_py())
+    size = pc.max(batch.column("size")).as_py()
+    ends = (end(batch.column(name)).as_py() for name in ("count", "prevalence") for end in (pc.min, pc.max))
+    check_sums([(end, size) for end in ends])
+
+
+def check_combination(columns: Columns, unit: PrivacyUnit, *, levels_cross: bool) -> None:
+    """Refuse counted data of groups of which something would have to be known that they do not say.
+
+    Raises
+    ------
+    UsageError
+        If users are bounded; or, of counts and prevalences, if labels are protected or groups are put together.
+    """
+    if columns.rows != "events" and columns.user is not None:
+        raise UsageError(
+            "Counted data do not say which user an item came from, so the items of a user cannot be bounded."
+        )
+    if columns.rows != "prevalences" or columns.grouping is None:
+        return
+    if unit.max_count is not None:
+        raise UsageError(
+            "Prevalences do not say which labels are the same in several groups, so labels cannot be protected: give "
+            "a row for each group and label (`format='counts'`)."
+        )
+    is_dated = any(part.period is not None for part in columns.grouping.parts)
+    if is_dated or columns.grouping.other is not None or levels_cross:
+        what = "days, weeks and months" if is_dated else "other groups" if columns.grouping.other else "crossing levels"
+        raise UsageError(
+            f"Prevalences do not say which labels are the same in several groups, so these cannot be put together into "
+            f"{what}: give a row for each group and label (`format='counts'`)."
+        )
+
+
+def check_size(units: int) -> int:
+    """Return a number of units, or refuse what a release cannot count."""
+    if units > LARGEST:
+        raise DataError("The data hold more than 2^63 − 1 items, the most that can be counted; split the data.")
+    return units
+
+
+def _in_groups(table: Any, columns: Columns, selected: dict[str, Any], *, named: str | None) -> Any:
+    """Return the rows of groups that are released."""
+    grouping = columns.grouping
+    if grouping is None:
+        raise ValueError("These are queries of groups.")
+    by = {part.column: False for part in grouping.parts if part.period is None}
+    flags = name_columns(table, by | ({} if named is None else {named: False}))
+    rows = table.select(**selected, **group_keys(table, grouping.parts), **flags)
+    return in_groups(rows, grouping, keep_null=columns.keep_null)

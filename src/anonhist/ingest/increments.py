@@ -1,0 +1,164 @@
+"""How many labels of each group first reach each threshold on each day, by one query."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from anonhist.errors import UsageError
+from anonhist.ingest.columns import required_key
+from anonhist.ingest.few_groups import rows_in_few_groups_of_labels
+from anonhist.ingest.files import check_there, is_json, stated_format
+from anonhist.ingest.grouping import DAY, GROUP, with_periods
+from anonhist.ingest.naming import NAMED, check_named
+from anonhist.ingest.query import Columns, bounded_rows, fetch
+from anonhist.ingest.sources import as_path, open_source, plain_labels
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from numpy.typing import NDArray
+
+    from anonhist.ingest.columns import Header
+    from anonhist.ingest.group_values import Part
+    from anonhist.ingest.grouping import Grouping
+    from anonhist.profiles.grouped import Group
+
+
+@dataclass(frozen=True)
+class Increments:
+    """What a query found: exact, and so private.
+
+    Attributes
+    ----------
+    shape
+        How many thresholds and days there are.
+    found
+        The increments of each group that has any, by its text in queries; without groups, of None.
+    grouping
+        The grouping into listed groups, if there are groups.
+    """
+
+    shape: tuple[int, int]
+    found: Mapping[str | None, NDArray[np.int64]]
+    grouping: Grouping | None
+
+    def of(self, key: str | None) -> NDArray[np.int64]:
+        """Return the increments of a group, zeros where it has no data."""
+        return self.found.get(key, np.zeros(self.shape, dtype=np.int64))
+
+    def of_groups(self) -> dict[Group, NDArray[np.int64]]:
+        """Return the increments of all groups that are listed, in the order of their names."""
+        grouping = self.grouping
+        return {} if grouping is None else {group: self.of(grouping.key_of(group)) for group in grouping.groups}
+
+
+def fetch_increments(
+    source: Any,
+    columns: Columns,
+    thresholds: tuple[int, ...],
+    *,
+    label: str | None,
+    table: str | None,
+    delimiter: str | None,
+    header: bool,
+    progress: Callable[[float], None] | None,
+    group_into: Callable[[Any], Grouping] | None = None,
+) -> Increments:
+    """Read the increments of all groups and days.
+
+    Parameters
+    ----------
+    source, label, table, delimiter, header, progress
+        As for :func:`~anonhist.ingest.windows.read_cumulative`.
+    columns
+        Which columns to read, its days among them.
+    thresholds
+        The thresholds.
+    group_into
+        Returns the grouping into listed groups, of the table that was opened; ``columns`` has one without these.
+    """
+    if columns.days is None:
+        raise ValueError("Windows are counted on days.")
+    part, days = columns.days
+    parts = () if columns.grouping is None else columns.grouping.parts
+    source = as_path(source)
+    if plain_labels(source) is not None:
+        raise UsageError("A list of labels has no column of dates: pass a table.")
+    keys: tuple[str | None, ...] = ()
+    format_ = stated_format(source, None, label)
+    if is_json(source, format=format_):
+        check_there(source)
+        keys = (required_key(label), columns.user, columns.order_by, part.column, *(each.column for each in parts))
+    with open_source(
+        source, table=table, format=format_, delimiter=delimiter, header=header, keys=keys, progress=progress
+    ) as opened:
+        columns = replace(columns, label=_label_in(opened.header, columns, part, parts, label))
+        if group_into is not None:
+            columns = replace(columns, grouping=group_into(opened.table))
+        rows = fetch(_query(with_periods(opened.table, (*parts, part)), columns, thresholds))
+    check_named(all(bool(row[1]) for row in rows))
+    place = {part.key_of(day): at for at, day in enumerate(days)}
+    shape = len(thresholds), len(days)
+    found: dict[str | None, NDArray[np.int64]] = {}
+    for day, _, *rest in rows:
+        reached, group = rest[: len(thresholds)], rest[len(thresholds) :]
+        key = group[0] if group else None
+        found.setdefault(key, np.zeros(shape, dtype=np.int64))[:, place[day]] += np.array(reached, dtype=np.int64)
+    return Increments(shape, found, columns.grouping)
+
+
+def _label_in(header: Header, columns: Columns, day: Part, parts: tuple[Part, ...], label: str | None) -> str:
+    """Return the column of labels, having refused columns that are not there, or are said to be two things."""
+    for part in parts:
+        header.require(group=part.column)
+    others = header.without(day.column, columns.user, columns.order_by, *(part.column for part in parts))
+    name = others.label_column(None) if label is None else label
+    header.require(label=name, user=columns.user, order=columns.order_by)
+    header.require(date=day.column)
+    used = {name: "label", columns.user: "user"}
+    for part in parts:
+        if part.period is None and part.column in used:
+            raise UsageError(
+                f"The grouping column {part.column!r} is the {used[part.column]} column, too: group by another column."
+            )
+    return name
+
+
+def _query(table: Any, columns: Columns, thresholds: tuple[int, ...]) -> Any:
+    """Return the lazy query (day, named, reached0, reached1, …): how many labels first reach each threshold.
+
+    With groups, their text follows.
+    """
+    import narwhals as nw
+
+    rows = bounded_rows(table, columns)
+    flags = [name for name in rows.collect_schema().names() if name == NAMED]
+    group = [] if columns.grouping is None else [GROUP]
+    # Items of users have labels already: SQLite limits the depth of nested queries.
+    if not columns.keep_null and columns.user is None:
+        rows = rows.filter(~nw.col("label").is_null())
+    counted = rows.group_by("label", *group, DAY, *flags).agg(count=nw.len())
+    if columns.grouping is not None and columns.grouping.groups_per_label is not None:
+        counted = rows_in_few_groups_of_labels(counted, columns.grouping.groups_per_label, columns.order_key)
+    # Rows without a label, where they count, are one label, which not every engine takes for one by itself.
+    label = nw.col("label")
+    known = nw.when(label.is_null()).then(nw.lit("")).otherwise(nw.concat_str(nw.lit("="), label))
+    counted = counted.with_columns(
+        count=nw.col("count").cast(nw.Int64),
+        known=known if columns.keep_null else label,
+        named=nw.col(NAMED) if flags else nw.lit(1),
+    )
+    # Texts of days ascend as the days do.
+    running = counted.with_columns(after=nw.col("count").cum_sum().over("known", *group, order_by=DAY))
+    crossing = {
+        f"reached{at}": nw.when((nw.col("after") >= k) & (nw.col("after") - nw.col("count") < k))
+        .then(nw.lit(1))
+        .otherwise(nw.lit(0))
+        for at, k in enumerate(thresholds)
+    }
+    crossed = running.select(DAY, "named", *group, **crossing)
+    summed = crossed.group_by(DAY, *group).agg(nw.col("named").min(), *(nw.col(name).sum() for name in crossing))
+    return summed.select(DAY, "named", *crossing, *group)

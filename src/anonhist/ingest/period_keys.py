@@ -1,0 +1,172 @@
+"""The days, weeks and months of a column's dates, by the engine that holds it: see :mod:`~anonhist.ingest.periods`.
+
+Engines of SQL count days, from which the number of a week follows; elsewhere it is whole-number arithmetic on year,
+month and day, which these engines would repeat wherever it is used. pandas has each date found by Python.
+"""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Any
+
+from anonhist.errors import UsageError
+from anonhist.ingest.naming import as_text, is_of_pandas, is_sqlite
+from anonhist.ingest.periods import DATE, Period, key_of_text, text_of
+
+_DAY = 24 * 60 * 60
+# Since 1 January of year 1.
+_DAYS_BEFORE_1970 = date(1970, 1, 1).toordinal() - 1
+
+
+def in_utc(table: Any, columns: list[str]) -> Any:
+    """Return a table in which those of these columns that hold times with a zone hold them in UTC."""
+    import narwhals as nw
+
+    kinds = table.collect_schema()
+    zoned = [name for name in columns if getattr(kinds.get(name), "time_zone", None) is not None]
+    if not zoned or table.implementation.is_ibis():
+        # Ibis has its connections in UTC.
+        return table
+    if is_spark(table):
+        days = dict.fromkeys(zoned, f"date_from_unix_date(CAST(floor(unix_seconds({{}}) / {_DAY}) AS INT))")
+        return _replaced_in_spark(table, days)
+    if not table.implementation.is_duckdb():
+        return table.with_columns(nw.col(*zoned).dt.convert_time_zone("UTC"))
+    quoted = ['"' + name.replace('"', '""') + '"' for name in zoned]
+    replaced = ", ".join(f"make_timestamp(epoch_us({name})) AS {name}" for name in quoted)
+    return nw.from_native(table.to_native().project(f"* REPLACE ({replaced})"))
+
+
+def with_weeks(table: Any, columns: dict[str, str]) -> Any:
+    """Return a table in which SQL engines have put the weeks of some columns into columns of other names.
+
+    Parameters
+    ----------
+    columns
+        For each new column, that of dates. They have the keys of weeks.
+    """
+    import narwhals as nw
+
+    if not counts_days(table):
+        return table
+    for name, column in columns.items():
+        is_date = _is_date(table.collect_schema()[column], f"week({column})")
+        if is_sqlite(table):
+            table = _with_weeks_of_sqlite(table, name, column)
+            continue
+        told = nw.col(column) if is_date else _valid(as_text(table, column)).str.slice(0, 10)
+        native = table.with_columns(told.alias(name)).to_native()
+        if table.implementation.is_duckdb():
+            quoted = '"' + name.replace('"', '""') + '"'
+            week = f"date_diff('day', DATE '0001-01-01', CAST({quoted} AS DATE)) // 7"
+            table = nw.from_native(native.project(f"* REPLACE (CAST({week} AS VARCHAR) AS {quoted})"))
+            continue
+        if is_spark(table):
+            week = f"CAST(floor((unix_date(CAST({{}} AS DATE)) + {_DAYS_BEFORE_1970}) / 7) AS STRING)"
+            table = _replaced_in_spark(nw.from_native(native), {name: week})
+            continue
+        day = native[name].date() if native[name].type().is_timestamp() else native[name].cast("date")
+        number = (day.epoch_days() + _DAYS_BEFORE_1970) // 7
+        table = nw.from_native(native.mutate(**{name: number.cast("string")}))
+    return table
+
+
+def _with_weeks_of_sqlite(table: Any, name: str, column: str) -> Any:
+    """Return a table of SQLite with the weeks of a column as Python finds them: SQLite takes no long formula."""
+    import narwhals as nw
+    from ibis import udf
+
+    native = table.to_native()
+    # It takes text for dates, too, with or without a zone.
+    text = native[column] if native[column].type().is_string() else native[column].strftime("%Y-%m-%d")
+    week = udf.scalar.python(_week_of_text, name="anonhist_week", signature=(("string",), "string"))
+    return nw.from_native(native.mutate(**{name: week(text)}))
+
+
+def _week_of_text(text: str) -> str | None:
+    return key_of_text(text[:10], Period.WEEK)
+
+
+def _replaced_in_spark(table: Any, formulas: dict[str, str]) -> Any:
+    """Return a table of Spark whose columns are replaced by formulas, in which braces stand for the name."""
+    import narwhals as nw
+
+    native = table.to_native()
+    quoted = {name: "`" + name.replace("`", "``") + "`" for name in native.columns}
+    chosen = (f"{formulas.get(name, '{}').format(each)} AS {each}" for name, each in quoted.items())
+    return nw.from_native(native.selectExpr(*chosen))
+
+
+def is_spark(table: Any) -> bool:
+    """Return whether Spark holds the table, itself or by a connection."""
+    return bool(table.implementation.is_pyspark() or table.implementation.is_pyspark_connect())
+
+
+def counts_days(table: Any) -> bool:
+    """Return whether :func:`with_weeks` is for the engine that holds a table."""
+    return bool(table.implementation.is_ibis() or table.implementation.is_duckdb()) or is_spark(table)
+
+
+def _is_date(kind: Any, name: str) -> bool:
+    """Return whether a column holds dates, not text of them; refuse others."""
+    import narwhals as nw
+
+    if isinstance(kind, nw.Date | nw.Datetime):
+        return True
+    if isinstance(kind, nw.String | nw.Categorical | nw.Enum | nw.Unknown):
+        return False
+    raise UsageError(f"{name} needs a column of dates or times, or of text that begins with YYYY-MM-DD.")
+
+
+def period_key(table: Any, column: str, period: Period) -> Any:
+    """Return the keys of the periods that a column's dates are in (see :meth:`Period.key_of`), null without a date.
+
+    Raises
+    ------
+    UsageError
+        If the column's type holds no dates.
+    """
+    import narwhals as nw
+
+    kind = table.collect_schema()[column]
+    if isinstance(kind, nw.Object) and is_of_pandas(table):
+        return _of_pandas(table, column, period)
+    is_date = _is_date(kind, f"{period.value}({column})")
+    if is_of_pandas(table):
+        return _of_pandas(table, column, period)
+    text = None if is_date else _valid(as_text(table, column))
+    if period is not Period.WEEK:
+        text = nw.col(column).dt.to_string("%Y-%m-%d") if text is None else text
+        return text.str.slice(0, 10 if period is Period.DAY else 7)
+    if text is None:
+        days = nw.col(column).dt
+        year, month, day = (part.cast(nw.Int64) for part in (days.year(), days.month(), days.day()))
+    else:
+        number = text.str.slice(0, 10).str.replace_all("-", "", literal=True).cast(nw.Int64)
+        year, month, day = number // 10000, number // 100 % 100, number % 100
+    # Years and months from March on, so that a leap day is the last of its year.
+    years = year - 1 + (month + 9) // 12
+    ordinal = day + (153 * ((month + 9) % 12) + 2) // 5 + 1461 * years // 4 - years // 100 + years // 400 - 306
+    return ((ordinal - 1) // 7).cast(nw.String)
+
+
+def _valid(text: Any) -> Any:
+    """Return texts that begin with a date, and null for others."""
+    import narwhals as nw
+
+    return nw.when(text.str.contains(DATE)).then(text)
+
+
+def _of_pandas(table: Any, column: str, period: Period) -> Any:
+    """Return the keys of what pandas holds, as Python finds them: it looks at each day only once."""
+    import narwhals as nw
+
+    kind, values = table.collect_schema()[column], table.to_native()[column]
+    if isinstance(kind, nw.Object):
+        days = values.map(text_of).astype(object)
+    elif isinstance(kind, nw.Date | nw.Datetime):
+        days = table.get_column(column).dt.to_string("%Y-%m-%d").to_native().astype(object)
+    else:
+        days = values.astype(object).str.slice(0, 10)
+    keys = {text: key_of_text(text, period) for text in days.unique() if isinstance(text, str)}
+    return nw.from_native(days.map(keys).astype(object), series_only=True).alias(column)

@@ -1,0 +1,187 @@
+"""What the mechanisms for cumulative windows share: settings, how far a unit moves numbers, intervals."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import KW_ONLY
+from fractions import Fraction
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, ClassVar, SupportsIndex
+
+import numpy as np
+
+from anonhist.errors import UsageError
+from anonhist.frozen import Converted, converted, frozen
+from anonhist.mechanisms.basis.noise import exact_noise
+from anonhist.mechanisms.basis.setting import Setting
+from anonhist.mechanisms.windows.monotone import monotone_whole
+from anonhist.numeric.read_only import read_only
+from anonhist.privacy import PrivacyUnit, parse_whole_number, short_decimal
+from anonhist.profiles.windows import MOST_DAYS, MOST_THRESHOLDS
+from anonhist.randomness.arguments import SMALLEST_GAMMA
+from anonhist.randomness.discrete_laplace import discrete_laplace_variance
+from anonhist.releases.cumulative import CumulativeRelease
+from anonhist.releases.whole_interval import NORMAL_95
+from anonhist.version import __version__
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from numpy.typing import NDArray
+
+    from anonhist.mechanisms.basis.noise import Noise
+    from anonhist.profiles.windows import CumulativeCounts
+    from anonhist.randomness import RandomSource
+
+# The next term of the quantile of a sum of Laplace numbers, by Cornish and Fisher: (z³ − 3z)/24 per excess kurtosis.
+_PER_KURTOSIS = (NORMAL_95**3 - 3 * NORMAL_95) / 24
+
+
+@frozen
+class WindowMechanism(Setting):
+    """A mechanism that adds noise to sums of increments, and estimates running sums from these.
+
+    Parameters
+    ----------
+    epsilon, unit, relation
+        See :class:`~anonhist.mechanisms.basis.setting.Setting`.
+    thresholds, days
+        How many thresholds and days there are; public.
+
+    Raises
+    ------
+    UsageError
+        If ε is impossible or so small that noise could leave 64 bits, or the unit is not an item, a user or a label.
+    """
+
+    name: ClassVar[str]
+    # Noise is bounded by its rate below, whatever the distance.
+    smallest_epsilon_per_cell: ClassVar[Fraction] = Fraction(0)
+
+    _: KW_ONLY
+    thresholds: Converted[SupportsIndex, int] = converted(
+        partial(parse_whole_number, name="thresholds", most=MOST_THRESHOLDS)
+    )
+    days: Converted[SupportsIndex, int] = converted(partial(parse_whole_number, name="days", most=MOST_DAYS))
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        unit = self.unit
+        if unit.max_items is unit.max_count is None and unit != PrivacyUnit.item():
+            raise UsageError(f"Cumulative windows are released for items, users or labels, not {unit}.")
+        if min(self.rates) < SMALLEST_GAMMA:
+            raise UsageError(f"`epsilon` = {short_decimal(self.epsilon)} is too small for {unit} on so many days.")
+
+    @property
+    def parameters(self) -> Mapping[str, str | int]:
+        """Public parameters as text and whole numbers, enough to make the mechanism again."""
+        return {**super().parameters, **{name: getattr(self, name) for name in self.own_options()}}
+
+    @property
+    @abstractmethod
+    def rates(self) -> tuple[Fraction, ...]:
+        """The rates of the noise of each kind of sum."""
+
+    @abstractmethod
+    def _run(self, increments: NDArray[np.int64], noise: Noise) -> NDArray[np.float64]:
+        """Return noisy estimates of the running sums, of the shape of the increments."""
+
+    @abstractmethod
+    def _sums(self) -> Iterable[tuple[Fraction, NDArray[np.float64], NDArray[np.float64]]]:
+        """Return, for each rate, the sums of the squares and of the fourth powers of the weights of its noise.
+
+        They are weights in the estimates: of shape (thresholds, days), or one that broadcasts to it.
+        """
+
+    @cached_property
+    def _spread(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Variance of the noise of each estimate, and its excess kurtosis, that of Laplace noise being 3."""
+        variance, fourth = np.zeros((2, self.thresholds, self.days))
+        for gamma, squares, powers in self._sums():
+            of_one = discrete_laplace_variance(gamma)
+            variance += squares * of_one
+            fourth += powers * 3 * of_one**2
+        return read_only(variance), read_only(fourth / np.maximum(variance, np.finfo(float).tiny) ** 2)
+
+    @property
+    def excess_kurtosis(self) -> NDArray[np.float64]:
+        """Shape (thresholds, days): how much heavier than normal the tails of each estimate are, from 0 to 3."""
+        return self._spread[1]
+
+    @property
+    def standard_errors(self) -> NDArray[np.float64]:
+        """Shape (thresholds, days): the exact standard deviation of each estimate, before it is made monotone."""
+        return np.sqrt(self._spread[0])
+
+    @property
+    def worst(self) -> float:
+        """The largest of the standard errors."""
+        return float(self.standard_errors.max())
+
+    def release(
+        self, counts: CumulativeCounts, *, source: RandomSource | None = None, reason: str | None = None
+    ) -> CumulativeRelease:
+        """Spend the budget once, on all days together.
+
+        Parameters
+        ----------
+        counts
+            The private data.
+        source
+            Privacy randomness; the operating system's by default.
+        reason
+            Why this mechanism was picked; recorded in the release.
+
+        Raises
+        ------
+        UsageError
+            If the data were read to protect more, or have other numbers of thresholds or days.
+        """
+        self.check_counts(counts)
+        estimates = self._run(counts.increments, exact_noise(source))
+        half = np.maximum(1.0, self.standard_errors * (NORMAL_95 + _PER_KURTOSIS * self.excess_kurtosis))
+        values = monotone_whole(estimates)
+        # An estimate that is no whole number gets the next whole numbers outside; the value stays inside.
+        lows = np.minimum(np.maximum(np.floor(estimates - half), 0), values)
+        highs = np.maximum(np.ceil(estimates + half), values)
+        return CumulativeRelease(
+            thresholds=counts.thresholds,
+            days=counts.days,
+            values=values,
+            lows=lows.astype(np.int64),
+            highs=highs.astype(np.int64),
+            mechanism=self,
+            reason=reason or f"The {self.name} mechanism was asked for.",
+            library_version=__version__,
+            order_key=counts.order_key,
+        )
+
+    def check_counts(self, counts: CumulativeCounts) -> None:
+        """Refuse data that were read to protect more, or have other numbers of thresholds or days."""
+        if counts.increments.shape != (self.thresholds, self.days):
+            raise UsageError("The mechanism is for another number of thresholds or days.")
+        if not self.unit.protects(counts.unit):
+            raise UsageError(f"The data were read for {counts.unit}: protect at least that.")
+
+
+def moved(unit: PrivacyUnit, *, thresholds: int, intervals: int) -> int:
+    """Return how far, in ℓ1, a unit moves the increments of so many intervals of days, if it is added or removed.
+
+    Of several groups, all their increments together. A label crosses each threshold in one interval, in each of its
+    groups. An item removed delays the crossings of a threshold k only where the
+    running count is k at the end of an interval: in as many as there are, and from the last to nowhere.
+
+    Examples
+    --------
+    >>> moved(PrivacyUnit.label(max_count=10), thresholds=5, intervals=30)
+    5
+    >>> moved(PrivacyUnit.label(max_count=10, groups=2), thresholds=5, intervals=30)
+    10
+    >>> moved(PrivacyUnit.user(max_items=3), thresholds=5, intervals=30)
+    30
+    >>> moved(PrivacyUnit.item(), thresholds=5, intervals=1)
+    1
+    """
+    if unit.max_count is not None:
+        return thresholds * unit.groups
+    return unit.max_distance * min(2 * thresholds, 2 * intervals - 1)

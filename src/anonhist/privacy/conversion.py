@@ -1,0 +1,229 @@
+"""What a guarantee for one unit and relation says about another: how many of its steps lie between their neighbors.
+
+Two data sets that are k steps apart lose at most k·ε, and δ·(1 + e^ε + … + e^((k − 1)ε)). Which k is right, and where
+there is none, is proved in docs/proofs/composition.md.
+"""
+
+from __future__ import annotations
+
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from fractions import Fraction
+from functools import reduce
+from typing import TYPE_CHECKING, NamedTuple
+
+from anonhist.errors import UsageError
+from anonhist.privacy.unit import NeighboringRelation, PrivacyUnit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_ADD_OR_REMOVE, _SUBSTITUTE = NeighboringRelation
+# What a unit consists of: to change one part is to take the unit away and put it back changed.
+_PARTS = {"user": "item", "label": "item", "node": "edge"}
+# Beyond this, e^ε has no use: any δ that parameters can have would become larger than 1.
+_LARGEST_POWER = 2000
+_DIGITS, _KEPT = 250, 20
+
+
+class Conversion(NamedTuple):
+    """How a guarantee is converted.
+
+    Attributes
+    ----------
+    steps
+        k: neighbors of the new unit are at most k steps apart, each between neighbors of the old one.
+    assumption
+        What must be true of the data for that, as a clause; None if nothing must.
+    """
+
+    steps: int
+    assumption: str | None = None
+
+
+class Neighbors(NamedTuple):
+    """Between which data sets a guarantee holds."""
+
+    unit: PrivacyUnit
+    relation: NeighboringRelation
+
+    def __str__(self) -> str:
+        change = "added or removed" if self.relation is _ADD_OR_REMOVE else "replaced"
+        return f"{self.unit} {change}"
+
+
+def convert(given: Neighbors, wanted: Neighbors) -> Conversion:
+    """Return how a guarantee is converted to other neighbors, or refuse in a sentence.
+
+    Parameters
+    ----------
+    given, wanted
+        The neighbors that the guarantee has, and those that it should have.
+
+    Raises
+    ------
+    UsageError
+        If it says nothing about them.
+
+    Examples
+    --------
+    >>> item, user = PrivacyUnit.item(), PrivacyUnit.user(max_items=5)
+    >>> added, replaced = NeighboringRelation
+    >>> convert(Neighbors(user, added), Neighbors(item, added))
+    Conversion(steps=2, assumption=None)
+    >>> convert(Neighbors(item, added), Neighbors(user, added))
+    Conversion(steps=5, assumption='no user has more than 5 items')
+    """
+    if given == wanted:
+        return Conversion(1)
+    if given.relation is _SUBSTITUTE and (wanted.relation is _ADD_OR_REMOVE or wanted.unit.kind != given.unit.kind):
+        raise UsageError(
+            f"A guarantee for {given} does not hold for {wanted}: the number of {given.unit.kind}s may differ there."
+        )
+    same_relation = given.relation is wanted.relation
+    of_unit = _convert_unit(given.unit, wanted.unit)
+    return of_unit if same_relation else of_unit._replace(steps=2 * of_unit.steps)
+
+
+def _convert_unit(given: PrivacyUnit, wanted: PrivacyUnit) -> Conversion:
+    """Return the steps between data sets that differ by one unit more or less."""
+    if given.kind == wanted.kind:
+        if not _includes(given, wanted):
+            raise UsageError(f"A guarantee for {given} does not hold for {wanted}: convert it to a smaller bound.")
+        return Conversion(1)
+    if _PARTS.get(given.kind) == wanted.kind:
+        return Conversion(2)
+    if given.kind == "item" and wanted.kind in ("user", "label"):
+        most = wanted.max_distance
+        return Conversion(most, f"no {wanted.kind} has more than {most:,} item{'s' if most > 1 else ''}")
+    raise UsageError(f"A guarantee for {given.one} says nothing about {wanted.one}; release for the same unit.")
+
+
+def as_kind(unit: PrivacyUnit, kind: str) -> PrivacyUnit:
+    """Return what a guarantee for a unit is converted to where all units of a kind count, whatever their bounds.
+
+    Raises
+    ------
+    UsageError
+        If it is another kind, and no part of the unit.
+
+    Examples
+    --------
+    >>> print(as_kind(PrivacyUnit.user(max_items=5), "user"), as_kind(PrivacyUnit.user(max_items=5), "item"), sep="; ")
+    one user with at most 5 items; one item
+    """
+    if unit.kind == kind:
+        return unit
+    if _PARTS.get(unit.kind) == kind:
+        return PrivacyUnit.item() if kind == "item" else PrivacyUnit.edge()
+    raise UsageError("Make the release for the unit of the budget.")
+
+
+def _includes(given: PrivacyUnit, wanted: PrivacyUnit) -> bool:
+    """Whether every unit of the wanted kind and bound is one of the given kind and bound, too."""
+    if given.kind == "label":
+        return given.groups == 1 or 1 < wanted.groups <= given.groups
+    if given.kind != "user":
+        return True
+    if (given.groups > 1, given.sketches > 1) == (wanted.groups > 1, wanted.sketches > 1):
+        is_smaller = given.bound >= wanted.bound and given.groups >= wanted.groups
+        return is_smaller and given.sketches >= wanted.sketches
+    return _most_in_all(given) >= wanted.max_distance
+
+
+def _most_in_all(unit: PrivacyUnit) -> int:
+    """Return j: a user with j items anywhere has at most the bound in each place, in no more places than allowed."""
+    return min(unit.bound, unit.groups) if unit.groups > 1 else unit.bound
+
+
+def common_neighbors(several: Iterable[Neighbors]) -> Neighbors:
+    """Return neighbors to which all are converted without an assumption on the data, or refuse in a sentence.
+
+    Users are converted to the smallest bound, and users and labels to items if one guarantee is for items; if one
+    relation is substitution, so is the common one.
+
+    Raises
+    ------
+    UsageError
+        If there are none.
+
+    Examples
+    --------
+    >>> added, replaced = NeighboringRelation
+    >>> users = Neighbors(PrivacyUnit.user(max_items=5), added), Neighbors(PrivacyUnit.user(max_items=3), replaced)
+    >>> print(common_neighbors(users))
+    one user with at most 3 items replaced
+    """
+    # Parts first: users and labels have no common unit by themselves, but they have one with items.
+    distinct = sorted(dict.fromkeys(several), key=lambda each: each.unit.kind not in _PARTS.values())
+    relations = {each.relation for each in distinct}
+    wanted = Neighbors(
+        reduce(_common_unit, (each.unit for each in distinct)),
+        _SUBSTITUTE if _SUBSTITUTE in relations else _ADD_OR_REMOVE,
+    )
+    for each in distinct:
+        convert(each, wanted)
+    return wanted
+
+
+def _common_unit(one: PrivacyUnit, other: PrivacyUnit) -> PrivacyUnit:
+    if one == other:
+        return one
+    if one.kind != other.kind:
+        for part, whole in ((one, other), (other, one)):
+            if _PARTS.get(whole.kind) == part.kind:
+                return part
+        raise UsageError(
+            f"A guarantee for {one.one} and one for {other.one} do not add up: neither says anything about the other "
+            "unit; make both releases for the same one."
+        )
+    if one.kind == "user":
+        if one.groups == other.groups and one.sketches == other.sketches:
+            return PrivacyUnit.user(max_items=min(one.bound, other.bound), sketches=one.sketches, groups=one.groups)
+        return PrivacyUnit.user(max_items=min(_most_in_all(one), _most_in_all(other)))
+    if one.kind == "label":
+        groups = min((each.groups for each in (one, other) if each.groups > 1), default=1)
+        return PrivacyUnit.label(max_count=max(one.bound, other.bound), groups=groups)
+    return max(one, other, key=lambda unit: unit.bound)
+
+
+def delta_after(steps: int, epsilon: Fraction, delta: Fraction) -> Fraction:
+    """Return δ·(1 + e^ε + … + e^((k − 1)ε)), rounded upward to 20 digits: the δ of k steps of (ε, δ).
+
+    Raises
+    ------
+    UsageError
+        If it is 1 or more, which promises nothing.
+
+    Examples
+    --------
+    >>> delta_after(2, Fraction(1), Fraction(1, 10**9)) - Fraction("3.7182818284590452353e-9") > 0
+    True
+    >>> delta_after(5, Fraction(1), Fraction(0)), delta_after(1, Fraction(1), Fraction(1, 3))
+    (Fraction(0, 1), Fraction(1, 3))
+    """
+    if delta == 0 or steps == 1:
+        return delta
+    if epsilon * (steps - 1) <= _LARGEST_POWER:
+        # (e^(kε) − 1)/(e^ε − 1): above rounded upward, below downward.
+        above = _exponential(steps * epsilon, ROUND_CEILING) - 1
+        below = _exponential(epsilon, ROUND_FLOOR) - 1
+        total = _rounded_up(delta * above / below)
+        if total < 1:
+            return total
+    raise UsageError(
+        f"{steps:,} steps with this ε and δ add up to a δ of 1 or more, which protects nobody: make a release for "
+        "the unit itself."
+    )
+
+
+def _exponential(power: Fraction, rounding: str) -> Fraction:
+    """Return e^power with an error in one direction: the power is rounded so, and the nearest result moved."""
+    context = Context(prec=_DIGITS, rounding=rounding)
+    rounded = context.divide(Decimal(power.numerator), Decimal(power.denominator))
+    nearest = context.exp(rounded)
+    return Fraction(nearest.next_plus(context) if rounding == ROUND_CEILING else nearest.next_minus(context))
+
+
+def _rounded_up(value: Fraction) -> Fraction:
+    context = Context(prec=_KEPT, rounding=ROUND_CEILING)
+    return Fraction(context.divide(Decimal(value.numerator), Decimal(value.denominator)))

@@ -1,0 +1,123 @@
+"""How many labels reach each threshold for the first time on each day: exact, and so private."""
+
+from __future__ import annotations
+
+import operator
+from dataclasses import field
+from itertools import pairwise
+from typing import TYPE_CHECKING, SupportsIndex
+
+import numpy as np
+
+from anonhist.errors import DataError, UsageError
+from anonhist.frozen import Converted, completed, converted, frozen, optional
+from anonhist.numeric.read_only import read_only
+from anonhist.privacy import PrivacyUnit, parse_order_key
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from numpy.typing import ArrayLike, NDArray
+
+# A release has an interval for each threshold on each day.
+MOST_THRESHOLDS, MOST_DAYS = 100, 1_100
+_LARGEST = 2**53
+
+
+def parse_thresholds(given: Iterable[SupportsIndex]) -> tuple[int, ...]:
+    """Return the thresholds of cumulative windows, ascending.
+
+    Raises
+    ------
+    UsageError
+        If there is none, one is no whole number of at least 1, or they do not ascend.
+
+    Examples
+    --------
+    >>> parse_thresholds([1, 2, 5])
+    (1, 2, 5)
+    """
+    try:
+        values = [None if isinstance(each, bool) else operator.index(each) for each in given]
+    except TypeError:
+        values = [None]
+    whole = tuple(each for each in values if each is not None and 1 <= each < _LARGEST)
+    if not whole or len(whole) < len(values) or list(whole) != sorted(set(whole)):
+        raise UsageError("`thresholds` must be whole numbers of at least 1 in ascending order, such as 1, 2, 5.")
+    if len(whole) > MOST_THRESHOLDS:
+        raise UsageError(f"`thresholds` must be at most {MOST_THRESHOLDS:,} numbers.")
+    return whole
+
+
+def check_days(days: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the days of cumulative windows, or refuse what is no ascending list of texts.
+
+    Raises
+    ------
+    UsageError
+        If there is none or too many, or they do not ascend.
+    """
+    if not days or not all(isinstance(day, str) for day in days):
+        raise UsageError("`days` lists no day: name at least one.")
+    if len(days) > MOST_DAYS:
+        raise UsageError(f"`days` must be at most {MOST_DAYS:,} days.")
+    if any(first >= second for first, second in pairwise(days)):
+        raise UsageError("`days` must be in ascending order, each listed once.")
+    return days
+
+
+@frozen(eq=False)
+class CumulativeCounts:
+    """How many labels first reach each threshold on each day: exact, and so private.
+
+    Parameters
+    ----------
+    thresholds
+        K, ascending whole numbers of at least 1. Public.
+    days
+        The days, ascending; the first of them is the start. Public.
+    increments
+        Shape (thresholds, days): the number of labels whose running count reaches k first on this day.
+    unit
+        The unit that a release protects at least.
+    order_key
+        The key of the random order in which items of users were kept, if any.
+
+    Raises
+    ------
+    UsageError
+        If thresholds or days do not ascend, or the numbers have another shape.
+    DataError
+        If the numbers cannot be: negative, above 2⁵³ in sum, or more labels at a threshold than at a smaller one.
+
+    Examples
+    --------
+    >>> counts = CumulativeCounts((1, 3), ("2026-11-01", "2026-11-02"), [[4, 1], [0, 2]])
+    >>> counts.k_plus.tolist()
+    [[4, 5], [0, 2]]
+    """
+
+    thresholds: Converted[Iterable[SupportsIndex], tuple[int, ...]] = converted(parse_thresholds)
+    days: Converted[tuple[str, ...], tuple[str, ...]] = converted(check_days)
+    increments: Converted[ArrayLike, NDArray[np.int64]] = completed(
+        lambda self, given: _checked(given, len(self.thresholds), len(self.days)), shown=False
+    )
+    unit: PrivacyUnit = field(default_factory=PrivacyUnit.item)
+    order_key: Converted[str | None, str | None] = converted(optional(parse_order_key), default=None, shown=False)
+
+    @property
+    def k_plus(self) -> NDArray[np.int64]:
+        """How many labels have reached k by the end of each day: a row for each threshold, a column for each day."""
+        return np.cumsum(self.increments, axis=1)
+
+
+def _checked(given: ArrayLike, thresholds: int, days: int) -> NDArray[np.int64]:
+    found = np.asarray(given)
+    if found.shape != (thresholds, days) or found.dtype.kind not in "iu":
+        raise UsageError("`increments` must be whole numbers, one for each threshold and day.")
+    if (found < 0).any() or float(found.astype(np.float64).sum()) > _LARGEST:
+        raise DataError("Numbers of labels must not be negative, nor above 2^53.")
+    reached = np.cumsum(found, axis=1)
+    if (np.diff(reached, axis=0) > 0).any():
+        raise DataError("A label reaches smaller thresholds first, so these must have as many labels or more.")
+    return read_only(found.astype(np.int64))

@@ -1,0 +1,142 @@
+"""What a release says, apart from how it is written: the same digest for all its files."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING, Any
+
+from anonhist.accounting.entry import canonical
+from anonhist.releases.cumulative import CumulativeRelease
+from anonhist.releases.grouped import GroupedRelease
+from anonhist.releases.grouped_cumulative import GroupedCumulativeRelease
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from anonhist.accounting import Receipt
+    from anonhist.privacy import Guarantee
+    from anonhist.properties.estimate import Estimate
+    from anonhist.releases.excess import Excess
+    from anonhist.releases.release import Release
+
+_EXCESS = ("bound", "cap", "noisy_within", "noisy_above", "noisy_items")
+
+
+def content_digest(released: Release | GroupedRelease | CumulativeRelease | GroupedCumulativeRelease) -> str:
+    """Return the SHA-256 digest of what a release says: its numbers, its guarantee and how it was made.
+
+    Errors and intervals are left out: they follow from the rest, and are estimated anew where they are not kept. A
+    ledger has this digest, so that a file that was changed later is found out.
+
+    Examples
+    --------
+    >>> from anonhist.mechanisms import FrobeniusMechanism
+    >>> from anonhist.profiles import Profile
+    >>> released = FrobeniusMechanism(1).release(Profile.from_counts([3, 1]))
+    >>> len(content_digest(released)), content_digest(released) == content_digest(released)
+    (64, True)
+    """
+    if isinstance(released, GroupedRelease):
+        return digest_of(_of_groups(released))
+    if isinstance(released, GroupedCumulativeRelease):
+        groups = [[list(group), _of_windows(each)] for group, each in released.items()]
+        return digest_of({"by": list(released.by), "groups": groups})
+    if isinstance(released, CumulativeRelease):
+        return digest_of(_of_windows(released))
+    return digest_of(content(released))
+
+
+def _of_groups(release: GroupedRelease) -> dict[str, Any]:
+    found = release.found_with
+    return {
+        "guarantee": _guarantee(release.guarantee),
+        "by": list(release.by),
+        "found_with": None if found is None else [str(each) for each in found],
+        # Totals of nested levels follow from their groups.
+        "groups": [[list(group), content(each)] for group, each in release.drawn.items()],
+    }
+
+
+def _of_windows(release: CumulativeRelease) -> dict[str, Any]:
+    return {
+        "guarantee": _guarantee(release.guarantee),
+        "mechanism": release.mechanism.name,
+        "parameters": dict(release.mechanism.parameters),
+        "thresholds": list(release.thresholds),
+        "days": list(release.days),
+        "values": release.values.tolist(),
+        "order_key": release.order_key,
+        "receipt": _receipt(release.receipt),
+    }
+
+
+def estimates_digest(estimates: Iterable[tuple[str, Estimate]]) -> str:
+    """Return the digest of private estimates: of the numbers, their intervals and their guarantee.
+
+    Examples
+    --------
+    >>> from anonhist.properties.estimate import Estimate
+    >>> len(estimates_digest([("entropy", Estimate(2.5, 0.1, (2.3, 2.7), "private plug-in"))]))
+    64
+    """
+    return digest_of(
+        [
+            [
+                *(name, repr(each.value), repr(each.standard_error), [repr(end) for end in each.interval], each.method),
+                None if each.guarantee is None else _guarantee(each.guarantee),
+            ]
+            for name, each in estimates
+        ]
+    )
+
+
+def digest_of(value: Any) -> str:
+    """Return the SHA-256 digest of a JSON value.
+
+    Examples
+    --------
+    >>> digest_of({})[:8]
+    '44136fa3'
+    """
+    return hashlib.sha256(canonical(value).encode()).hexdigest()
+
+
+def content(release: Release) -> dict[str, Any]:
+    """Return what a release says, as JSON values.
+
+    Examples
+    --------
+    >>> from anonhist.mechanisms import FrobeniusMechanism
+    >>> from anonhist.profiles import Profile
+    >>> content(FrobeniusMechanism(1).release(Profile.from_counts([3, 1])))["mechanism"]
+    'frobenius'
+    """
+    return {
+        "guarantee": _guarantee(release.guarantee),
+        "mechanism": release.mechanism.name,
+        "parameters": dict(release.mechanism.parameters),
+        "counts": release.profile.counts.tolist(),
+        "prevalences": release.profile.prevalences.tolist(),
+        "items": release.items,
+        "zeros": release.zeros,
+        "order_key": release.order_key,
+        "excess": None if release.excess is None else _excess(release.excess),
+        "receipt": _receipt(release.receipt),
+    }
+
+
+def _receipt(receipt: Receipt | None) -> list[Any] | None:
+    return None if receipt is None else [receipt.ledger, receipt.entry, receipt.head]
+
+
+def _guarantee(told: Guarantee) -> list[Any]:
+    unit = told.unit
+    return [
+        *(unit.kind, unit.bound, unit.sketches, unit.groups, told.relation.value),
+        *(str(told.epsilon), str(told.delta), list(told.conditions)),
+        None if told.party_epsilon is None else str(told.party_epsilon),
+    ]
+
+
+def _excess(told: Excess) -> list[Any]:
+    return [str(told.users_epsilon), str(told.items_epsilon), *(getattr(told, name) for name in _EXCESS)]

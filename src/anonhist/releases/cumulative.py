@@ -1,0 +1,155 @@
+"""A release of cumulative windows: how many labels have reached each threshold by the end of each day."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from anonhist.errors import UsageError
+from anonhist.frozen import Converted, completed, converted, frozen, optional
+from anonhist.numeric.read_only import read_only
+from anonhist.outward import Saved, Shown, Tabular
+from anonhist.privacy import parse_order_key, short_decimal
+from anonhist.profiles.windows import check_days, parse_thresholds
+from anonhist.properties.estimate import Estimate
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from typing import SupportsIndex
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from anonhist.accounting import Receipt
+    from anonhist.privacy import Guarantee
+
+METHOD = "noisy sums, 95 % intervals from the distribution of the noise"
+
+
+class MadeWindows(Protocol):
+    """What a release stores of the mechanism that made it: a frozen, public, printable value."""
+
+    @property
+    def name(self) -> str:
+        """The mechanism's name."""
+
+    @property
+    def parameters(self) -> Mapping[str, str | int]:
+        """Its public parameters, enough to make it again."""
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """The guarantee of one release: of all days together."""
+
+    @property
+    def standard_errors(self) -> NDArray[np.float64]:
+        """Shape (thresholds, days): the standard deviation of the noise of each estimate."""
+
+
+@frozen(eq=False)
+class CumulativeRelease(Shown, Tabular, Saved):
+    """How many labels have reached each threshold by the end of each day, with 95 % intervals and one guarantee.
+
+    ``release[day, k]`` is one of these numbers, as an :class:`~anonhist.properties.estimate.Estimate`.
+
+    Attributes
+    ----------
+    thresholds, days
+        The thresholds k, and the days, both ascending.
+    values
+        Shape (thresholds, days): whole numbers ≥ 0 that do not decrease from day to day, nor increase with k.
+    lows, highs
+        The ends of their intervals, of the same shape. Each is for its own number.
+    mechanism
+        The mechanism that made it.
+    reason
+        Why that mechanism was chosen.
+    library_version
+        Version of this package that made the release.
+    order_key
+        The key of the random order in which items of users, or groups of users and labels, were kept, if any.
+    receipt
+        Where the release was charged, if a ledger keeps account.
+
+    Raises
+    ------
+    UsageError
+        If the numbers have another shape, are not in order, or outside of their intervals.
+
+    Examples
+    --------
+    >>> from anonhist.mechanisms.windows.release import release_cumulative
+    >>> from anonhist.profiles.windows import CumulativeCounts
+    >>> release = release_cumulative(CumulativeCounts((1, 2), ("2026-11-01",), [[40], [10]]), epsilon=30)
+    >>> print(release["2026-11-01", 2])
+    10 ± 4.33e-07 labels (95 % interval 9 to 11)
+    """
+
+    known_as = "windows"
+    thresholds: Converted[Iterable[SupportsIndex], tuple[int, ...]] = converted(parse_thresholds)
+    days: Converted[tuple[str, ...], tuple[str, ...]] = converted(check_days)
+    values: Converted[ArrayLike, NDArray[np.int64]] = completed(lambda self, given: self._numbers(given), shown=False)
+    lows: Converted[ArrayLike, NDArray[np.int64]] = completed(lambda self, given: self._numbers(given), shown=False)
+    highs: Converted[ArrayLike, NDArray[np.int64]] = completed(lambda self, given: self._numbers(given), shown=False)
+    mechanism: MadeWindows
+    reason: str
+    library_version: str
+    order_key: Converted[str | None, str | None] = converted(optional(parse_order_key), default=None)
+    receipt: Receipt | None = None
+
+    def __post_init__(self) -> None:
+        if self.mechanism.standard_errors.shape != self.values.shape:
+            raise UsageError("The mechanism is for another number of thresholds or days.")
+        if (np.diff(self.values, axis=1) < 0).any() or (np.diff(self.values, axis=0) > 0).any():
+            raise UsageError("Running sums must not decrease from day to day, nor increase with the threshold.")
+        if (self.lows > self.values).any() or (self.highs < self.values).any() or (self.lows < 0).any():
+            raise UsageError("Each number must be in its interval.")
+        unit = self.guarantee.unit
+        if self.order_key is not None and unit.max_items is unit.max_count is None:
+            raise UsageError("Only a release for users, or for labels in groups, has an order key.")
+
+    def _numbers(self, given: ArrayLike) -> NDArray[np.int64]:
+        found = np.asarray(given)
+        if found.shape != (len(self.thresholds), len(self.days)) or found.dtype.kind not in "iu":
+            raise UsageError("There must be a whole number for each threshold and day.")
+        return read_only(found.astype(np.int64))
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """The guarantee, of all days together."""
+        return self.mechanism.guarantee
+
+    def __getitem__(self, place: tuple[str, int]) -> Estimate:
+        """Return how many labels have reached the threshold ``k`` by the end of a day: ``release[day, k]``."""
+        try:
+            day, k = place
+            row, column = self.thresholds.index(k), self.days.index(day)
+        except (TypeError, ValueError):
+            raise KeyError(f"There is no {place!r:.80}: name one of the days and one of the thresholds.") from None
+        return Estimate(
+            float(self.values[row, column]),
+            float(self.mechanism.standard_errors[row, column]),
+            (float(self.lows[row, column]), float(self.highs[row, column])),
+            METHOD,
+            self._assumes,
+            unit="labels",
+            guarantee=self.guarantee,
+        )
+
+    @property
+    def _assumes(self) -> str:
+        """What intervals take for granted, since they cover the noise alone."""
+        unit = self.guarantee.unit
+        if unit.max_items is not None:
+            more = "" if unit.groups == 1 else f" in a group, or in more than {unit.groups:,} groups,"
+            return f"users with more than {unit.max_items:,} items{more} had none left out"
+        # Without a key no label was bounded.
+        if unit.max_count is None or self.order_key is None:
+            return ""
+        return f"labels in more than {unit.groups:,} group{'s' if unit.groups > 1 else ''} had none left out"
+
+    def __repr__(self) -> str:
+        return (
+            f"CumulativeRelease({len(self.thresholds)} thresholds on {len(self.days)} days, {self.mechanism.name}, "
+            f"epsilon={short_decimal(self.guarantee.epsilon)}, {self.guarantee.unit})"
+        )

@@ -1,0 +1,195 @@
+"""Totals of released groups: sums of them, or releases of their own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
+
+from anonhist.errors import UsageError
+from anonhist.profiles import Profile
+from anonhist.profiles.levels import prefixes_of
+from anonhist.profiles.total import total_of
+from anonhist.releases.error import ReleaseError
+from anonhist.releases.protocols import runs_fall_short
+from anonhist.releases.release import Release
+from anonhist.releases.runs import generator_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    import numpy as np
+
+    from anonhist.privacy import Guarantee
+    from anonhist.profiles.grouped import Group
+    from anonhist.releases.evidence import Evidence
+    from anonhist.releases.kind import ReleaseKind
+    from anonhist.releases.protocols import Mechanism
+
+
+@dataclass(frozen=True)
+class NestedTotals:
+    """Totals that are sums of released groups.
+
+    Attributes
+    ----------
+    known
+        By the first names of its groups, what is known of the error of each total: evidence from noisy values, errors
+        that were computed before, or None.
+    """
+
+    known: Mapping[Group, Evidence | ReleaseError | None]
+
+    def releases(self, groups: Mapping[Group, Release], guarantee: Guarantee) -> dict[Group, Release]:
+        """Return the release of each total.
+
+        Parameters
+        ----------
+        groups
+            The releases of the groups.
+        guarantee
+            That of all of them together.
+        """
+        first, runs = next(iter(groups.values())), RunsOfTotals(groups)
+        sums = _sums({group: each.profile for group, each in groups.items()})
+        totals = {}
+        for prefix, known in self.known.items():
+            mechanism = SumOfReleases(first.mechanism, prefix, runs, guarantee)
+            error = known if isinstance(known, ReleaseError) else None
+            totals[prefix] = Release(
+                profile=Profile(sums[prefix].counts, sums[prefix].prevalences, unit=guarantee.unit.total_unit),
+                guarantee=guarantee,
+                mechanism=mechanism,
+                reason=first.reason,
+                library_version=first.library_version,
+                recorded_error=error,
+                simulations=runs.size if error is None else error.simulations,
+                order_key=first.order_key,
+                evidence=None if isinstance(known, ReleaseError) else known,
+            )
+        return totals
+
+
+@dataclass(frozen=True)
+class CrossingTotals:
+    """Totals that were released on their own.
+
+    Attributes
+    ----------
+    known
+        By the first names of its groups, the release of each total.
+    """
+
+    known: Mapping[Group, Release]
+
+
+@runtime_checkable
+class SimulatesEach(Protocol):
+    """A mechanism that releases several profiles together."""
+
+    def simulate_each(
+        self, profiles: Sequence[Profile], *, size: int, rng: np.random.Generator
+    ) -> Iterator[Sequence[Profile]]:
+        """Yield ``size`` runs on several public profiles together."""
+
+
+class RunsOfTotals:
+    """Runs of a mechanism on the releases of all groups together, of which only the totals are kept.
+
+    Parameters
+    ----------
+    groups
+        The releases of the groups.
+    """
+
+    def __init__(self, groups: Mapping[Group, Release]) -> None:
+        self._groups = dict(groups)
+
+    @property
+    def size(self) -> int:
+        """Number of runs: as many as of the group with the fewest."""
+        return min(each.simulations for each in self._groups.values())
+
+    @cached_property
+    def on_releases(self) -> list[dict[Group, Profile]]:
+        """The totals of each run on the releases."""
+        return self._draw([each.profile for each in self._groups.values()])
+
+    @cached_property
+    def on_nothing(self) -> list[dict[Group, Profile]]:
+        """The totals of each run on no data."""
+        return self._draw([Profile([], [], unit=each.profile.unit) for each in self._groups.values()])
+
+    def _draw(self, profiles: list[Profile]) -> list[dict[Group, Profile]]:
+        mechanism = next(iter(self._groups.values())).mechanism
+        if not isinstance(mechanism, SimulatesEach):
+            raise UsageError(f"The mechanism {mechanism.name} does not release groups together.")
+        rng = generator_of(mechanism, total_of(profiles), None)
+        runs = mechanism.simulate_each(profiles, size=self.size, rng=rng)
+        return [_sums(dict(zip(self._groups, run, strict=True))) for run in runs]
+
+
+def _sums(profiles: Mapping[Group, Profile]) -> dict[Group, Profile]:
+    """Return the total of each prefix of groups."""
+    parts: dict[Group, list[Profile]] = {prefix: [] for prefix in prefixes_of(profiles)}
+    for group, each in profiles.items():
+        for depth in range(len(group)):
+            parts[group[:depth]].append(each)
+    return {prefix: total_of(each) for prefix, each in parts.items()}
+
+
+@dataclass(frozen=True, eq=False)
+class SumOfReleases:
+    """What made a total: the mechanism of its groups, and adding up.
+
+    Attributes
+    ----------
+    mechanism
+        What released each group.
+    prefix
+        The first names of the groups that were added up.
+    runs
+        Runs on all groups together.
+    guarantee
+        That of all groups together, of which the total is a function.
+    """
+
+    mechanism: Mechanism
+    prefix: Group
+    runs: RunsOfTotals
+    guarantee: Guarantee
+
+    @property
+    def kind(self) -> ReleaseKind:
+        """The kind of release of a group."""
+        return self.mechanism.kind
+
+    @property
+    def name(self) -> str:
+        """The name of the mechanism of a group."""
+        return self.mechanism.name
+
+    @property
+    def parameters(self) -> Mapping[str, str | int]:
+        """Those of the mechanism of a group."""
+        return self.mechanism.parameters
+
+    @property
+    def runs_fall_short(self) -> str:
+        """Why runs give no intervals: what holds for a group holds for a sum."""
+        return runs_fall_short(self.mechanism)
+
+    def simulate(self, profile: Profile, *, size: int, rng: np.random.Generator) -> list[Profile]:
+        """Return runs on the released groups, added up.
+
+        Parameters
+        ----------
+        profile
+            The released total; or an empty profile, for runs on no data.
+        size
+            Number of runs, at most as many as of the group with the fewest.
+        rng
+            Not used: the runs of all totals are those of one generator.
+        """
+        runs = self.runs.on_releases if profile.n else self.runs.on_nothing
+        return [run[self.prefix] for run in runs[:size]]

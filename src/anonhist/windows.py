@@ -1,0 +1,21 @@
+"""Cumulative windows: how many labels have reached each threshold by the end of each day, in one private release."""
+
+from anonhist.ingest.window_groups import read_cumulative_groups
+from anonhist.ingest.windows import read_cumulative
+from anonhist.mechanisms.windows.grouped import release_cumulative_groups
+from anonhist.mechanisms.windows.release import release_cumulative
+from anonhist.profiles.grouped_windows import GroupedCumulativeCounts
+from anonhist.profiles.windows import CumulativeCounts
+from anonhist.releases.cumulative import CumulativeRelease
+from anonhist.releases.grouped_cumulative import GroupedCumulativeRelease
+
+__all__ = [
+    "CumulativeCounts",
+    "CumulativeRelease",
+    "GroupedCumulativeCounts",
+    "GroupedCumulativeRelease",
+    "read_cumulative",
+    "read_cumulative_groups",
+    "release_cumulative",
+    "release_cumulative_groups",
+]

@@ -1,0 +1,219 @@
+"""A release and its charge: charged first, voided only if nothing was read, completed with its content."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import anonhist as ah
+from anonhist.accounting import Ledger, Released, verify
+from anonhist.accounting.entry import Charged, Completed, Voided
+from anonhist.accounting.recording import Price, account_of, recording
+from anonhist.errors import BudgetError, DataError, UsageError
+from anonhist.graphs import EdgePrivacy, NodePrivacy, as_graph
+from anonhist.mechanisms import FrobeniusMechanism
+from anonhist.privacy import PrivacyUnit
+from anonhist.profiles import BoundedUsers
+from anonhist.releases.content import content_digest
+from anonhist_testing.cases import each_of
+from anonhist_testing.sources import SeededSource
+
+PROFILE = ah.Profile.from_counts([9, 4, 4, 1])
+
+
+@pytest.fixture
+def kept(tmp_path: Path) -> Iterator[Ledger]:
+    """Return a ledger with budgets for items and for nodes."""
+    with Ledger(f"{tmp_path}/budget.db") as ledger:
+        ledger.create("letters", "item", epsilon=3)
+        ledger.create("friends", "node", epsilon=50)
+        yield ledger
+
+
+def states(ledger: Ledger, dataset: str = "letters") -> list[str]:
+    return [each.state for each in ledger.balance(dataset).items]
+
+
+def test_a_release_carries_the_receipt_and_the_ledger_its_content(kept: Ledger, tmp_path: Path) -> None:
+    release = ah.release(PROFILE, epsilon="0.5", ledger=kept, dataset="letters", purpose="press", simulations=2)
+    assert release.receipt is not None
+    entry = kept.entries()[release.receipt.entry - 1].event
+    assert isinstance(entry, Charged)
+    assert (entry.charge.guarantee, entry.charge.mechanism) == (release.guarantee, "frobenius")
+    assert (entry.charge.parameters, entry.charge.purpose) == (release.mechanism.parameters, "press")
+    assert kept.entries()[-1].event == Completed("letters", release.receipt.entry, content_digest(release))
+    for name in ("release.json", "release.parquet"):
+        ah.write(release, tmp_path / name)
+        read = ah.read(tmp_path / name)
+        assert isinstance(read, ah.Release)
+        assert (read.receipt, content_digest(read)) == (release.receipt, content_digest(release))
+        assert verify(kept, [Released(name, read.receipt, content_digest(read))]).problems == ()
+
+
+def test_every_change_of_what_a_release_says_changes_its_digest() -> None:
+    release = replace(FrobeniusMechanism(1).release(PROFILE), simulations=2)
+    digests = {
+        content_digest(each)
+        for each in (
+            release,
+            replace(release, items=7),
+            replace(release, zeros=7),
+            replace(release, profile=ah.Profile.from_counts([1, 1])),
+            replace(release, mechanism=FrobeniusMechanism(2)),
+            replace(release, guarantee=FrobeniusMechanism(2).guarantee),
+            replace(release, guarantee=replace(release.guarantee, conditions=("it rains",))),
+        )
+    }
+    assert len(digests) == 7
+    # What follows from the rest may be made anew.
+    assert content_digest(replace(release, simulations=3).with_error()) == content_digest(release)
+
+
+def test_the_excess_is_charged_with_the_profile(kept: Ledger) -> None:
+    kept.create("users", "user", epsilon=1)
+    users = BoundedUsers(2, ah.Profile.from_counts([3, 1]))
+    profile = ah.Profile([1], [3], unit=PrivacyUnit.user(max_items=2), order_key="0" * 32, users=users)
+    release = ah.release(profile, epsilon=1, excess_share="0.1", ledger=kept, dataset="users", simulations=0)
+    assert kept.balance("users").left.epsilon == 0
+    assert release.guarantee.epsilon == 1
+
+
+@each_of(
+    ("privacy", "options"),
+    [(EdgePrivacy(), {"epsilon": 1}), (NodePrivacy(), {"epsilon": 5})],
+)
+def test_degrees_are_charged(privacy: Any, options: dict[str, Any], tmp_path: Path) -> None:
+    graph = as_graph([(node, (node * node) % 11) for node in range(11)])
+    with Ledger(f"{tmp_path}/budget.db") as ledger:
+        kind = "edge" if isinstance(privacy, EdgePrivacy) else "node"
+        ledger.create("friends", kind, epsilon=50)
+        release = ah.release_degrees(
+            graph, privacy=privacy, **options, ledger=ledger, dataset="friends", simulations=0, source=SeededSource(1)
+        )
+        assert states(ledger, "friends") == ["released"]
+        assert ledger.balance("friends").spent == (release.guarantee.epsilon, release.guarantee.delta)
+
+
+@each_of("name", [name for name in ah.private.__all__ if name != "support_coverage"])
+def test_private_estimates_are_charged(name: str, tmp_path: Path) -> None:
+    own: dict[str, Any] = {"power_sum": {"order": 2}, "renyi_entropy": {"order": 2}}.get(name, {})
+    own |= {"distance_to_uniformity": {"alphabet_size": 9}, "support_size": {"alphabet_size": 9}}.get(name, {})
+    with Ledger(f"{tmp_path}/budget.db") as ledger:
+        ledger.create("letters", "item", epsilon=3)
+        estimate = getattr(ah.private, name)(PROFILE, epsilon="0.5", ledger=ledger, dataset="letters", **own)
+        assert states(ledger) == ["released"]
+        assert ledger.balance("letters").spent.epsilon == estimate.guarantee.epsilon
+        with pytest.raises(UsageError):
+            getattr(ah.private, name)(PROFILE, epsilon="0.5", ledger=ledger, dataset="letters", level=2, **own)
+        assert states(ledger) == ["released"]
+
+
+@each_of(
+    "wrong",
+    [{"epsilon": 0}, {"epsilon": 1, "mechanism": "nothing"}, {"epsilon": 1, "unit": PrivacyUnit.label(max_count=2)}],
+)
+def test_a_wrong_call_is_not_charged(wrong: dict[str, Any], tmp_path: Path) -> None:
+    profile = ah.Profile.from_counts([3], unit=PrivacyUnit.user(max_items=2))
+    with Ledger(f"{tmp_path}/budget.db") as ledger:
+        ledger.create("letters", "user", epsilon=3)
+        with pytest.raises(UsageError):
+            ah.release(profile, **wrong, ledger=ledger, dataset="letters")
+        assert states(ledger) == []
+
+
+def test_data_that_exceed_a_public_number_stay_charged(kept: Ledger) -> None:
+    # The refusal tells something about the data.
+    with pytest.raises(UsageError, match="The data exceed"):
+        ah.release(PROFILE, epsilon=1, mechanism="bounded-partition", public_items=3, ledger=kept, dataset="letters")
+    assert states(kept) == ["charged, file unknown"]
+    assert kept.balance("letters").left.epsilon == 2
+
+
+def test_no_noise_is_drawn_where_too_little_is_left(kept: Ledger) -> None:
+    class Broken:
+        def words(self, number: int) -> Any:
+            pytest.fail(f"{number} words were drawn")
+
+    with pytest.raises(BudgetError):
+        ah.release(PROFILE, epsilon=4, ledger=kept, dataset="letters", source=Broken())  # type: ignore[arg-type]
+    assert len(kept.entries()) == 2
+
+
+def _fail(error: Exception) -> Callable[[], None]:
+    def fail() -> None:
+        raise error
+
+    return fail
+
+
+def public_error() -> DataError:
+    error = DataError("There is no file.")
+    error.is_public = True
+    return error
+
+
+@each_of(
+    ("error", "state"),
+    [
+        (UsageError("no such option"), "void"),
+        (public_error(), "void"),
+        (DataError("a count is negative"), "charged, file unknown"),
+        (MemoryError(), "charged, file unknown"),
+        (KeyboardInterrupt(), "charged, file unknown"),
+    ],
+)
+def test_what_fails_while_reading_stays_charged_unless_it_is_public(
+    error: BaseException, state: str, tmp_path: Path
+) -> None:
+    with Ledger(f"{tmp_path}/budget.db") as ledger:
+        ledger.create("letters", "item", epsilon=3)
+        account = account_of(ledger, "letters", None)
+        mechanism = FrobeniusMechanism(1)
+        price = Price(mechanism.guarantee, mechanism.name, mechanism.parameters)
+
+        def read() -> None:
+            with recording(account, lambda: price) as recorded, recorded.reading():
+                raise error
+
+        with pytest.raises(type(error)):
+            read()
+        assert states(ledger) == [state]
+
+
+def test_what_fails_before_or_after_reading(kept: Ledger) -> None:
+    mechanism = FrobeniusMechanism(1)
+    price = Price(mechanism.guarantee, mechanism.name, mechanism.parameters)
+    account = account_of(kept, "letters", None)
+
+    def before() -> None:
+        with recording(account, lambda: price):
+            raise DataError("the disk is gone")
+
+    def after() -> None:
+        with recording(account, lambda: price) as recorded:
+            with recorded.reading():
+                pass
+            raise UsageError("The data exceed `public_items`")
+
+    for fail in (before, after):
+        with pytest.raises((DataError, UsageError)):
+            fail()
+    assert states(kept) == ["void", "charged, file unknown"]
+    assert isinstance(kept.entries()[-2].event, Voided)
+
+
+def test_ledger_and_data_set_go_together(kept: Ledger, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.delenv("ANONHIST_LEDGER", raising=False)
+    with pytest.raises(UsageError, match="dataset is missing"):
+        ah.release(PROFILE, epsilon=1, ledger=kept)
+    for alone in ({"dataset": "letters"}, {"purpose": "press"}):
+        with pytest.raises(UsageError, match="there is none"):
+            ah.release(PROFILE, epsilon=1, **alone)
+    assert ah.release(PROFILE, epsilon=1, simulations=0).receipt is None
+    monkeypatch.setenv("ANONHIST_LEDGER", f"sqlite:///{tmp_path}/budget.db")
+    with pytest.raises(UsageError, match="dataset is missing"):
+        ah.release(PROFILE, epsilon=1)
+    assert ah.release(PROFILE, epsilon=1, dataset="letters", simulations=0).receipt is not None
+    assert states(kept) == ["released"]

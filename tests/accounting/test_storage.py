@@ -1,0 +1,159 @@
+"""The databases themselves: versions of the schema, ledgers that cannot be written, and the text of entries."""
+
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from anonhist.accounting import Charge, Entry, Ledger, sqlite, verify
+from anonhist.accounting.entry import canonical
+from anonhist.accounting.postgresql import PostgresqlStorage
+from anonhist.accounting.sqlite import SqliteStorage
+from anonhist.errors import DataError, MissingExtraError, OutputError
+from anonhist_testing.strategies import repeatable
+
+Asking = Callable[..., Charge]
+GOLDEN = Path(__file__).parent / "golden"
+
+
+@pytest.fixture
+def old(tmp_path: Path) -> str:
+    """Return a ledger as version 1 wrote it."""
+    path = tmp_path / "budget.db"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript((GOLDEN / "schema-1.sql").read_text(encoding="utf-8"))
+    return str(path)
+
+
+def test_a_ledger_of_every_version_is_read_and_goes_on(old: str, asking: Asking) -> None:
+    with Ledger(old) as ledger:
+        assert verify(ledger).problems == ()
+        balance = ledger.balance("passwords")
+        assert [each.state for each in balance.items] == ["released", "void", "charged, file unknown"]
+        assert balance.left == (1, balance.budget.delta)
+        assert [each.event.kind for each in ledger.entries()] == [
+            "create",
+            "charge",
+            "complete",
+            "charge",
+            "void",
+            "charge",
+        ]
+        ledger.charge(asking("1"))
+        assert verify(ledger).problems == ()
+
+
+def test_old_schemas_are_migrated_once(
+    address: str, ledger: Ledger, asking: Asking, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    storage: Any = PostgresqlStorage if address.startswith("postgresql") else SqliteStorage
+    ledger.charge(asking("1"))
+    ledger.close()
+    monkeypatch.setattr(storage, "migrations", (*storage.migrations, ("CREATE TABLE anonhist_more (name TEXT)",)))
+    for _ in range(2):
+        with Ledger(address) as newer:
+            assert newer.balance("passwords").left.epsilon == 1
+    monkeypatch.undo()
+    with Ledger(address) as older, pytest.raises(DataError, match=r"newer version of anonhist \(its schema is 2"):
+        older.charge(asking("1"))
+
+
+def test_a_migration_that_fails_leaves_the_ledger_as_it_was(
+    tmp_path: Path, asking: Asking, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = f"{tmp_path}/budget.db"
+    with Ledger(path) as ledger:
+        ledger.create("passwords", "user", epsilon=2)
+    broken = ("CREATE TABLE anonhist_more (name TEXT)", "CREATE NONSENSE")
+    monkeypatch.setattr(SqliteStorage, "migrations", (*SqliteStorage.migrations, broken))
+    with Ledger(path) as newer, pytest.raises(DataError):
+        newer.balance("passwords")
+    monkeypatch.undo()
+    with Ledger(path) as again:
+        again.charge(asking("1"))
+
+
+def test_a_locked_ledger_is_waited_for_and_then_refused(
+    tmp_path: Path, asking: Asking, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sqlite, "_PATIENCE", 0.01)
+    path = f"{tmp_path}/budget.db"
+    with Ledger(path) as ledger:
+        ledger.create("passwords", "user", epsilon=2)
+        with closing(sqlite3.connect(path, isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            with pytest.raises(DataError, match="locked by another program"):
+                ledger.charge(asking("1"))
+            assert ledger.balance("passwords").spent.epsilon == 0  # reading does not wait
+            other.execute("ROLLBACK")
+        ledger.charge(asking("1"))
+
+
+@pytest.mark.parametrize(
+    ("pragma", "told"), [("PRAGMA query_only = ON", "cannot be written to"), ("PRAGMA max_page_count = 1", "make room")]
+)
+def test_a_ledger_that_cannot_be_written_charges_nothing(
+    pragma: str, told: str, tmp_path: Path, asking: Asking, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = f"{tmp_path}/budget.db"
+    with Ledger(path) as ledger:
+        ledger.create("passwords", "user", epsilon=2)
+    connect = SqliteStorage._connect
+
+    def limited(storage: SqliteStorage, *, make: bool) -> Any:
+        connection = connect(storage, make=make)
+        connection.execute(pragma)
+        return connection
+
+    monkeypatch.setattr(SqliteStorage, "_connect", limited)
+    long = "x" * 1000  # more than the last page has room for, sooner or later
+
+    def charge_often(ledger: Ledger) -> None:
+        for _ in range(100):
+            ledger.charge(asking("1e-9", purpose=long))
+
+    with Ledger(path) as full, pytest.raises(OutputError, match=told):
+        charge_often(full)
+    monkeypatch.undo()
+    with Ledger(path) as again:
+        assert verify(again).problems == ()
+
+
+def test_without_psycopg_one_sentence_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "psycopg", None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'anonhist\[ledger\]'"):
+        Ledger("postgresql://db/x").datasets()
+
+
+def test_entries_are_on_the_disk_when_a_charge_returns(tmp_path: Path) -> None:
+    storage = SqliteStorage(f"{tmp_path}/budget.db")
+    storage.make()
+    with storage.reading() as state:
+        asked = state._connection
+        assert asked.execute("PRAGMA synchronous").fetchone() == (2,)  # FULL
+        assert asked.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+    storage.close()
+
+
+@repeatable
+@given(st.dictionaries(st.text(), st.integers() | st.text() | st.none() | st.lists(st.booleans())))
+def test_canonical_text_does_not_depend_on_order(value: dict[str, Any]) -> None:
+    assert canonical(value) == canonical(dict(reversed(value.items())))
+
+
+def test_entries_that_say_nothing_are_refused() -> None:
+    for wrong in (
+        "",
+        "[]",
+        "{}",
+        '{"kind":"steal"}',
+        "null",
+        '{"kind":"create","dataset":"x","details":{"epsilon":"1/0"}}',
+    ):
+        with pytest.raises(DataError):
+            Entry.read(wrong)

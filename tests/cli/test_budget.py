@@ -1,0 +1,116 @@
+"""``anonhist budget``: what each command prints, and one sentence for every mistake."""
+
+import json
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+from subprocess import CompletedProcess
+
+import pytest
+
+from anonhist.accounting import Charge, Ledger
+from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit
+from anonhist_testing.cases import each_of
+
+Cli = Callable[..., CompletedProcess[str]]
+
+
+@pytest.fixture
+def address(tmp_path: Path, cli: Cli) -> str:
+    """Return a ledger with a budget of ε = 2 and three charges: released, charged and void."""
+    path = f"{tmp_path}/budget.db"
+    made = cli("budget", "create", "passwords", "--epsilon", "2", "--unit", "user", "--ledger", path)
+    assert (made.returncode, made.stdout) == (0, f"passwords: ε = 2, δ = 1e-09 for users, in {path}\n")
+    relation = NeighboringRelation.ADD_OR_REMOVE
+    guarantee = Guarantee(PrivacyUnit.user(max_items=1), relation, Fraction(1, 2), arithmetic="noise is exact")
+    with Ledger(path) as ledger:
+        receipts = [ledger.charge(Charge("passwords", guarantee, "frobenius", purpose=f"use {n}")) for n in range(3)]
+        ledger.complete(receipts[0], "ab" * 32)
+    voided = cli("budget", "void", "passwords", "--entry", "4", "--reason", "a typo", "--ledger", path)
+    assert (voided.returncode, voided.stdout) == (0, "passwords: entry 4 is void; ε = 1 is left\n")
+    return path
+
+
+def test_show_says_what_is_left_and_lists_every_charge(address: str, cli: Cli) -> None:
+    told = cli("budget", "show", "passwords", "--ledger", address).stdout
+    assert told.startswith("passwords: ε = 1 of 2 is left\nε = 1 is spent, added up plainly")
+    for state in ("released", "charged, file unknown", "void"):
+        assert state in told
+    values = json.loads(cli("budget", "show", "passwords", "--json", "--ledger", address).stdout)
+    assert values["left"] == {"epsilon": "1", "delta": "1/1000000000"}
+    assert [(each["entry"], each["state"], each["purpose"]) for each in values["charges"]] == [
+        (2, "released", "use 0"),
+        (3, "charged, file unknown", "use 1"),
+        (4, "void", "use 2"),
+    ]
+
+
+def test_the_ledger_may_be_named_by_the_environment(address: str, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ANONHIST_LEDGER", address)
+    assert cli("budget", "show", "passwords").returncode == 0
+
+
+def test_plan_divides_what_is_left(address: str, cli: Cli) -> None:
+    told = cli("budget", "plan", "passwords", "--every", "week", "--for", "1y", "--ledger", address).stdout
+    assert told.startswith("passwords: 52 releases, every week for 1y; ε = 1 of 2 is left\n  each --epsilon 1/52 ")
+    values = json.loads(
+        cli("budget", "plan", "passwords", "--every", "day", "--for", "1y", "--json", "--ledger", address).stdout
+    )
+    assert values["each"] == {"epsilon": "1/365", "delta": "1/365000000000"}
+    pytest.importorskip("dp_accounting", reason="the extra accounting is not installed")
+    # The whole year at once: past releases of 1 in all, and 365 of this ε, fit into 2 at the δ of the budget.
+    assert Fraction(1, 365) < Fraction(values["each_at_delta"]["epsilon"]) < Fraction(1, 36)
+
+
+def test_verify_finds_edits(address: str, cli: Cli) -> None:
+    import sqlite3
+    from contextlib import closing
+
+    whole = cli("budget", "verify", "passwords", "--ledger", address)
+    assert (whole.returncode, whole.stdout) == (0, "passwords: the chain of 6 entries is whole.\n")
+    with closing(sqlite3.connect(address)) as connection:
+        connection.execute("DROP TRIGGER anonhist_no_update")
+        connection.execute("UPDATE anonhist_entries SET document = replace(document, '1/2', '1/4') WHERE number = 3")
+        connection.commit()
+    edited = cli("budget", "verify", "passwords", "--ledger", address)
+    assert (edited.returncode, edited.stdout) == (3, "")
+    assert edited.stderr == (
+        f"anonhist: The ledger '{address}' does not verify: Entry 3 was changed, or one before it was.\n"
+    )
+
+
+@each_of(
+    ("arguments", "code", "told"),
+    [
+        (("show", "queries"), 2, "has no data set 'queries': create a budget for it first. It has 'passwords'."),
+        (("create", "passwords", "--epsilon", "1", "--unit", "user"), 2, "has a budget already"),
+        (("create", "x", "--epsilon", "0", "--unit", "user"), 2, "--epsilon must be a finite number greater than zero"),
+        (("create", "x", "--epsilon", "1", "--delta", "1", "--unit", "user"), 2, "--delta must be below 1"),
+        (("create", "x", "--epsilon", "1", "--unit", "person"), 2, "there is no 'person'"),
+        (("create", "x", "--epsilon", "1"), 2, "--unit"),
+        (("void", "passwords", "--entry", "2", "--reason", "x"), 2, "has a release, which may have been read"),
+        (("void", "passwords", "--entry", "4", "--reason", "x"), 2, "was voided before"),
+        (("void", "passwords", "--entry", "99", "--reason", "x"), 2, "has no charge with the number 99"),
+        (("plan", "passwords", "--every", "fortnight", "--for", "1y"), 2, "--every must be a span of time"),
+        (("plan", "passwords", "--every", "year", "--for", "1d"), 2, "change --every or --for"),
+    ],
+)
+def test_mistakes_get_one_sentence(arguments: tuple[str, ...], code: int, told: str, address: str, cli: Cli) -> None:
+    refused = cli("budget", *arguments, "--ledger", address)
+    assert refused.returncode == code
+    assert told in refused.stderr
+    assert refused.stderr.count("\n") == 1
+    assert refused.stdout == ""
+
+
+def test_a_ledger_must_be_named_and_be_there(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("ANONHIST_LEDGER", raising=False)
+    unnamed = cli("budget", "show", "passwords")
+    assert unnamed.returncode == 2
+    assert "--ledger is missing" in unnamed.stderr
+    absent = cli("budget", "show", "passwords", "--ledger", f"{tmp_path}/nothing.db")
+    assert absent.returncode == 3
+    assert "There is no ledger" in absent.stderr
+    secret = cli("budget", "show", "passwords", "--ledger", "mysql://eve:s3cret@db/x")
+    assert secret.returncode == 2
+    assert "s3cret" not in secret.stderr

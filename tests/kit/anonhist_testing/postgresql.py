@@ -1,0 +1,108 @@
+"""A PostgreSQL server of one's own, in a temporary folder, by the programs that Debian's packages install."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import shutil
+import subprocess
+import tempfile
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+from uuid import uuid4
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+# PostgreSQL does not run as root.
+_OTHERS = ("postgres", "nobody")
+
+
+def programs() -> Path | None:
+    """Return the folder of the newest PostgreSQL programs, or None if there are none.
+
+    Examples
+    --------
+    >>> found = programs()
+    >>> found is None or (found / "initdb").exists()
+    True
+    """
+    installed = [path.parent for path in Path("/usr/lib/postgresql").glob("*/bin/initdb")]
+    if installed:
+        return max(installed, key=lambda path: int(path.parent.name))
+    found = shutil.which("initdb")
+    return None if found is None else Path(found).parent
+
+
+@contextmanager
+def server(*, fsync: bool = False) -> Iterator[Server]:
+    """Run a server that only this machine's users reach, through a socket in its folder.
+
+    Parameters
+    ----------
+    fsync
+        Whether what is committed survives a loss of power: needed to measure, not to test.
+    """
+    bin_ = programs()
+    assert bin_ is not None
+    folder = Path(tempfile.mkdtemp(prefix="anonhist-pg-", dir="/tmp"))  # others must reach it
+    owner = None if os.getuid() else next(user for user in _OTHERS if _exists(user))
+    try:
+        if owner is not None:
+            shutil.chown(folder, owner)
+        _run(owner, bin_ / "initdb", "-D", folder / "data", "-A", "trust", "-U", "tester", "-N", "-E", "UTF8")
+        settings = f"-k {folder} -c listen_addresses='' -c fsync={'on' if fsync else 'off'} -c max_connections=40"
+        _run(owner, bin_ / "pg_ctl", "-D", folder / "data", "-o", settings, "-l", folder / "log", "-w", "start")
+        try:
+            yield Server(folder)
+        finally:
+            _run(owner, bin_ / "pg_ctl", "-D", folder / "data", "-m", "immediate", "-w", "stop")
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+class Server:
+    """A running server.
+
+    Parameters
+    ----------
+    folder
+        Where its socket is.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def address(self, database: str = "postgres") -> str:
+        """Return the address of a database."""
+        return f"postgresql://tester@/{database}?host={self._folder}"
+
+    def database(self) -> str:
+        """Make a new database and return its address."""
+        import psycopg
+
+        name = f"test{uuid4().hex}"
+        with psycopg.connect(self.address(), autocommit=True) as connection:
+            connection.execute(f"CREATE DATABASE {name}".encode())
+        return self.address(name)
+
+
+def _exists(user: str) -> bool:
+    try:
+        pwd.getpwnam(user)
+    except KeyError:
+        return False
+    return True
+
+
+def _run(owner: str | None, *command: str | Path) -> None:
+    subprocess.run(  # programs of the system
+        [str(word) for word in command],
+        check=True,
+        user=owner,
+        cwd="/",
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
