@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from anonhist.accounting.budget import NOTHING, Cost
@@ -14,6 +16,14 @@ if TYPE_CHECKING:
 
     from anonhist.accounting.budget import Budget
     from anonhist.accounting.entry import Entry
+
+
+class State(StrEnum):
+    """What became of a charge."""
+
+    RELEASED = "released"
+    UNKNOWN = "charged, file unknown"
+    VOID = "void"
 
 
 @dataclass(frozen=True)
@@ -40,11 +50,28 @@ class Item:
         return NOTHING if isinstance(self.outcome, Voided) else self.charged.cost
 
     @property
-    def state(self) -> str:
-        """What became of it, in words."""
+    def state(self) -> State:
+        """What became of it."""
         if self.outcome is None:
-            return "charged, file unknown"
-        return "void" if isinstance(self.outcome, Voided) else "released"
+            return State.UNKNOWN
+        return State.VOID if isinstance(self.outcome, Voided) else State.RELEASED
+
+    @property
+    def moment(self) -> datetime:
+        """When it was charged.
+
+        Raises
+        ------
+        DataError
+            If its entry has no time.
+        """
+        try:
+            told = datetime.fromisoformat(self.entry.time)
+        except (ValueError, TypeError):
+            raise DataError(
+                f"The ledger is damaged: entry {self.entry.number} has no time; see 'anonhist budget verify'."
+            ) from None
+        return told.replace(tzinfo=UTC) if told.tzinfo is None else told.astimezone(UTC)
 
 
 @dataclass(frozen=True)
