@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from anonhist.accounting.budget import NOTHING, Cost
 from anonhist.accounting.entry import Charged, Completed, Created, Voided
 from anonhist.errors import DataError
+from anonhist.outward import Shown
+from anonhist.privacy import short_decimal
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -74,8 +76,8 @@ class Item:
         return told.replace(tzinfo=UTC) if told.tzinfo is None else told.astimezone(UTC)
 
 
-@dataclass(frozen=True)
-class Balance:
+@dataclass(frozen=True, repr=False)
+class Balance(Shown):
     """The state of a budget.
 
     Attributes
@@ -92,8 +94,16 @@ class Balance:
     Fraction(2, 1)
     """
 
+    known_as: ClassVar[str] = "balance"
+
     budget: Budget
     items: tuple[Item, ...]
+
+    def __repr__(self) -> str:
+        left, limit = short_decimal(self.left.epsilon), short_decimal(self.budget.epsilon)
+        return (
+            f"Balance({self.budget.dataset!r}, {self.budget.kind}, left={left} of {limit}, charges={len(self.items)})"
+        )
 
     @property
     def spent(self) -> Cost:

@@ -58,18 +58,19 @@ def show(
         sheet = check_report(str(ledger), report, force=force)
         verification = None if sheet is None else verify(known)
         balance, shown = known.balance(dataset), known.shown
+    if sheet is not None:
+        # First of all: a reader of a pipe may go at any time.
+        from anonhist.report.budget.page import write_budget
+
+        write_budget(balance, replace(sheet, data_name=dataset), verification=verification)
     if as_json:
         print_whole(json.dumps(_values(balance), indent=2, ensure_ascii=False) + "\n")
     elif not quiet:
         _say(balance, shown)
-    if sheet is not None and verification is not None:
-        from anonhist.report.budget.page import write_budget
-
-        write_budget(balance, replace(sheet, data_name=dataset), verification=verification)
-        if not quiet:
-            click.echo(f"Wrote {sheet.path}.", err=as_json)
-        if verification.problems:
-            raise DataError(f"The ledger {shown!r} does not verify: {' '.join(verification.problems)}")
+    if sheet is not None and not quiet:
+        click.echo(f"Wrote {sheet.path}.", err=as_json)
+    if verification is not None and verification.problems:
+        raise DataError(f"The ledger {shown!r} does not verify: {' '.join(verification.problems)}")
 
 
 def _values(balance: Balance) -> dict[str, Any]:
@@ -101,12 +102,13 @@ def _say(balance: Balance, shown: str) -> None:
     from rich.text import Text
 
     from anonhist.cli.tables import console_on
-    from anonhist.report.budget.wording import amount, amount_left
+    from anonhist.report.budget.wording import amount, amount_left, equal
 
     console = console_on(sys.stdout, widest=110)
     budget, spent, left = balance.budget, balance.spent, balance.left
     console.print(
-        Text(f"{budget.dataset}: ε = {amount_left(left.epsilon)} of {amount(budget.epsilon)} is left"), style="bold"
+        Text(f"{budget.dataset}: {equal('ε', amount_left(left.epsilon))} of {amount(budget.epsilon)} is left"),
+        style="bold",
     )
     console.print(Text(_spent(balance)))
     console.print(
@@ -139,23 +141,23 @@ def _list(charges: Sequence[Sequence[str]], console: Console) -> None:
     from rich.text import Text
 
     from anonhist.cli.tables import print_hanging, table_fits, table_of
+    from anonhist.report.budget.wording import equal
 
     rows, texts = [[Text(cell) for cell in cells] for cells in charges], (3, 4, 5, 6)
     if table_fits(_HEADS, rows, console, texts=texts):
         console.print(table_of(_HEADS, rows, console, texts=texts))
         return
     for entry, time, epsilon, *told in charges:
-        print_hanging(f"{entry}: {time} UTC, ε = {epsilon}, {', '.join(filter(None, told))}", console)
+        print_hanging(f"{entry}: {time} UTC, {equal('ε', epsilon)}, {', '.join(filter(None, told))}", console)
 
 
 def _spent(balance: Balance) -> str:
     """Say what is spent: the plain sum, and what it is at the δ of the budget."""
-    from anonhist.report.budget.wording import amount, composed_epsilon
+    from anonhist.report.budget.wording import amount, composed_epsilon, equal
 
-    plain = f"ε = {amount(balance.spent.epsilon)} is spent, added up plainly"
+    plain = f"{equal('ε', amount(balance.spent.epsilon))} is spent, added up plainly"
     smaller = composed_epsilon(balance)
     if smaller is None:
         return f"{plain}."
-    return (
-        f"{plain}; at δ = {amount(balance.budget.delta)} together {amount(smaller)}, losses composed as distributions."
-    )
+    delta = equal("δ", amount(balance.budget.delta))
+    return f"{plain}; at {delta} together {amount(smaller)}, losses composed as distributions."

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from itertools import accumulate
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from anonhist.accounting.balance import State
-from anonhist.report.budget.wording import amount
+from anonhist.report.budget.wording import amount, equal
 from anonhist.report.figures import BLUE, INK, SERIES, add_legend, canvas, say_empty
 from anonhist.report.hover import Hover
 
@@ -28,6 +29,7 @@ _MOST_MARKED = 60
 _SECONDS = 86_400
 # In days: nothing shorter is drawn as wide as the figure.
 _LEAST_SPAN = 1.0
+_MOST_TICKS = 5
 _MARKS = {
     State.RELEASED: ("o", BLUE, BLUE),
     State.UNKNOWN: ("s", "none", SERIES[2]),
@@ -78,8 +80,7 @@ class Spending:
 
     def thinned(self) -> NDArray[np.int64]:
         """Return which charges are drawn: the last at each place, by which all before it are spent too."""
-        places = self.places()
-        return np.flatnonzero(np.append(places[1:] != places[:-1], places.size > 0))
+        return np.flatnonzero(_is_last(self.places()))
 
     def marked(self, state: State) -> NDArray[np.int64]:
         """Return which charges of a state have a mark: of several at one place the last."""
@@ -87,8 +88,7 @@ class Spending:
         if state is State.RELEASED and has_state.sum() > _MOST_MARKED:
             return np.zeros(0, dtype=np.int64)
         chosen = np.flatnonzero(has_state)
-        places = self.places()[chosen]
-        return chosen[np.append(places[1:] != places[:-1], places.size > 0)]
+        return np.compress(_is_last(self.places()[chosen]), chosen)
 
     def hover(self, balance: Balance) -> Hover:
         """Return what is told to whoever points at a charge."""
@@ -98,9 +98,14 @@ class Spending:
 
     def _told(self, at: int, spent: str, balance: Balance) -> str:
         item = self.items[at]
-        charge = f"{item.moment:%Y-%m-%d %H:%M}: ε = {amount(item.charged.cost.epsilon)}, {item.state}"
+        charge = f"{item.moment:%Y-%m-%d %H:%M}: {equal('ε', amount(item.charged.cost.epsilon))}, {item.state}"
         purpose = f", {item.charged.charge.purpose}" if item.charged.charge.purpose else ""
         return f"{charge}{purpose}; spent so far: {spent} of {amount(balance.budget.epsilon)}"
+
+
+def _is_last(places: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Return which of ascending places are the last of their kind."""
+    return np.append(places[1:] != places[:-1], places.size > 0).astype(np.bool_)
 
 
 def budget_figure(balance: Balance) -> Figure:
@@ -132,7 +137,7 @@ def budget_figure(balance: Balance) -> Figure:
                 mark,
                 markerfacecolor=face,
                 markeredgecolor=edge,
-                markersize=5,
+                markersize=5 if mark != "x" else 6,
                 markeredgewidth=1.4,
                 label=str(state),
                 clip_on=False,
@@ -145,9 +150,20 @@ def budget_figure(balance: Balance) -> Figure:
 
 
 def _mark_days(axes: Axes, start: float, end: float) -> None:
-    """Mark round days, or hours where there are few days."""
-    from matplotlib.dates import AutoDateLocator, DateFormatter
+    """Mark at most five months, days or hours, evenly spread."""
+    from matplotlib import dates
 
+    # Matplotlib has no types for it.
+    new_locator: Any = dates.AutoDateLocator
+    found = new_locator(minticks=3, maxticks=_MOST_TICKS + 2).tick_values(_moment(start), _moment(end))
+    ticks = [float(tick) for tick in found if start <= tick <= end]
+    ticks = ticks[:: max(1, -(-len(ticks) // _MOST_TICKS))]
+    days = [_moment(tick) for tick in ticks]
+    has_hours = any(day.hour or day.minute for day in days)
+    form = "%m-%d %H:%M" if has_hours else "%Y-%m-%d" if any(day.day > 1 for day in days) else "%Y-%m"
     axes.set_xlim(start, end)
-    axes.xaxis.set_major_locator(AutoDateLocator(minticks=2, maxticks=4))
-    axes.xaxis.set_major_formatter(DateFormatter("%Y-%m-%d" if end - start > 3 else "%m-%d %H:%M"))
+    axes.set_xticks(ticks, [f"{day:{form}}" for day in days], fontsize=8 if has_hours else 9)
+
+
+def _moment(day: float) -> datetime:
+    return datetime.fromtimestamp(round(day * _SECONDS), UTC)

@@ -12,16 +12,16 @@ from anonhist.report.sections import html, scrolled
 from anonhist.report.wording import many
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Container, Iterable
 
     from anonhist.accounting import Balance, Budget, Cost
     from anonhist.accounting.balance import Item
 
 MOST_LISTED = 200
 _MOST_PURPOSES = 20
-_NO_PURPOSE = "(no purpose given)"
-_HEADS = ("entry", "time (UTC)", "by", "mechanism", "ε", "δ", "state", "purpose")
-_PURPOSE_HEADS = ("purpose", "releases", "ε", "share of the budget", "")
+NO_PURPOSE = "(no purpose given)"
+_HEADS = ("entry", "time (UTC)", "ε", "δ", "by", "mechanism", "state", "purpose")
+_PURPOSE_HEADS = ("purpose", "releases", "ε", "share", "")
 
 
 class Purpose(NamedTuple):
@@ -66,7 +66,7 @@ def purposes_table(balance: Balance) -> str:
     if not purposes:
         return "<p>Nothing is spent.</p>"
     listed, others = purposes[:_MOST_PURPOSES], purposes[_MOST_PURPOSES:]
-    rows = [_purpose_row(each.name or _NO_PURPOSE, f"{each.releases:,}", each.cost, budget) for each in listed]
+    rows = [_purpose_row(each.name or NO_PURPOSE, f"{each.releases:,}", each.cost, budget) for each in listed]
     if others:
         cost = NOTHING
         for each in others:
@@ -75,8 +75,7 @@ def purposes_table(balance: Balance) -> str:
         rows.append(_purpose_row(f"{many(len(others), 'more purpose')}", f"{number:,}", cost, budget))
     left = balance.left
     rows.append(_purpose_row("left", "", left, budget, number=amount_left(left.epsilon), kind="left"))
-    heads = "".join(f'<th scope="col">{html(head)}</th>' for head in _PURPOSE_HEADS)
-    table = f'<table class="charges"><thead><tr>{heads}</tr></thead><tbody>{"".join(rows)}</tbody></table>'
+    table = _table(_PURPOSE_HEADS, {"releases", "ε", "share"}, "".join(rows))
     return scrolled(table, label="What the budget was spent on")
 
 
@@ -95,14 +94,20 @@ def charges_table(balance: Balance) -> str:
     """Return the charges, the latest first, and how many more there are."""
     if not balance.items:
         return "<p>Nothing was charged yet.</p>"
-    heads = "".join(f'<th scope="col">{html(head)}</th>' for head in _HEADS)
     latest = balance.items[-MOST_LISTED:][::-1]
     rows = "".join(map(_charge_row, latest))
-    table = f'<table class="charges"><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>'
+    table = _table(_HEADS, {"entry", "ε", "δ"}, rows)
     more = len(balance.items) - len(latest)
     told = "the JSON of 'anonhist budget show --json' lists all of them"
     note = f'<p class="quiet">And {many(more, "earlier charge")}; {html(told)}.</p>' if more else ""
     return scrolled(table, label="Releases") + note
+
+
+def _table(heads: Iterable[str], numbers: Container[str], rows: str) -> str:
+    """Return a table; heads of numbers stand to the right, as these do."""
+    kinds = ((head, "number" if head in numbers else "text") for head in heads)
+    first = "".join(f'<th scope="col" class="{kind}">{html(head)}</th>' for head, kind in kinds)
+    return f'<table class="charges"><thead><tr>{first}</tr></thead><tbody>{rows}</tbody></table>'
 
 
 def _charge_row(item: Item) -> str:
@@ -114,8 +119,8 @@ def _charge_row(item: Item) -> str:
     )
     return (
         f'<tr class="{item.state.name.lower()}"><th scope="row" class="number">{item.entry.number}</th>'
-        f"<td>{item.moment:%Y-%m-%d %H:%M}</td>{_texts((item.entry.by, charge.mechanism))}"
-        f"{numbers}{_texts((state, charge.purpose), long=True)}</tr>"
+        f"<td>{item.moment:%Y-%m-%d %H:%M}</td>{numbers}"
+        f"{_texts((item.entry.by, charge.mechanism))}{_texts((state, charge.purpose), long=True)}</tr>"
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from anonhist.accounting.balance import State
@@ -15,12 +16,12 @@ from anonhist.report.promise import doubt_about, factor, worth
 from anonhist.report.wording import many, percent
 
 if TYPE_CHECKING:
-    from fractions import Fraction
-
     from anonhist.accounting import Balance, Budget, Cost, Verification
 
 _DIGITS, _LONGEST_NUMBER = 4, 8
 _MOST_CONDITIONS = 3
+# Of the plain sum: an ε that is hardly smaller would only confuse.
+_WORTH_SAYING = Fraction(99, 100)
 _NOT_SHOWN = (
     "This cannot show that its end was cut off, that all of it was written anew, or that an old backup was restored. "
     "Released files show that: compare them with 'anonhist budget verify'."
@@ -34,14 +35,14 @@ def amount(value: Fraction, *, rounding: str = ROUND_CEILING) -> str:
     --------
     >>> from fractions import Fraction
     >>> amount(Fraction(5, 4)), amount(Fraction(13, 12)), amount(Fraction(1, 10**9))
-    ('1.25', 'about 1.084', '1e-09')
+    ('1.25', '≈ 1.084', '1e-09')
     """
     exact = short_decimal(value)
     if "/" not in exact and len(exact) <= _LONGEST_NUMBER:
         return exact
     context = Context(prec=_DIGITS, rounding=rounding)
     rounded = context.divide(Decimal(value.numerator), Decimal(value.denominator))
-    return f"about {float(rounded):.{_DIGITS}g}"
+    return f"≈ {float(rounded):.{_DIGITS}g}"
 
 
 def amount_left(value: Fraction) -> str:
@@ -51,15 +52,26 @@ def amount_left(value: Fraction) -> str:
     --------
     >>> from fractions import Fraction
     >>> amount_left(Fraction(11, 12))
-    'about 0.9166'
+    '≈ 0.9166'
     """
     return amount(value, rounding=ROUND_FLOOR)
 
 
-def composed_epsilon(balance: Balance) -> Fraction | None:
-    """Return ε of all releases together at the δ of the budget, if it is smaller than the plain sum and can be known.
+def equal(name: str, number: str) -> str:
+    """Say that ε or δ is a number, or about one.
 
-    Raises nothing: None also stands for a missing dp-accounting, and for a δ that the releases exceed.
+    Examples
+    --------
+    >>> equal("ε", "1.25"), equal("ε", "≈ 1.084")
+    ('ε = 1.25', 'ε ≈ 1.084')
+    """
+    return f"{name} {number}" if number.startswith("≈") else f"{name} = {number}"
+
+
+def composed_epsilon(balance: Balance) -> Fraction | None:
+    """Return ε of all releases together at the δ of the budget, if it is clearly smaller than the plain sum and known.
+
+    None also stands for a missing dp-accounting, and for a δ that the releases exceed.
     """
     from anonhist.privacy.loss_distribution import epsilon_at
 
@@ -70,7 +82,7 @@ def composed_epsilon(balance: Balance) -> Fraction | None:
         smaller = epsilon_at(losses, delta)
     except UsageError:
         return None
-    return smaller if amount(smaller) != amount(balance.spent.epsilon) else None
+    return smaller if smaller <= _WORTH_SAYING * balance.spent.epsilon else None
 
 
 def headline(budget: Budget) -> str:
@@ -104,7 +116,8 @@ def warning_of(balance: Balance) -> str:
     spent = balance.spent.epsilon
     if spent < WARNED_FROM:
         return ""
-    return f"The releases have spent ε = {amount(spent)} together. An ε of 10 or more is practically no protection."
+    told = equal("ε", amount(spent))
+    return f"The releases have spent {told} together. An ε of 10 or more is practically no protection."
 
 
 def cards_of(balance: Balance) -> list[tuple[str, str]]:
@@ -113,17 +126,17 @@ def cards_of(balance: Balance) -> list[tuple[str, str]]:
     counts = Counter(each.state for each in balance.items)
     counting = len(balance.items) - counts[State.VOID]
     cards = [
-        (f"ε = {amount_left(left.epsilon)}", f"is left of ε = {amount(budget.epsilon)}"),
+        (equal("ε", amount_left(left.epsilon)), f"is left of {equal('ε', amount(budget.epsilon))}"),
         (
-            f"ε = {amount(spent.epsilon)}",
+            equal("ε", amount(spent.epsilon)),
             f"is spent by {many(counting, 'release')}: {share_of(spent, budget)} of the budget, added up plainly",
         ),
-        (f"δ = {amount(spent.delta)}", f"is spent of δ = {amount(budget.delta)}"),
+        (equal("δ", amount(spent.delta)), f"is spent of {equal('δ', amount(budget.delta))}"),
     ]
-    if unknown := counts[State.UNKNOWN]:
-        cards.append((many(unknown, "charge"), "without a known file: counted, because its process may have released"))
-    if void := counts[State.VOID]:
-        cards.append((many(void, "charge"), "taken back (void), because nothing was learned from the data"))
+    unknown = f"{counts[State.UNKNOWN]:,} without a known file, counted" if counts[State.UNKNOWN] else ""
+    void = f"{counts[State.VOID]:,} void: taken back, not counted" if counts[State.VOID] else ""
+    if unknown or void:
+        cards.append((many(len(balance.items), "charge"), "; ".join(filter(None, (unknown, void)))))
     return cards
 
 
@@ -149,8 +162,8 @@ def stake(budget: Budget, cost: Cost, *, results: str) -> list[str]:
     >>> from anonhist.accounting import Budget, Cost
     >>> for line in stake(Budget("words", "item", epsilon=2), Cost(Fraction(1), Fraction(0)), results="all releases"):
     ...     print(line)
-    Adding or removing any one item changes the probability of what all releases together show by at most a factor of
-    2.72.
+    Adding or removing any one item changes the probability of any result of all releases together by at most a factor
+    of 2.72.
     This is moderate protection. Someone who thinks it equally likely that a given item is in the data or not can become
     at most 73.2 % sure of either.
     """
@@ -162,7 +175,7 @@ def stake(budget: Budget, cost: Cost, *, results: str) -> list[str]:
     plus = f" (plus δ ≤ {round_up(cost.delta)})" if cost.delta else ""
     doubt = doubt_about(budget.kind, budget.relation)
     promise = (
-        f"{change} changes the probability of what {results} together show by at most a factor of "
+        f"{change} changes the probability of any result of {results} together by at most a factor of "
         f"{factor(cost.epsilon)}{plus}."
     )
     return [
@@ -176,12 +189,12 @@ def weaker_stake(balance: Balance) -> list[str]:
     smaller, budget = composed_epsilon(balance), balance.budget
     if smaller is None:
         return []
-    doubt = doubt_about(budget.kind, budget.relation)
-    sure = worth(smaller, doubt=doubt, delta=budget.delta)
+    delta, plain = budget.delta, amount(balance.spent.epsilon)
+    sure = worth(smaller, doubt=doubt_about(budget.kind, budget.relation), delta=delta)
     told = (
-        f"If a δ of {amount(budget.delta)} is accepted, the same releases have ε = {amount(smaller)} instead of "
-        f"{amount(balance.spent.epsilon)}, their losses composed as distributions. {sure} It is a weaker promise, "
-        "because it leaves out what has a probability of δ. The budget counts the plain sum."
+        f"If {equal('δ', amount(delta))} is accepted, the same releases have {equal('ε', amount(smaller))} instead of "
+        f"{plain}, their losses composed as distributions. {sure} It is a weaker promise, because it leaves out what "
+        "has a probability of δ. The budget counts the plain sum."
     )
     return [told]
 
