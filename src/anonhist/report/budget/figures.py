@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 # So many places across are drawn: more than a screen has for it.
 PLACES = 400
 # Up to here each charge that counts has a mark; void ones and those without a known file always have.
-_MOST_MARKED = 60
+MOST_MARKED = 60
 _SECONDS = 86_400
 # In days: nothing shorter is drawn as wide as the figure.
-_LEAST_SPAN = 1.0
+_LEAST_SPAN = 1 / 24
 _MOST_TICKS = 5
 _MARKS = {
     State.RELEASED: ("o", BLUE, BLUE),
@@ -85,7 +85,7 @@ class Spending:
     def marked(self, state: State) -> NDArray[np.int64]:
         """Return which charges of a state have a mark: of several at one place the last."""
         has_state = np.array([each.state is state for each in self.items], dtype=bool)
-        if state is State.RELEASED and has_state.sum() > _MOST_MARKED:
+        if state is State.RELEASED and has_state.sum() > MOST_MARKED:
             return np.zeros(0, dtype=np.int64)
         chosen = np.flatnonzero(has_state)
         return np.compress(_is_last(self.places()[chosen]), chosen)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from anonhist.report.budget.figures import PLACES, Spending, budget_figure
+from anonhist.accounting.balance import State
+from anonhist.report.budget.figures import MOST_MARKED, PLACES, Spending, budget_figure
 from anonhist.report.budget.tables import charges_table, purposes_table
 from anonhist.report.budget.wording import (
     cards_of,
@@ -81,8 +82,25 @@ def _over_time(balance: Balance) -> str:
     return template("budget-over-time.html").substitute(
         plot=figure,
         caption=html(_CAPTION),
+        marks=paragraphs([_marks(balance, spending)]),
         thinned=paragraphs([_thinned(drawn, len(balance.items))] if drawn < len(balance.items) else []),
     )
+
+
+def _marks(balance: Balance, spending: Spending) -> str:
+    """Say what the marks mean that there are."""
+    states = {each.state for each in balance.items}
+    written = (
+        "Dots are charges whose release was written."
+        if spending.marked(State.RELEASED).size
+        else f"Charges whose release was written have no mark of their own, since there are more than {MOST_MARKED}."
+    )
+    said = {
+        State.RELEASED: written,
+        State.UNKNOWN: "Open squares are charges whose file is unknown: the process died or still runs, so they count.",
+        State.VOID: "Crosses are void charges: taken back, since nothing was learned from the data. They add nothing.",
+    }
+    return " ".join(text for state, text in said.items() if state in states)
 
 
 def _thinned(drawn: int, charges: int) -> str:
