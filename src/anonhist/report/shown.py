@@ -107,7 +107,7 @@ def write_report(
     shown
         The error of a release is computed first if it has not been yet. The page of a comparison, or of a curve that
         was not made from a release, says first that it is not private. That of a balance says that the ledger was not
-        verified; ``anonhist budget show --report`` verifies it first.
+        verified; the command line verifies it first.
     path
         Must end in ``.html``.
     title

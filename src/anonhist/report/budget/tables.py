@@ -98,7 +98,7 @@ def charges_table(balance: Balance) -> str:
     rows = "".join(map(_charge_row, latest))
     table = _table(_HEADS, {"entry", "ε", "δ"}, rows)
     more = len(balance.items) - len(latest)
-    told = "the JSON of 'anonhist budget show --json' lists all of them"
+    told = "the ledger has all of them: 'anonhist budget show'"
     note = f'<p class="quiet">And {many(more, "earlier charge")}; {html(told)}.</p>' if more else ""
     return scrolled(table, label="Releases") + note
 
