@@ -88,6 +88,8 @@ def test_every_number_is_that_of_the_balance(tmp_path: Path, whole: Callable[[st
     for name, (releases, epsilon, _) in found.items():
         assert (int(releases), Fraction(epsilon)) == (expected[name].releases, expected[name].cost.epsilon)
     assert sum(Fraction(row[2]) for row in spent) == 2
+    # Of twelve charges, two are void.
+    assert sum(int(row[1] or 0) for row in spent) == 10
     charges = rows_below(page, "Releases")
     assert [int(row[0]) for row in charges] == [each.entry.number for each in reversed(balance.items)]
     assert charges[0][1:] == [
