@@ -242,7 +242,7 @@ def test_budgets_are_checked(ledger: Ledger) -> None:
         with pytest.raises(UsageError):
             ledger.create("other", "user", **wrong)  # type: ignore[arg-type]
     for name in ("", " x", "a\nb", "x" * 201, 7):
-        with pytest.raises(UsageError, match="dataset must be a name"):
+        with pytest.raises(UsageError, match="The name of a data set must have"):
             ledger.create(name, "user", epsilon=1)  # type: ignore[arg-type]
     with pytest.raises(UsageError, match="privacy unit"):
         ledger.create("other", "person", epsilon=1)

@@ -1,6 +1,7 @@
 """``anonhist budget``: what each command prints, and one sentence for every mistake."""
 
 import json
+import re
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
@@ -88,6 +89,14 @@ def test_verify_finds_edits(address: str, cli: Cli) -> None:
         (("create", "x", "--epsilon", "1", "--delta", "1", "--unit", "user"), 2, "--delta must be below 1"),
         (("create", "x", "--epsilon", "1", "--unit", "person"), 2, "there is no 'person'"),
         (("create", "x", "--epsilon", "1"), 2, "--unit"),
+        (
+            ("create", " x", "--epsilon", "1", "--unit", "user"),
+            2,
+            "The name of a data set must have 1 to 200 characters",
+        ),
+        (("show", "passwords", "--title", "Budget"), 2, "--title requires --report FILE.html"),
+        (("show", "passwords", "--report", "budget.pdf"), 2, "A report is an HTML page: end its path in .html"),
+        (("show", "passwords", "--report", "nowhere/budget.html"), 3, "does not exist; make it first"),
         (("void", "passwords", "--entry", "2", "--reason", "x"), 2, "has a release, which may have been read"),
         (("void", "passwords", "--entry", "4", "--reason", "x"), 2, "was voided before"),
         (("void", "passwords", "--entry", "99", "--reason", "x"), 2, "has no charge with the number 99"),
@@ -114,3 +123,72 @@ def test_a_ledger_must_be_named_and_be_there(cli: Cli, tmp_path: Path, monkeypat
     secret = cli("budget", "show", "passwords", "--ledger", "mysql://eve:s3cret@db/x")
     assert secret.returncode == 2
     assert "s3cret" not in secret.stderr
+
+
+def test_a_page_is_written_and_said_where(address: str, cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "page.html"
+    asked = ("budget", "show", "passwords", "--ledger", address, "--report", str(path))
+    done = cli(*asked, "--title", "Our budget")
+    assert done.returncode == 0
+    assert done.stdout.startswith("passwords: ε = 1 of 2 is left\n")
+    assert done.stdout.endswith(f"Wrote {path}.\n")
+    page = path.read_text(encoding="utf-8")
+    assert "<h1>Our budget</h1>" in page
+    assert "Data: passwords." in page
+    assert "<b>ε = 1</b><span>is left of ε = 2</span>" in page
+    assert "The chain of all 6 entries of the ledger is whole" in page
+    assert f"anonhist budget show passwords --ledger {address}" in page
+    again = cli(*asked)
+    assert (again.returncode, again.stdout) == (2, "")
+    assert "--force" in again.stderr
+    assert cli(*asked, "--force", "--quiet").stdout == ""
+    as_json = cli(*asked, "--force", "--json")
+    assert json.loads(as_json.stdout)["left"]["epsilon"] == "1"
+    assert as_json.stderr == f"Wrote {path}.\n"
+
+
+def test_no_page_replaces_its_ledger(address: str, cli: Cli, tmp_path: Path) -> None:
+    ledger = Path(address).rename(tmp_path / "budget.html")
+    for named in (str(ledger), f"sqlite:///{ledger}"):
+        refused = cli("budget", "show", "passwords", "--ledger", named, "--report", str(ledger), "--force")
+        assert refused.returncode == 2
+        assert "is the input" in refused.stderr
+    assert ledger.read_bytes().startswith(b"SQLite format 3")
+
+
+def test_a_page_of_a_damaged_ledger_says_so(address: str, cli: Cli, tmp_path: Path) -> None:
+    import sqlite3
+    from contextlib import closing
+
+    with closing(sqlite3.connect(address)) as connection:
+        connection.execute("DROP TRIGGER anonhist_no_update")
+        connection.execute("UPDATE anonhist_entries SET document = replace(document, '1/2', '1/4') WHERE number = 3")
+        connection.commit()
+    path = tmp_path / "page.html"
+    told = cli("budget", "show", "passwords", "--ledger", address, "--report", str(path), "--quiet")
+    assert (told.returncode, told.stdout) == (3, "")
+    assert "does not verify: Entry 3 was changed, or one before it was." in told.stderr
+    assert told.stderr.count("\n") == 1
+    assert "no number on this page can be relied on: Entry 3 was changed" in path.read_text(encoding="utf-8")
+
+
+def test_sums_are_rounded_to_the_safe_side(cli: Cli, tmp_path: Path) -> None:
+    path = f"{tmp_path}/thirds.db"
+    guarantee = Guarantee(PrivacyUnit.item(), NeighboringRelation.ADD_OR_REMOVE, Fraction(1, 3), arithmetic="exact")
+    with Ledger(path) as ledger:
+        ledger.create("words", "item", epsilon=1)
+        ledger.charge(Charge("words", guarantee, "frobenius"))
+    told = cli("budget", "show", "words", "--ledger", path).stdout
+    assert told.startswith("words: ε ≈ 0.6666 of 1 is left\nε ≈ 0.3334 is spent, added up plainly.\n")
+
+
+def test_narrow_terminals_break_no_number_and_no_word(address: str, terminal: Cli) -> None:
+    wide = terminal("budget", "show", "passwords", "--ledger", address, width=100).stdout
+    assert re.search(r"entry +time \(UTC\) +ε +by +mechanism +state +purpose", wide)
+    narrow = terminal("budget", "show", "passwords", "--ledger", address, width=50).stdout
+    assert "entry" not in narrow
+    assert re.search(r"^3: \d{4}-\d\d-\d\d \d\d:\d\d UTC, ε = 0.5, ", narrow, flags=re.MULTILINE)
+    assert "file unknown" in re.sub(r"\s+", " ", narrow)
+    plan = terminal("budget", "plan", "passwords", "--every", "week", "--for", "1y", "--ledger", address, width=50)
+    for line in [*narrow.splitlines(), *plan.stdout.splitlines()]:
+        assert len(line) <= 50 or address in line

@@ -9,6 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from anonhist.accounting import Balance, Budget, Charge, Cost, Entry
+from anonhist.accounting.balance import Item
+from anonhist.accounting.entry import Charged
 from anonhist.graphs import EdgePrivacy, as_graph, release_degrees
 from anonhist.local import KRR, HeavyHitters
 from anonhist.mechanisms import PartitionMechanism, compare, release
@@ -48,6 +51,14 @@ WINDOW_GROUPS = GroupedCumulativeCounts(
 )
 FOUND = GroupedProfile(("day",), {("Mon",): PROFILE}, unit=PrivacyUnit.item(), finding=FindGroups("0.1", "1e-9"))
 
+PAID_FOR = PartitionMechanism(1).guarantee
+PAID = Charge(EVIL, PAID_FOR, "partition", purpose=EVIL)
+PAID_ENTRY = Charged(PAID, Cost(PAID_FOR.epsilon, PAID_FOR.delta))
+BALANCE = Balance(
+    Budget(EVIL, "item", epsilon=2),
+    (Item(Entry("0" * 32, 2, PAID_ENTRY, "2026-11-24T02:46:38Z", EVIL, "0.1.0"), PAID_ENTRY, None),),
+)
+
 
 @pytest.fixture(scope="module")
 def values() -> dict[str, Shown]:
@@ -65,6 +76,7 @@ def values() -> dict[str, Shown]:
         "estimates": Estimates(estimate_all(made).named[:3]),
         "no estimates": Estimates(()),
         "curve": guessing_curve(made, bootstraps=3),
+        "balance": BALANCE,
         "comparison": compare(PROFILE, epsilons=[1], mechanisms=["isotonic"], repeats=2),
         "survey": survey,
         "any text": HeavyHitters(epsilon=1, max_bytes=4),
@@ -91,7 +103,7 @@ def test_cells_are_whole_and_have_no_script(cells: dict[str, str], whole_piece: 
 
 
 def test_texts_of_users_are_escaped(cells: dict[str, str]) -> None:
-    for name in ("survey", "frequencies", "groups", "windows", "windows of groups"):
+    for name in ("survey", "frequencies", "groups", "windows", "windows of groups", "balance"):
         assert "&lt;script&gt;alert(" in cells[name], name
         assert "&lt;b&gt;" in cells["frequencies"]
 

@@ -3,17 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import TYPE_CHECKING, ClassVar
 
 from anonhist.accounting.budget import NOTHING, Cost
 from anonhist.accounting.entry import Charged, Completed, Created, Voided
 from anonhist.errors import DataError
+from anonhist.outward import Shown
+from anonhist.privacy import short_decimal
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from anonhist.accounting.budget import Budget
     from anonhist.accounting.entry import Entry
+
+
+class State(StrEnum):
+    """What became of a charge."""
+
+    RELEASED = "released"
+    UNKNOWN = "charged, file unknown"
+    VOID = "void"
 
 
 @dataclass(frozen=True)
@@ -40,15 +52,32 @@ class Item:
         return NOTHING if isinstance(self.outcome, Voided) else self.charged.cost
 
     @property
-    def state(self) -> str:
-        """What became of it, in words."""
+    def state(self) -> State:
+        """What became of it."""
         if self.outcome is None:
-            return "charged, file unknown"
-        return "void" if isinstance(self.outcome, Voided) else "released"
+            return State.UNKNOWN
+        return State.VOID if isinstance(self.outcome, Voided) else State.RELEASED
+
+    @property
+    def moment(self) -> datetime:
+        """When it was charged.
+
+        Raises
+        ------
+        DataError
+            If its entry has no time.
+        """
+        try:
+            told = datetime.fromisoformat(self.entry.time)
+        except (ValueError, TypeError):
+            raise DataError(
+                f"The ledger is damaged: entry {self.entry.number} has no time; see 'anonhist budget verify'."
+            ) from None
+        return told.replace(tzinfo=UTC) if told.tzinfo is None else told.astimezone(UTC)
 
 
-@dataclass(frozen=True)
-class Balance:
+@dataclass(frozen=True, repr=False)
+class Balance(Shown):
     """The state of a budget.
 
     Attributes
@@ -65,8 +94,16 @@ class Balance:
     Fraction(2, 1)
     """
 
+    known_as: ClassVar[str] = "balance"
+
     budget: Budget
     items: tuple[Item, ...]
+
+    def __repr__(self) -> str:
+        left, limit = short_decimal(self.left.epsilon), short_decimal(self.budget.epsilon)
+        return (
+            f"Balance({self.budget.dataset!r}, {self.budget.kind}, left={left} of {limit}, charges={len(self.items)})"
+        )
 
     @property
     def spent(self) -> Cost:

@@ -33,8 +33,8 @@ def parse_name(name: str) -> str:
         or name != name.strip()
     ):
         raise UsageError(
-            f"`dataset` must be a name of 1 to {_LONGEST_NAME} characters on one line, without spaces around it, not "
-            f"{name!r:.80}."
+            f"The name of a data set must have 1 to {_LONGEST_NAME} characters on one line, without spaces around it; "
+            f"{name!r:.80} is none."
         )
     return name
 

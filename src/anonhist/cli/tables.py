@@ -74,10 +74,7 @@ def table_of(heads: Sequence[str], rows: Sequence[Sequence[Text]], console: Cons
 
     columns = [[row[place] for row in rows] for place in range(len(heads))]
     wanted = [max([len(head), *(cell.cell_len for cell in cells)]) for head, cells in zip(heads, columns, strict=True)]
-    widths = [
-        max(_longest_word(head), *(_longest_word(cell.plain) if place in texts else cell.cell_len for cell in cells), 0)
-        for place, (head, cells) in enumerate(zip(heads, columns, strict=True))
-    ]
+    widths = _least_widths(heads, rows, texts)
     spare = console.width - sum(widths) - _GAP * (len(heads) - 1)
     if spare < 0 and texts:
         widths[texts[-1]] = max(_LEAST_TEXT, widths[texts[-1]] + spare)
@@ -90,6 +87,22 @@ def table_of(heads: Sequence[str], rows: Sequence[Sequence[Text]], console: Cons
     for row in rows:
         table.add_row(*row)
     return table
+
+
+def table_fits(heads: Sequence[str], rows: Sequence[Sequence[Text]], console: Console, *, texts: Sequence[int]) -> bool:
+    """Whether such a table breaks no number, and no word outside of its last text."""
+    widths = _least_widths(heads, rows, texts)
+    widths[texts[-1]] = min(_LEAST_TEXT, widths[texts[-1]])
+    return sum(widths) + _GAP * (len(heads) - 1) <= console.width
+
+
+def _least_widths(heads: Sequence[str], rows: Sequence[Sequence[Text]], texts: Sequence[int]) -> list[int]:
+    """Return how wide each column is at least, if no number and no word is broken."""
+    columns = [[row[place] for row in rows] for place in range(len(heads))]
+    return [
+        max(_longest_word(head), *(_longest_word(cell.plain) if place in texts else cell.cell_len for cell in cells), 0)
+        for place, (head, cells) in enumerate(zip(heads, columns, strict=True))
+    ]
 
 
 def _longest_word(text: str) -> int:

@@ -84,9 +84,7 @@ def for_one_person(guarantee: Guarantee, *, stays: str = _STAYS) -> list[str]:
     ['This is strong protection. Someone who thinks it equally likely that a given item is in the data or not can become
     at most 62.3 % sure of either. This stays true whatever is done with the results.']
     """
-    kind = guarantee.unit.kind
-    is_substitute = guarantee.relation is NeighboringRelation.SUBSTITUTE
-    doubt = f"two versions of a given {kind} equally likely" if is_substitute else _in_or_out(kind)
+    doubt = doubt_about(guarantee.unit.kind, guarantee.relation)
     said = [f"{worth(guarantee.epsilon, doubt=doubt, delta=guarantee.delta)} {stays}"]
     if guarantee.conditions:
         said.append(f"This holds provided that {', and that '.join(guarantee.conditions)}.")
@@ -112,7 +110,16 @@ def worth(epsilon: Fraction, *, doubt: str, delta: Fraction) -> str:
     return f"This is {protection(epsilon)}. Someone who thinks {doubt} can become {sure}{delta_apart(delta)}."
 
 
-def _in_or_out(kind: str) -> str:
+def doubt_about(kind: str, relation: NeighboringRelation) -> str:
+    """Say what somebody thinks who cannot tell two neighbors apart.
+
+    Examples
+    --------
+    >>> doubt_about("user", NeighboringRelation.ADD_OR_REMOVE)
+    'it equally likely that a given user is in the data or not'
+    """
+    if relation is NeighboringRelation.SUBSTITUTE:
+        return f"two versions of a given {kind} equally likely"
     return f"it equally likely that a given {kind} is in the data or not"
 
 

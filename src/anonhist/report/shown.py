@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from anonhist.accounting.balance import Balance
 from anonhist.errors import UsageError, kind_of
 from anonhist.local.surveys.estimate import FrequencyEstimate
 from anonhist.mechanisms import METRICS, Comparison
@@ -12,6 +13,8 @@ from anonhist.releases import Release
 from anonhist.releases.cumulative import CumulativeRelease
 from anonhist.releases.grouped import GroupedRelease
 from anonhist.releases.grouped_cumulative import GroupedCumulativeRelease
+from anonhist.report.budget.figures import budget_figure
+from anonhist.report.budget.page import write_budget
 from anonhist.report.comparison.figures import comparison_figure
 from anonhist.report.comparison.page import write_comparison
 from anonhist.report.curve.figures import curve_figure
@@ -34,15 +37,15 @@ if TYPE_CHECKING:
     from anonhist.profiles import Profile
 
 
-def plot(shown: Release | CumulativeRelease | Curve | FrequencyEstimate | Comparison) -> Figure:
-    """Draw a release, also of cumulative windows, a curve, an estimate of frequencies, or a comparison of mechanisms.
+def plot(shown: Release | CumulativeRelease | Curve | FrequencyEstimate | Comparison | Balance) -> Figure:
+    """Draw a release, also of cumulative windows, a curve, an estimate, a comparison of mechanisms, or a budget.
 
     Of a release, the prevalences φ_r against the count r, both on log scales, with 95 % intervals; of large profiles
     some 400 counts, evenly spread on the log scale and chosen by their place alone. Of released degrees, the share of
     the nodes with at least each degree, with its band. Of cumulative windows, a line for each threshold over the days,
-    with its band. Of a curve, its values with their band, dashed where they are
-    extrapolated. Of an estimate, the shares of at most 30 values with their intervals, those significantly above
-    zero first. Of a comparison, the mean of its first metric against ε, a line for each mechanism. Matplotlib is loaded
+    with its band. Of a curve, its values with their band, dashed where they are extrapolated. Of an estimate, the
+    shares of at most 30 values with their intervals, those significantly above zero first. Of a comparison, the mean
+    of its first metric against ε, a line for each mechanism. Of a budget, ε spent against time. Matplotlib is loaded
     when this is first called; pyplot never is. A notebook shows the figure as the last expression of a cell, once,
     whether pyplot was loaded or not; ``figure.savefig(path)`` keeps it.
 
@@ -72,6 +75,8 @@ def plot(shown: Release | CumulativeRelease | Curve | FrequencyEstimate | Compar
         return frequencies_figure(shown)
     if isinstance(shown, Comparison):
         return comparison_figure(shown, METRICS[0], legend=True)
+    if isinstance(shown, Balance):
+        return budget_figure(shown)
     raise _error(shown)
 
 
@@ -82,7 +87,8 @@ def write_report(
     | GroupedCumulativeRelease
     | Curve
     | FrequencyEstimate
-    | Comparison,
+    | Comparison
+    | Balance,
     path: str | Path,
     *,
     title: str | None = None,
@@ -91,15 +97,17 @@ def write_report(
     overwrite: bool = False,
     not_private_truth: Profile | Graph | Degrees | None = None,
 ) -> None:
-    """Write a page about a release of any kind, a curve, an estimate of frequencies or a comparison of mechanisms.
+    """Write a page about a release of any kind, a curve, an estimate, a comparison of mechanisms or a budget.
 
-    It says what it is, what was promised, and how far off it may be.
+    It says what it is, what was promised, and how far off it may be; of a budget, what is spent, for what, and what is
+    left.
 
     Parameters
     ----------
     shown
         The error of a release is computed first if it has not been yet. The page of a comparison, or of a curve that
-        was not made from a release, says first that it is not private.
+        was not made from a release, says first that it is not private. That of a balance says that the ledger was not
+        verified; the command line verifies it first.
     path
         Must end in ``.html``.
     title
@@ -145,7 +153,8 @@ def write_sheet(
     | GroupedCumulativeRelease
     | Curve
     | FrequencyEstimate
-    | Comparison,
+    | Comparison
+    | Balance,
     sheet: Sheet,
     *,
     not_private_truth: Profile | Graph | Degrees | None = None,
@@ -167,13 +176,15 @@ def write_sheet(
         write_frequencies(shown, sheet)
     elif isinstance(shown, Comparison):
         write_comparison(shown, sheet)
+    elif isinstance(shown, Balance):
+        write_budget(shown, sheet)
     else:
         raise _error(shown)
 
 
 def _error(shown: object) -> UsageError:
     message = (
-        "A Release, a GroupedRelease, a CumulativeRelease, a Curve, a FrequencyEstimate or a Comparison is needed, "
-        f"such as rarefaction_curve(profile), not {kind_of(shown)}."
+        "A Release, a GroupedRelease, a CumulativeRelease, a Curve, a FrequencyEstimate, a Comparison or a Balance is "
+        f"needed, such as rarefaction_curve(profile), not {kind_of(shown)}."
     )
     return UsageError(message)

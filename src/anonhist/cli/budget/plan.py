@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 
 import click
 
@@ -52,16 +53,26 @@ def plan(*, dataset: str, every: str, span: str, ledger: str | None, as_json: bo
         }
         click.echo(json.dumps(told, indent=2, ensure_ascii=False))
         return
-    click.echo(
+    _say(
         f"{dataset}: {number:,} releases, every {every} for {span}; ε = {short_decimal(left.epsilon)} of "
         f"{short_decimal(budget.epsilon)} is left"
     )
-    click.echo(f"  each --epsilon {short_decimal(each.epsilon)} (about {float(each.epsilon):.4g}), added up plainly")
+    _say(f"  each --epsilon {short_decimal(each.epsilon)} (about {float(each.epsilon):.4g}), added up plainly")
     if planned.at_delta is not None:
-        click.echo(
+        _say(
             f"  each --epsilon {short_decimal(planned.at_delta)}, if all releases together may have ε = "
             f"{short_decimal(budget.epsilon)} at δ = {float(budget.delta):g}; the ledger would need a plain budget of "
             f"{float(balance.spent.epsilon + number * planned.at_delta):.4g} for that"
         )
     elif missing:
-        click.echo(f"  more at δ > 0: {missing}")
+        _say(f"  more at δ > 0: {missing}")
+
+
+def _say(line: str) -> None:
+    """Print a line, broken between words on a terminal."""
+    if sys.stdout.isatty():
+        from anonhist.cli.tables import console_on, print_hanging
+
+        print_hanging(line, console_on(sys.stdout, widest=110))
+    else:
+        click.echo(line)

@@ -4,20 +4,31 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from anonhist.cli.budget.options import json_option, opened
 from anonhist.cli.charging import ledger_option
+from anonhist.cli.options import force_option, quiet_option, report_options
+from anonhist.cli.output import print_whole
 from anonhist.cli.sections import SectionedCommand
-from anonhist.privacy import short_decimal
+from anonhist.cli.targets import check_report
+from anonhist.errors import DataError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.console import Console
+
     from anonhist.accounting import Balance
+    from anonhist.accounting.balance import Item
+    from anonhist.cli.targets import AskedPage
 
 _EXAMPLES = """
 anonhist budget show passwords --ledger budget.db
+anonhist budget show passwords --report budget.html --ledger budget.db
 anonhist budget show passwords --json --ledger postgresql://db.example.org/budgets
 """
 _HEADS = ("entry", "time (UTC)", "ε", "by", "mechanism", "state", "purpose")
@@ -27,14 +38,39 @@ _HEADS = ("entry", "time (UTC)", "ε", "by", "mechanism", "state", "purpose")
 @click.argument("dataset")
 @ledger_option
 @json_option
-def show(*, dataset: str, ledger: str | None, as_json: bool) -> None:
-    """Show a budget: every release, what it cost, and what is left."""
+@report_options(
+    "Also write an HTML page: the budget over time and by purpose, and what it means for one person or item."
+)
+@force_option
+@quiet_option
+def show(
+    *, dataset: str, ledger: str | None, as_json: bool, report: AskedPage | None, force: bool, quiet: bool
+) -> None:
+    """Show a budget: every release, what it cost, and what is left.
+
+    With --report, the chain of entries is verified first. If it does not verify, the page says so, and the exit code
+    is 3.
+    """
+    from anonhist.accounting import verify
+
     with opened(ledger) as known:
+        # The file of the ledger must not be replaced by its page.
+        sheet = check_report(str(ledger), report, force=force)
+        verification = None if sheet is None else verify(known)
         balance, shown = known.balance(dataset), known.shown
+    if sheet is not None:
+        # First of all: a reader of a pipe may go at any time.
+        from anonhist.report.budget.page import write_budget
+
+        write_budget(balance, replace(sheet, data_name=dataset), verification=verification)
     if as_json:
-        click.echo(json.dumps(_values(balance), indent=2, ensure_ascii=False))
-    else:
+        print_whole(json.dumps(_values(balance), indent=2, ensure_ascii=False) + "\n")
+    elif not quiet:
         _say(balance, shown)
+    if sheet is not None and not quiet:
+        click.echo(f"Wrote {sheet.path}.", err=as_json)
+    if verification is not None and verification.problems:
+        raise DataError(f"The ledger {shown!r} does not verify: {' '.join(verification.problems)}")
 
 
 def _values(balance: Balance) -> dict[str, Any]:
@@ -65,52 +101,63 @@ def _values(balance: Balance) -> dict[str, Any]:
 def _say(balance: Balance, shown: str) -> None:
     from rich.text import Text
 
-    from anonhist.cli.tables import console_on, table_of
+    from anonhist.cli.tables import console_on
+    from anonhist.report.budget.wording import amount, amount_left, equal
 
     console = console_on(sys.stdout, widest=110)
     budget, spent, left = balance.budget, balance.spent, balance.left
     console.print(
-        Text(f"{budget.dataset}: ε = {short_decimal(left.epsilon)} of {short_decimal(budget.epsilon)} is left"),
+        Text(f"{budget.dataset}: {equal('ε', amount_left(left.epsilon))} of {amount(budget.epsilon)} is left"),
         style="bold",
     )
     console.print(Text(_spent(balance)))
     console.print(
         Text(
-            f"δ: {float(spent.delta):.3g} of {float(budget.delta):.3g} is spent. For {budget.kind}s "
+            f"δ: {amount(spent.delta)} of {amount(budget.delta)} is spent. For {budget.kind}s "
             f"({budget.relation.value}); ledger {shown}."
         )
     )
     if balance.items:
         console.print()
-        rows = [
-            [
-                Text(cell)
-                for cell in (
-                    str(each.entry.number),
-                    each.entry.time[:16].replace("T", " "),
-                    short_decimal(each.charged.cost.epsilon),
-                    each.entry.by,
-                    each.charged.charge.mechanism,
-                    each.state,
-                    each.charged.charge.purpose,
-                )
-            ]
-            for each in balance.items
-        ]
-        console.print(table_of(_HEADS, rows, console, texts=[1, 3, 4, 5, 6]))
+        _list([_cells(each) for each in balance.items], console)
+
+
+def _cells(item: Item) -> list[str]:
+    from anonhist.report.budget.wording import amount
+
+    return [
+        str(item.entry.number),
+        item.entry.time[:16].replace("T", " "),
+        amount(item.charged.cost.epsilon),
+        item.entry.by,
+        item.charged.charge.mechanism,
+        str(item.state),
+        item.charged.charge.purpose,
+    ]
+
+
+def _list(charges: Sequence[Sequence[str]], console: Console) -> None:
+    """Print charges as a table, or where that has no room as paragraphs."""
+    from rich.text import Text
+
+    from anonhist.cli.tables import print_hanging, table_fits, table_of
+    from anonhist.report.budget.wording import equal
+
+    rows, texts = [[Text(cell) for cell in cells] for cells in charges], (3, 4, 5, 6)
+    if table_fits(_HEADS, rows, console, texts=texts):
+        console.print(table_of(_HEADS, rows, console, texts=texts))
+        return
+    for entry, time, epsilon, *told in charges:
+        print_hanging(f"{entry}: {time} UTC, {equal('ε', epsilon)}, {', '.join(filter(None, told))}", console)
 
 
 def _spent(balance: Balance) -> str:
     """Say what is spent: the plain sum, and what it is at the δ of the budget."""
-    from anonhist.errors import UsageError
-    from anonhist.privacy.loss_distribution import epsilon_at
+    from anonhist.report.budget.wording import amount, composed_epsilon, equal
 
-    plain = f"ε = {short_decimal(balance.spent.epsilon)} is spent, added up plainly"
-    losses, delta = balance.losses, balance.budget.delta
-    try:
-        smaller = epsilon_at(losses, delta) if len(losses) > 1 and delta else balance.spent.epsilon
-    except UsageError:  # dp-accounting is not installed, or δ is too small for it
+    plain = f"{equal('ε', amount(balance.spent.epsilon))} is spent, added up plainly"
+    smaller = composed_epsilon(balance)
+    if smaller is None:
         return f"{plain}."
-    if smaller >= balance.spent.epsilon:
-        return f"{plain}."
-    return f"{plain}; at δ = {float(delta):g} together {float(smaller):.4g}, losses composed as distributions."
+    delta = equal("δ", amount(balance.budget.delta))
+    return f"{plain}; at {delta} together {amount(smaller)}, losses composed as distributions."

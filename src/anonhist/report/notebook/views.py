@@ -22,6 +22,7 @@ CELLS = {
     "estimates": ".report.notebook.cells:estimates_cell",
     "curve": ".report.notebook.cells:curve_cell",
     "comparison": ".report.notebook.cells:comparison_cell",
+    "balance": ".report.notebook.budget:balance_cell",
     "survey": ".report.notebook.local:survey_cell",
     "tally": ".report.notebook.local:tally_cell",
     "frequencies": ".report.notebook.local:frequencies_cell",

@@ -1,0 +1,257 @@
+"""What a page says of a budget: plain text, not yet HTML."""
+
+from __future__ import annotations
+
+from collections import Counter
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from anonhist.accounting.balance import State
+from anonhist.errors import UsageError
+from anonhist.privacy import NeighboringRelation, PrivacyUnit, short_decimal
+from anonhist.privacy.guarantee import round_up
+from anonhist.privacy.protection import WARNED_FROM
+from anonhist.report.promise import doubt_about, factor, worth
+from anonhist.report.wording import many, percent
+
+if TYPE_CHECKING:
+    from anonhist.accounting import Balance, Budget, Cost, Verification
+
+_DIGITS, _LONGEST_NUMBER = 4, 8
+_MOST_CONDITIONS = 3
+# Of the plain sum: an ε that is hardly smaller would only confuse.
+_WORTH_SAYING = Fraction(99, 100)
+_NOT_SHOWN = (
+    "This cannot show that its end was cut off, that all of it was written anew, or that an old backup was restored. "
+    "Released files show that: compare them with 'anonhist budget verify'."
+)
+
+
+def amount(value: Fraction, *, rounding: str = ROUND_CEILING) -> str:
+    """Write ε or δ exactly if that is short, otherwise with four digits: what is spent is rounded up.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> amount(Fraction(5, 4)), amount(Fraction(13, 12)), amount(Fraction(1, 10**9))
+    ('1.25', '≈ 1.084', '1e-09')
+    """
+    exact = short_decimal(value)
+    if "/" not in exact and len(exact) <= _LONGEST_NUMBER:
+        return exact
+    context = Context(prec=_DIGITS, rounding=rounding)
+    rounded = context.divide(Decimal(value.numerator), Decimal(value.denominator))
+    return f"≈ {float(rounded):.{_DIGITS}g}"
+
+
+def amount_left(value: Fraction) -> str:
+    """Write what is left of ε or δ, rounded down.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> amount_left(Fraction(11, 12))
+    '≈ 0.9166'
+    """
+    return amount(value, rounding=ROUND_FLOOR)
+
+
+def equal(name: str, number: str) -> str:
+    """Say that ε or δ is a number, or about one.
+
+    Examples
+    --------
+    >>> equal("ε", "1.25"), equal("ε", "≈ 1.084")
+    ('ε = 1.25', 'ε ≈ 1.084')
+    """
+    return f"{name} {number}" if number.startswith("≈") else f"{name} = {number}"
+
+
+def composed_epsilon(balance: Balance) -> Fraction | None:
+    """Return ε of all releases together at the δ of the budget, if it is clearly smaller than the plain sum and known.
+
+    None also stands for a missing dp-accounting, and for a δ that the releases exceed.
+    """
+    from anonhist.privacy.loss_distribution import epsilon_at
+
+    losses, delta = balance.losses, balance.budget.delta
+    if len(losses) < 2 or not delta:
+        return None
+    try:
+        smaller = epsilon_at(losses, delta)
+    except UsageError:
+        return None
+    return smaller if smaller <= _WORTH_SAYING * balance.spent.epsilon else None
+
+
+def headline(budget: Budget) -> str:
+    """Say what the page is about."""
+    return f"The privacy budget of {budget.dataset}"
+
+
+def change_of(budget: Budget, *, verb: bool = False) -> str:
+    """Say what the budget hides.
+
+    Examples
+    --------
+    >>> from anonhist.accounting import Budget
+    >>> change_of(Budget("passwords", "user", epsilon=2)), change_of(Budget("passwords", "user", epsilon=2), verb=True)
+    ('one user added or removed', 'adding or removing any one user')
+    """
+    if budget.relation is NeighboringRelation.SUBSTITUTE:
+        return f"replacing any one {budget.kind} by another" if verb else f"one {budget.kind} replaced by another"
+    return f"adding or removing any one {budget.kind}" if verb else f"one {budget.kind} added or removed"
+
+
+def warning_of(balance: Balance) -> str:
+    """Return a warning where so much is spent that hardly anybody is protected; else nothing.
+
+    Examples
+    --------
+    >>> from anonhist.accounting import Balance, Budget
+    >>> warning_of(Balance(Budget("passwords", "user", epsilon=20), ()))
+    ''
+    """
+    spent = balance.spent.epsilon
+    if spent < WARNED_FROM:
+        return ""
+    told = equal("ε", amount(spent))
+    return f"The releases have spent {told} together. An ε of 10 or more is practically no protection."
+
+
+def cards_of(balance: Balance) -> list[tuple[str, str]]:
+    """Return the numbers that are told first, each with what it is."""
+    budget, spent, left = balance.budget, balance.spent, balance.left
+    counts = Counter(each.state for each in balance.items)
+    counting = len(balance.items) - counts[State.VOID]
+    cards = [
+        (equal("ε", amount_left(left.epsilon)), f"is left of {equal('ε', amount(budget.epsilon))}"),
+        (
+            equal("ε", amount(spent.epsilon)),
+            f"is spent by {many(counting, 'release')}: {share_of(spent, budget)} of the budget, added up plainly",
+        ),
+        (equal("δ", amount(spent.delta)), f"is spent of {equal('δ', amount(budget.delta))}"),
+    ]
+    unknown = f"{counts[State.UNKNOWN]:,} without a known file, counted" if counts[State.UNKNOWN] else ""
+    void = f"{counts[State.VOID]:,} void: taken back, not counted" if counts[State.VOID] else ""
+    if unknown or void:
+        cards.append((many(len(balance.items), "charge"), "; ".join(filter(None, (unknown, void)))))
+    return cards
+
+
+def share_of(cost: Cost, budget: Budget) -> str:
+    """Write which share of the ε of a budget this is.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> from anonhist.accounting import Budget, Cost
+    >>> share_of(Cost(Fraction(1, 8), Fraction(0)), Budget("passwords", "user", epsilon=2))
+    '6.2 %'
+    """
+    return percent(float(cost.epsilon / budget.epsilon))
+
+
+def stake(budget: Budget, cost: Cost, *, results: str) -> list[str]:
+    """Say what a cost means for one unit: by how much probabilities change, and how sure somebody can become.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> from anonhist.accounting import Budget, Cost
+    >>> for line in stake(Budget("words", "item", epsilon=2), Cost(Fraction(1), Fraction(0)), results="all releases"):
+    ...     print(line)
+    Adding or removing any one item changes the probability of any result of all releases together by at most a factor
+    of 2.72.
+    This is moderate protection. Someone who thinks it equally likely that a given item is in the data or not can become
+    at most 73.2 % sure of either.
+    """
+    if not cost.epsilon:
+        return [
+            f"Nothing is spent: no release that is charged here can have told anything about any one {budget.kind}."
+        ]
+    change = change_of(budget, verb=True).capitalize()
+    plus = f" (plus δ ≤ {round_up(cost.delta)})" if cost.delta else ""
+    doubt = doubt_about(budget.kind, budget.relation)
+    promise = (
+        f"{change} changes the probability of any result of {results} together by at most a factor of "
+        f"{factor(cost.epsilon)}{plus}."
+    )
+    return [
+        promise,
+        worth(cost.epsilon, doubt=doubt, delta=cost.delta),
+    ]
+
+
+def weaker_stake(balance: Balance) -> list[str]:
+    """Say the same of the smaller ε at the δ of the budget, if there is one."""
+    smaller, budget = composed_epsilon(balance), balance.budget
+    if smaller is None:
+        return []
+    delta, plain = budget.delta, amount(balance.spent.epsilon)
+    sure = worth(smaller, doubt=doubt_about(budget.kind, budget.relation), delta=delta)
+    told = (
+        f"If {equal('δ', amount(delta))} is accepted, the same releases have {equal('ε', amount(smaller))} instead of "
+        f"{plain}, their losses composed as distributions. {sure} It is a weaker promise, because it leaves out what "
+        "has a probability of δ. The budget counts the plain sum."
+    )
+    return [told]
+
+
+def conditions_of(balance: Balance) -> list[str]:
+    """Say what must be true for the guarantees of the releases to hold, if anything."""
+    named = dict.fromkeys(
+        clause
+        for each in balance.items
+        if each.state is not State.VOID
+        for clause in each.charged.charge.guarantee.conditions
+    )
+    if not named:
+        return []
+    more = len(named) - _MOST_CONDITIONS
+    rest = f" There {'is' if more == 1 else 'are'} {many(more, 'more condition')} in the releases." if more > 0 else ""
+    return [f"This holds provided that {', and that '.join(list(named)[:_MOST_CONDITIONS])}.{rest}"]
+
+
+def not_covered(budget: Budget) -> list[str]:
+    """Say what a budget does not cover, first what follows from its unit.
+
+    Examples
+    --------
+    >>> from anonhist.accounting import Budget
+    >>> not_covered(Budget("passwords", "user", epsilon=2))[0]
+    'Items of a user that a release does not count: each release names how many it counts.'
+    """
+    of_unit = (
+        "Items of a user that a release does not count: each release names how many it counts."
+        if budget.kind == "user"
+        else PrivacyUnit(budget.kind, 1).not_covered
+    )
+    return [
+        of_unit,
+        "Releases of the same data that were not charged to this budget.",
+        "What the running time or memory use of the program tells someone who watches the machine.",
+        "The original data file.",
+    ]
+
+
+def chain_of(verification: Verification | None) -> list[str]:
+    """Say whether the entries of the ledger verify.
+
+    Examples
+    --------
+    >>> from anonhist.accounting import Verification
+    >>> chain_of(Verification(1, 0, ()))[0]
+    'The chain of the only entry of the ledger is whole: no entry was changed, removed or put in between.'
+    """
+    if verification is None:
+        return ["The chain of entries was not checked for this page; 'anonhist budget verify' checks it."]
+    if verification.problems:
+        return ["The ledger does not verify, so no number on this page can be relied on:", *verification.problems]
+    number = verification.entries
+    entries = "the only entry" if number == 1 else f"all {number:,} entries"
+    return [
+        f"The chain of {entries} of the ledger is whole: no entry was changed, removed or put in between.",
+        _NOT_SHOWN,
+    ]
