@@ -44,7 +44,7 @@ class AskedRecord(NamedTuple):
         missing = [_typed(name) for name in _REQUIRED if not facts[name]]
         if missing:
             raise UsageError(
-                f"--registry also needs {' and '.join(missing)}: the registry requires it, and no release says it."
+                f"--registry also needs {', '.join(missing)}: the registry requires it, and no release says it."
             )
         if registry != STDOUT and not registry.lower().endswith(".yaml"):
             raise UsageError(f"A record is written as YAML: end the path in .yaml, not {registry!r}.")
