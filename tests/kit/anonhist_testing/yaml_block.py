@@ -10,6 +10,8 @@ _LINE = re.compile(
 )
 # As YAML 1.1 has them: 1e-9 would be text.
 _NUMBER = re.compile(r"[0-9]+\.[0-9]+(?:e[-+][0-9]+)?|[0-9]+")
+# JSON writes two halves of one sign so, which YAML does not join.
+_HALF = re.compile(r"\\ud[89a-f]")
 # Not even within quotes: ends of lines, marks of byte order and other signs that YAML 1.1 does not print.
 _UNPRINTED = re.compile("[^\t\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]")
 
@@ -65,6 +67,8 @@ def _mapping(lines: list[tuple[int, bool, str | None, str | None]], depth: int) 
 
 def _scalar(value: str) -> str | float | int:
     if value.startswith('"'):
+        if _HALF.search(value.replace(r"\\", "")):
+            raise ValueError(value)
         return str(json.loads(value))
     if _NUMBER.fullmatch(value) is None:
         raise ValueError(value)
