@@ -15,6 +15,7 @@ from anonhist.cli.central.compare import COMPARED
 from anonhist.cli.central.estimate import _UNBOUNDED
 from anonhist.cli.commands import anonhist
 from anonhist.cli.hints import commands_of, options_of
+from anonhist.formats.registry import CURATOR_TYPES
 from anonhist.graphs.node.privacy import BoundingName
 from anonhist.graphs.policy import Direction
 from anonhist.ingest.read import FORMATS
@@ -42,6 +43,7 @@ OWNERS = {
     ("sketch new", "--adversary"): {each.value for each in Adversary},
     ("degrees", "--directed"): {each.value for each in Direction if each.is_directed},
     ("degrees", "--bounding"): set(get_args(BoundingName)),
+    ("show", "--curator-type"): set(CURATOR_TYPES),
 }
 NAMES = {
     ("local estimate", "--decoder"): DECODERS,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from anonhist.errors import UsageError
 from anonhist.privacy.conversion import Neighbors, common_neighbors, convert, delta_after
@@ -267,6 +267,54 @@ class Guarantee:
             spending=(),
             parts=(),
         )
+
+    def to_dp_event(self, *, delta_apart: bool = False) -> Any:
+        """Return it as an event of dp-accounting (the extra ``accounting``), for its ``PLDAccountant``.
+
+        An event says nothing of units: compose only events for the same unit. Each release is represented by the worst
+        mechanism with its ε, which rounds upward; releases of equal ε are one ``SelfComposedDpEvent``.
+
+        Parameters
+        ----------
+        delta_apart
+            Leave :attr:`delta` out of the event. What an accountant then says holds at a δ that is larger by that.
+
+        Returns
+        -------
+        dp_accounting.DpEvent
+            For an accountant of the relation ``ADD_OR_REMOVE_ONE``.
+
+        Raises
+        ------
+        UsageError
+            If there is a δ and ``delta_apart`` is false, because no event of dp-accounting has one; if units are
+            replaced, because dp-accounting 0.6 counts its only event for that once, however often it is repeated; if
+            parties share the noise; or if dp-accounting is not installed.
+
+        Notes
+        -----
+        Proof: docs/proofs/composition.md, section 5.
+
+        Examples
+        --------
+        >>> half = Guarantee(PrivacyUnit.item(), NeighboringRelation.ADD_OR_REMOVE, Fraction(1, 2))
+        >>> (half + half).to_dp_event()  # doctest: +SKIP
+        SelfComposedDpEvent(event=DiscreteLaplaceDpEvent(noise_parameter=0.5, sensitivity=1), count=2)
+        """
+        from anonhist.privacy.dp_event import event_of
+
+        if self.party_epsilon is not None:
+            raise UsageError("Where parties share the noise, guarantees add up plainly: use the sum.")
+        if self.relation is not NeighboringRelation.ADD_OR_REMOVE:
+            raise UsageError(
+                "dp-accounting has no event for replaced units that it composes correctly; use the sum, or `at_delta`."
+            )
+        if self.delta and not delta_apart:
+            raise UsageError(
+                "No event of dp-accounting has a δ: ask for one with `delta_apart=True`, and add the guarantee's delta "
+                "to the δ that an accountant tells."
+            )
+        return event_of(epsilon for epsilon, _ in self.losses)
 
     @property
     def rho(self) -> Fraction:

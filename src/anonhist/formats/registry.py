@@ -1,0 +1,226 @@
+"""A release as a record of the public registry of deployments of differential privacy, in YAML.
+
+The registry is that of OpenDP, NIST and others (https://registry.opendp.org). Names of fields and the words that they
+take are those of its schema: ``schemas/deployments-schema.yaml`` of github.com/opendp/deployments-registry-data, commit
+057e5d81cf60150dd3307e0cf4504b957802fb3b. tests/formats/registry-schema.json says the same.
+"""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from anonhist.errors import UsageError
+from anonhist.formats.yaml_text import Gap, yaml_text
+from anonhist.frozen import Checked, converted, frozen
+from anonhist.privacy import NeighboringRelation, short_decimal
+from anonhist.releases.cumulative import CumulativeRelease
+from anonhist.releases.grouped import GroupedRelease
+from anonhist.releases.grouped_cumulative import GroupedCumulativeRelease
+
+if TYPE_CHECKING:
+    from anonhist.privacy import Guarantee
+    from anonhist.releases import Release
+    from anonhist.releases.kind import Words
+
+    AnyRelease = Release | GroupedRelease | CumulativeRelease | GroupedCumulativeRelease
+
+CURATOR_TYPES = {"government": "Government", "industry": "Industry", "nonprofit": "Nonprofit"}
+_HEAD = """\
+# A record for the Differential Privacy Deployments Registry (https://registry.opendp.org), made from a release.
+# What the release does not say is marked "fill in". The registry takes file names of a-z, 0-9 and _.
+"""
+
+
+def _parse_day(given: str) -> str:
+    try:
+        is_day = date.fromisoformat(given).isoformat() == given
+    except (TypeError, ValueError):
+        is_day = False
+    if not is_day:
+        raise UsageError(f"`published` must be a day such as 2026-01-31, not {given!r:.80}.")
+    return given
+
+
+def _parse_type(given: str) -> str:
+    if given not in CURATOR_TYPES:
+        raise UsageError(f"`curator_type` must be one of {', '.join(CURATOR_TYPES)}, not {given!r:.80}.")
+    return given
+
+
+@frozen(kw_only=True)
+class Deployment:
+    """What a record needs and no release says.
+
+    Attributes
+    ----------
+    curator
+        Who publishes the release.
+    curator_type
+        ``"government"``, ``"industry"`` or ``"nonprofit"``.
+    published
+        The day of publication, such as ``"2026-01-31"``.
+    title, purpose, region, author
+        The name of what is published, what it is for, the region whose data or laws it is about, and who writes the
+        record. What is None is left for a person to fill in.
+
+    Raises
+    ------
+    UsageError
+        If the type or the day is none.
+    """
+
+    curator: str
+    curator_type: Checked[str] = converted(_parse_type)
+    published: Checked[str] = converted(_parse_day)
+    title: str | None = None
+    purpose: str | None = None
+    region: str | None = None
+    author: str | None = None
+
+
+def registry_text(release: AnyRelease, deployment: Deployment) -> str:
+    """Return the record of a release, as YAML.
+
+    What neither the release nor ``deployment`` says is empty or a comment, each with what to fill in.
+
+    Examples
+    --------
+    >>> import anonhist as ah
+    >>> release = ah.release(ah.Profile.from_labels("abracadabra"), epsilon="0.5")
+    >>> deployment = Deployment(curator="Us", curator_type="nonprofit", published="2026-01-31")
+    >>> [line.strip() for line in registry_text(release, deployment).splitlines() if "privacy_unit:" in line]
+    ['privacy_unit: "one item"']
+    """
+    told = _told(release)
+    guarantee = told.guarantee
+    record: dict[str, Any] = {
+        "url_slug": Gap("a short name for the address of the record: a-z, 0-9 and -"),
+        "deployment": {
+            "basic": _basic(told, deployment),
+            "dp_variant": {
+                "variant_name": "Approximate DP" if guarantee.delta else "Pure DP",
+                "data_domain": Gap("what data sets there can be"),
+                "unprotected_quantities": Gap("what is published without noise, such as names of groups, or nothing"),
+            },
+            "privacy_loss": {
+                "privacy_unit": str(guarantee.unit),
+                "privacy_unit_details": _neighbors(guarantee),
+                "number_of_privacy_units": Gap("about how many units there are, if that is public", is_left_out=True),
+                "privacy_parameters": {
+                    "epsilon": guarantee.epsilon,
+                    **({"delta": guarantee.delta} if guarantee.delta else {}),
+                },
+                "privacy_parameters_details": _parameters(guarantee),
+            },
+            "deployment_model": _model(guarantee),
+            "implementation": _implementation(told),
+            "administrative": {
+                "status": "Draft",
+                "registry_authors": (_or_gap(deployment.author, "who writes this record"),),
+                "tier": 1,
+            },
+        },
+    }
+    return _HEAD + yaml_text(record)
+
+
+class _Told(NamedTuple):
+    """What releases of all types say."""
+
+    guarantee: Guarantee
+    mechanism: Any
+    reason: str
+    library_version: str
+    what: str
+
+
+def _told(release: AnyRelease) -> _Told:
+    grouped = ""
+    one: Release | CumulativeRelease
+    if isinstance(release, GroupedRelease):
+        one = next(iter(release.values()))
+    elif isinstance(release, GroupedCumulativeRelease):
+        one = release.first
+    else:
+        one = release
+    if isinstance(release, GroupedRelease | GroupedCumulativeRelease):
+        grouped = f", for each of {len(release):,} groups by {', '.join(release.by)}"
+    if isinstance(one, CumulativeRelease):
+        thresholds = ", ".join(f"{each:,}" for each in one.thresholds)
+        what = f"How many labels have reached a count of {thresholds} by the end of each of {len(one.days):,} days"
+    else:
+        what = _frequencies(one.words)
+    return _Told(release.guarantee, release.mechanism, one.reason, one.library_version, f"{what}{grouped}.")
+
+
+def _frequencies(words: Words) -> str:
+    return f"How many {words.labels} have each {words.count}, without saying which"
+
+
+def _basic(told: _Told, deployment: Deployment) -> dict[str, Any]:
+    sectors = "Technology, Healthcare, Education, Government, Energy or Finance"
+    return {
+        "name": _or_gap(deployment.title, "the name of what is published"),
+        "data_curators": (
+            {
+                "data_curator_name": deployment.curator,
+                "data_curator_type": CURATOR_TYPES[deployment.curator_type],
+            },
+        ),
+        "description": told.what,
+        "intended_use": _or_gap(deployment.purpose, "what it is for"),
+        "data_product_type": "Summary statistics",
+        "data_product_region": _or_gap(deployment.region, "which region the data are about, or whose laws apply"),
+        "data_product_sector": Gap(sectors, is_left_out=True),
+        "publication_date": deployment.published,
+    }
+
+
+def _neighbors(guarantee: Guarantee) -> str:
+    replaced = guarantee.relation is NeighboringRelation.SUBSTITUTE
+    change = "replaced by another" if replaced else "added or removed"
+    return (
+        f"Neighboring data sets differ in {guarantee.unit}, {change} (relation: {guarantee.relation.value}). "
+        f"Not covered: {guarantee.unit.not_covered}"
+    )
+
+
+def _parameters(guarantee: Guarantee) -> str:
+    exact = f"Exactly: ε = {short_decimal(guarantee.epsilon)}, δ = {short_decimal(guarantee.delta)}."
+    return f"{exact} The guarantee: {guarantee.sentence}"
+
+
+def _model(guarantee: Guarantee) -> dict[str, Any]:
+    model: str | Gap = "Central"
+    if guarantee.party_epsilon is not None:  # each party adds a share of the noise
+        model = Gap("Local, Central, Shuffle, Federated or Varies", is_left_out=True)
+    return {
+        "model_name": model,
+        "trust_assumptions": Gap("who sees the data or the release, and who is trusted with what"),
+        "release_type": Gap("One release, or Many releases", is_left_out=True),
+        "data_source_type": Gap("Static, or Dynamic if new data come in", is_left_out=True),
+        "access_type": Gap("Non-interactive, or Interactive if people query the data", is_left_out=True),
+    }
+
+
+def _implementation(told: _Told) -> dict[str, Any]:
+    parameters = ", ".join(f"{name}={value}" for name, value in told.mechanism.parameters.items())
+    steps = ", ".join(f"{short_decimal(spent)} for {purpose}" for purpose, spent in told.guarantee.spending)
+    return {
+        "preprocessing_and_hyperparameter_tuning": Gap("what was done with the data before, and how ε was chosen"),
+        "mechanisms": (
+            f"{told.mechanism.name} ({parameters}), by anonhist {told.library_version}. {told.reason} "
+            f"Arithmetic: {told.guarantee.arithmetic}."
+        ),
+        "composition": (
+            f"{f'The steps of this release add up: {steps}. ' if steps else ''}The parameters are those of this one "
+            "release; further releases of the same data add up."
+        ),
+        "justification": Gap("why this unit, ε and mechanism"),
+        "utility": Gap("how accurate it is, and whether that is enough"),
+    }
+
+
+def _or_gap(given: str | None, hint: str) -> str | Gap:
+    return given or Gap(hint)

@@ -1,0 +1,212 @@
+"""Records for the registry of deployments: its schema accepts that of every golden file, and nothing is invented."""
+
+import json
+import re
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import jsonschema
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from anonhist.errors import UsageError
+from anonhist.formats.file_kind import read
+from anonhist.formats.registry import CURATOR_TYPES, Deployment, registry_text
+from anonhist.formats.yaml_text import number, quoted
+from anonhist.mechanisms import release
+from anonhist.mechanisms.grouping import release_groups
+from anonhist.mechanisms.windows.release import release_cumulative
+from anonhist.privacy import PrivacyUnit
+from anonhist.profiles import Profile
+from anonhist.profiles.grouped import GroupedProfile
+from anonhist.profiles.windows import CumulativeCounts
+from anonhist.releases import Release
+from anonhist_testing.cases import each_of
+from anonhist_testing.yaml_block import read_block
+
+if TYPE_CHECKING:
+    from anonhist.formats.registry import AnyRelease
+
+FOLDER = Path(__file__).parent
+GOLDEN = sorted(path.name for path in (FOLDER / "golden").glob("release-*"))
+SCHEMA = json.loads((FOLDER / "registry-schema.json").read_text(encoding="utf-8"))
+CHECK = jsonschema.Draft7Validator(SCHEMA, format_checker=jsonschema.Draft7Validator.FORMAT_CHECKER)
+DEPLOYMENT = Deployment(curator="Library", curator_type="nonprofit", published="2026-01-31")
+
+
+def record_of(released: "AnyRelease", deployment: Deployment = DEPLOYMENT) -> dict[str, Any]:
+    told = read_block(registry_text(released, deployment))
+    assert [error.message for error in CHECK.iter_errors(told)] == []
+    return told
+
+
+def golden(name: str) -> Release:
+    found = read(FOLDER / "golden" / name)
+    assert isinstance(found, Release)
+    return found
+
+
+def texts_of(value: object) -> list[str]:
+    if isinstance(value, dict):
+        return [text for each in value.values() for text in texts_of(each)]
+    if isinstance(value, list):
+        return [text for each in value for text in texts_of(each)]
+    return [value] if isinstance(value, str) else []
+
+
+@each_of("name", GOLDEN)
+def test_the_schema_accepts_the_record_of_every_golden_file(name: str) -> None:
+    released = golden(name)
+    loss = record_of(released)["deployment"]["privacy_loss"]
+    guarantee = released.guarantee
+    assert loss["privacy_unit"] == str(guarantee.unit)
+    assert f"relation: {guarantee.relation.value}" in loss["privacy_unit_details"]
+    assert guarantee.sentence in loss["privacy_parameters_details"]
+    parameters = loss["privacy_parameters"]
+    assert parameters["epsilon"] == pytest.approx(float(guarantee.epsilon), rel=1e-14)
+    assert ("delta" in parameters) == (guarantee.delta > 0)
+    assert parameters.get("delta", 0) == pytest.approx(float(guarantee.delta), rel=1e-14)
+
+
+def test_there_are_golden_files_with_and_without_delta() -> None:
+    variants = {record_of(golden(name))["deployment"]["dp_variant"]["variant_name"] for name in GOLDEN}
+    assert variants == {"Pure DP", "Approximate DP"}
+    assert len(GOLDEN) > 20
+
+
+def test_releases_of_groups_and_windows_have_records() -> None:
+    profiles = {("DE",): Profile.from_counts([3, 1]), ("FR",): Profile.from_counts([2])}
+    grouped = release_groups(GroupedProfile(("country",), profiles, unit=PrivacyUnit.item()), epsilon="0.25")
+    told = record_of(grouped)["deployment"]
+    assert told["basic"]["description"] == (
+        "How many labels have each count, without saying which, for each of 2 groups by country."
+    )
+    assert told["privacy_loss"]["privacy_parameters"]["epsilon"] == 0.25
+    assert "DE" not in " ".join(texts_of(told)).split()
+    windows = release_cumulative(CumulativeCounts((1, 2), ("2026-11-01",), [[40], [10]]), epsilon=3)
+    told = record_of(windows)["deployment"]
+    assert told["basic"]["description"] == (
+        "How many labels have reached a count of 1, 2 by the end of each of 1 days."
+    )
+
+
+def test_what_nobody_said_is_left_for_a_person() -> None:
+    text = registry_text(golden("release-3-frobenius.json"), DEPLOYMENT)
+    told = record_of(golden("release-3-frobenius.json"))
+    basic, administrative = told["deployment"]["basic"], told["deployment"]["administrative"]
+    assert told["url_slug"] == basic["name"] == basic["intended_use"] == basic["data_product_region"] == ""
+    assert administrative == {"status": "Draft", "registry_authors": [""], "tier": 1}
+    left_out = {"data_product_sector", "number_of_privacy_units", "release_type", "data_source_type", "access_type"}
+    assert set(re.findall(r"^ *# ([a-z_]+):  # fill in: ", text, re.MULTILINE)) == left_out
+    # Every empty field says what to fill in.
+    empty = [line for line in text.splitlines() if '""' in line]
+    assert len(empty) == texts_of(told).count("") == 11
+    assert all(re.fullmatch(r'.*""  # fill in: [^"]+', line) for line in empty)
+
+
+def test_the_words_for_a_person_to_choose_from_are_those_of_the_schema() -> None:
+    text = registry_text(golden("release-3-frobenius.json"), DEPLOYMENT)
+    properties = SCHEMA["properties"]["deployment"]["properties"]
+    for part, name in [
+        ("basic", "data_product_sector"),
+        ("deployment_model", "release_type"),
+        ("deployment_model", "data_source_type"),
+        ("deployment_model", "access_type"),
+    ]:
+        hint = next(line for line in text.splitlines() if f"# {name}:" in line)
+        assert all(word in hint for word in properties[part]["properties"][name]["enum"]), hint
+    curators = properties["basic"]["properties"]["data_curators"]["items"]["properties"]["data_curator_type"]["enum"]
+    assert list(CURATOR_TYPES.values()) == curators
+
+
+def test_the_model_is_left_open_where_parties_add_the_noise() -> None:
+    released = golden("release-3-frobenius.json")
+    assert record_of(released)["deployment"]["deployment_model"]["model_name"] == "Central"
+    shared = replace(released.guarantee, conditions=("parties do not talk",), party_epsilon=Fraction(2))
+    told = record_of(replace(released, guarantee=shared))["deployment"]
+    assert "model_name" not in told["deployment_model"]
+    assert "parties do not talk" in told["privacy_loss"]["privacy_parameters_details"]
+
+
+NASTY = [
+    "quotes \" and ' and \\",
+    "a colon: and # a hash",
+    'one line\n    status: "Approved"\r\n- another',
+    "\u2028 \u2029 \x85 \x00 \x7f \ufeff \t \x1b",
+    "{flow: [1]} & *alias !tag | > % @ `",
+    "  spaces  ",
+    "😀 ε ≤ δ",
+    "---",
+    "null",
+]
+
+
+@each_of("text", NASTY)
+def test_no_text_breaks_the_record(text: str) -> None:
+    deployment = replace(DEPLOYMENT, curator=text, title=text, purpose=text, region=text, author=text)
+    released = golden("release-3-frobenius.json")
+    plain = replace(DEPLOYMENT, title="x", purpose="x", region="x", author="x")
+    told, usual = record_of(released, deployment), record_of(released, plain)
+    basic = told["deployment"]["basic"]
+    assert [basic[name] for name in ("name", "intended_use", "data_product_region")] == [text] * 3
+    assert told["deployment"]["administrative"] == {"status": "Draft", "registry_authors": [text], "tier": 1}
+    assert basic["data_curators"] == [{"data_curator_name": text, "data_curator_type": "Nonprofit"}]
+    assert basic.keys() == usual["deployment"]["basic"].keys()
+
+
+@given(st.text())
+def test_any_text_is_read_back(text: str) -> None:
+    assert read_block(f"a: {quoted(text)}\n") == {"a": text}
+
+
+def test_half_a_surrogate_pair_can_be_written() -> None:
+    told = quoted("a\udcffb")
+    assert (told, told.encode()) == ('"a\ufffdb"', b'"a\xef\xbf\xbdb"')
+
+
+@given(st.fractions(min_value=Fraction(1, 10**64), max_value=10**64))
+def test_numbers_are_rounded_upward_and_are_numbers_in_every_version_of_yaml(value: Fraction) -> None:
+    text = number(value)
+    assert re.fullmatch(r"[0-9]+\.[0-9]+(?:e[-+][0-9]+)?", text)
+    assert value <= Fraction(text) <= value * (1 + Fraction(1, 10**14))
+
+
+@each_of(
+    ("name", "given", "said"),
+    [
+        ("published", "31.01.2026", "`published` must be a day such as 2026-01-31"),
+        ("published", "20260131", "such as 2026-01-31"),
+        ("published", "2026-02-30", "such as 2026-01-31"),
+        ("curator_type", "person", "one of government, industry, nonprofit"),
+    ],
+)
+def test_what_the_registry_would_refuse_is_refused(name: str, given: str, said: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        replace(DEPLOYMENT, **{name: given})
+    assert said.replace("`", "") in str(refused.value)
+
+
+def test_the_schema_refuses_what_the_registry_refuses() -> None:
+    told = record_of(release(Profile.from_counts([3, 1]), epsilon=1))
+    for path, wrong in [
+        (("deployment", "basic", "publication_date"), "soon"),
+        (("deployment", "basic", "data_curators"), []),
+        (("deployment", "privacy_loss", "privacy_parameters", "epsilon"), "1"),
+        (("deployment", "administrative", "surprise"), "x"),
+    ]:
+        changed = json.loads(json.dumps(told))
+        inner = changed
+        for name in path[:-1]:
+            inner = inner[name]
+        inner[path[-1]] = wrong
+        assert len(list(CHECK.iter_errors(changed))) == 1, path
+
+
+@each_of("name", GOLDEN)
+def test_another_reader_of_yaml_reads_the_same(name: str) -> None:
+    text = registry_text(golden(name), replace(DEPLOYMENT, title="\n".join(NASTY)))
+    assert yaml.safe_load(text) == read_block(text)
