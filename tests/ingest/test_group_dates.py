@@ -20,6 +20,7 @@ from anonhist.ingest.grouping import with_periods
 from anonhist.ingest.groups import read_groups
 from anonhist.ingest.period_keys import period_key
 from anonhist.ingest.periods import Period
+from anonhist.mechanisms.group_selection import FindGroups
 from anonhist_testing.cases import each_of
 
 Held = Callable[[dict[str, list[Any]]], AbstractContextManager[tuple[Any, dict[str, Any]]]]
@@ -217,3 +218,51 @@ def test_columns_without_dates_are_refused() -> None:
             read_groups(
                 pl.DataFrame({"label": ["a"], "seen": values}), label="label", by="week(seen)", groups=["2026-11-23"]
             )
+
+
+def test_keys_of_periods_ascend_as_time_does() -> None:
+    # A week's number gets another digit in 1917, and got others long before.
+    for period in Period:
+        days = [
+            date(1, 1, 1),
+            date(9, 12, 31),
+            date(192, 9, 1),
+            date(1917, 7, 9),
+            date(1917, 7, 16),
+            date(9999, 12, 31),
+        ]
+        keys = [period.key_of(period.name_of(day)) for day in days]
+        assert keys == sorted(keys)
+        assert len({len(key) for key in keys}) == 1
+
+
+def test_weeks_before_and_after_1917_have_their_keys_on_every_engine(hold_grouped: Held) -> None:
+    days = [date(1917, 7, 8), date(1917, 7, 9), date(1917, 7, 16), date(1917, 7, 22), date(192, 8, 27)]
+    with hold_grouped({"label": list("abcde"), "seen": days}) as (source, said):
+        read = read_groups(source, label="label", by="week(seen)", groups="1917-07-08..1917-07-16", **said)
+    assert {name: profile.n for (name,), profile in read.items()} == {"1917-07-02": 1, "1917-07-09": 1, "1917-07-16": 2}
+
+
+@each_of("by", ["day(seen)", "week(seen)", "month(seen)"])
+def test_dates_that_python_does_not_have_are_in_no_group(by: str) -> None:
+    engine = duckdb.connect()
+    known = ", ".join(["('a', TIMESTAMP '2026-11-23 12:00:00')"] * 60)
+    strange = ", ".join(f"('a', TIMESTAMP '{day}')" for day in ("10001-01-02", "0044-03-15 (BC)", "infinity"))
+    few = pl.DataFrame(
+        {"label": ["a"] * 62, "seen": [20_000] * 60 + [2_933_000, -720_000]}, schema_overrides={"seen": pl.Int32}
+    ).with_columns(pl.col("seen").cast(pl.Date))
+    with_strange = engine.sql(f"SELECT * FROM (VALUES {known}, {strange}) AS rows (label, seen)")  # noqa: S608  # ours
+    for source in (with_strange, few, few.lazy(), few.to_arrow()):
+        found = read_groups(source, label="label", by=by, groups=FindGroups("20", "1e-6"))
+        assert [profile.n for profile in found.values()] == [60]
+
+
+def test_times_of_pandas_in_any_zone_are_taken_in_utc() -> None:
+    times = pd.to_datetime(["2026-12-28 20:00", "2026-12-28 12:00"]).tz_localize("America/New_York")
+    frame = pd.DataFrame({"label": ["a", "b"], "seen": times})
+    for kind in ("datetime64[us, America/New_York]", "datetime64[ns, UTC]", "timestamp[us, tz=Asia/Tokyo][pyarrow]"):
+        held = frame.astype({"seen": kind})
+        read = read_groups(held, label="label", by="day(seen)", groups=["2026-12-28", "2026-12-29"])
+        assert [profile.n for profile in read.values()] == [1, 1]
+        with pytest.raises(UsageError, match=r"'seen' holds times: group by day\(seen\)"):
+            read_groups(held, label="label", by="seen", groups=["2026-12-28"])

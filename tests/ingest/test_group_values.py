@@ -113,7 +113,9 @@ def test_objects_of_pandas_are_named_by_their_values() -> None:
         ([[1]], 1, "Groups are made of text, whole numbers, truth values and dates"),
         ([b"a"], b"a", "Groups are made of text"),
         ([{"a": 1}], 1, "Groups are made of text"),
-        (["x"], None, "a missing value, which makes a group only with keep_null"),
+        ([7], "1_0", "which holds numbers"),
+        ([7], "١", "which holds numbers"),
+        (["x"], None, "a missing value in row 1, which makes a group only with keep_null"),
         (["x"], float("nan"), "a missing value"),
     ],
 )
@@ -229,3 +231,43 @@ def test_the_operator_is_told_if_no_item_is_in_any_group() -> None:
     told.clear()
     read_groups(frame, label="label", by="seen", groups=["22.11.2026"], notify=told.append)
     assert not told
+
+
+def test_names_that_people_write_are_names_of_groups() -> None:
+    named = ["می\u200cخواهم", "東京\u3000都", "Côte\u00a0d’Azur", "👩\u200d🚀"]
+    frame = pl.DataFrame({"label": ["a"] * 240, "g": named * 60})
+    assert sizes(frame, named) == dict.fromkeys(sorted(named), 60)
+    found = read_groups(frame, label="label", by="g", groups=FindGroups("20", "1e-6"))
+    assert sorted(name for (name,) in found) == sorted(named)
+    for told in ("a\nb", "a\u2028b", "a\u202eb", "\x7f"):
+        with pytest.raises(UsageError, match="has a name with line feeds or other control characters"):
+            sizes(frame, [told])
+        with pytest.raises(UsageError, match="must be a name for the group of all others"):
+            read_groups(frame, label="label", by="g", groups=["x"], other=told)
+
+
+def test_a_collation_does_not_make_one_group_of_two(tmp_path: Path) -> None:
+    with duckdb.connect(f"{tmp_path}/a.db") as made:
+        made.execute("CREATE TABLE e (label VARCHAR COLLATE NOCASE, g VARCHAR COLLATE NOCASE)")
+        made.execute("INSERT INTO e VALUES ('a', 'DE'), ('A', 'DE'), ('a', 'de'), ('b', 'FR')")
+        assert sizes(made.table("e"), ["DE"]) == {"DE": 2}
+    given: dict[str, Any] = {"label": "label", "by": "g", "table": "e"}
+    read = read_groups(f"duckdb:///{tmp_path}/a.db", groups=["DE", "FR"], other="rest", **given)
+    assert {name: profile.counts.tolist() for (name,), profile in read.items()} == {"DE": [1], "FR": [1], "rest": [1]}
+    assert read[("DE",)].num_labels == 2
+
+
+def test_many_groups_fit_on_a_command_line() -> None:
+    frame = pl.DataFrame({"label": ["a"], "g": ["g007"]})
+    read = read_groups(frame, label="label", by="g", groups=",".join(f"g{at:03}" for at in range(1000)))
+    assert len(read) == 1000
+    assert read["g007"].n == 1
+
+
+def test_others_are_not_counted_in_the_total_of_a_listed_name() -> None:
+    frame = pl.DataFrame({"label": ["a", "b"], "state": ["rest", "CA"], "county": ["x", "y"]})
+    given: dict[str, Any] = {"label": "label", "by": ["state", "county"], "groups": [("rest", "x")], "other": "rest"}
+    assert len(read_groups(frame, **given)) == 2
+    for levels in ("nested", "crossing"):
+        with pytest.raises(UsageError, match="would be counted in the total of the listed groups"):
+            read_groups(frame, levels=levels, **given)

@@ -195,3 +195,11 @@ def test_columns_must_be_there_and_hold_dates(tmp_path: Path) -> None:
 def test_counts_that_cannot_be_are_refused(increments: Any, kind: type[Exception], told: str) -> None:
     with pytest.raises(kind, match=told):
         CumulativeCounts((1, 2), ("2026-11-01", "2026-11-02"), increments)
+
+
+def test_weeks_follow_each_other_where_their_numbers_get_longer() -> None:
+    weeks = ["1917-07-02", "1917-07-09", "1917-07-16", "1917-07-23"]
+    frame = pl.DataFrame({"label": ["a"] * 3, "seen": weeks[:3]})
+    for source in (frame, frame.to_pandas(), frame.to_arrow()):
+        read = read_cumulative(source, label="label", by="week(seen)", days=weeks, thresholds=[1, 2, 3])
+        assert read.k_plus.tolist() == [[1, 1, 1, 1], [0, 1, 1, 1], [0, 0, 1, 1]]

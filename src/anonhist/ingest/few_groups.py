@@ -14,8 +14,8 @@ def in_few_groups_of_users(rows: Any, most: int, key: str) -> Any:
 
     rows = add_hash(rows.with_columns(occurrence=nw.lit(0)), key, of=GROUP)
     # With their names, no two groups of a user are equal in this order, whatever their hashes are.
-    rows = rows.with_columns(nw.concat_str(nw.col(HASH), nw.col(GROUP)).alias(HASH))
-    rows = rows.with_columns(group_rank=nw.col(HASH).rank("dense").over("user"))
+    hashed = nw.concat_str(nw.col(HASH), nw.col(GROUP))
+    rows = rows.with_columns(group_rank=hashed.rank("dense").over("user"))
     names = [name for name in rows.collect_schema().names() if name not in ("occurrence", "group_rank", HASH)]
     return rows.filter(nw.col("group_rank") <= most).select(names)
 

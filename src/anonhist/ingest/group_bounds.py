@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from anonhist.errors import UsageError
-from anonhist.ingest.grouping import Grouping, parts_of
+from anonhist.ingest.grouping import Grouping, is_shown_as_written, parts_of
 from anonhist.ingest.random_order import random_key
 from anonhist.privacy import PrivacyUnit, parse_order_key, parse_whole_number
 
@@ -55,6 +55,8 @@ def unlisted_grouping(
     )
     if most_of_user is not None and most is None:
         raise UsageError("`max_groups_per_user` requires `user` and `max_per_user`.")
+    if other is not None and not (isinstance(other, str) and other.strip() and is_shown_as_written((other,))):
+        raise UsageError(f"`other` must be a name for the group of all others, in plain text, not {other!a:.80}.")
     return Grouping(parts, None, other, most_of_user, most_of_label)
 
 

@@ -70,7 +70,7 @@ def _names(parts: Sequence[Part], between: str = ", ") -> str:
 
 
 def _from_text(given: str, parts: Sequence[Part]) -> list[tuple[Any, ...]]:
-    if Path(given).is_file():
+    if _is_file(given):
         return _from_table(given, parts)
     if Path(given.removesuffix(".gz").removesuffix(".zst")).suffix in _ENDINGS and "," not in given:
         raise UsageError(f"There is no file {given!r:.80} that lists groups.")
@@ -92,6 +92,13 @@ def _from_text(given: str, parts: Sequence[Part]) -> list[tuple[Any, ...]]:
     if not 1 <= (last - first).days + 1 <= _MOST_DAYS:
         raise UsageError(f"{given!r} must be a range of 1 to {_MOST_DAYS:,} days, the first day first.")
     return [(name,) for name in (parts[0].period or Period.DAY).between(first, last)]
+
+
+def _is_file(given: str) -> bool:
+    try:
+        return Path(given).is_file()
+    except (OSError, ValueError):  # a list of names is too long for the name of a file
+        return False
 
 
 def _from_table(given: Any, parts: Sequence[Part]) -> list[tuple[Any, ...]]:

@@ -18,11 +18,12 @@ import numpy as np
 
 from anonhist.errors import UsageError
 from anonhist.ingest.naming import as_text, is_of_pandas
-from anonhist.ingest.period_keys import counts_days, period_key
+from anonhist.ingest.period_keys import counts_days, is_zoned_of_pandas, period_key
 from anonhist.ingest.periods import Period
 from anonhist.numeric.value_name import LARGEST_NAMED, is_missing, value_name
 
 _PART = re.compile(r"(day|week|month)\((.+)\)", re.DOTALL)
+_WHOLE = re.compile(r"[+-]?[0-9]+(?:\.0*)?(?:[eE][+-]?[0-9]+)?")
 _MOST_DIGITS = 40
 _TRUTH = {"true": "true", "false": "false"}
 
@@ -89,6 +90,12 @@ class Part:
             return ValueKind.NUMBERS
         if isinstance(kind, nw.Object) and is_of_pandas(table):
             return ValueKind.OBJECTS
+        is_time = isinstance(kind, nw.Datetime) or (is_of_pandas(table) and is_zoned_of_pandas(table, self.column))
+        if is_time:
+            raise UsageError(
+                f"The grouping column {self.column!r} holds times: group by day({self.column}), week({self.column}) or "
+                f"month({self.column}), or make text of it."
+            )
         for types, held in (
             (nw.Boolean, ValueKind.TRUTH),
             (nw.Date, ValueKind.DATES),
@@ -97,11 +104,6 @@ class Part:
         ):
             if isinstance(kind, types):
                 return held
-        if isinstance(kind, nw.Datetime):
-            raise UsageError(
-                f"The grouping column {self.column!r} holds times: group by day({self.column}), week({self.column}) or "
-                f"month({self.column}), or make text of it."
-            )
         raise UsageError(
             f"Groups are made of text, whole numbers, truth values and dates, and the grouping column {self.column!r} "
             "holds none of these: make text of it."
@@ -171,8 +173,12 @@ def _number_name(value: Any) -> str | None:
     """Return the name of a whole number; fractions are written in many ways."""
     if isinstance(value, bool | np.bool_):
         return None
+    written = value.strip() if isinstance(value, str) else str(value)
+    if isinstance(value, str) and not _WHOLE.fullmatch(written):
+        # Python reads more than people write: 1_0, or digits of other scripts.
+        return None
     try:
-        number = Decimal(value.strip() if isinstance(value, str) else str(value))
+        number = Decimal(written)
     except InvalidOperation:
         return None
     # No column holds longer ones.

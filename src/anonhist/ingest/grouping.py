@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
+from unicodedata import category
 
 from anonhist.errors import UsageError
 from anonhist.ingest.group_values import Part, ValueKind
@@ -24,6 +25,8 @@ GROUP = "group"
 DAY = "at_day"
 _SEPARATOR, _ESCAPE = "\x1f", "\x1b"
 _ESCAPED_SEPARATOR, _ESCAPED_ESCAPE, _MISSING = f"{_ESCAPE}1", f"{_ESCAPE}2", f"{_ESCAPE}0"
+_UNSHOWN = {"Cc", "Cs", "Zl", "Zp"}
+_TURNING = {*"\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"}
 # Between a group and a label; no group holds it, as it holds an escape that is none.
 _BEFORE_LABEL = f"{_ESCAPE}3"
 
@@ -78,6 +81,21 @@ class Grouping:
         if self.other_group in listed:
             raise UsageError("The group of all others has the name of a group that is listed: give it another name.")
         return replace(self, listed=listed)
+
+    def check_totals(self) -> None:
+        """Refuse a group of all others that would be part of a listed group's total.
+
+        Raises
+        ------
+        UsageError
+            If the first names of both are the same.
+        """
+        listed = {group[0] for group in self.listed or ()}
+        if len(self.parts) > 1 and self.other is not None and self.other in listed:
+            raise UsageError(
+                f"The group of all others, {self.other!r}, would be counted in the total of the listed groups of this "
+                "name: give it another name."
+            )
 
     def of_found(self, found: tuple[Group, ...]) -> Grouping:
         """Return the grouping into groups that were found; one that is named as all others is among these."""
@@ -138,14 +156,35 @@ def listed_groups(
         tuple(part.listed_name(value, kind) for value, part, kind in zip(row, parts, kinds, strict=True))
         for row in rows
     )
-    if not keep_null and any(name is None for group in named for name in group):
-        raise UsageError("`groups` lists a missing value, which makes a group only with `keep_null`.")
-    # Files hold these names, and terminals show them.
-    if not all(name is None or name.isprintable() for group in named for name in group):
-        raise UsageError("The names of groups must be printable text, without line feeds and other control characters.")
+    missing = next((row for row, group in enumerate(named, start=1) if None in group), None)
+    if not keep_null and missing is not None:
+        raise UsageError(
+            f"`groups` lists a missing value in row {missing:,}, which makes a group only with `keep_null`: leave the "
+            "row out if it is empty."
+        )
+    refused = next((group for group in named if not is_shown_as_written(group)), None)
+    if refused is not None:
+        raise UsageError(
+            f"The group {refused!a:.200} has a name with line feeds or other control characters: names of groups must "
+            "be plain text."
+        )
     if len(set(named)) < len(named):
         raise UsageError("`groups` lists a group twice; numbers, dates and texts that are written alike are the same.")
     return named
+
+
+def is_shown_as_written(group: Group) -> bool:
+    r"""Return whether files can hold the names of a group, and terminals show them as they are.
+
+    Control characters, line ends, halves of characters and marks that turn the direction of a whole line are refused;
+    spaces of all widths and the joiners of Persian words and of emoji are not.
+
+    Examples
+    --------
+    >>> is_shown_as_written(("می\u200cخواهم", "東京\u3000都", None)), is_shown_as_written(("a\nb",))
+    (True, False)
+    """
+    return not any(category(sign) in _UNSHOWN or sign in _TURNING for name in group if name for sign in name)
 
 
 def key_of(group: Group) -> str:

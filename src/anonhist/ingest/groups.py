@@ -18,7 +18,7 @@ from anonhist.ingest.group_lists import group_rows
 from anonhist.ingest.group_memory import check_memory
 from anonhist.ingest.group_profiles import group_profiles, labels_of_several
 from anonhist.ingest.group_units import group_units
-from anonhist.ingest.grouping import listed_groups, with_periods
+from anonhist.ingest.grouping import is_shown_as_written, listed_groups, with_periods
 from anonhist.ingest.query import Columns, check_users
 from anonhist.ingest.sources import as_path, open_source, plain_labels
 from anonhist.mechanisms.group_selection import FindGroups, GroupSelection
@@ -170,6 +170,8 @@ def read_groups(
         kinds = [part.kind_in(opened.table) for part in parts]
         if rows is not None:
             grouping = grouping.of_listed(listed_groups(rows, parts, kinds, keep_null=keep_null))
+            if asked is not None:
+                grouping.check_totals()
         events = with_periods(opened.table, parts)
         if finding is not None:
             grouping = grouping.of_found(_found(events, columns, finding.selection(protected), randomness))
@@ -239,7 +241,7 @@ def _found(
     """Return the groups that are found; from here on they are public."""
     units = group_units(table, columns)
     # Files hold these names, and terminals show them; whether one can be shown is a matter of the name alone.
-    named = {group: many for group, many in units.items() if all(each is None or each.isprintable() for each in group)}
+    named = {group: many for group, many in units.items() if is_shown_as_written(group)}
     kept = selection.select(np.array(list(named.values()), dtype=np.int64), source=randomness or SystemSource())
     found = tuple(group for group, is_kept in zip(named, kept.tolist(), strict=True) if is_kept)
     if not found and (columns.grouping is None or columns.grouping.other is None):

@@ -11,11 +11,12 @@ from typing import Any
 
 from anonhist.errors import UsageError
 from anonhist.ingest.naming import as_text, is_of_pandas, is_sqlite
-from anonhist.ingest.periods import DATE, Period, key_of_text, text_of
+from anonhist.ingest.periods import DATE, LAST_DAY, WEEK_DIGITS, Period, key_of_text, text_of
 
 _DAY = 24 * 60 * 60
 # Since 1 January of year 1.
 _DAYS_BEFORE_1970 = date(1970, 1, 1).toordinal() - 1
+_LENGTHS = {Period.DAY: len("YYYY-MM-DD"), Period.MONTH: len("YYYY-MM")}
 
 
 def in_utc(table: Any, columns: list[str]) -> Any:
@@ -23,6 +24,8 @@ def in_utc(table: Any, columns: list[str]) -> Any:
     import narwhals as nw
 
     kinds = table.collect_schema()
+    if is_of_pandas(table):
+        return _in_utc_of_pandas(table, columns)
     zoned = [name for name in columns if getattr(kinds.get(name), "time_zone", None) is not None]
     if not zoned or table.implementation.is_ibis():
         # Ibis has its connections in UTC.
@@ -35,6 +38,23 @@ def in_utc(table: Any, columns: list[str]) -> Any:
     quoted = ['"' + name.replace('"', '""') + '"' for name in zoned]
     replaced = ", ".join(f"make_timestamp(epoch_us({name})) AS {name}" for name in quoted)
     return nw.from_native(table.to_native().project(f"* REPLACE ({replaced})"))
+
+
+def _in_utc_of_pandas(table: Any, columns: list[str]) -> Any:
+    """Return a table of pandas with times in UTC; Narwhals does not know all of its types of times with a zone."""
+    import narwhals as nw
+
+    native = table.to_native()
+    zoned = [name for name in columns if name in native.columns and is_zoned_of_pandas(table, name)]
+    utc = {name: native[name].dt.tz_convert("UTC") for name in zoned}
+    return nw.from_native(native.assign(**utc)) if zoned else table
+
+
+def is_zoned_of_pandas(table: Any, column: str) -> bool:
+    """Return whether a column of pandas holds times with a zone."""
+    kind = table.to_native()[column].dtype
+    arrow = getattr(kind, "pyarrow_dtype", None)
+    return getattr(kind if arrow is None else arrow, "tz", None) is not None
 
 
 def with_weeks(table: Any, columns: dict[str, str]) -> Any:
@@ -58,17 +78,24 @@ def with_weeks(table: Any, columns: dict[str, str]) -> Any:
         native = table.with_columns(told.alias(name)).to_native()
         if table.implementation.is_duckdb():
             quoted = '"' + name.replace('"', '""') + '"'
-            week = f"date_diff('day', DATE '0001-01-01', CAST({quoted} AS DATE)) // 7"
-            table = nw.from_native(native.project(f"* REPLACE (CAST({week} AS VARCHAR) AS {quoted})"))
+            week = _week_in_sql(f"date_diff('day', DATE '0001-01-01', CAST({quoted} AS DATE))", "//", "VARCHAR")
+            table = nw.from_native(native.project(f"* REPLACE ({week} AS {quoted})"))
             continue
         if is_spark(table):
-            week = f"CAST(floor((unix_date(CAST({{}} AS DATE)) + {_DAYS_BEFORE_1970}) / 7) AS STRING)"
+            week = _week_in_sql(f"(unix_date(CAST({{}} AS DATE)) + {_DAYS_BEFORE_1970})", "div", "STRING")
             table = _replaced_in_spark(nw.from_native(native), {name: week})
             continue
         day = native[name].date() if native[name].type().is_timestamp() else native[name].cast("date")
-        number = (day.epoch_days() + _DAYS_BEFORE_1970) // 7
-        table = nw.from_native(native.mutate(**{name: number.cast("string")}))
+        number = day.epoch_days() + _DAYS_BEFORE_1970
+        week_of_ibis = (number // 7).cast("string").lpad(WEEK_DIGITS, "0")
+        table = nw.from_native(native.mutate(**{name: number.between(0, LAST_DAY).ifelse(week_of_ibis, None)}))
     return table
+
+
+def _week_in_sql(days: str, divided: str, text: str) -> str:
+    """Return the formula of a week's key, of a number of days since 1 January of year 1."""
+    week = f"lpad(CAST({days} {divided} 7 AS {text}), {WEEK_DIGITS}, '0')"
+    return f"CASE WHEN {days} BETWEEN 0 AND {LAST_DAY} THEN {week} END"
 
 
 def _with_weeks_of_sqlite(table: Any, name: str, column: str) -> Any:
@@ -134,20 +161,29 @@ def period_key(table: Any, column: str, period: Period) -> Any:
     is_date = _is_date(kind, f"{period.value}({column})")
     if is_of_pandas(table):
         return _of_pandas(table, column, period)
-    text = None if is_date else _valid(as_text(table, column))
-    if period is not Period.WEEK:
-        text = nw.col(column).dt.to_string("%Y-%m-%d") if text is None else text
-        return text.str.slice(0, 10 if period is Period.DAY else 7)
-    if text is None:
-        days = nw.col(column).dt
-        year, month, day = (part.cast(nw.Int64) for part in (days.year(), days.month(), days.day()))
-    else:
+    if not is_date:
+        text = _valid(as_text(table, column))
+        if period is not Period.WEEK:
+            return text.str.slice(0, _LENGTHS[period])
         number = text.str.slice(0, 10).str.replace_all("-", "", literal=True).cast(nw.Int64)
-        year, month, day = number // 10000, number // 100 % 100, number % 100
+        return _week(number // 10000, number // 100 % 100, number % 100)
+    days = nw.col(column).dt
+    year, month, day = (part.cast(nw.Int64) for part in (days.year(), days.month(), days.day()))
+    if period is Period.WEEK:
+        key = _week(year, month, day)
+    else:
+        key = days.to_string("%Y-%m-%d").str.slice(0, _LENGTHS[period])
+    return nw.when(year.is_between(1, date.max.year)).then(key)
+
+
+def _week(year: Any, month: Any, day: Any) -> Any:
+    """Return the key of a week, of whole numbers."""
+    import narwhals as nw
+
     # Years and months from March on, so that a leap day is the last of its year.
     years = year - 1 + (month + 9) // 12
     ordinal = day + (153 * ((month + 9) % 12) + 2) // 5 + 1461 * years // 4 - years // 100 + years // 400 - 306
-    return ((ordinal - 1) // 7).cast(nw.String)
+    return ((ordinal - 1) // 7).cast(nw.String).str.zfill(WEEK_DIGITS)
 
 
 def _valid(text: Any) -> Any:

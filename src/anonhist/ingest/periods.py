@@ -2,7 +2,9 @@
 
 Weeks are those of ISO 8601: from Monday to Sunday. They are named by their Monday, so their names are dates, sort by
 time, and need no year of their own at the turn of the year. Queries have the number of a week instead, since 1 January
-of year 1, a Monday.
+of year 1, a Monday, with zeros before it: texts of days, weeks and months all ascend as time does.
+
+Dates before year 1 and after 9999, which some engines hold, have no day, week or month.
 
 Times with a zone are taken in UTC: a Parquet file keeps no other zone, and engines show such times in the zone of the
 machine or the connection. Text is taken as written, if it begins with a date, else it has no day, week or month.
@@ -25,6 +27,9 @@ DATE = (
     f"^(?:{_YEAR}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12][0-9]|3[01])|(?:0[469]|11)-(?:0[1-9]|[12][0-9]|30)"
     f"|02-(?:0[1-9]|1[0-9]|2[0-8]))|{_LEAP}-02-29)"
 )
+# Days since 1 January of year 1 that have a week, and the digits of its number.
+LAST_DAY = date.max.toordinal() - 1
+WEEK_DIGITS = 6
 # In queries, before what is no week: the name of the group of all others.
 _NO_WEEK = "="
 
@@ -64,7 +69,9 @@ class Period(Enum):
             return name
         day = _day_of(name)
         # Another group may be called as a day that is no Monday.
-        return f"{_NO_WEEK}{name}" if day is None or self.name_of(day) != name else str((day.toordinal() - 1) // 7)
+        if day is None or self.name_of(day) != name:
+            return f"{_NO_WEEK}{name}"
+        return f"{(day.toordinal() - 1) // 7:0{WEEK_DIGITS}}"
 
     def name_at(self, key: str) -> str:
         """Return the name in the place of which queries have this."""

@@ -114,7 +114,8 @@ def open_source(
     else:
         reading = {"format": format, "delimiter": delimiter, "header": header, "keys": keys}
         opening = _file(source, reading, twice=twice, follow=follow, spilling=spilling, what=what)
-    with opening as table_of_source, follow:
+    with opening as opened, follow:
+        table_of_source = _without_collations(opened)
         names = table_of_source.collect_schema().names()
         yield Opened(table_of_source, Header(names, names_are_a_line(source, format=format, header=header)))
 
@@ -207,6 +208,22 @@ def _memory(source: Any, spilling: Spilling) -> Iterator[Any]:
             return
         frame = nw.from_native(source, allow_series=True)
         yield frame.alias("label").to_frame() if isinstance(frame, nw.Series) else frame
+
+
+def _without_collations(table: Any) -> Any:
+    """Return a table of DuckDB whose texts are equal only if they are the same, whatever its columns were made for.
+
+    Under some collations "de" and "DE" are equal: one row could then give the labels of others another name.
+    """
+    import narwhals as nw
+
+    if not table.implementation.is_duckdb():
+        return table
+    native = table.to_native()
+    texts = [name for name, kind in zip(native.columns, native.types, strict=True) if str(kind) == "VARCHAR"]
+    quoted = ['"' + name.replace('"', '""') + '"' for name in texts]
+    replaced = ", ".join(f'{name} COLLATE "binary" AS {name}' for name in quoted)
+    return nw.from_native(native.project(f"* REPLACE ({replaced})")) if texts else table
 
 
 def _arrow_table(source: Any) -> Any:
