@@ -16,7 +16,6 @@ from anonhist.privacy import (
     Guarantee,
     NeighboringRelation,
     PrivacyUnit,
-    parse_simulations,
     parse_whole_number,
     short_decimal,
 )
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from anonhist.accounting import Ledger
     from anonhist.releases import Release
     from anonhist.sketches.decoding.decoder import Decoder, DecoderName
 
@@ -434,8 +434,19 @@ class Sketch(Shown, Saved):
         gamma, entropy = self.noise[0].gamma, source or SystemSource()
         self.counters, self.clipped = unfold(self.counters, self.clipped, gamma, source=entropy), None
 
-    def reconstruct(self, decoder: DecoderName | Decoder | None = None, *, simulations: int | None = None) -> Release:
+    def reconstruct(
+        self,
+        decoder: DecoderName | Decoder | None = None,
+        *,
+        simulations: int | None = None,
+        ledger: Ledger | str | None = None,
+        dataset: str | None = None,
+        purpose: str | None = None,
+    ) -> Release:
         """Return the profile of the counted labels, as a release: post-processing, which can be repeated.
+
+        A ledger is charged what the sketch promises, and no more for the same state again. For the sum of sketches,
+        what was charged for them before is taken off.
 
         Parameters
         ----------
@@ -444,17 +455,29 @@ class Sketch(Shown, Saved):
             ``"three-tap"``, ``"wu-pagh"`` or ``"fourier"``; by default the best that is known for this kind of sketch.
         simulations
             How often it is run again for the expected error: :attr:`~anonhist.releases.Release.simulations`.
+        ledger, dataset, purpose
+            The ledger to charge before the profile is read, as for :func:`~anonhist.mechanisms.release`.
 
         Raises
         ------
         UsageError
-            If the sketch is clipped, shares of its noise are missing, or no decoder has that name.
-        """
-        from anonhist.sketches.sketch_mechanism import reconstruct
+            If the sketch is clipped, shares of its noise are missing, or no decoder has that name; or, with a ledger,
+            if the sketch or a part of it was read in another state, or too little is left (``BudgetError``).
 
-        runs = None if simulations is None else parse_simulations(simulations)
-        self._check_unclipped("read")
-        return reconstruct(self, decoder, runs)
+        Examples
+        --------
+        >>> from anonhist.sketches import HashedSketch
+        >>> sketch = HashedSketch(buckets=1000, epsilon=2, key=b"week 47")
+        >>> sketch.update(["pets", "cats", "pets"] * 100)
+        >>> sketch.reconstruct().guarantee.epsilon
+        Fraction(2, 1)
+        """
+        from anonhist.accounting.recording import account_of
+        from anonhist.sketches.reading import prepare_reading, reconstruct
+
+        return reconstruct(
+            prepare_reading(self, decoder, simulations=simulations), account_of(ledger, dataset, purpose)
+        )
 
     def __eq__(self, other: object) -> bool:
         """Whether all parts are equal."""
