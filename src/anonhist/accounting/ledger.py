@@ -6,18 +6,17 @@ from typing import TYPE_CHECKING, Self
 
 from anonhist.accounting.address import storage_at
 from anonhist.accounting.balance import Balance, balance_of
-from anonhist.accounting.budget import DEFAULT_DELTA, NOTHING, Budget, Cost
+from anonhist.accounting.budget import DEFAULT_DELTA, NOTHING, Budget, Cost, exceeded
 from anonhist.accounting.charge import Charge, Receipt, parse_digest, parse_line, who
 from anonhist.accounting.entry import Charged, Completed, Created, Entry, Event, Voided, chained, now
 from anonhist.accounting.reading import EarlierReading, further_cost
 from anonhist.accounting.storage import Row
 from anonhist.errors import BudgetError, DataError, UsageError
-from anonhist.privacy import EpsilonLike, NeighboringRelation, short_decimal
+from anonhist.privacy import EpsilonLike, NeighboringRelation
 from anonhist.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from fractions import Fraction
     from types import TracebackType
 
     from anonhist.accounting.storage import Storage, Transaction
@@ -135,7 +134,7 @@ class Ledger:
                 cost = further_cost(asked.reading, cost, _readings(ours, asked.dataset))
             total = spent.plus(cost)
             if total.epsilon > budget.epsilon or total.delta > budget.delta:
-                raise BudgetError(_exceeded(budget, budget.limit.minus(spent), cost))
+                raise BudgetError(exceeded(budget, budget.limit.minus(spent), cost))
             row = _append(ours, Charged(asked, cost))
             ours.set_account(asked.dataset, created, total)
             return Receipt(ours.ledger_id(), row.number, row.digest)
@@ -282,22 +281,3 @@ def _readings(state: Transaction, dataset: str) -> Iterator[EarlierReading]:
 def _digest(state: Transaction, number: int) -> str:
     row = state.row(number)
     return "" if row is None else row.digest
-
-
-def _exceeded(budget: Budget, left: Cost, cost: Cost) -> str:
-    """Say what is left of a budget, which is public here."""
-    if cost.epsilon > left.epsilon:
-        return (
-            f"The release would cost ε = {short_decimal(cost.epsilon)}, and of the budget of {budget.dataset!r}, "
-            f"{short_decimal(budget.epsilon)}, {_left(left.epsilon)} is left: nothing was released; use a smaller "
-            "`epsilon`."
-        )
-    return (
-        f"The release would cost δ = {float(cost.delta):.3g}, and of the budget of {budget.dataset!r}, "
-        f"{float(budget.delta):.3g}, {float(left.delta):.3g} is left: nothing was released; use a mechanism with a "
-        "smaller δ."
-    )
-
-
-def _left(amount: Fraction) -> str:
-    return short_decimal(amount) if amount else "nothing"

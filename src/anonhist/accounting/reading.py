@@ -105,7 +105,7 @@ def further_cost(asked: Reading, cost: Cost, earlier: Iterable[EarlierReading]) 
     """Return what a read-out costs after others of the same noise, or refuse it.
 
     All read-outs of its parts together cost what the guarantee of the largest says, if nothing was counted in between,
-    or new noise covers it (docs/proofs/sketches.md, section 4). So what was paid for its parts is taken off.
+    or new noise covers it (docs/proofs/sketches.md, section 9). So what was paid for its parts is taken off.
 
     Parameters
     ----------

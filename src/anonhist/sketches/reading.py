@@ -6,12 +6,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from anonhist.accounting.reading import NoisePart, Reading
-from anonhist.accounting.recording import Price, recording
+from anonhist.accounting.recording import Price, account_of, recording
 from anonhist.errors import UsageError
 from anonhist.privacy import parse_simulations
 from anonhist.releases import Release
 from anonhist.releases.content import content_digest
 from anonhist.sketches.addresses import HashedAddresses
+from anonhist.sketches.changes import check_unclipped
 from anonhist.sketches.decoding.decoder import Counters, CounterSetting, Decoder, DecoderName
 from anonhist.sketches.decoding.names import DECODERS, OF_SHARED_COUNTERS, default_decoder
 from anonhist.sketches.fingerprint import fingerprint
@@ -19,7 +20,7 @@ from anonhist.sketches.promise import shared_noise
 from anonhist.sketches.sketch_mechanism import SketchMechanism
 
 if TYPE_CHECKING:
-    from anonhist.accounting.recording import Account
+    from anonhist.accounting import Ledger
     from anonhist.sketches.sketch import Sketch
 
 _SHARED = "Labels that share counters were separated by the distribution of their sums"
@@ -94,8 +95,7 @@ def prepare_reading(
     """
     runs = None if simulations is None else parse_simulations(simulations)
     with sketch.turn:
-        if sketch.clipped is not None:
-            raise UsageError("A clipped sketch cannot be read before it is unfolded.")
+        check_unclipped(sketch, "read")
         # Shares of noise that do not yet add up promise nothing: asking for the guarantee refuses them.
         noise, distribution, guarantee = sketch.noise, sketch.noise_distribution, sketch.guarantee
         counters, state = Counters.of(sketch.counters), fingerprint(sketch.counters)
@@ -121,9 +121,18 @@ def prepare_reading(
     )
 
 
-def reconstruct(prepared: PreparedReading, account: Account | None) -> Release:
+def reconstruct(
+    sketch: Sketch,
+    decoder: DecoderName | Decoder | None,
+    simulations: int | None,
+    *,
+    ledger: Ledger | str | None,
+    dataset: str | None,
+    purpose: str | None,
+) -> Release:
     """Charge a read-out, and make it; see :meth:`Sketch.reconstruct`."""
-    with recording(account, prepared.price) as recorded:
+    prepared = prepare_reading(sketch, decoder, simulations=simulations)
+    with recording(account_of(ledger, dataset, purpose), prepared.price) as recorded:
         # The ledger knows a fingerprint of the state from here on.
         recorded.keep()
         released = replace(prepared.release(), receipt=recorded.receipt)

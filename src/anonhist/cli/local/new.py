@@ -127,7 +127,7 @@ def new(
         needed = [_EITHER.get(name, option_word(name)) for name in needed_names(mechanism) if name not in given]
         raise UsageError(f"{mechanism} also requires {' and '.join(needed)}.") from None
     with account.charged(lambda: price_of(survey)) as recorded:
-        declared = replace(survey, receipt=recorded.receipt)
+        declared = survey if recorded.receipt is None else replace(survey, receipt=recorded.receipt)
         complete = partial(recorded.complete, partial(survey_digest, declared))
         if target == STDOUT:
             written = survey_text(declared)
