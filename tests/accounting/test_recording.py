@@ -9,12 +9,13 @@ from typing import Any
 import pytest
 
 import anonhist as ah
-from anonhist.accounting import Ledger, Released, verify
+from anonhist.accounting import Ledger, Receipt, Released, verify
 from anonhist.accounting.entry import Charged, Completed, Voided
 from anonhist.accounting.recording import Price, account_of, recording
 from anonhist.errors import BudgetError, DataError, UsageError
 from anonhist.formats.claims import claim_of
 from anonhist.graphs import EdgePrivacy, NodePrivacy, as_graph, private_edge_count
+from anonhist.local.surveys.declaration import survey_digest
 from anonhist.mechanisms import FrobeniusMechanism
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import BoundedUsers
@@ -150,6 +151,19 @@ def test_surveys_are_charged_as_declared(survey: ah.local.Survey, cost: str, tmp
     assert ah.local.declare(survey) is survey
     with pytest.raises(UsageError, match="Only surveys"):
         ah.local.declare("survey")  # type: ignore[type-var]
+
+
+def test_every_change_of_what_a_survey_says_changes_its_digest() -> None:
+    survey = ah.local.SubsetSelection(alphabet=9, epsilon=1)
+    changed = (
+        replace(survey, epsilon=2),
+        replace(survey, title="Pets"),
+        replace(survey, alphabet=8),
+        replace(survey, receipt=Receipt("0" * 32, 3, "f" * 64)),
+        ah.local.KRR(alphabet=9, epsilon=1),
+        ah.local.OptimizedUnary(alphabet=9, epsilon=1),
+    )
+    assert len({survey_digest(each) for each in (survey, *changed)}) == 7
 
 
 # Functions and methods that draw noise, and are charged elsewhere or not at all.
