@@ -1,5 +1,6 @@
 """A release and its charge: charged first, voided only if nothing was read, completed with its content."""
 
+import inspect
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -8,13 +9,15 @@ from typing import Any
 import pytest
 
 import anonhist as ah
-from anonhist.accounting import Ledger, Released, verify
+from anonhist.accounting import Ledger, Receipt, Released, verify
 from anonhist.accounting.entry import Charged, Completed, Voided
 from anonhist.accounting.recording import Price, account_of, recording
 from anonhist.errors import BudgetError, DataError, UsageError
-from anonhist.graphs import EdgePrivacy, NodePrivacy, as_graph
+from anonhist.formats.claims import claim_of
+from anonhist.graphs import EdgePrivacy, NodePrivacy, as_graph, private_edge_count
+from anonhist.local.surveys.declaration import survey_digest
 from anonhist.mechanisms import FrobeniusMechanism
-from anonhist.privacy import PrivacyUnit
+from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import BoundedUsers
 from anonhist.releases.content import content_digest
 from anonhist_testing.cases import each_of
@@ -94,6 +97,107 @@ def test_degrees_are_charged(privacy: Any, options: dict[str, Any], tmp_path: Pa
         )
         assert states(ledger, "friends") == ["released"]
         assert ledger.balance("friends").spent == (release.guarantee.epsilon, release.guarantee.delta)
+
+
+def test_the_number_of_edges_is_charged(tmp_path: Path) -> None:
+    graph = as_graph([(node, (node + 1) % 11) for node in range(11)])
+    with Ledger(f"{tmp_path}/budget.db") as ledger:
+        ledger.create("friends", "node", epsilon=2)
+        charged = {"ledger": ledger, "dataset": "friends"}
+        estimate = private_edge_count(graph, epsilon=1, max_degree=2, **charged)  # type: ignore[arg-type]
+        assert estimate.guarantee is not None
+        assert (states(ledger, "friends"), ledger.balance("friends").spent.epsilon) == (["released"], 1)
+        with pytest.raises(BudgetError):
+            private_edge_count(graph, epsilon=2, max_degree=2, **charged)  # type: ignore[arg-type]
+        with pytest.raises(UsageError):
+            private_edge_count(graph, epsilon=1, max_degree=0, **charged)  # type: ignore[arg-type]
+        assert states(ledger, "friends") == ["released"]
+
+
+@each_of(
+    ("survey", "cost"),
+    [
+        (ah.local.KRR(alphabet=4, epsilon="0.5", title="Pets"), "1/2"),
+        (ah.local.HeavyHitters(epsilon=1, max_bytes=3), "1"),
+        (ah.local.RAPPOR(buckets=32, cohorts=2, hashes=1, f="1/2", p="1/2", q="3/4"), "1098612289/500000000"),
+    ],
+)
+def test_surveys_are_charged_as_declared(survey: ah.local.Survey, cost: str, tmp_path: Path) -> None:
+    with Ledger(f"{tmp_path}/budget.db") as ledger:
+        ledger.create("members", "user", epsilon=5, relation=NeighboringRelation.SUBSTITUTE)
+        ledger.create("buyers", "user", epsilon=5)
+        declared = ah.local.declare(survey, ledger=ledger, dataset="members", purpose="pets")
+        assert (type(declared), declared.digest, declared) == (type(survey), survey.digest, survey)
+        assert str(ledger.balance("members").spent.epsilon) == cost == str(survey.guarantee.epsilon)
+        ah.write(declared, tmp_path / "survey.json")
+        read = ah.read(tmp_path / "survey.json")
+        assert isinstance(read, ah.local.Survey)
+        assert (read, read.receipt) == (survey, declared.receipt)
+        assert read.receipt is not None
+        claim = claim_of(tmp_path / "survey.json")
+        assert verify(ledger, [claim], dataset="members").problems == ()
+        # Asked in a second survey, the same people lose twice as much; reports of both are alike.
+        again = ah.local.declare(declared, ledger=ledger, dataset="members")
+        assert ledger.balance("members").spent.epsilon == 2 * survey.guarantee.epsilon
+        assert again.tally(declared.randomize([])).users == 0
+        moved = replace(survey, title="Cars", receipt=declared.receipt)
+        ah.write(moved, tmp_path / "moved.json")
+        (problem,) = verify(ledger, [claim_of(tmp_path / "moved.json")]).problems
+        assert "its content was changed" in problem
+        # A survey does not hide who takes part.
+        with pytest.raises(UsageError, match="is for users added or removed"):
+            ah.local.declare(survey, ledger=ledger, dataset="buyers")
+        assert len(ledger.entries()) == 6
+    assert ah.local.declare(survey) is survey
+    with pytest.raises(UsageError, match="Only surveys"):
+        ah.local.declare("survey")  # type: ignore[type-var]
+
+
+def test_every_change_of_what_a_survey_says_changes_its_digest() -> None:
+    survey = ah.local.SubsetSelection(alphabet=9, epsilon=1)
+    changed = (
+        replace(survey, epsilon=2),
+        replace(survey, title="Pets"),
+        replace(survey, alphabet=8),
+        replace(survey, receipt=Receipt("0" * 32, 3, "f" * 64)),
+        ah.local.KRR(alphabet=9, epsilon=1),
+        ah.local.OptimizedUnary(alphabet=9, epsilon=1),
+    )
+    assert len({survey_digest(each) for each in (survey, *changed)}) == 7
+
+
+# Functions and methods that draw noise, and are charged elsewhere or not at all.
+UNCHARGED = {
+    # Which items are kept is random, but not private.
+    *("read_degrees", "read_edges", "read_groups", "read_profile", "read_cumulative", "read_cumulative_groups"),
+    *("as_graph", "update_sketch"),
+    # Mechanisms, and steps of them: who calls them keeps account.
+    *(".release", ".release_each", ".draw", ".degrees"),
+    # A sketch is charged when it is read, a survey when it is declared.
+    *(".__init__", ".unfold", ".randomize", ".randomize_again", ".remember", ".draw_words"),
+    # Exact: the source picks which items of a user count.
+    "compare",
+}
+
+
+def public_functions() -> Iterator[tuple[str, set[str]]]:
+    """Yield the name and the parameters of each public function and method."""
+    for module in (ah, ah.private, ah.windows, ah.sketches, ah.local, ah.graphs, ah.mechanisms):
+        for name in module.__all__:
+            value = getattr(module, name)
+            members = inspect.getmembers(value, inspect.isfunction) if inspect.isclass(value) else [(name, value)]
+            for own, each in members:
+                if inspect.isfunction(each) and (own == "__init__" or not own.startswith("_")):
+                    yield f"{'.' if inspect.isclass(value) else ''}{own}", set(inspect.signature(each).parameters)
+
+
+def test_every_function_that_draws_noise_takes_a_ledger() -> None:
+    found = list(public_functions())
+    drawing = {name for name, parameters in found if "source" in parameters}
+    charged = {name for name, parameters in found if {"ledger", "dataset", "purpose"} <= parameters}
+    assert drawing - charged == UNCHARGED
+    assert charged - drawing == {".reconstruct", "declare"}
+    assert len(charged & drawing) == 13
 
 
 @each_of("name", [name for name in ah.private.__all__ if name != "support_coverage"])

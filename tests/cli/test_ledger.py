@@ -8,10 +8,14 @@ import pytest
 
 import anonhist as ah
 from anonhist.accounting import Ledger
+from anonhist.cli.commands import anonhist
+from anonhist.cli.hints import commands_of, options_of
 from anonhist_testing.cases import each_of
 
 Cli = Callable[..., CompletedProcess[str]]
 CHARGED = ("--ledger", "budget.db", "--dataset", "animals")
+SURVEY = ("local", "new", "--mechanism", "k-rr", "--alphabet", "words.txt", "--epsilon", "0.5")
+PROFILE = ("sketch", "profile", "day.sketch", "--decoder", "three-tap", "--simulations", "2")
 
 
 @pytest.fixture
@@ -22,6 +26,13 @@ def events(cli: Cli, folder: Path) -> tuple[str, ...]:
     )
     (folder / "bad.csv").write_text("label,count\na,-3\n")
     (folder / "edges.txt").write_text("a b\nb c\n")
+    sketch = ah.sketches.HashedSketch(buckets=64, epsilon=2, key=b"k")
+    ah.write(sketch, folder / "day.sketch")
+    ah.write(ah.sketches.HashedSketch(buckets=8, epsilon=30, key=b"k"), folder / "dear.sketch")
+    share = ah.sketches.NoiseShare(honest=2, session="week")
+    alone = ah.sketches.HashedSketch(buckets=8, epsilon=1, key=b"k", noise_share=share)
+    ah.write(alone, folder / "share.sketch")
+    (folder / "words.txt").write_text("newt\nzebra\n")
     return ("release", "events.csv", "--simulations", "2")
 
 
@@ -107,6 +118,95 @@ def test_private_estimates_are_charged_and_others_are_not(
     assert "--dataset is missing" in unnamed.stderr
     assert cli("estimate", "entropy", "events.csv", "--epsilon", "0.5", "--dataset", "animals").returncode == 0
     assert states() == ["released"] * 2
+
+
+def test_a_sketch_is_charged_when_a_state_is_first_read(events: tuple[str, ...], cli: Cli) -> None:
+    del events
+    assert cli("sketch", "new", "--like", "day.sketch", "-o", "day2.sketch").returncode == 0
+    assert cli("sketch", "update", "day2.sketch", "events.csv").returncode == 0
+    for name in ("one.json", "two.parquet"):
+        done = cli(*PROFILE, *CHARGED, "--purpose", "press 2026", "-o", name)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert "of budget.db, charged to 'animals'.\nWrote " in done.stdout
+    assert cli("sketch", "merge", "day.sketch", "day2.sketch", "-o", "both.sketch").returncode == 0
+    assert cli("sketch", "profile", "both.sketch", *PROFILE[3:], *CHARGED, "-o", "three.json").returncode == 0
+    with Ledger("budget.db") as ledger:
+        items = ledger.balance("animals").items
+    # An item is in one of the two sketches, and what that costs is paid.
+    assert [(str(each.cost.epsilon), each.state) for each in items] == [(cost, "released") for cost in "200"]
+    assert items[0].charged.charge.purpose == "press 2026"
+    assert "hashed-sketch" in cli("budget", "show", "animals", "--ledger", "budget.db").stdout
+    verified = cli("budget", "verify", "animals", "one.json", "two.parquet", "three.json", "--ledger", "budget.db")
+    assert verified.stdout.endswith("3 files match.\n")
+    cli("sketch", "update", "day.sketch", "events.csv")
+    refused = cli(*PROFILE, *CHARGED, "-o", "four.json")
+    assert refused.returncode == 2
+    assert "read before in another state (entry 6 of the ledger)" in refused.stderr
+    assert not Path("four.json").exists()
+    # Without a ledger, nobody knows of it.
+    assert "Ledger: none, nothing was recorded (--ledger)." in cli(*PROFILE, "-o", "four.json").stdout
+
+
+def test_a_sketch_itself_is_not_verified(events: tuple[str, ...], cli: Cli) -> None:
+    del events
+    refused = cli("budget", "verify", "animals", "day.sketch", "--ledger", "budget.db")
+    assert (refused.returncode, "not a release or a survey" in refused.stderr) == (3, True)
+
+
+def test_a_survey_is_charged_when_it_is_declared(events: tuple[str, ...], cli: Cli, folder: Path) -> None:
+    del events
+    create = ("budget", "create", "members", "--epsilon", "1", "--unit", "user", "--ledger", "budget.db")
+    assert cli(*create, "--relation", "substitute").returncode == 0
+    to_members = (*CHARGED[:2], "--dataset", "members")
+    done = cli(*SURVEY, *to_members, "--purpose", "pets", "-o", "one.json")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.endswith("Ledger: entry 3 of budget.db, charged to 'members'.\nWrote one.json.\n")
+    piped = cli(*SURVEY, "--title", "Cars", *to_members, "-o", "-")
+    (folder / "two.json").write_text(piped.stdout)
+    # What devices and servers do costs no more, and works with such files.
+    (folder / "pets.csv").write_text("pet\nnewt\nzebra\n")
+    assert cli("local", "randomize", "one.json", "pets.csv", "-o", "reports.parquet").returncode == 0
+    assert cli("local", "tally", "one.json", "reports.parquet", "-o", "tally.json").returncode == 0
+    assert cli("local", "estimate", "one.json", "tally.json").returncode == 0
+    verified = cli("budget", "verify", "members", "one.json", "two.json", "--ledger", "budget.db")
+    assert verified.stdout == "members: the chain of 6 entries is whole. 2 files match.\n"
+    exceeded = cli(*SURVEY, *to_members, "-o", "three.json")
+    assert (exceeded.returncode, "nothing is left" in exceeded.stderr) == (2, True)
+    assert not (folder / "three.json").exists()
+    assert states("members") == ["released"] * 2
+
+
+@each_of("arguments", [PROFILE, SURVEY])
+def test_a_ledger_for_all_releases_asks_for_the_data_set(
+    arguments: tuple[str, ...], events: tuple[str, ...], cli: Cli, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    del events
+    monkeypatch.setenv("ANONHIST_LEDGER", "budget.db")
+    refused = cli(*arguments, "-o", "out.json")
+    assert (refused.returncode, "--dataset is missing" in refused.stderr) == (2, True)
+    assert not (folder / "out.json").exists()
+
+
+# Commands that take an epsilon, or the data, and are charged nowhere.
+UNCHARGED = {
+    "budget create": "it says what may be spent",
+    "compare": "it simulates",
+    "plan": "it simulates",
+    "local recommend": "it predicts",
+    "sketch recommend": "it simulates",
+    "sketch new": "a sketch is charged when it is read",
+    "sketch update": "a sketch is charged when it is read",
+    "local randomize": "a survey is charged when it is declared",
+    "curve": "it is not private, or of a release",
+}
+
+
+def test_every_private_command_takes_a_ledger() -> None:
+    found = {path: options_of(command) for path, command in commands_of(anonhist)}
+    charged = {path for path, options in found.items() if {"--ledger", "--dataset", "--purpose"} <= options.keys()}
+    asked = {path for path, options in found.items() if "--epsilon" in options or "--label" in options}
+    assert asked - charged == UNCHARGED.keys()
+    assert charged - asked == {"sketch profile"}
 
 
 def test_several_files_are_verified_and_edits_found(events: tuple[str, ...], cli: Cli, folder: Path) -> None:
@@ -195,6 +295,16 @@ def test_an_old_backup_is_found_out(events: tuple[str, ...], cli: Cli, folder: P
             "The data exceed",
             ["charged, file unknown"],
         ),
+        (PROFILE + CHARGED[:2], 2, "--dataset is missing", []),
+        (PROFILE + CHARGED[2:], 2, "there is none: give --ledger", []),
+        ((*PROFILE, *CHARGED[:2], "--dataset", "plants"), 2, "has no data set 'plants'", []),
+        (("sketch", "profile", "users.sketch", *CHARGED), 3, "There is no file", []),
+        (("sketch", "profile", "dear.sketch", *CHARGED), 2, "The release would cost ε = 30", []),
+        (("sketch", "profile", "share.sketch", *CHARGED), 2, "This sketch is not private", []),
+        (SURVEY + CHARGED[:2], 2, "--dataset is missing", []),
+        (SURVEY + CHARGED[2:], 2, "there is none: give --ledger", []),
+        ((*SURVEY, *CHARGED[:2], "--dataset", "plants"), 2, "has no data set 'plants'", []),
+        ((*SURVEY, *CHARGED), 2, "The budget of 'animals' is for items added or removed", []),
         (
             ("degrees", "edges.txt", "--unit", "edge", "--epsilon", "1", *CHARGED),
             2,

@@ -69,6 +69,7 @@ def test_a_survey_is_made_and_says_what_it_promises(files: Path, cli: Cli) -> No
         "Protection: strong: someone at 50:50 can become at most 62.3 % sure.",
         f"Caution: {survey.forged_weight}.",
         "Report: 1 byte per person.",
+        "Ledger: none, nothing was recorded (--ledger).",
         "Wrote survey.json.",
     ]
 

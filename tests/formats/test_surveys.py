@@ -8,8 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from anonhist import version
+from anonhist.accounting import Receipt
 from anonhist.errors import DataError, UsageError
-from anonhist.formats.surveys import read_survey, survey_document
+from anonhist.formats.surveys import read_survey, survey_document, survey_text
 from anonhist.formats.writing import write
 from anonhist.local import KRAPPOR, KRR, Alphabet, OptimizedUnary, SubsetSelection, Survey, WarnerRR
 from anonhist_testing.cases import each_of
@@ -22,12 +24,15 @@ SURVEYS: dict[str, Survey] = {
     "optimized-unary": OptimizedUnary(alphabet=["x", "y"], epsilon=1),
     "subset-selection": SubsetSelection(alphabet=2**20, epsilon=8, subset_size=3),
 }
+RECEIPT = Receipt("0" * 32, 3, "f" * 64)
 ABSENT = object()
 # Where, what is put there, and what the refusal says. The good document is SURVEYS["k-rr"].
 BAD = [
     ("format", "anonhist.release", "format"),
     ("format", ABSENT, "format"),
-    ("version", 2, "version"),
+    ("version", 2, "exactly the fields"),
+    ("version", 3, "its version is not from 1 to 2"),
+    ("receipt", {"ledger": "0" * 32, "entry": 3, "head": "f" * 64}, "exactly the fields"),
     ("version", True, "version"),
     ("version", 1.0, "version"),
     ("version", ABSENT, "version"),
@@ -85,6 +90,25 @@ def test_a_survey_is_read_as_it_was_written(tmp_path: Path, name: str) -> None:
 def test_files_of_version_1_stay_readable(name: str) -> None:
     # Written when the format was made; never to be written anew.
     assert read_survey(GOLDEN / f"survey-1-{name}.json") == SURVEYS[name]
+
+
+@each_of("name", SURVEYS)
+def test_without_a_receipt_the_same_bytes_are_written(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    written = (GOLDEN / f"survey-1-{name}.json").read_text(encoding="utf-8")
+    monkeypatch.setattr(version, "__version__", json.loads(written)["library_version"])
+    assert survey_text(SURVEYS[name]) == written
+
+
+def test_files_of_version_2_have_a_receipt(tmp_path: Path) -> None:
+    charged = read_survey(GOLDEN / "survey-2-k-rr.json")
+    assert (charged, charged.receipt) == (SURVEYS["k-rr"], RECEIPT)
+    write(charged, tmp_path / "a.json")
+    document = json.loads((tmp_path / "a.json").read_text(encoding="utf-8"))
+    assert document["version"] == 2
+    for wrong in (None, {}, document["receipt"] | {"entry": -1}, document["receipt"] | {"head": "f"}):
+        (tmp_path / "bad.json").write_text(json.dumps(document | {"receipt": wrong}), encoding="utf-8")
+        with pytest.raises(DataError, match="not a survey that can be read"):
+            read_survey(tmp_path / "bad.json")
 
 
 @each_of(("where", "value", "reason"), BAD)

@@ -150,3 +150,29 @@ _CHANGES = {
     NeighboringRelation.ADD_OR_REMOVE: "added or removed",
     NeighboringRelation.SUBSTITUTE: "replaced",
 }
+
+
+def exceeded(budget: Budget, left: Cost, cost: Cost) -> str:
+    """Say what is left of a budget, which is public in a ledger.
+
+    Examples
+    --------
+    >>> budget = Budget("passwords", "user", epsilon=2)
+    >>> exceeded(budget, budget.limit, Cost(Fraction(3), Fraction(0)))[:66]
+    "The release would cost ε = 3, and of the budget of 'passwords', 2,"
+    """
+    if cost.epsilon > left.epsilon:
+        return (
+            f"The release would cost ε = {short_decimal(cost.epsilon)}, and of the budget of {budget.dataset!r}, "
+            f"{short_decimal(budget.epsilon)}, {_left(left.epsilon)} is left: nothing was released; use a smaller "
+            "`epsilon`."
+        )
+    return (
+        f"The release would cost δ = {float(cost.delta):.3g}, and of the budget of {budget.dataset!r}, "
+        f"{float(budget.delta):.3g}, {float(left.delta):.3g} is left: nothing was released; use a mechanism with a "
+        "smaller δ."
+    )
+
+
+def _left(amount: Fraction) -> str:
+    return short_decimal(amount) if amount else "nothing"

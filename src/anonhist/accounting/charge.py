@@ -17,6 +17,8 @@ from anonhist.privacy import Guarantee, parse_whole_number
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from anonhist.accounting.reading import Reading
+
 _LONGEST_TEXT = 1000
 _LEDGER, _DIGEST = re.compile("[0-9a-f]{32}"), re.compile("[0-9a-f]{64}")
 
@@ -69,6 +71,8 @@ class Charge:
         Its public parameters, as JSON values.
     purpose
         What the release is for, in words; may be empty.
+    reading
+        Of a release that is read from a sketch, whose noise was drawn before: which state is read.
 
     Examples
     --------
@@ -85,6 +89,7 @@ class Charge:
     mechanism: str = ""
     parameters: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
     purpose: str = ""
+    reading: Reading | None = None
 
     def __post_init__(self) -> None:
         parse_name(self.dataset)

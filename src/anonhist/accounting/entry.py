@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from anonhist.accounting.budget import Budget, Cost
 from anonhist.accounting.charge import Charge
+from anonhist.accounting.reading import Reading
 from anonhist.errors import DataError, UsageError
 from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit
 
@@ -65,7 +66,7 @@ class Charged:
     def details(self) -> dict[str, Any]:
         """Return what it says beside the data set, as JSON values."""
         told, unit = self.charge.guarantee, self.charge.guarantee.unit
-        party = told.party_epsilon
+        party, reading = told.party_epsilon, self.charge.reading
         return {
             "unit": {"kind": unit.kind, "bound": unit.bound, "sketches": unit.sketches, "groups": unit.groups},
             "relation": told.relation.value,
@@ -78,6 +79,7 @@ class Charged:
             "mechanism": self.charge.mechanism,
             "parameters": dict(self.charge.parameters),
             "purpose": self.charge.purpose,
+            **({} if reading is None else {"reading": reading.details()}),
         }
 
     @classmethod
@@ -93,7 +95,8 @@ class Charged:
             conditions=tuple(details["conditions"]),
             party_epsilon=None if party is None else Fraction(party),
         )
-        charge = Charge(dataset, guarantee, details["mechanism"], details["parameters"], details["purpose"])
+        reading = Reading.read(details["reading"]) if "reading" in details else None
+        charge = Charge(dataset, guarantee, details["mechanism"], details["parameters"], details["purpose"], reading)
         return cls(charge, Cost(*map(Fraction, details["cost"])))
 
 

@@ -6,19 +6,23 @@ from typing import TYPE_CHECKING, Self
 
 from anonhist.accounting.address import storage_at
 from anonhist.accounting.balance import Balance, balance_of
-from anonhist.accounting.budget import DEFAULT_DELTA, NOTHING, Budget, Cost
+from anonhist.accounting.budget import DEFAULT_DELTA, NOTHING, Budget, Cost, exceeded
 from anonhist.accounting.charge import Charge, Receipt, parse_digest, parse_line, who
 from anonhist.accounting.entry import Charged, Completed, Created, Entry, Event, Voided, chained, now
+from anonhist.accounting.reading import EarlierReading, further_cost
 from anonhist.accounting.storage import Row
 from anonhist.errors import BudgetError, DataError, UsageError
-from anonhist.privacy import EpsilonLike, NeighboringRelation, short_decimal
+from anonhist.privacy import EpsilonLike, NeighboringRelation
 from anonhist.version import __version__
 
 if TYPE_CHECKING:
-    from fractions import Fraction
+    from collections.abc import Iterator
     from types import TracebackType
 
     from anonhist.accounting.storage import Storage, Transaction
+
+# So begins what an entry says of a read-out; where texts have this, it is spelled otherwise.
+_READING = '"reading":{'
 
 
 class Ledger:
@@ -112,19 +116,25 @@ class Ledger:
     def charge(self, asked: Charge) -> Receipt:
         """Record what a release will cost, before private data are read; on the disk when this returns.
 
+        What is read from a sketch again costs no more, and what is read from the sum of sketches costs less by what
+        was charged for them (:func:`~anonhist.accounting.reading.further_cost`).
+
         Raises
         ------
         BudgetError
             If too little is left.
         UsageError
-            If there is no such data set, or its budget is for another unit.
+            If there is no such data set, or its budget is for another unit; or if the noise of a sketch was read
+            in another state.
         """
         with self._storage.writing() as ours:
             budget, created, spent = _account(ours, asked.dataset, self.shown)
             cost = budget.cost(asked.guarantee)
+            if asked.reading is not None:
+                cost = further_cost(asked.reading, cost, _readings(ours, asked.dataset))
             total = spent.plus(cost)
             if total.epsilon > budget.epsilon or total.delta > budget.delta:
-                raise BudgetError(_exceeded(budget, budget.limit.minus(spent), cost))
+                raise BudgetError(exceeded(budget, budget.limit.minus(spent), cost))
             row = _append(ours, Charged(asked, cost))
             ours.set_account(asked.dataset, created, total)
             return Receipt(ours.ledger_id(), row.number, row.digest)
@@ -171,12 +181,18 @@ class Ledger:
         Raises
         ------
         UsageError
-            If there is no such charge, its release was completed, or it was voided before.
+            If there is no such charge, its release was completed, or it was voided before; or if it is a read-out of
+            a sketch, which can be made again at no cost, and of which the ledger keeps a fingerprint.
         """
         if not parse_line(reason, "reason"):
             raise UsageError("`reason` must say why nothing was learned from the data.")
         with self._storage.writing() as ours:
             charged = _charge(ours, entry, dataset)
+            if charged.charge.reading is not None:
+                raise UsageError(
+                    f"Entry {entry} cannot be voided: it is a read-out of a sketch; read the same state again, which "
+                    "costs no more."
+                )
             known = ours.about(entry)
             if known is not None:
                 state = Entry.read(known.document).event
@@ -251,25 +267,17 @@ def _charge(state: Transaction, number: int, dataset: str | None = None) -> Char
     return event
 
 
+def _readings(state: Transaction, dataset: str) -> Iterator[EarlierReading]:
+    """Yield all read-outs of sketches that were charged, whichever data set was; what others paid does not count."""
+    for row in state.rows(None):
+        if _READING in row.document:
+            event = Entry.read(row.document).event
+            if isinstance(event, Charged) and event.charge.reading is not None:
+                yield EarlierReading(
+                    row.number, event.charge.reading, event.cost if event.dataset == dataset else NOTHING
+                )
+
+
 def _digest(state: Transaction, number: int) -> str:
     row = state.row(number)
     return "" if row is None else row.digest
-
-
-def _exceeded(budget: Budget, left: Cost, cost: Cost) -> str:
-    """Say what is left of a budget, which is public here."""
-    if cost.epsilon > left.epsilon:
-        return (
-            f"The release would cost ε = {short_decimal(cost.epsilon)}, and of the budget of {budget.dataset!r}, "
-            f"{short_decimal(budget.epsilon)}, {_left(left.epsilon)} is left: nothing was released; use a smaller "
-            "`epsilon`."
-        )
-    return (
-        f"The release would cost δ = {float(cost.delta):.3g}, and of the budget of {budget.dataset!r}, "
-        f"{float(budget.delta):.3g}, {float(left.delta):.3g} is left: nothing was released; use a mechanism with a "
-        "smaller δ."
-    )
-
-
-def _left(amount: Fraction) -> str:
-    return short_decimal(amount) if amount else "nothing"

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from anonhist.accounting.charge import Receipt
+    from anonhist.accounting.reading import Reading
     from anonhist.privacy import Guarantee
 
 VARIABLE = "ANONHIST_LEDGER"
@@ -49,11 +50,14 @@ class Price(NamedTuple):
         The guarantee that it will have.
     mechanism, parameters
         The mechanism's name and its public parameters.
+    reading
+        Which state of a sketch is read, if the noise was drawn before.
     """
 
     guarantee: Guarantee
     mechanism: str
     parameters: Mapping[str, object]
+    reading: Reading | None = None
 
     @classmethod
     def of(cls, mechanism: Priced) -> Price:
@@ -203,8 +207,9 @@ def recording(account: Account | None, price: Callable[[], Price]) -> Iterator[R
         return
     ledger = account.ledger
     try:
-        guarantee, mechanism, parameters = price()
-        receipt = ledger.charge(Charge(account.dataset, guarantee, mechanism, dict(parameters), account.purpose))
+        told = price()
+        named = told.mechanism, dict(told.parameters)
+        receipt = ledger.charge(Charge(account.dataset, told.guarantee, *named, account.purpose, told.reading))
         recorded = Recorded(receipt, account)
         try:
             yield recorded

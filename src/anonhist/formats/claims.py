@@ -7,6 +7,8 @@ from pathlib import Path
 from anonhist.accounting import Released
 from anonhist.errors import DataError, mask
 from anonhist.formats.file_kind import read
+from anonhist.local.surveys.declaration import survey_digest
+from anonhist.local.surveys.survey import Survey
 from anonhist.releases import Release
 from anonhist.releases.content import content_digest
 from anonhist.releases.cumulative import CumulativeRelease
@@ -20,7 +22,7 @@ def claim_of(path: str | Path) -> Released:
     Raises
     ------
     DataError
-        If it is no file of a release.
+        If it is no file of a release or a survey.
 
     Examples
     --------
@@ -34,6 +36,8 @@ def claim_of(path: str | Path) -> Released:
     True
     """
     found = read(path)
+    if isinstance(found, Survey):
+        return Released(Path(path).name, found.receipt, survey_digest(found))
     if not isinstance(found, Release | GroupedRelease | CumulativeRelease | GroupedCumulativeRelease):
-        raise DataError(f"{mask(str(path))!r} is not a release: name files that a release was written to.")
+        raise DataError(f"{mask(str(path))!r} is not a release or a survey: name files that one was written to.")
     return Released(Path(path).name, found.receipt, content_digest(found))

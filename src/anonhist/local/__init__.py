@@ -28,6 +28,7 @@ from anonhist.local.randomizers.subset_selection import SubsetSelection
 from anonhist.local.randomizers.warner import WarnerRR
 from anonhist.local.recommendation import Recommendation, recommend
 from anonhist.local.surveys.alphabet import Alphabet
+from anonhist.local.surveys.declaration import declare
 from anonhist.local.surveys.estimate import FrequencyEstimate
 from anonhist.local.surveys.reports import Reports
 from anonhist.local.surveys.shuffling import (
@@ -70,6 +71,7 @@ __all__ = [
     "Tally",
     "Unbiased",
     "WarnerRR",
+    "declare",
     "recommend",
     "shuffled_delta",
     "shuffled_epsilon",

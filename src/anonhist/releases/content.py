@@ -66,7 +66,7 @@ def _of_windows(release: CumulativeRelease) -> dict[str, Any]:
         "days": list(release.days),
         "values": release.values.tolist(),
         "order_key": release.order_key,
-        "receipt": _receipt(release.receipt),
+        "receipt": receipt_content(release.receipt),
     }
 
 
@@ -121,11 +121,17 @@ def content(release: Release) -> dict[str, Any]:
         "zeros": release.zeros,
         "order_key": release.order_key,
         "excess": None if release.excess is None else _excess(release.excess),
-        "receipt": _receipt(release.receipt),
+        "receipt": receipt_content(release.receipt),
     }
 
 
-def _receipt(receipt: Receipt | None) -> list[Any] | None:
+def receipt_content(receipt: Receipt | None) -> list[Any] | None:
+    """Return a receipt as a JSON value.
+
+    Examples
+    --------
+    >>> receipt_content(None)
+    """
     return None if receipt is None else [receipt.ledger, receipt.entry, receipt.head]
 
 

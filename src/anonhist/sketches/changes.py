@@ -48,6 +48,18 @@ def check_mergeable(one: Sketch, other: Sketch) -> None:
         raise UsageError("These sketches share noise: one already contains the other or a copy of it.")
 
 
+def check_unclipped(sketch: Sketch, what: str) -> None:
+    """Refuse a sketch that is clipped."""
+    if sketch.clipped is not None:
+        raise UsageError(f"A clipped sketch cannot be {what} before it is unfolded.")
+
+
+def check_foldable(sketch: Sketch) -> None:
+    """Refuse a sketch that cannot be clipped."""
+    if len(sketch.noise) > 1 or sketch.noise[0].shape < 1:
+        raise UsageError("Only a sketch that was not merged and has the whole noise of one sketch can be clipped.")
+
+
 def fold(counters: NDArray[np.int64], largest: int) -> NDArray[np.int64]:
     """Return the counters moved into [0, largest].
 

@@ -98,3 +98,22 @@ def _chunks(things: Iterable[Any]) -> Iterator[Any]:
     stream = iter(things)
     while chunk := list(islice(stream, CHUNK)):
         yield chunk
+
+
+def check_counters(counters: object, size: int, clipped: int | None) -> None:
+    """Refuse what cannot be the counters of a sketch with so many addresses, clipped or not.
+
+    Raises
+    ------
+    DataError
+        If there are more or fewer, of another type, or beyond their range.
+
+    Examples
+    --------
+    >>> check_counters(np.array([-3, 7]), 2, None)
+    """
+    if not isinstance(counters, np.ndarray) or counters.dtype != np.int64 or counters.shape != (size,):
+        raise DataError("A sketch must have one counter, a 64-bit whole number, for each of its addresses.")
+    least, most = (-LARGEST_COUNTER, LARGEST_COUNTER) if clipped is None else (0, clipped)
+    if int(counters.min()) < least or int(counters.max()) > most:
+        raise DataError("A counter of the sketch is outside its range.")

@@ -16,14 +16,13 @@ from anonhist.privacy import (
     Guarantee,
     NeighboringRelation,
     PrivacyUnit,
-    parse_simulations,
     parse_whole_number,
     short_decimal,
 )
 from anonhist.randomness import RandomSource, SystemSource, discrete_laplace
 from anonhist.sketches.addresses import DomainAddresses, HashedAddresses, known_places
-from anonhist.sketches.changes import check_mergeable, fold, in_turn, unfold
-from anonhist.sketches.chunks import CHUNK, LARGEST_COUNTER, label_chunks, total_of, whole_counts
+from anonhist.sketches.changes import check_foldable, check_mergeable, check_unclipped, fold, in_turn, unfold
+from anonhist.sketches.chunks import CHUNK, LARGEST_COUNTER, check_counters, label_chunks, total_of, whole_counts
 from anonhist.sketches.noise import NoiseComponent, NoiseDistribution, NoiseShare
 from anonhist.sketches.promise import UsersIn, checked_parts, checked_setting, promise, rate_of
 
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from anonhist.accounting import Ledger
     from anonhist.releases import Release
     from anonhist.sketches.decoding.decoder import Decoder, DecoderName
 
@@ -174,15 +174,10 @@ class Sketch(Shown, Saved):
         self.addresses, self.unit, self.relation, self.users_in = addresses, unit, relation, users_in
         self.turn = RLock()
         self.noise, self.counters, self.clipped = checked_parts(noise), counters, clipped
-        if not isinstance(counters, np.ndarray) or counters.dtype != np.int64 or counters.shape != (addresses.size,):
-            raise DataError("A sketch must have one counter, a 64-bit whole number, for each of its addresses.")
-        least, most = -LARGEST_COUNTER, LARGEST_COUNTER
         if clipped is not None:
             self.clipped = parse_whole_number(clipped, name="clipped", most=LARGEST_COUNTER)
-            least, most = 0, self.clipped
-            self._check_foldable()
-        if int(counters.min()) < least or int(counters.max()) > most:
-            raise DataError("A counter of the sketch is outside its range.")
+            check_foldable(self)
+        check_counters(counters, addresses.size, self.clipped)
 
     @property
     def noise_distribution(self) -> NoiseDistribution:
@@ -250,7 +245,7 @@ class Sketch(Shown, Saved):
         >>> sketch.update(["pets", "cats", "pets"])
         >>> sketch.update(["dogs"], counts=[40])
         """
-        self._check_unclipped("updated")
+        check_unclipped(self, "updated")
         for chunk, numbers in label_chunks(labels, counts):
             hashes = keyed_hash(chunk, key=self.addresses.key)
             self.add(known_places(self.addresses, hashes, ignore_unknown=ignore_unknown), numbers)
@@ -285,7 +280,7 @@ class Sketch(Shown, Saved):
         >>> sketch = HashedSketch(buckets=1000, epsilon=1, key=b"week 47")
         >>> sketch.update_buffer(np.frombuffer(b"petscats", dtype=np.uint8), [0, 4, 8])
         """
-        self._check_unclipped("updated")
+        check_unclipped(self, "updated")
         bounds = np.asarray(offsets)
         numbers = None if counts is None else whole_counts(counts)
         size = max(bounds.size - 1, 0)
@@ -315,7 +310,7 @@ class Sketch(Shown, Saved):
             If a count is not a whole number ≥ 1, or a counter could pass 2^62: if the largest of these counters plus
             the sum of all counts exceeds it.
         """
-        self._check_unclipped("updated")
+        check_unclipped(self, "updated")
         numbers = None if counts is None else whole_counts(counts)
         if addresses.ndim != 1 or (numbers is not None and numbers.shape != addresses.shape):
             raise DataError("There must be one count for each label.")
@@ -408,8 +403,8 @@ class Sketch(Shown, Saved):
         (True, 255)
         >>> sketch.unfold()
         """
-        self._check_unclipped("clipped again")
-        self._check_foldable()
+        check_unclipped(self, "clipped again")
+        check_foldable(self)
         whole = parse_whole_number(largest, name="largest", most=LARGEST_COUNTER)
         self.counters, self.clipped = fold(self.counters, whole), whole
 
@@ -434,8 +429,19 @@ class Sketch(Shown, Saved):
         gamma, entropy = self.noise[0].gamma, source or SystemSource()
         self.counters, self.clipped = unfold(self.counters, self.clipped, gamma, source=entropy), None
 
-    def reconstruct(self, decoder: DecoderName | Decoder | None = None, *, simulations: int | None = None) -> Release:
+    def reconstruct(
+        self,
+        decoder: DecoderName | Decoder | None = None,
+        *,
+        simulations: int | None = None,
+        ledger: Ledger | str | None = None,
+        dataset: str | None = None,
+        purpose: str | None = None,
+    ) -> Release:
         """Return the profile of the counted labels, as a release: post-processing, which can be repeated.
+
+        A ledger is charged what the sketch promises, and no more for the same state again. For the sum of sketches,
+        what was charged for them before is taken off.
 
         Parameters
         ----------
@@ -444,17 +450,25 @@ class Sketch(Shown, Saved):
             ``"three-tap"``, ``"wu-pagh"`` or ``"fourier"``; by default the best that is known for this kind of sketch.
         simulations
             How often it is run again for the expected error: :attr:`~anonhist.releases.Release.simulations`.
+        ledger, dataset, purpose
+            The ledger to charge before the profile is read, as for :func:`~anonhist.mechanisms.release`.
 
         Raises
         ------
         UsageError
-            If the sketch is clipped, shares of its noise are missing, or no decoder has that name.
-        """
-        from anonhist.sketches.sketch_mechanism import reconstruct
+            If the sketch is clipped, shares of its noise are missing, or no decoder has that name; or if a ledger knows
+            that it was read in another state, or has too little left (``BudgetError``).
 
-        runs = None if simulations is None else parse_simulations(simulations)
-        self._check_unclipped("read")
-        return reconstruct(self, decoder, runs)
+        Examples
+        --------
+        >>> from anonhist.sketches import HashedSketch
+        >>> sketch = HashedSketch(buckets=1000, epsilon=2, key=b"week 47")
+        >>> sketch.reconstruct().guarantee.epsilon
+        Fraction(2, 1)
+        """
+        from anonhist.sketches.reading import reconstruct
+
+        return reconstruct(self, decoder, simulations, ledger=ledger, dataset=dataset, purpose=purpose)
 
     def __eq__(self, other: object) -> bool:
         """Whether all parts are equal."""
@@ -484,11 +498,3 @@ class Sketch(Shown, Saved):
         raise UsageError("A sketch cannot be copied: both would have the same noise; start a new one, and merge them.")
 
     __deepcopy__ = __copy__
-
-    def _check_unclipped(self, what: str) -> None:
-        if self.clipped is not None:
-            raise UsageError(f"A clipped sketch cannot be {what} before it is unfolded.")
-
-    def _check_foldable(self) -> None:
-        if len(self.noise) > 1 or self.noise[0].shape < 1:
-            raise UsageError("Only a sketch that was not merged and has the whole noise of one sketch can be clipped.")

@@ -1,4 +1,4 @@
-"""From a sketch to a release, and what the release remembers of the sketch."""
+"""What a release remembers of the sketch that it was read from."""
 
 from __future__ import annotations
 
@@ -9,21 +9,18 @@ import numpy as np
 
 from anonhist.errors import UsageError
 from anonhist.numeric.pulse import pulsing
-from anonhist.releases import Evidence, Release
+from anonhist.releases import Evidence
 from anonhist.releases.kind import OF_GRAPHS, OF_LABELS, ReleaseKind
 from anonhist.releases.protocols import check_numbers
-from anonhist.sketches.addresses import HashedAddresses
 from anonhist.sketches.counter_bands import counter_bands
 from anonhist.sketches.decoding.decoder import (
     Counters,
     CounterSetting,
     Decoder,
-    DecoderName,
     Prevalences,
     SmoothDecoder,
 )
-from anonhist.sketches.decoding.names import DECODERS, OF_SHARED_COUNTERS, default_decoder
-from anonhist.sketches.promise import SharedNoise, shared_noise
+from anonhist.sketches.decoding.names import OF_SHARED_COUNTERS, default_decoder
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,61 +29,14 @@ if TYPE_CHECKING:
     from anonhist.privacy import Guarantee
     from anonhist.profiles import Profile
     from anonhist.sketches.noise import NoiseDistribution
-    from anonhist.sketches.sketch import Sketch
+    from anonhist.sketches.promise import SharedNoise
 
-_SHARED = "Labels that share counters were separated by the distribution of their sums"
-_OWN = "Each counter is one label's"
-_AS_LABELS = "Each counter was read as one label: labels that share one were not separated"
 # How likely noise is that simulations leave out.
 _NEGLIGIBLE = 1e-12
 # A fit takes some hundred steps, each with a matrix of up to 400 rows and columns. In the time of one number of a fit,
 # this many counters are filled with labels and noise.
 _WORK_OF_FIT, _COUNTERS = 2**20, 16
 SKETCH = ReleaseKind("sketch", {"item": OF_LABELS, "user": OF_LABELS, "edge": OF_GRAPHS})
-
-
-def reconstruct(sketch: Sketch, decoder: DecoderName | Decoder | None, simulations: int | None) -> Release:
-    """Read the profile back from the counters of a sketch; see :meth:`Sketch.reconstruct`."""
-    from anonhist.version import __version__
-
-    with sketch.turn:
-        # Shares of noise that do not yet add up promise nothing: asking for the guarantee refuses them.
-        counters, noise, guarantee = sketch.counters, sketch.noise_distribution, sketch.guarantee
-        shared = shared_noise(sketch.noise)
-    addresses = sketch.addresses
-    setting = CounterSetting(noise, is_hashed=isinstance(addresses, HashedAddresses))
-    used = _decoder(decoder, setting)
-    mechanism = SketchMechanism(
-        counters=addresses.size,
-        domain_size=None if isinstance(addresses, HashedAddresses) else addresses.domain_size,
-        sampling_rate=addresses.sampling_rate,
-        setting=setting,
-        decoder=used,
-        guarantee=guarantee,
-        shared=shared,
-    )
-    told = _SHARED if used.name in OF_SHARED_COUNTERS else _AS_LABELS if setting.is_hashed else _OWN
-    profile, evidence = mechanism.read_with_evidence(Counters.of(counters))
-    return Release(
-        profile=profile,
-        guarantee=guarantee,
-        mechanism=mechanism,
-        reason=f"{told} (decoder {used.name}{', the default' if decoder is None else ''}).",
-        library_version=__version__,
-        simulations=simulations,
-        evidence=evidence,
-    )
-
-
-def _decoder(decoder: DecoderName | Decoder | None, setting: CounterSetting) -> Decoder:
-    if decoder is None:
-        return default_decoder(setting)
-    if isinstance(decoder, str) and decoder in DECODERS:
-        return DECODERS[decoder]()
-    # A class has all attributes of its objects.
-    if isinstance(decoder, str | type) or not isinstance(decoder, Decoder):
-        raise UsageError(f"`decoder` must be one of {', '.join(DECODERS)}, or a Decoder, not {decoder!r:.80}.")
-    return decoder
 
 
 @dataclass(frozen=True)

@@ -24,9 +24,9 @@ anonhist budget verify passwords releases/*.json --ledger budget.db
 def verify(*, dataset: str, files: tuple[str, ...], ledger: str | None, quiet: bool) -> None:
     """Check that a ledger is whole, and that released files match it.
 
-    FILES are releases of the data set (.json, .parquet). The chain of entries shows every change of the ledger, but not
-    that its end was cut off, that all of it was written anew, or that an old backup was restored: files show that,
-    since each names the digest of its own entry.
+    FILES are releases (.json, .parquet) and surveys (.json) of the data set. The chain of entries shows every change of
+    the ledger, but not that its end was cut off, that all of it was written anew, or that an old backup was restored:
+    files show that, since each names the digest of its own entry.
     """
     from anonhist.accounting import verify as verify_ledger
     from anonhist.formats.claims import claim_of

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from anonhist.catalogue.randomizers import OPTIONS, RANDOMIZERS
 from anonhist.cli.arguments import whole_number
+from anonhist.cli.charging import CHARGING, charging_options, say_account
 from anonhist.cli.decorators import OneOf, catalogue_options, option_word
 from anonhist.cli.options import force_option, quiet_option
 from anonhist.cli.output import print_whole, say_line
@@ -18,6 +21,8 @@ from anonhist.cli.text_lines import labels_in
 from anonhist.errors import UsageError
 
 if TYPE_CHECKING:
+    from anonhist.accounting.recording import Recorded, Unrecorded
+    from anonhist.cli.charging import AskedAccount
     from anonhist.local.surveys.survey import Survey
 
 DEFAULT_OUTPUT = "survey.json"
@@ -27,6 +32,7 @@ _SECTIONS = {
     "Privacy": ("epsilon",),
     "Values": ("alphabet", "alphabet_size", "other"),
     "Randomization": ("mechanism", *OPTIONS),
+    "Ledger": CHARGING,
     "Output": ("title", "output", "force", "quiet"),
 }
 _EXAMPLES = """
@@ -62,6 +68,7 @@ anonhist local new --mechanism o-rr --buckets 256 --cohorts 8 --key pets --epsil
     metavar="TEXT",
     help="Name of the survey; reports of surveys with different names cannot be combined.",
 )
+@charging_options
 @click.option(
     "-o",
     "--output",
@@ -79,6 +86,7 @@ def new(
     alphabet_size: str | None,
     other: str | None,
     title: str,
+    account: AskedAccount,
     output: str | None,
     force: bool,
     quiet: bool,
@@ -87,12 +95,17 @@ def new(
 
     All devices and servers share this file. It says how values are randomized and what privacy that guarantees. It
     holds nothing secret.
+
+    With --ledger, the guarantee is charged to the people who are asked: to a budget for users replaced. Estimates cost
+    no more. Make a new survey whenever the same people are asked again.
     """
+    account.check()
     target = output if output is not None else (DEFAULT_OUTPUT if sys.stdout.isatty() else STDOUT)
     from anonhist.formats.atomic import check_free
     from anonhist.formats.surveys import survey_text
-    from anonhist.formats.writing import check_ending, write
+    from anonhist.formats.writing import check_ending, write_recorded
     from anonhist.local.catalogue import needed_names, parameter_names, survey_class, takes_epsilon
+    from anonhist.local.surveys.declaration import price_of, survey_digest
 
     if target != STDOUT:
         check_ending(target, endings=(".json",), what="A survey is")
@@ -113,15 +126,20 @@ def new(
     except TypeError:
         needed = [_EITHER.get(name, option_word(name)) for name in needed_names(mechanism) if name not in given]
         raise UsageError(f"{mechanism} also requires {' and '.join(needed)}.") from None
-    if target == STDOUT:
-        print_whole(survey_text(survey))
-        return
-    write(survey, target, overwrite=force)
+    with account.charged(lambda: price_of(survey)) as recorded:
+        declared = survey if recorded.receipt is None else replace(survey, receipt=recorded.receipt)
+        complete = partial(recorded.complete, partial(survey_digest, declared))
+        if target == STDOUT:
+            written = survey_text(declared)
+            complete()
+            print_whole(written)
+            return
+        write_recorded(declared, target, overwrite=force, before_naming=complete)
     if not quiet:
-        _say(survey, target)
+        _say(declared, target, recorded)
 
 
-def _say(survey: Survey, target: str) -> None:
+def _say(survey: Survey, target: str, recorded: Recorded | Unrecorded) -> None:
     """Print the guarantee of the survey, cautions, and the size of a report."""
     from anonhist.report.wording import promise_lines
 
@@ -131,6 +149,7 @@ def _say(survey: Survey, target: str) -> None:
     for caution in (*survey.cautions, *([] if weight is None else [f"{weight}."])):
         say_line(f"Caution: {caution}", sys.stdout)
     click.echo(f"Report: {survey.report_bytes:,} byte{'' if survey.report_bytes == 1 else 's'} per person.")
+    say_account(recorded, sys.stdout)
     click.echo(f"Wrote {target}.")
 
 

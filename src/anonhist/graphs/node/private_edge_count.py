@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from anonhist.accounting.recording import Price, account_of, recording
 from anonhist.errors import UsageError
 from anonhist.graphs.flow.capped import edge_count_flow, edge_count_flow_distance
 from anonhist.graphs.graph import Graph
@@ -15,6 +17,12 @@ from anonhist.mechanisms.basis.setting import NOISE_IS_EXACT, check_relation, wi
 from anonhist.privacy import EpsilonLike, Guarantee, NeighboringRelation, PrivacyUnit, parse_epsilon
 from anonhist.properties.estimate import Estimate
 from anonhist.randomness import RandomSource, discrete_laplace_variance
+from anonhist.releases.content import estimates_digest
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+    from anonhist.accounting import Ledger
 
 _ASSUMES = "No node has more than max_degree edges; of nodes with more, only max_degree are counted."
 
@@ -26,6 +34,9 @@ def private_edge_count(
     max_degree: int,
     relation: NeighboringRelation = NeighboringRelation.ADD_OR_REMOVE,
     source: RandomSource | None = None,
+    ledger: Ledger | str | None = None,
+    dataset: str | None = None,
+    purpose: str | None = None,
 ) -> Estimate:
     """Release the number of edges with node privacy, counting only edges within a bound on degrees.
 
@@ -45,6 +56,8 @@ def private_edge_count(
         Neighbors differ by a node, with any edges, that is added or removed, or whose edges are replaced by others.
     source
         Privacy randomness; the operating system's by default.
+    ledger, dataset, purpose
+        The ledger to charge before any noise is drawn, as for :func:`~anonhist.mechanisms.release`.
 
     Returns
     -------
@@ -82,9 +95,23 @@ def private_edge_count(
     if rate < SMALLEST_RATE:
         message = f"`epsilon` is too small for `max_degree` = {max_degree:,}; give more, or a smaller `max_degree`."
         raise UsageError(message)
-    with without_sizes():
-        counted = np.array([int(halves * edge_count_flow(graph, max_degree))], dtype=np.int64)
-    value = max(0.0, int(add_noise(counted, exact_noise(source)(rate, 1))[0]) / halves)
+    guarantee = Guarantee(
+        PrivacyUnit.node(max_distance=distance), relation, budget, arithmetic=NOISE_IS_EXACT, conditions=(NAMES_STAY,)
+    )
+    price = Price(guarantee, "private edge count", {"max_degree": max_degree})
+    with recording(account_of(ledger, dataset, purpose), lambda: price) as recorded:
+        # The graph is there already: whatever goes wrong now may depend on it.
+        recorded.keep()
+        with without_sizes():
+            counted = np.array([int(halves * edge_count_flow(graph, max_degree))], dtype=np.int64)
+        value = max(0.0, int(add_noise(counted, exact_noise(source)(rate, 1))[0]) / halves)
+        estimate = _estimate(value, rate, halves, guarantee)
+        recorded.complete(lambda: estimates_digest([("edge count", estimate)]))
+    return estimate
+
+
+def _estimate(value: float, rate: Fraction, halves: int, guarantee: Guarantee) -> Estimate:
+    """Return the estimate, with an interval for its noise."""
     # The noise exceeds B with probability 2p^(B + 1)/(1 + p).
     reach = max(1, math.ceil(-math.log(0.025 * (1 + math.exp(-float(rate)))) / float(rate)) - 1) / halves
     return Estimate(
@@ -94,11 +121,5 @@ def private_edge_count(
         "private maximum flow",
         assumes=_ASSUMES,
         unit="edges",
-        guarantee=Guarantee(
-            PrivacyUnit.node(max_distance=distance),
-            relation,
-            budget,
-            arithmetic=NOISE_IS_EXACT,
-            conditions=(NAMES_STAY,),
-        ),
+        guarantee=guarantee,
     )

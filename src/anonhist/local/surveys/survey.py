@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from anonhist.accounting import Receipt
     from anonhist.local.decoding.names import CorrectionLike, DecoderLike
     from anonhist.local.surveys.estimate import FrequencyEstimate, RawEstimate
     from anonhist.local.surveys.forgery import ForgedWeight
@@ -48,7 +49,7 @@ _CHUNK_BYTES, _LEAST_CHUNK = 1 << 18, 1 << 10
 _FEW_CHUNKS, WORKERS = 8, min(4, os.cpu_count() or 1)
 
 # Fields of every survey; all others are its parameters.
-COMMON = {"epsilon", "title"}
+COMMON = {"epsilon", "title", "receipt"}
 
 
 @frozen(kw_only=True)
@@ -64,6 +65,8 @@ class Survey(Shown, Saved, ABC):
         as much.
     title
         Any text; surveys with different titles do not accept each other's reports.
+    receipt
+        Where the survey was charged, if it was (:func:`~anonhist.local.declare`); reports do not depend on it.
     """
 
     known_as = "survey"
@@ -74,6 +77,7 @@ class Survey(Shown, Saved, ABC):
     in_files: ClassVar[Mapping[str, str]] = {}
     epsilon: Converted[EpsilonLike, Fraction] = converted(check_local_epsilon)
     title: str = field(default="", repr=False)
+    receipt: Receipt | None = field(default=None, repr=False, compare=False)
 
     def __init_subclass__(cls) -> None:
         """Keep the dataclasses below from writing a longer ``repr``."""
@@ -107,7 +111,7 @@ class Survey(Shown, Saved, ABC):
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """All settings of the survey except its name, epsilon and title, as JSON values."""
+        """All settings of the survey except its name, epsilon, title and receipt, as JSON values."""
         own = (each.name for each in fields(self) if each.name not in COMMON)
         return {self.in_files.get(name, name): _as_json(getattr(self, name)) for name in own}
 
