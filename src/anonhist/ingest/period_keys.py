@@ -82,7 +82,7 @@ def with_weeks(table: Any, columns: dict[str, str]) -> Any:
             table = nw.from_native(native.project(f"* REPLACE ({week} AS {quoted})"))
             continue
         if is_spark(table):
-            week = _week_in_sql(f"(unix_date(CAST({{}} AS DATE)) + {_DAYS_BEFORE_1970})", "div", "STRING")
+            week = _week_in_sql(f"(unix_date(CAST({{0}} AS DATE)) + {_DAYS_BEFORE_1970})", "div", "STRING")
             table = _replaced_in_spark(nw.from_native(native), {name: week})
             continue
         day = native[name].date() if native[name].type().is_timestamp() else native[name].cast("date")
