@@ -1,4 +1,4 @@
-"""Tables of Spark, where Java and pyspark are installed: groups and days as everywhere, users are refused."""
+"""Tables of Spark, where Java and pyspark are installed: groups, days and users as everywhere."""
 
 import shutil
 import sys
@@ -10,10 +10,11 @@ from typing import Any
 import polars as pl
 import pytest
 
-from anonhist.errors import UsageError
 from anonhist.ingest import read_profile
 from anonhist.ingest.groups import read_groups
+from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile
+from anonhist_testing.cases import each_of
 
 pytestmark = pytest.mark.slow
 
@@ -24,6 +25,7 @@ ROWS = [
     ("u2", "a", "FR", "1999-12-31", date(1999, 12, 31), None),
     ("u2", None, None, None, None, 7),
 ]
+KEY = "0123456789abcdef" * 2
 NAMES = ("user", "label", "country", "text", "day", "number")
 
 
@@ -92,8 +94,42 @@ def test_counted_data(spark: Any) -> None:
     assert dict(read) == {("DE",): Profile.from_counts([4]), ("FR",): Profile.from_counts([2])}
 
 
-def test_users_are_refused_as_of_one_profile(table: Any) -> None:
-    given = {"label": "label", "user": "user", "max_per_user": 1}
-    for read in (read_profile, lambda *data, **said: read_groups(*data, by="country", groups=["DE"], **said)):
-        with pytest.raises(UsageError, match="turn this table into one of these, or write it to a Parquet file"):
-            read(table, **given)
+@pytest.fixture(scope="module")
+def many(spark: Any) -> tuple[Any, pl.DataFrame]:
+    """Rows of users in five partitions, and the same rows in one table."""
+    rows = [
+        (f"u{at % 7}", None if at % 11 == 0 else f"l{at * at % 5}", "DE" if at % 3 else "FR", at % 4)
+        for at in range(200)
+    ]
+    names = "user string, label string, country string, rank long"
+    polars = pl.DataFrame(rows, schema=["user", "label", "country", "rank"], orient="row")
+    return spark.createDataFrame(rows, names).repartition(5), polars
+
+
+@each_of(
+    "said",
+    [
+        {},
+        {"order_by": "rank"},
+        {"keep_null": True},
+        {"by": "country", "groups": ["DE", "FR"]},
+        {"by": "country", "groups": ["DE", "FR"], "max_groups_per_user": 1},
+    ],
+)
+def test_the_same_items_of_users_count_as_on_other_engines(
+    many: tuple[Any, pl.DataFrame], said: dict[str, Any]
+) -> None:
+    table, polars = many
+    given = {"label": "label", "user": "user", "max_per_user": 3, "order_key": KEY, **said}
+    if "by" in said:
+        assert dict(read_groups(table, **given)) == dict(read_groups(polars, **given))
+    else:
+        assert read_profile(table, **given) == read_profile(polars, **given)
+
+
+def test_labels_are_in_the_same_groups_as_on_other_engines(many: tuple[Any, pl.DataFrame]) -> None:
+    unit = PrivacyUnit.label(max_count=5)
+    given: dict[str, Any] = {"label": "user", "by": "country", "groups": ["DE", "FR"], "order_key": KEY}
+    read = [read_groups(table, unit=unit, max_groups_per_label=1, **given) for table in many]
+    assert dict(read[0]) == dict(read[1])
+    assert sum(profile.num_labels for profile in read[0].values()) == 7

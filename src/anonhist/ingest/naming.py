@@ -124,6 +124,11 @@ def is_of_pandas(table: Any) -> bool:
     return bool(table.implementation.is_pandas_like())
 
 
+def is_spark(table: Any) -> bool:
+    """Return whether Spark holds the table, itself or by a connection."""
+    return bool(table.implementation.is_pyspark() or table.implementation.is_pyspark_connect())
+
+
 def is_sqlite(table: Any) -> bool:
     """Return whether SQLite holds the table: it stores NaN as null, and has no question for it."""
     return bool(table.implementation.is_ibis()) and table.to_native().get_backend().name == "sqlite"

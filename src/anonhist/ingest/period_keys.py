@@ -10,7 +10,7 @@ from datetime import date
 from typing import Any
 
 from anonhist.errors import UsageError
-from anonhist.ingest.naming import as_text, is_of_pandas, is_sqlite
+from anonhist.ingest.naming import as_text, is_of_pandas, is_spark, is_sqlite
 from anonhist.ingest.periods import DATE, LAST_DAY, WEEK_DIGITS, Period, key_of_text, text_of
 
 _DAY = 24 * 60 * 60
@@ -122,11 +122,6 @@ def _replaced_in_spark(table: Any, formulas: dict[str, str]) -> Any:
     quoted = {name: "`" + name.replace("`", "``") + "`" for name in native.columns}
     chosen = (f"{formulas.get(name, '{}').format(each)} AS {each}" for name, each in quoted.items())
     return nw.from_native(native.selectExpr(*chosen))
-
-
-def is_spark(table: Any) -> bool:
-    """Return whether Spark holds the table, itself or by a connection."""
-    return bool(table.implementation.is_pyspark() or table.implementation.is_pyspark_connect())
 
 
 def counts_days(table: Any) -> bool:

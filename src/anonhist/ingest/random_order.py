@@ -12,6 +12,7 @@ from hashlib import md5
 from typing import Any
 
 from anonhist.errors import UsageError
+from anonhist.ingest.naming import is_spark
 from anonhist.privacy import parse_order_key
 from anonhist.randomness import RandomSource, SystemSource
 
@@ -73,9 +74,11 @@ def add_hash(rows: Any, key: str, *, of: str = "label") -> Any:
         return _in_sql(rows, key, of)
     if kind.is_polars() or kind.is_pandas_like():
         return _in_memory(rows, key, of)
+    if is_spark(rows):
+        return _in_spark(rows, key, of)
     raise UsageError(
-        "Users are bounded in files, databases and tables of DuckDB, pandas, Polars, PyArrow and Ibis: turn this table "
-        "into one of these, or write it to a Parquet file."
+        "Users are bounded in files, databases and tables of DuckDB, pandas, Polars, PyArrow, Ibis and Spark: turn "
+        "this table into one of these, or write it to a Parquet file."
     )
 
 
@@ -89,6 +92,13 @@ def _in_sql(rows: Any, key: str, of: str) -> Any:
     number, label = native["occurrence"].cast("string"), native[of]
     text = key + number + " " + native["user_name"] + "\n" + label.isnull().ifelse("", "=" + label)
     return nw.from_native(native.mutate(**{HASH: _md5_of_ibis(native.get_backend().name)(text)}))
+
+
+def _in_spark(rows: Any, key: str, of: str) -> Any:
+    import narwhals as nw
+
+    text = f"concat('{key}', occurrence, ' ', user_name, char(10), coalesce(concat('=', `{of}`), ''))"
+    return nw.from_native(rows.to_native().selectExpr("*", f"md5({text}) AS {HASH}"))
 
 
 def _md5_of_ibis(engine: str) -> Any:
