@@ -35,6 +35,8 @@ from anonhist.profiles import Profile
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from anonhist.ingest.limits import EngineLimits
+
 _ROWS = 1 << 20
 
 
@@ -51,6 +53,7 @@ def read_edges(
     header: bool | None = None,
     notify: Callable[[str], None] | None = None,
     progress: Callable[[float], None] | None = None,
+    limits: EngineLimits | None = None,
 ) -> Graph:
     """Read a graph, for node privacy.
 
@@ -83,6 +86,8 @@ def read_edges(
         leaves out. It is for the operator's terminal, and as private as the data.
     progress
         Receives the share done, in [0, 1], while the engine works.
+    limits
+        How much memory and how many threads DuckDB may use, and where it spills: for files and its own databases.
 
     Returns
     -------
@@ -101,7 +106,7 @@ def read_edges(
     >>> read_edges([("ann", "bob"), ("bob", "cy")])
     Graph(3 nodes, 2 edges)
     """
-    asked = _Asked(origin, target, table, delimiter, header, policy)
+    asked = _Asked(origin, target, table, delimiter, header, policy, limits)
     source = asked.check(as_path(source), nodes)
     if _is_in_memory(source):
         return as_graph(source, policy=policy, nodes=_plain_nodes(nodes))
@@ -130,12 +135,13 @@ def read_degrees(
     header: bool | None = None,
     notify: Callable[[str], None] | None = None,
     progress: Callable[[float], None] | None = None,
+    limits: EngineLimits | None = None,
 ) -> Degrees:
     """Count degrees on the engine that holds the edges, for edge privacy: edges never reach Python.
 
     Parameters
     ----------
-    source, origin, target, nodes, policy, table, delimiter, header, notify, progress
+    source, origin, target, nodes, policy, table, delimiter, header, notify, progress, limits
         As for :func:`read_edges`. Where nodes are listed, the names of those with edges reach Python.
 
     Returns
@@ -154,7 +160,7 @@ def read_degrees(
     >>> degrees.profile
     Profile(n=4, num_labels=3, {1: 2, 2: 1})
     """
-    asked = _Asked(origin, target, table, delimiter, header, policy)
+    asked = _Asked(origin, target, table, delimiter, header, policy, limits)
     source = asked.check(as_path(source), nodes)
     if _is_in_memory(source):
         return as_graph(source, policy=policy, nodes=_plain_nodes(nodes)).degree_profile()
@@ -179,6 +185,7 @@ class _Asked:
     delimiter: str | None
     header: bool | None
     policy: EdgePolicy
+    limits: EngineLimits | None
 
     def check(self, source: Any, nodes: Any) -> Any:
         """Return the source, or refuse what contradicts itself."""
@@ -216,6 +223,7 @@ class _Asked:
             header=header,
             keys=self._keys() if is_json(source, format=kind) else (),
             progress=progress,
+            limits=self.limits,
         )
         with opening as opened:
             if is_text:

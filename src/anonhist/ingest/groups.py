@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from anonhist.ingest.columns import Header
+    from anonhist.ingest.limits import EngineLimits
     from anonhist.privacy import PrivacyUnit
     from anonhist.profiles.grouped import Group
     from anonhist.randomness import RandomSource
@@ -60,6 +61,7 @@ def read_groups(
     unit: PrivacyUnit | None = None,
     levels: Literal["nested", "crossing"] | None = None,
     progress: Callable[[float], None] | None = None,
+    limits: EngineLimits | None = None,
     notify: Callable[[str], None] | None = None,
     randomness: RandomSource | None = None,
 ) -> GroupedProfile:
@@ -109,6 +111,8 @@ def read_groups(
         level, and bounds on groups and on items hold for each level by itself.
     progress
         Receives the share done, in [0, 1].
+    limits
+        How much memory and how many threads DuckDB may use, and where it spills: for files and its own databases.
     notify
         Receives a sentence if no item is in any group; and, for nested levels, if labels of several groups will count
         several times in totals, for which the source is asked once more. Both are private: for the operator alone, as
@@ -164,6 +168,7 @@ def read_groups(
         keys=keys,
         twice=finding is not None or asked is Levels.CROSSING or tells,
         progress=progress,
+        limits=limits,
     ) as opened:
         columns = _columns_in(opened.header, reading, label, format)
         check_combination(columns, protected, levels_cross=asked is Levels.CROSSING)

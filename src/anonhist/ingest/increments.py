@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from anonhist.ingest.columns import Header
     from anonhist.ingest.group_values import Part
     from anonhist.ingest.grouping import Grouping
+    from anonhist.ingest.limits import EngineLimits
     from anonhist.profiles.grouped import Group
 
 
@@ -65,13 +66,14 @@ def fetch_increments(
     delimiter: str | None,
     header: bool,
     progress: Callable[[float], None] | None,
+    limits: EngineLimits | None,
     group_into: Callable[[Any], Grouping] | None = None,
 ) -> Increments:
     """Read the increments of all groups and days.
 
     Parameters
     ----------
-    source, label, table, delimiter, header, progress
+    source, label, table, delimiter, header, progress, limits
         As for :func:`~anonhist.ingest.windows.read_cumulative`.
     columns
         Which columns to read, its days among them.
@@ -93,7 +95,14 @@ def fetch_increments(
         check_there(source)
         keys = (required_key(label), columns.user, columns.order_by, part.column, *(each.column for each in parts))
     with open_source(
-        source, table=table, format=format_, delimiter=delimiter, header=header, keys=keys, progress=progress
+        source,
+        table=table,
+        format=format_,
+        delimiter=delimiter,
+        header=header,
+        keys=keys,
+        progress=progress,
+        limits=limits,
     ) as opened:
         columns = replace(columns, label=_label_in(opened.header, columns, part, parts, label))
         if group_into is not None:

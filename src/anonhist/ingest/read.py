@@ -33,6 +33,8 @@ from anonhist.profiles import BoundedUsers, Profile
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from anonhist.ingest.limits import EngineLimits
+
 FORMATS = ("events", "labels", "counts", "prevalences")
 
 
@@ -54,6 +56,7 @@ def read_profile(
     unit: PrivacyUnit | None = None,
     notify: Callable[[str], None] | None = None,
     progress: Callable[[float], None] | None = None,
+    limits: EngineLimits | None = None,
 ) -> Profile:
     """Read how often things occur, on the engine that holds the data.
 
@@ -108,6 +111,8 @@ def read_profile(
         the data.
     progress
         Receives the share done, in [0, 1], while the engine works.
+    limits
+        How much memory and how many threads DuckDB may use, and where it spills: for files and its own databases.
 
     Returns
     -------
@@ -159,6 +164,7 @@ def read_profile(
         keys=keys,
         twice=count_users or (user is not None and notify is not None),
         progress=progress,
+        limits=limits,
     )
     with opening as opened:
         kind = format or recognize(opened.header, label, user)

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from anonhist.ingest.limits import EngineLimits
     from anonhist.sketches.sketch import Sketch
 
 FORMATS = ("events", "labels", "counts")
@@ -46,6 +47,7 @@ def update_sketch(
     ignore_unknown: bool = False,
     notify: Callable[[str], None] | None = None,
     progress: Callable[[float], None] | None = None,
+    limits: EngineLimits | None = None,
     counted: Callable[[int], None] | None = None,
 ) -> None:
     """Count the labels of a file, a table or a stream in a sketch, in memory that does not grow with it.
@@ -79,6 +81,8 @@ def update_sketch(
         data.
     progress
         Receives the share done, in [0, 1], while the engine works; of standard input nobody knows it.
+    limits
+        How much memory and how many threads DuckDB may use; it never spills here.
     counted
         Receives the number of rows counted so far, which is as private as the data.
 
@@ -122,6 +126,7 @@ def update_sketch(
             keys=keys,
             progress=progress,
             spilling=Spilling.FORBIDDEN,
+            limits=limits,
         )
         with opening as opened:
             is_counted = format is None and opened.header.names == ["label", "count"]

@@ -19,9 +19,11 @@ from anonhist.errors import DataError, MissingExtraError, UsageError, mask, publ
 from anonhist.ingest.columns import Header
 from anonhist.ingest.failures import translate_failures
 from anonhist.ingest.files import DATABASES, HOW_TO_NAME, file_relation, names_are_a_line
+from anonhist.ingest.limits import NO_LIMITS, EngineLimits
 from anonhist.ingest.progress import followed
 
 _SQLITE = "sqlite:///"
+_SERVED = tuple(scheme for scheme in DATABASES if not scheme.startswith("duckdb"))
 _SCHEME = re.compile("[A-Za-z][A-Za-z0-9+.-]*")
 _TABLES = ("pandas", "polars", "pyarrow", "duckdb", "ibis", "_duckdb", "narwhals", "modin", "pyspark", "dask")
 # The network is asked for nothing: extensions that are not there are an error, not a download.
@@ -46,7 +48,11 @@ class Spilling(Enum):
 
 @contextmanager
 def connect(
-    path: str = ":memory:", *, read_only: bool = False, spilling: Spilling = Spilling.TO_FOLDER
+    path: str = ":memory:",
+    *,
+    read_only: bool = False,
+    spilling: Spilling = Spilling.TO_FOLDER,
+    limits: EngineLimits = NO_LIMITS,
 ) -> Iterator[Any]:
     """Open DuckDB, which may spill what does not fit in memory, or must not."""
     import duckdb
@@ -55,9 +61,10 @@ def connect(
     with ExitStack() as opening:
         folder = ""
         if spilling is Spilling.TO_FOLDER:
-            folder = opening.enter_context(TemporaryDirectory(prefix="anonhist-", ignore_cleanup_errors=True))
+            inside = TemporaryDirectory(prefix="anonhist-", dir=limits.temp_directory, ignore_cleanup_errors=True)
+            folder = opening.enter_context(inside)
         # DuckDB spills nothing where no folder is named.
-        config = _CONFIG | {"temp_directory": folder}
+        config = _CONFIG | limits.config | {"temp_directory": folder}
         connection = opening.enter_context(duckdb.connect(path, read_only=read_only, config=config))
         try:
             yield connection
@@ -89,15 +96,17 @@ def open_source(
     progress: Callable[[float], None] | None = None,
     spilling: Spilling = Spilling.TO_FOLDER,
     what: str = "The input",
+    limits: EngineLimits | None = None,
 ) -> Iterator[Opened]:
     """Open a source as a Narwhals table; engine errors inside come out as one sentence without data.
 
     ``twice`` says that more than one query will run: standard input is kept then, for it can be read only once.
     ``keys`` says which keys of JSON lines to read; other sources have their columns. Engines that are not ours, a
     database server or the connection of a relation, spill where they are told to.
-    ``what`` is what sentences call a file.
+    ``what`` is what sentences call a file. ``limits`` are for the engine that is ours, and refused for others.
     """
     let_go_at_exit()
+    limits = _checked_limits(limits, source)
     follow = followed(progress)
     is_database = isinstance(source, str) and source.startswith(DATABASES)
     if table is not None and not is_database:
@@ -106,27 +115,47 @@ def open_source(
             raise UsageError(f"Tables of {scheme}:// cannot be read: n{HOW_TO_NAME[1:]}")
         raise UsageError(f"`table` names a table of a database, but the source is not a database. {HOW_TO_NAME}")
     if not isinstance(source, str):
-        opening = _memory(source, spilling)
+        opening = _memory(source, spilling, limits)
     elif source.startswith("duckdb://"):
-        opening = _duckdb_table(source, table, follow, spilling)
+        opening = _duckdb_table(source, table, follow, spilling, limits)
     elif is_database:
         opening = _ibis_table(source, table, spilling)
     else:
         reading = {"format": format, "delimiter": delimiter, "header": header, "keys": keys}
-        opening = _file(source, reading, twice=twice, follow=follow, spilling=spilling, what=what)
+        opening = _file(source, reading, twice=twice, follow=follow, spilling=spilling, what=what, limits=limits)
     with opening as opened, follow:
         table_of_source = _without_collations(opened)
         names = table_of_source.collect_schema().names()
         yield Opened(table_of_source, Header(names, names_are_a_line(source, format=format, header=header)))
 
 
+def _checked_limits(limits: EngineLimits | None, source: Any) -> EngineLimits:
+    """Return the limits of our engine, or refuse some for another engine."""
+    if limits is None:
+        return NO_LIMITS
+    is_ours = _package(source) == "pyarrow" or (isinstance(source, str) and not source.startswith(_SERVED))
+    if limits != NO_LIMITS and not is_ours:
+        raise UsageError(
+            "`limits` are for DuckDB reading files and its own databases, and this source is held by another engine: "
+            "set its limits there, and leave `limits` out."
+        )
+    return limits
+
+
 @contextmanager
 def _file(
-    source: str, reading: dict[str, Any], *, twice: bool, follow: followed, spilling: Spilling, what: str
+    source: str,
+    reading: dict[str, Any],
+    *,
+    twice: bool,
+    follow: followed,
+    spilling: Spilling,
+    what: str,
+    limits: EngineLimits,
 ) -> Iterator[Any]:
     import narwhals as nw
 
-    with translate_failures(what, path=source), connect(spilling=spilling) as connection:
+    with translate_failures(what, path=source), connect(spilling=spilling, limits=limits) as connection:
         follow.attach(connection)
         relation = file_relation(connection, source, **reading)
         if source == "-" and twice:
@@ -136,11 +165,14 @@ def _file(
 
 
 @contextmanager
-def _duckdb_table(url: str, table: str | None, follow: followed, spilling: Spilling) -> Iterator[Any]:
+def _duckdb_table(
+    url: str, table: str | None, follow: followed, spilling: Spilling, limits: EngineLimits
+) -> Iterator[Any]:
     import narwhals as nw
 
     path = _database_path(url, "duckdb:///")
-    with translate_failures("The database", path=path), connect(path, read_only=True, spilling=spilling) as connection:
+    opening = connect(path, read_only=True, spilling=spilling, limits=limits)
+    with translate_failures("The database", path=path), opening as connection:
         follow.attach(connection)
         names = [
             row[0]
@@ -195,7 +227,7 @@ def _check_table(names: list[str], table: str | None) -> None:
 
 
 @contextmanager
-def _memory(source: Any, spilling: Spilling) -> Iterator[Any]:
+def _memory(source: Any, spilling: Spilling, limits: EngineLimits) -> Iterator[Any]:
     import narwhals as nw
 
     if not is_table(source):
@@ -203,7 +235,7 @@ def _memory(source: Any, spilling: Spilling) -> Iterator[Any]:
     with translate_failures("The table"):
         if _package(source) == "pyarrow":
             # Arrow has no windows, which bounding users takes: DuckDB reads its memory where it lies.
-            with connect(spilling=spilling) as connection:
+            with connect(spilling=spilling, limits=limits) as connection:
                 yield nw.from_native(connection.from_arrow(_arrow_table(source)))
             return
         frame = nw.from_native(source, allow_series=True)

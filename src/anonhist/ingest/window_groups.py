@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from anonhist.ingest.grouping import Grouping
+    from anonhist.ingest.limits import EngineLimits
     from anonhist.privacy import PrivacyUnit
 
 
@@ -44,6 +45,7 @@ def read_cumulative_groups(
     keep_null: bool = False,
     unit: PrivacyUnit | None = None,
     progress: Callable[[float], None] | None = None,
+    limits: EngineLimits | None = None,
 ) -> GroupedCumulativeCounts:
     """Read on which day each label of each group reaches each threshold, by one query for all groups.
 
@@ -73,6 +75,8 @@ def read_cumulative_groups(
         Whom a release protects, where the source says nothing of users.
     progress
         Receives the share done, in [0, 1].
+    limits
+        How much memory and how many threads DuckDB may use, and where it spills: for files and its own databases.
 
     Returns
     -------
@@ -126,6 +130,7 @@ def read_cumulative_groups(
         delimiter=delimiter,
         header=header,
         progress=progress,
+        limits=limits,
         group_into=group_into,
     )
     counts = {

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from anonhist.ingest.group_values import Part
+    from anonhist.ingest.limits import EngineLimits
     from anonhist.privacy import PrivacyUnit
 
 
@@ -39,6 +40,7 @@ def read_cumulative(
     keep_null: bool = False,
     unit: PrivacyUnit | None = None,
     progress: Callable[[float], None] | None = None,
+    limits: EngineLimits | None = None,
 ) -> CumulativeCounts:
     """Read on which day each label reaches each threshold, on the engine that holds the data, by one query.
 
@@ -49,10 +51,10 @@ def read_cumulative(
     source
         One row per item, in anything that :func:`read_profile` reads but plain lists of labels.
     by
-        The column of dates or times, as ``"day(column)"`` or ``"month(column)"``.
+        The column of dates or times, as ``"day(column)"``, ``"week(column)"`` or ``"month(column)"``.
     days
-        The days or months that count, ascending, which must be public: "2026-11-22", or "2026-11". Rows of others are
-        left out before anything is bounded or counted.
+        The days, weeks or months that count, ascending, which must be public: "2026-11-22", for a week its Monday, or
+        "2026-11". Rows of others are left out before anything is bounded or counted.
     thresholds
         Ascending whole numbers of at least 1, which must be public.
     label, user, max_per_user, order_by, order_key, table, delimiter, header, keep_null
@@ -61,6 +63,8 @@ def read_cumulative(
         Whom a release protects, where the source says nothing of users.
     progress
         Receives the share done, in [0, 1].
+    limits
+        How much memory and how many threads DuckDB may use, and where it spills: for files and its own databases.
 
     Returns
     -------
@@ -97,6 +101,7 @@ def read_cumulative(
         delimiter=delimiter,
         header=header,
         progress=progress,
+        limits=limits,
     )
     return CumulativeCounts(levels, days_of[1], found.of(None), unit=protected, order_key=key)
 
