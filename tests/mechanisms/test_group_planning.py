@@ -48,6 +48,28 @@ def test_measured_errors_of_groups_are_near_the_predicted(unit: str, epsilon: st
         assert 0.5 < (np.mean(actual) + 1) / (expected + 1) < 1.75, kind
 
 
+@pytest.mark.slow
+def test_plans_differ_by_about_their_standard_error() -> None:
+    # A skewed shape: of 16 runs the mean was between half of this and twice as much, with errors far too small.
+    unit, sizes = PrivacyUnit.label(max_count=10, groups=14), {("fall",): GroupSize(700, 600)}
+    rows = [
+        plan_groups(sizes, by=["g"], epsilon=1, unit=unit, rng=np.random.default_rng(seed))[0] for seed in range(12)
+    ]
+    means = np.array([row.sorted_l1.value for row in rows])
+    stated = np.array([row.sorted_l1.standard_error for row in rows])
+    assert {row.simulations for row in rows} == {1000}
+    assert (stated < 0.04 * means).all()
+    # χ² of 11 degrees: this ratio is beyond 1.7 once in 2,000 times.
+    assert np.std(means, ddof=1) < 1.7 * stated.mean()
+
+
+def test_runs_that_take_long_are_fewer_and_never_few() -> None:
+    sizes = {(str(at),): 40 + at for at in range(40)}
+    assert {row.simulations for row in plan_groups(sizes, by=["g"], epsilon=3)} == {416}
+    (row,) = plan_groups({("a",): 40}, by=["g"], epsilon="0.01")
+    assert row.simulations == 32
+
+
 def test_sizes_that_are_alike_are_simulated_once(monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[GroupSize] = []
     profile = planning_module._profile
