@@ -65,7 +65,7 @@ def test_plans_differ_by_about_their_standard_error() -> None:
 
 def test_runs_that_take_long_are_fewer_and_never_few() -> None:
     sizes = {(str(at),): 40 + at for at in range(40)}
-    assert {row.simulations for row in plan_groups(sizes, by=["g"], epsilon=3)} == {416}
+    assert {row.simulations for row in plan_groups(sizes, by=["g"], epsilon=3)} == {303, 314, 325}
     (row,) = plan_groups({("a",): 40}, by=["g"], epsilon="0.01")
     assert row.simulations == 32
 
