@@ -8,7 +8,7 @@ import pytest
 
 import anonhist.mechanisms.group_planning as planning_module
 from anonhist.errors import UsageError
-from anonhist.mechanisms import GroupSize, plan_groups
+from anonhist.mechanisms import FrobeniusMechanism, GroupSize, plan_groups
 from anonhist.mechanisms.grouping import release_groups
 from anonhist.mechanisms.sized_shape import power_law_profile
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
@@ -66,8 +66,8 @@ def test_plans_differ_by_about_their_standard_error() -> None:
 def test_runs_that_take_long_are_fewer_and_never_few() -> None:
     sizes = {(str(at),): 40 + at for at in range(40)}
     assert {row.simulations for row in plan_groups(sizes, by=["g"], epsilon=3)} == {303, 314, 325}
-    (row,) = plan_groups({("a",): 40}, by=["g"], epsilon="0.01")
-    assert row.simulations == 32
+    slow, truth = FrobeniusMechanism("0.01"), Profile.from_counts([30, 10])
+    assert [planning_module._affordable(truth, slow, sizes) for sizes in (1, 64)] == [35, 32]
 
 
 def test_sizes_that_are_alike_are_simulated_once(monkeypatch: pytest.MonkeyPatch) -> None:
