@@ -8,7 +8,7 @@ import pytest
 
 import anonhist.mechanisms.group_planning as planning_module
 from anonhist.errors import UsageError
-from anonhist.mechanisms import GroupSize, plan_groups
+from anonhist.mechanisms import FrobeniusMechanism, GroupSize, plan_groups
 from anonhist.mechanisms.grouping import release_groups
 from anonhist.mechanisms.sized_shape import power_law_profile
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
@@ -46,6 +46,28 @@ def test_measured_errors_of_groups_are_near_the_predicted(unit: str, epsilon: st
         expected = np.mean([row.sorted_l1.value for row in rows])
         # Means of twelve releases; an error below an item is not told apart.
         assert 0.5 < (np.mean(actual) + 1) / (expected + 1) < 1.75, kind
+
+
+@pytest.mark.slow
+def test_plans_differ_by_about_their_standard_error() -> None:
+    # A skewed shape: of 16 runs the mean was between half of this and twice as much, with errors far too small.
+    unit, sizes = PrivacyUnit.label(max_count=10, groups=14), {("fall",): GroupSize(700, 600)}
+    rows = [
+        plan_groups(sizes, by=["g"], epsilon=1, unit=unit, rng=np.random.default_rng(seed))[0] for seed in range(12)
+    ]
+    means = np.array([row.sorted_l1.value for row in rows])
+    stated = np.array([row.sorted_l1.standard_error for row in rows])
+    assert {row.simulations for row in rows} == {1000}
+    assert (stated < 0.04 * means).all()
+    # χ² of 11 degrees: this ratio is beyond 1.7 once in 2,000 times.
+    assert np.std(means, ddof=1) < 1.7 * stated.mean()
+
+
+def test_runs_that_take_long_are_fewer_and_never_few() -> None:
+    sizes = {(str(at),): 40 + at for at in range(40)}
+    assert {row.simulations for row in plan_groups(sizes, by=["g"], epsilon=3)} == {303, 314, 325}
+    slow, truth = FrobeniusMechanism("0.01"), Profile.from_counts([30, 10])
+    assert [planning_module._affordable(truth, slow, sizes) for sizes in (1, 64)] == [35, 32]
 
 
 def test_sizes_that_are_alike_are_simulated_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 from anonhist.catalogue.levels import Levels
-from anonhist.errors import DataError, UsageError
+from anonhist.errors import UsageError
 from anonhist.formats.file_kind import read as read_file
 from anonhist.ingest.groups import read_groups
 from anonhist.mechanisms.basis.setting import cap_counts
@@ -301,8 +301,3 @@ def test_a_level_that_is_not_there_is_told() -> None:
         release_groups(read(POSSIBLE, None), epsilon=1, simulations=0).level(0)
     with pytest.raises(KeyError, match="no group"):
         nested(3, simulations=0)["z",]
-
-
-def test_totals_of_more_items_than_can_be_counted_are_refused() -> None:
-    with pytest.raises(DataError, match="2\\^63"):
-        total_of([Profile([2**62], [1]), Profile([2**62], [1])])

@@ -156,9 +156,7 @@ class Ledger:
         """
         parse_digest(digest)
         with self._storage.writing() as ours:
-            charged = _charge(ours, receipt.entry)
-            if receipt.ledger != ours.ledger_id() or _digest(ours, receipt.entry) != receipt.head:
-                raise UsageError(f"The charge was made in another ledger than {self.shown!r}.")
+            charged = _charged(ours, receipt, self.shown)
             known = ours.about(receipt.entry)
             if known is not None:
                 if Entry.read(known.document).event == Completed(charged.dataset, receipt.entry, digest):
@@ -201,6 +199,19 @@ class Ledger:
             _append(ours, Voided(charged.dataset, entry, reason))
             _, created, spent = _account(ours, charged.dataset, self.shown)
             ours.set_account(charged.dataset, created, spent.minus(charged.cost))
+
+    def check_receipt(self, receipt: Receipt, dataset: str) -> None:
+        """Refuse a receipt unless it is of a charge to this data set.
+
+        Raises
+        ------
+        UsageError
+            If the charge was made in another ledger, or to another data set.
+        """
+        with self._storage.reading() as state:
+            charged = _charged(state, receipt, self.shown)
+        if charged.dataset != dataset:
+            raise UsageError(f"Entry {receipt.entry} of the ledger was charged to {charged.dataset!r}: give that.")
 
     def datasets(self) -> tuple[str, ...]:
         """Return the names of all data sets with a budget."""
@@ -278,6 +289,9 @@ def _readings(state: Transaction, dataset: str) -> Iterator[EarlierReading]:
                 )
 
 
-def _digest(state: Transaction, number: int) -> str:
-    row = state.row(number)
-    return "" if row is None else row.digest
+def _charged(state: Transaction, receipt: Receipt, shown: str) -> Charged:
+    """Return the charge of a receipt, or refuse one of another ledger."""
+    row = state.row(receipt.entry)
+    if receipt.ledger != state.ledger_id() or row is None or row.digest != receipt.head:
+        raise UsageError(f"The charge was made in another ledger than {shown!r}.")
+    return _charge(state, receipt.entry)

@@ -2,41 +2,34 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from contextlib import nullcontext
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
-
-from anonhist.catalogue.levels import Levels
-from anonhist.errors import DataError, UsageError
-from anonhist.ingest.columns import required_key
-from anonhist.ingest.counted import COUNTED, check_label_of_counted, recognize
-from anonhist.ingest.files import check_there, is_json, stated_format
-from anonhist.ingest.group_bounds import order_key_of, protected_unit, unlisted_grouping
-from anonhist.ingest.group_counts import check_combination
-from anonhist.ingest.group_lists import group_rows
-from anonhist.ingest.group_memory import check_memory
-from anonhist.ingest.group_profiles import group_profiles, labels_of_several
-from anonhist.ingest.group_units import group_units
-from anonhist.ingest.grouping import is_shown_as_written, listed_groups, with_periods
-from anonhist.ingest.query import Columns, check_users
-from anonhist.ingest.sources import as_path, open_source, plain_labels
-from anonhist.mechanisms.group_selection import FindGroups, GroupSelection
-from anonhist.profiles.grouped import GroupedProfile
-from anonhist.profiles.levels import parse_levels
-from anonhist.randomness import SystemSource
+from anonhist.accounting.recording import Unrecorded, account_of, recording
+from anonhist.errors import UsageError
+from anonhist.ingest.group_bounds import protected_unit, unlisted_grouping
+from anonhist.ingest.group_reading import read_recorded
+from anonhist.ingest.query import check_users
+from anonhist.mechanisms.group_selection import FindGroups
+from anonhist.releases.content import found_digest
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Iterable
+    from contextlib import AbstractContextManager
 
-    from anonhist.ingest.columns import Header
+    from anonhist.accounting import Ledger
+    from anonhist.accounting.recording import Price, Recorded
     from anonhist.ingest.limits import EngineLimits
     from anonhist.privacy import PrivacyUnit
-    from anonhist.profiles.grouped import Group
+    from anonhist.profiles.grouped import GroupedProfile
     from anonhist.randomness import RandomSource
 
-_NONE_COUNTS = "No item is in any of the groups: look how they are written in the data, and that dates are YYYY-MM-DD."
+_CHARGED_LATER = (
+    "`ledger`, `dataset` and `purpose` are for groups that are found: reading listed groups costs nothing; give them "
+    "to `release_groups`."
+)
 
 
 def read_groups(
@@ -64,6 +57,9 @@ def read_groups(
     limits: EngineLimits | None = None,
     notify: Callable[[str], None] | None = None,
     randomness: RandomSource | None = None,
+    ledger: Ledger | str | None = None,
+    dataset: str | None = None,
+    purpose: str | None = None,
 ) -> GroupedProfile:
     """Read how often things occur in each of several groups, on the engine that holds the data, by one query.
 
@@ -119,6 +115,11 @@ def read_groups(
         for :func:`read_profile`.
     randomness
         Privacy randomness of :class:`FindGroups`; the operating system's by default.
+    ledger, dataset, purpose
+        With :class:`FindGroups`: the ledger to charge before the units of any group are counted, as for
+        :func:`release`; by default that in the environment variable ``ANONHIST_LEDGER``, or none. Each call is charged,
+        also one that finds no group. :func:`release_groups` then charges the release alone. Without a ledger nothing
+        counts the calls: each spends the budget of ``groups``.
 
     Returns
     -------
@@ -128,7 +129,8 @@ def read_groups(
     Raises
     ------
     UsageError
-        If the call contradicts itself, or a label unit comes without ``max_groups_per_label``.
+        If the call contradicts itself, or a label unit comes without ``max_groups_per_label``; and for the ledger, as
+        for :func:`release`.
     DataError
         If the data cannot be used, as for :func:`read_profile`, or the machine cannot hold so many groups.
 
@@ -140,118 +142,43 @@ def read_groups(
     >>> [(group, profile.n) for group, profile in read.items()]
     [(('Mon',), 2), (('Tue',), 1), (('Wed',), 0)]
     """
-    most = check_users(user, max_per_user, order_by, count_users=False)
-    grouping = unlisted_grouping(by, other, most, max_groups_per_user, max_groups_per_label)
-    parts = grouping.parts
-    asked = parse_levels(levels)
-    tells = asked is Levels.NESTED and notify is not None
-    finding = groups if isinstance(groups, FindGroups) else None
-    rows = None if isinstance(groups, FindGroups) else group_rows(groups, parts)
-    check_memory(0 if rows is None else len(rows))
-    protected = protected_unit(unit, most, grouping.groups_per_user, grouping.groups_per_label)
-    key = order_key_of(order_key, chooses=user is not None or grouping.groups_per_label is not None)
-    source, format = _checked_source(source, format, label)  # noqa: A001
-    reading = Columns(label or "label", user, most, order_by, key or "", keep_null, grouping=grouping)
-    keys: tuple[str | None, ...] = ()
-    if is_json(source, format=format):
-        check_there(source)
-        # Keys are data: they do not decide what the rows are.
-        format = format or "events"  # noqa: A001
-        counted = COUNTED.get(format, ())
-        keys = (*(counted or (required_key(label), user, order_by)), *(part.column for part in parts))
-    with open_source(
-        source,
-        table=table,
-        format=format,
-        delimiter=delimiter,
-        header=header,
-        keys=keys,
-        twice=finding is not None or asked is Levels.CROSSING or tells,
-        progress=progress,
-        limits=limits,
-    ) as opened:
-        columns = _columns_in(opened.header, reading, label, format)
-        check_combination(columns, protected, levels_cross=asked is Levels.CROSSING)
-        kinds = [part.kind_in(opened.table) for part in parts]
-        if rows is not None:
-            grouping = grouping.of_listed(listed_groups(rows, parts, kinds, keep_null=keep_null))
-            if asked is not None:
-                grouping.check_totals()
-        events = with_periods(opened.table, parts)
-        if finding is not None:
-            grouping = grouping.of_found(_found(events, columns, finding.selection(protected), randomness))
-            check_memory(len(grouping.groups))
-        columns = replace(columns, grouping=grouping)
-        own = tuple(part.name for part in parts)
 
-        def read_level(depth: int) -> GroupedProfile:
-            level = grouping.above(depth)
-            least = protected.in_at_most(len(level.groups))
-            profiles = group_profiles(events, replace(columns, grouping=level), level, least, key)
-            return GroupedProfile(own[:depth], profiles, unit=least, order_key=key)
+    def price(finding: FindGroups) -> Price:
+        most = check_users(user, max_per_user, order_by, count_users=False)
+        grouping = unlisted_grouping(by, other, most, max_groups_per_user, max_groups_per_label)
+        return finding.price(protected_unit(unit, most, grouping.groups_per_user, grouping.groups_per_label))
 
-        profiles = group_profiles(events, columns, grouping, protected, key)
-        if notify is not None and not any(profile.n for profile in profiles.values()):
-            notify(_NONE_COUNTS)
-        if tells and notify is not None and columns.rows != "prevalences":
-            _tell_of_shared(labels_of_several(events, columns), notify)
-        above = tuple(map(read_level, range(len(parts) if asked is Levels.CROSSING else 0)))
-    return GroupedProfile(own, profiles, unit=protected, order_key=key, finding=finding, levels=asked, above=above)
-
-
-def _checked_source(source: Any, format: Any, label: str | None) -> tuple[Any, Any]:  # noqa: A002
-    """Return the source and its format, having refused those that have no grouping columns."""
-    if format not in (None, "events", *COUNTED):
-        raise UsageError(f"`format` must be one of events, {', '.join(COUNTED)} for groups, not {format!r}.")
-    check_label_of_counted(format, label)
-    source = as_path(source)
-    if plain_labels(source) is not None:
-        raise UsageError("A list of labels has no grouping columns: pass a table.")
-    return source, stated_format(source, format, label)
-
-
-def _columns_in(header: Header, reading: Columns, label: str | None, format: str | None) -> Columns:  # noqa: A002
-    """Return which columns to read, having refused those that are not there, or are said to be two things."""
-    parts = () if reading.grouping is None else reading.grouping.parts
-    for part in parts:
-        header.require(group=part.column)
-        if part.period is not None and part.name in header.names:
-            raise UsageError(f"The data have a column {part.name!r} beside {part.column!r}: rename one of them.")
-    others = header.without(*(part.column for part in parts), reading.user, reading.order_by)
-    rows = format or recognize(others, label, reading.user)
-    if rows in COUNTED:
-        header.require(**{name: name for name in COUNTED[rows]})
-        used = dict.fromkeys(COUNTED[rows], "counted")
-    else:
-        reading = replace(reading, label=others.label_column(None) if label is None else label)
-        header.require(label=reading.label, user=reading.user, order=reading.order_by)
-        used = {reading.label: "label", str(reading.user): "user"}
-    for part in parts:
-        if part.period is None and part.column in used:
-            raise UsageError(
-                f"The grouping column {part.column!r} is the {used[part.column]} column, too: group by another column."
+    charging: AbstractContextManager[Recorded | Unrecorded] = nullcontext(Unrecorded())
+    if isinstance(groups, FindGroups):
+        charging = recording(account_of(ledger, dataset, purpose), partial(price, groups))
+    elif ledger or dataset is not None or purpose is not None:
+        raise UsageError(_CHARGED_LATER)
+    with charging as recorded:
+        with recorded.reading():
+            read = read_recorded(
+                source,
+                recorded,
+                by=by,
+                groups=groups,
+                label=label,
+                user=user,
+                max_per_user=max_per_user,
+                max_groups_per_user=max_groups_per_user,
+                max_groups_per_label=max_groups_per_label,
+                other=other,
+                order_by=order_by,
+                order_key=order_key,
+                table=table,
+                format=format,
+                delimiter=delimiter,
+                header=header,
+                keep_null=keep_null,
+                unit=unit,
+                levels=levels,
+                progress=progress,
+                limits=limits,
+                notify=notify,
+                randomness=randomness,
             )
-    return replace(reading, rows=rows)
-
-
-def _tell_of_shared(labels: int, notify: Callable[[str], None]) -> None:
-    if labels:
-        told = "1 label is" if labels == 1 else f"{labels:,} labels are"
-        notify(f"{told} in several groups: nested totals count them in each.")
-
-
-def _found(
-    table: Any, columns: Columns, selection: GroupSelection, randomness: RandomSource | None
-) -> tuple[Group, ...]:
-    """Return the groups that are found; from here on they are public."""
-    units = group_units(table, columns)
-    # Files hold these names, and terminals show them; whether one can be shown is a matter of the name alone.
-    named = {group: many for group, many in units.items() if is_shown_as_written(group)}
-    kept = selection.select(np.array(list(named.values()), dtype=np.int64), source=randomness or SystemSource())
-    found = tuple(group for group, is_kept in zip(named, kept.tolist(), strict=True) if is_kept)
-    if not found and (columns.grouping is None or columns.grouping.other is None):
-        raise DataError(
-            "No group was found: groups have too few units for this budget, which is spent all the same. Another try "
-            "with a larger one, or with listed groups, comes on top."
-        )
-    return found
+        recorded.complete(lambda: found_digest(read))
+    return read

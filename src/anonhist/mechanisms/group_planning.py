@@ -21,6 +21,7 @@ from anonhist.privacy import NeighboringRelation, PrivacyUnit, parse_epsilon, pa
 from anonhist.privacy.whole import MOST_SIMULATIONS
 from anonhist.profiles import Profile, sorted_l1
 from anonhist.releases.error import expected_distance
+from anonhist.releases.protocols import KnowsWork
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -32,7 +33,10 @@ if TYPE_CHECKING:
     from anonhist.profiles.grouped import Group
     from anonhist.properties.estimate import Estimate
 
-_SIMULATIONS = 16
+# Errors are skewed: most runs are near the mean or below, and a few have three times as much. The standard error of few
+# runs is too small then, and more so the smaller their mean is. So there are as many runs as take some five seconds for
+# all sizes together, on one core, and at least 32.
+_LEAST_RUNS, _MICROSECONDS = 32, 5_000_000
 # So many sizes are simulated. If there are more, those within the first of these ratios that leaves fewer are taken for
 # one: errors grow more slowly than sizes, so by less than that.
 _MOST_PLANNED = 64
@@ -86,11 +90,14 @@ class GroupPlanRow:
         Number of items planned for.
     sorted_l1
         Expected sorted ℓ1 error, in items.
+    simulations
+        Number of runs that it is the mean of.
     """
 
     group: Group
     items: int
     sorted_l1: Estimate
+    simulations: int
 
     @property
     def relative_error(self) -> float:
@@ -153,7 +160,7 @@ def plan_groups(
     unit: PrivacyUnit | None = None,
     relation: NeighboringRelation = NeighboringRelation.ADD_OR_REMOVE,
     shape: Shape = "zipf",
-    simulations: int = _SIMULATIONS,
+    simulations: int | None = None,
     rng: np.random.Generator | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> GroupPlan:
@@ -181,7 +188,7 @@ def plan_groups(
         ``"zipf"`` or ``"worst"``, as in :func:`plan`. With a number of labels, it must be ``"zipf"``: the k-th most
         frequent label occurs ``(L/k)^s`` times, s such that there are so many items.
     simulations
-        Runs per size, from 2 to 1,000.
+        Runs per size, from 2 to 1,000; by default 1,000, or fewer if these take long, but at least 32.
     rng
         Simulation randomness.
     progress
@@ -217,19 +224,24 @@ def plan_groups(
         raise UsageError("A number of labels sets the shape: leave `shape` out, or the labels.")
     protected = check_unit(PrivacyUnit.item() if unit is None else unit)
     mechanism, _ = choose(epsilon=epsilon, unit=protected, relation=relation)
-    runs = parse_whole_number(simulations, name="simulations", least=2, most=MOST_SIMULATIONS)
+    asked = None
+    if simulations is not None:
+        asked = parse_whole_number(simulations, name="simulations", least=2, most=MOST_SIMULATIONS)
     # A simulation on public shapes: no private data depend on this generator.
     generator = rng or np.random.default_rng()
     classes, near = _alike(set(known.values()))
-    errors: dict[GroupSize, Estimate] = {}
-    planned: dict[GroupSize, Estimate] = {}
+    errors: dict[GroupSize, tuple[Estimate, int]] = {}
+    planned: dict[GroupSize, tuple[Estimate, int]] = {}
+    number = len(set(classes.values()))
     for size, stands_for in classes.items():
         if stands_for not in planned:
             first, last = len(errors) / len(classes), (len(errors) + 1) / len(classes)
             with tell_share(progress, first, last):
-                planned[stands_for] = _expected(_profile(stands_for, shape), mechanism, runs, generator)
+                truth = mechanism.admit(_profile(stands_for, shape))
+                runs = asked or _affordable(truth, mechanism, number)
+                planned[stands_for] = _expected(truth, mechanism, runs, generator), runs
         errors[size] = planned[stands_for]
-    rows = tuple(GroupPlanRow(group, size.items, errors[size]) for group, size in known.items())
+    rows = tuple(GroupPlanRow(group, size.items, *errors[size]) for group, size in known.items())
     return GroupPlan(tuple(by), parse_epsilon(epsilon), protected, mechanism.name, rows, near)
 
 
@@ -262,9 +274,15 @@ def _profile(size: GroupSize, shape: Shape) -> Profile:
     return zipf_profile(size.items) if shape == "zipf" else staircase_profile(size.items)
 
 
-def _expected(profile: Profile, mechanism: CentralMechanism, runs: int, rng: np.random.Generator) -> Estimate:
+def _affordable(truth: Profile, mechanism: CentralMechanism, sizes: int) -> int:
+    """Return how many runs on a profile take its share of the time, about; the same on all machines."""
+    own = mechanism.simulation_work(truth) if isinstance(mechanism, KnowsWork) else 0
+    microseconds = 300 + 14 * len(truth) + own // 64
+    return max(_LEAST_RUNS, min(MOST_SIMULATIONS, _MICROSECONDS // (sizes * microseconds)))
+
+
+def _expected(truth: Profile, mechanism: CentralMechanism, runs: int, rng: np.random.Generator) -> Estimate:
     """Return the mean error over runs on a profile that is the truth here, with its standard error."""
-    truth = mechanism.admit(profile)
     found = [float(sorted_l1(truth, run)) for run in mechanism.simulate(truth, size=runs, rng=rng)]
     # Runs that all agree do not make the mean exact: another run may differ by an item.
     spread = max(1 / runs, float(np.std(found, ddof=1)) / runs**0.5)

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, SupportsIndex
 
 import numpy as np
 
+from anonhist.accounting.recording import Price
 from anonhist.errors import UsageError
 from anonhist.frozen import Checked, Converted, converted, frozen
 from anonhist.mechanisms.basis.setting import check_relation
-from anonhist.privacy import NeighboringRelation, parse_epsilon, parse_whole_number, short_decimal
+from anonhist.privacy import Guarantee, NeighboringRelation, parse_epsilon, parse_whole_number, short_decimal
 from anonhist.randomness import discrete_laplace
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from anonhist.privacy import EpsilonLike, PrivacyUnit
     from anonhist.randomness import RandomSource
 
+NAME = "finding groups"
 _DIGITS = 60
 _LARGEST_THRESHOLD = 2**40
 
@@ -70,6 +72,19 @@ class FindGroups:
         """
         of_one = unit.groups if unit.max_items is None or unit.groups > 1 else unit.max_distance
         return GroupSelection(self.epsilon, self.delta, of_one * self.relation.distance)
+
+    def price(self, unit: PrivacyUnit) -> Price:
+        """Return what finding groups will cost, whatever is found.
+
+        Examples
+        --------
+        >>> from anonhist.privacy import PrivacyUnit
+        >>> print(FindGroups(1, "1e-9").price(PrivacyUnit.item()).guarantee)
+        1-differentially private (δ ≤ 1.0e-9) when one item is added or removed; noise is drawn exactly.
+        """
+        made = self.selection(unit)
+        told = Guarantee(unit, self.relation, self.epsilon, self.delta, arithmetic="noise is drawn exactly")
+        return Price(told, NAME, {"groups": made.groups, "threshold": made.threshold})
 
 
 @frozen

@@ -2,37 +2,34 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from fractions import Fraction
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from anonhist.accounting.recording import Price, account_of, recording
+from anonhist.accounting.recording import account_of, recording
 from anonhist.catalogue.levels import Levels
-from anonhist.errors import UsageError
+from anonhist.errors import DataError, UsageError
 from anonhist.mechanisms.basis.setting import without_sizes
-from anonhist.mechanisms.releasing import PreparedRelease, prepare
-from anonhist.privacy import NeighboringRelation, PrivacyUnit, parse_epsilon
+from anonhist.mechanisms.group_preparing import parse_level_shares, prepare_groups
+from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles.grouped import GroupedProfile
 from anonhist.profiles.levels import prefixes_of
+from anonhist.profiles.whole import MAX_ITEMS
 from anonhist.releases.content import content_digest
-from anonhist.releases.group_guarantee import total_delta
 from anonhist.releases.grouped import GroupedRelease
 from anonhist.releases.totals import CrossingTotals, NestedTotals
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from fractions import Fraction
     from typing import Literal
 
     from anonhist.accounting import Ledger
+    from anonhist.accounting.recording import Account
     from anonhist.mechanisms.basis.skeletons import CentralMechanism, Released
-    from anonhist.privacy import EpsilonLike, Guarantee
+    from anonhist.mechanisms.group_preparing import PreparedGroups
+    from anonhist.privacy import EpsilonLike
     from anonhist.profiles.grouped import Group
     from anonhist.randomness import RandomSource
     from anonhist.releases import Evidence
-
-# Whose loss is at most ε/Δ for each unit of distance, so that losses of groups add up to ε: docs/proofs/groups.md.
-FOR_GROUPS = ("auto", "frobenius", "partition", "prevalence")
 
 
 def release_groups(
@@ -83,8 +80,8 @@ def release_groups(
     progress
         Receives the share of groups released, in (0, 1].
     ledger, dataset, purpose
-        The ledger to charge before any group is released, as for :func:`release`; what finding groups cost is charged
-        with it.
+        The ledger to charge before any group is released, as for :func:`release`. What finding groups cost is charged
+        with it, unless :func:`read_groups` has charged it: then both must be to the same data set of one ledger.
 
     Returns
     -------
@@ -95,6 +92,9 @@ def release_groups(
     ------
     UsageError
         If ε is impossible, the unit protects less than the data were read for, or the mechanism is none of these.
+    DataError
+        If a group is beyond what the mechanism can hold, or nested groups have more than 2⁶³ − 1 items together: before
+        any noise is drawn.
 
     Examples
     --------
@@ -119,133 +119,24 @@ def release_groups(
         read_for=grouped.unit,
         shares=parse_level_shares(level_shares, grouped.levels, columns=len(grouped.by)),
     )
-    finding = grouped.finding
-    spent = None if finding is None else (finding.epsilon, finding.delta)
-    with recording(account_of(ledger, dataset, purpose), lambda: prepared.price(spent)) as recorded:
+    account = account_of(ledger, dataset, purpose)
+    with recording(account, lambda: prepared.price(_unpaid(grouped, account))) as recorded:
         recorded.keep()
         released = release_prepared(grouped, prepared, source=source, progress=progress).with_receipt(recorded.receipt)
         recorded.complete(lambda: content_digest(released))
     return released
 
 
-@dataclass(frozen=True)
-class PreparedGroups:
-    """A release of groups prepared without its data, checked; see :func:`prepare_groups`.
-
-    Attributes
-    ----------
-    epsilons
-        The budget of each level that is released on its own, that of the groups themselves last.
-    unit
-        The unit to protect.
-    made
-        Makes what releases a level, of its budget and of the unit there.
-    """
-
-    epsilons: tuple[Fraction, ...]
-    unit: PrivacyUnit
-    made: Callable[[Fraction, PrivacyUnit], PreparedRelease]
-
-    def price(self, found_with: tuple[Fraction, Fraction] | None) -> Price:
-        """Return what the release will cost, whatever groups there are.
-
-        Parameters
-        ----------
-        found_with
-            ε and δ that are spent on finding the groups, if they are not listed.
-        """
-        mechanisms = [self.made(epsilon, self.unit).mechanism for epsilon in self.epsilons]
-        told: Guarantee = mechanisms[-1].guarantee
-        costs = [(each.guarantee.epsilon, total_delta(each, None)) for each in mechanisms]
-        costs += [] if found_with is None else [found_with]
-        epsilon, delta = (sum(each, start=Fraction(0)) for each in zip(*costs, strict=True))
-        whole = replace(told, epsilon=epsilon, delta=delta, spending=())
-        return Price(whole, mechanisms[-1].name, mechanisms[-1].parameters)
+def _unpaid(grouped: GroupedProfile, account: Account | None) -> tuple[Fraction, Fraction] | None:
+    """Return ε and δ of finding the groups, if they were found and that was not charged; refuse another account."""
+    if grouped.receipt is None or account is None:
+        return _spent(grouped)
+    account.ledger.check_receipt(grouped.receipt, account.dataset)
+    return None
 
 
-def prepare_groups(
-    *,
-    epsilon: EpsilonLike,
-    unit: PrivacyUnit | None,
-    relation: NeighboringRelation,
-    mechanism: str,
-    public_cap: int | None,
-    simulations: int | None,
-    read_for: PrivacyUnit,
-    shares: Sequence[Fraction] = (Fraction(1),),
-) -> PreparedGroups:
-    """Check the options of a release of groups before the data are read.
-
-    Parameters
-    ----------
-    epsilon, unit, relation, mechanism, public_cap, simulations
-        As for :func:`release_groups`.
-    read_for
-        The unit that the data are read for.
-    shares
-        The share of ε of each level that is released on its own, as :func:`parse_level_shares` returns them.
-
-    Raises
-    ------
-    UsageError
-        As for :func:`release_groups`, whatever the data.
-    """
-    if mechanism not in FOR_GROUPS:
-        raise UsageError(
-            f"`mechanism` of a release of groups must be one of {', '.join(FOR_GROUPS)}, not {mechanism!r}."
-        )
-    made = partial(
-        _prepare,
-        relation=relation,
-        mechanism=mechanism,
-        expected_items=None,
-        options={"public_cap": public_cap},
-        excess_share=None,
-        excess_cap=None,
-        simulations=simulations,
-        users_bound=None,
-    )
-    whole = parse_epsilon(epsilon)
-    prepared = PreparedGroups(tuple(whole * share for share in shares), read_for if unit is None else unit, made)
-    for budget in prepared.epsilons:
-        made(budget, prepared.unit)
-    return prepared
-
-
-def _prepare(epsilon: Fraction, unit: PrivacyUnit, **options: Any) -> PreparedRelease:
-    return prepare(epsilon=epsilon, unit=unit, read_for=unit, **options)
-
-
-def parse_level_shares(
-    given: Sequence[EpsilonLike] | None, levels: Levels | None, *, columns: int
-) -> tuple[Fraction, ...]:
-    """Return the share of ε of each level that is released on its own.
-
-    Raises
-    ------
-    UsageError
-        If there are not as many as levels, they do not add up to one, or levels are not crossing.
-
-    Examples
-    --------
-    >>> parse_level_shares(None, Levels.CROSSING, columns=1)
-    (Fraction(1, 2), Fraction(1, 2))
-    >>> parse_level_shares(None, Levels.NESTED, columns=1)
-    (Fraction(1, 1),)
-    """
-    if levels is not Levels.CROSSING:
-        if given is not None:
-            raise UsageError("`level_shares` splits ε among crossing levels; leave it out.")
-        return (Fraction(1),)
-    if given is None:
-        return (Fraction(1, columns + 1),) * (columns + 1)
-    shares = tuple(parse_epsilon(each, name="level_shares") for each in given)
-    if len(shares) != columns + 1 or sum(shares) != 1:
-        raise UsageError(
-            f"`level_shares` must be {columns + 1} numbers that add up to 1: for everything together, then for each "
-            "grouping column."
-        )
-    return shares
+def _spent(grouped: GroupedProfile) -> tuple[Fraction, Fraction] | None:
+    return None if grouped.finding is None else (grouped.finding.epsilon, grouped.finding.delta)
 
 
 def release_prepared(
@@ -265,8 +156,9 @@ def release_prepared(
     # Refused before any noise is drawn, and of all groups alike.
     with without_sizes():
         for level, of_level in zip(levels, made, strict=True):
-            for profile in level.values():
-                of_level.mechanism.admit(profile)
+            items = sum(of_level.mechanism.admit(profile).n for profile in level.values())
+            if grouped.levels is Levels.NESTED and items > MAX_ITEMS:
+                raise DataError("The groups hold more than 2^63 − 1 items together, the most that can be counted here.")
     number, done = sum(map(len, levels)), 0
     found: list[dict[Group, Released]] = []
     for level, of_level in zip(levels, made, strict=True):
@@ -277,15 +169,14 @@ def release_prepared(
             if progress is not None:
                 progress(done / number)
         found.append({group: runs[place] for place, group in enumerate(level)})
-    finding, own = grouped.finding, {group: each.release for group, each in found[-1].items()}
+    own = {group: each.release for group, each in found[-1].items()}
     totals: NestedTotals | CrossingTotals | None = None
     if grouped.levels is Levels.NESTED:
         totals = NestedTotals(_sum_evidence(found[-1], made[-1].mechanism))
     elif grouped.levels is Levels.CROSSING:
         above = {group: each.release for level in found[:-1] for group, each in level.items()}
         totals = CrossingTotals({prefix: above[prefix] for prefix in prefixes_of(own)})
-    spent = None if finding is None else (finding.epsilon, finding.delta)
-    return GroupedRelease(grouped.by, own, found_with=spent, totals=totals)
+    return GroupedRelease(grouped.by, own, found_with=_spent(grouped), totals=totals)
 
 
 def _check(grouped: GroupedProfile, mechanism: CentralMechanism) -> None:

@@ -13,6 +13,7 @@ from anonhist.profiles.profile import Profile
 if TYPE_CHECKING:
     from fractions import Fraction
 
+    from anonhist.accounting import Receipt
     from anonhist.privacy import NeighboringRelation, PrivacyUnit
 
 # A name for each grouping column; None where there is no value.
@@ -50,6 +51,8 @@ class GroupedProfile(Mapping[Group, Profile]):
         The key of the random order in which items or groups were kept, if any.
     finding
         What was spent on finding the groups, if they were found in the data: ``epsilon``, ``delta`` and ``relation``.
+    receipt
+        Where that was charged, if a ledger keeps account of it: a release then charges its own cost alone.
     levels
         What totals count, if they are released, too.
     above
@@ -74,6 +77,7 @@ class GroupedProfile(Mapping[Group, Profile]):
     unit: PrivacyUnit
     order_key: str | None
     finding: Finding | None
+    receipt: Receipt | None
     levels: Levels | None
     above: tuple[GroupedProfile, ...]
 
@@ -85,12 +89,15 @@ class GroupedProfile(Mapping[Group, Profile]):
         unit: PrivacyUnit,
         order_key: str | None = None,
         finding: Finding | None = None,
+        receipt: Receipt | None = None,
         levels: Levels | None = None,
         above: tuple[GroupedProfile, ...] = (),
     ) -> None:
         """Check and freeze the groups."""
         if not profiles:
             raise UsageError("There is no group: name at least one.")
+        if receipt is not None and finding is None:
+            raise UsageError("A receipt is for groups that were found: listed ones cost nothing.")
         # Everything together is the one group of no columns.
         if any(not isinstance(group, tuple) or len(group) != len(by) for group in profiles):
             raise UsageError(f"Each group must have one name for each grouping column: {', '.join(by)}.")
@@ -107,6 +114,7 @@ class GroupedProfile(Mapping[Group, Profile]):
             unit=unit,
             order_key=order_key,
             finding=finding,
+            receipt=receipt,
             levels=levels,
             above=above,
             _profiles=MappingProxyType(known),

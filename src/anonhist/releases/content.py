@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from anonhist.accounting import Receipt
     from anonhist.privacy import Guarantee
+    from anonhist.profiles.grouped import GroupedProfile
     from anonhist.properties.estimate import Estimate
     from anonhist.releases.excess import Excess
     from anonhist.releases.release import Release
@@ -44,6 +45,23 @@ def content_digest(released: Release | GroupedRelease | CumulativeRelease | Grou
     if isinstance(released, CumulativeRelease):
         return digest_of(_of_windows(released))
     return digest_of(content(released))
+
+
+def found_digest(read: GroupedProfile) -> str:
+    """Return the digest of which groups were found, without what is in them.
+
+    It completes the charge of finding groups, of which there is no file: what was released is the list of groups.
+
+    Examples
+    --------
+    >>> from anonhist.privacy import PrivacyUnit
+    >>> from anonhist.profiles import Profile
+    >>> from anonhist.profiles.grouped import GroupedProfile
+    >>> read = [GroupedProfile(("g",), {("a",): Profile([n], [n])}, unit=PrivacyUnit.item()) for n in (1, 2)]
+    >>> found_digest(read[0]) == found_digest(read[1])
+    True
+    """
+    return digest_of({"by": list(read.by), "groups": [list(group) for group in read]})
 
 
 def _of_groups(release: GroupedRelease) -> dict[str, Any]:

@@ -126,6 +126,7 @@ def json_text(planned: GroupPlan) -> str:
             "items": row.items,
             "expected_error": row.sorted_l1.value,
             "standard_error": row.sorted_l1.standard_error,
+            "simulations": row.simulations,
             "relative_error": row.relative_error if math.isfinite(row.relative_error) else None,
             "mostly_noise": row.mostly_noise,
         }
@@ -163,6 +164,8 @@ def _say(planned: GroupPlan, stream: TextIO) -> None:
     console.print(table_of(heads, [[*map(Text, row)] for row in cells], console, texts=range(len(planned.by))))
     if len(planned) > _SHOWN:
         console.print(f"… and {len(planned) - _SHOWN:,} more groups; -o FILE.csv writes all.", style="dim")
-    console.print("Error: expected sorted ℓ1 distance, ± its standard error over the simulations.", style="dim")
+    runs = sorted({row.simulations for row in planned})
+    many_runs = f"{runs[0]:,} simulations" if len(runs) == 1 else f"{runs[0]:,} to {runs[-1]:,} simulations each"
+    console.print(f"Error: expected sorted ℓ1 distance, ± its standard error over {many_runs}.", style="dim")
     if planned.near > 1:
         console.print(f"Sizes within a factor of {planned.near:g} were planned as one.", style="dim")

@@ -89,7 +89,7 @@ class Asked(NamedTuple):
         share = parse_epsilon(find_share or "0.1", name="find_share") if find_groups else None
         if share is not None and share >= 1:
             raise UsageError("--find-share must be a share of epsilon below 1, such as 0.1.")
-        from anonhist.mechanisms.grouping import parse_level_shares
+        from anonhist.mechanisms.group_preparing import parse_level_shares
         from anonhist.profiles.levels import parse_levels
 
         columns = tuple(name.strip() for name in by.split(","))
@@ -181,9 +181,10 @@ def release_groups_of(
 ) -> None:
     """Read, release and write all groups."""
     from anonhist.ingest.group_bounds import protected_unit
-    from anonhist.ingest.groups import read_groups
+    from anonhist.ingest.group_reading import read_recorded
+    from anonhist.mechanisms.group_preparing import prepare_groups
     from anonhist.mechanisms.group_selection import FindGroups
-    from anonhist.mechanisms.grouping import prepare_groups, release_prepared
+    from anonhist.mechanisms.grouping import release_prepared
 
     # "--unit user" says no more than the bounds of users, which are on groups, too.
     wanted = None if protection.max_per_user is not None else protection.unit
@@ -215,8 +216,9 @@ def release_groups_of(
     with account.charged(partial(prepared.price, spent)) as recorded:
         with reading_bars("Estimating errors", quiet=outputs.quiet) as bars:
             with recorded.reading():
-                grouped = read_groups(
+                grouped = read_recorded(
                     source,
+                    recorded,
                     by=asked.by,
                     groups=finding or asked.groups or (),
                     max_per_user=protection.max_per_user,

@@ -1,0 +1,213 @@
+"""Profiles of groups: what columns there are, which groups are found, and the queries."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from anonhist.catalogue.levels import Levels
+from anonhist.errors import DataError, UsageError
+from anonhist.ingest.columns import required_key
+from anonhist.ingest.counted import COUNTED, check_label_of_counted, recognize
+from anonhist.ingest.files import check_there, is_json, stated_format
+from anonhist.ingest.group_bounds import order_key_of, protected_unit, unlisted_grouping
+from anonhist.ingest.group_counts import check_combination
+from anonhist.ingest.group_lists import group_rows
+from anonhist.ingest.group_memory import check_memory
+from anonhist.ingest.group_profiles import group_profiles, labels_of_several
+from anonhist.ingest.group_units import group_units
+from anonhist.ingest.grouping import is_shown_as_written, listed_groups, with_periods
+from anonhist.ingest.query import Columns, check_users
+from anonhist.ingest.sources import as_path, open_source, plain_labels
+from anonhist.mechanisms.group_selection import FindGroups, GroupSelection
+from anonhist.profiles.grouped import GroupedProfile
+from anonhist.profiles.levels import parse_levels
+from anonhist.randomness import SystemSource
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable, Iterable
+
+    from anonhist.accounting.recording import Recorded, Unrecorded
+    from anonhist.ingest.columns import Header
+    from anonhist.ingest.limits import EngineLimits
+    from anonhist.privacy import PrivacyUnit
+    from anonhist.profiles.grouped import Group
+    from anonhist.randomness import RandomSource
+
+_NONE_COUNTS = "No item is in any of the groups: look how they are written in the data, and that dates are YYYY-MM-DD."
+
+
+def read_recorded(
+    source: Any,
+    recorded: Recorded | Unrecorded,
+    /,
+    *,
+    by: str | Iterable[str],
+    groups: Iterable[Any] | os.PathLike[str] | FindGroups,
+    label: str | None = None,
+    user: str | None = None,
+    max_per_user: int | None = None,
+    max_groups_per_user: int | None = None,
+    max_groups_per_label: int | None = None,
+    other: str | None = None,
+    order_by: str | None = None,
+    order_key: str | None = None,
+    table: str | None = None,
+    format: Literal["events", "counts", "prevalences"] | None = None,  # noqa: A002  # the name users know
+    delimiter: str | None = None,
+    header: bool = True,
+    keep_null: bool = False,
+    unit: PrivacyUnit | None = None,
+    levels: Literal["nested", "crossing"] | None = None,
+    progress: Callable[[float], None] | None = None,
+    limits: EngineLimits | None = None,
+    notify: Callable[[str], None] | None = None,
+    randomness: RandomSource | None = None,
+) -> GroupedProfile:
+    """Read the groups for :func:`~anonhist.ingest.groups.read_groups`, when finding them is charged already.
+
+    Parameters
+    ----------
+    source
+        The data, as for ``read_groups``; so are all keywords.
+    recorded
+        The charge, which is kept from the moment on when groups are drawn.
+
+    Raises
+    ------
+    UsageError, DataError
+        As for ``read_groups``.
+    """
+    most = check_users(user, max_per_user, order_by, count_users=False)
+    grouping = unlisted_grouping(by, other, most, max_groups_per_user, max_groups_per_label)
+    parts = grouping.parts
+    asked = parse_levels(levels)
+    tells = asked is Levels.NESTED and notify is not None
+    finding = groups if isinstance(groups, FindGroups) else None
+    rows = None if isinstance(groups, FindGroups) else group_rows(groups, parts)
+    check_memory(0 if rows is None else len(rows))
+    protected = protected_unit(unit, most, grouping.groups_per_user, grouping.groups_per_label)
+    key = order_key_of(order_key, chooses=user is not None or grouping.groups_per_label is not None)
+    source, format = _checked_source(source, format, label)  # noqa: A001
+    reading = Columns(label or "label", user, most, order_by, key or "", keep_null, grouping=grouping)
+    keys: tuple[str | None, ...] = ()
+    if is_json(source, format=format):
+        check_there(source)
+        # Keys are data: they do not decide what the rows are.
+        format = format or "events"  # noqa: A001
+        counted = COUNTED.get(format, ())
+        keys = (*(counted or (required_key(label), user, order_by)), *(part.column for part in parts))
+    with open_source(
+        source,
+        table=table,
+        format=format,
+        delimiter=delimiter,
+        header=header,
+        keys=keys,
+        twice=finding is not None or asked is Levels.CROSSING or tells,
+        progress=progress,
+        limits=limits,
+    ) as opened:
+        columns = _columns_in(opened.header, reading, label, format)
+        check_combination(columns, protected, levels_cross=asked is Levels.CROSSING)
+        kinds = [part.kind_in(opened.table) for part in parts]
+        if rows is not None:
+            grouping = grouping.of_listed(listed_groups(rows, parts, kinds, keep_null=keep_null))
+            if asked is not None:
+                grouping.check_totals()
+        events = with_periods(opened.table, parts)
+        if finding is not None:
+            grouping = grouping.of_found(_found(events, columns, finding.selection(protected), recorded, randomness))
+            check_memory(len(grouping.groups))
+        columns = replace(columns, grouping=grouping)
+        own = tuple(part.name for part in parts)
+
+        def read_level(depth: int) -> GroupedProfile:
+            level = grouping.above(depth)
+            least = protected.in_at_most(len(level.groups))
+            profiles = group_profiles(events, replace(columns, grouping=level), level, least, key)
+            return GroupedProfile(own[:depth], profiles, unit=least, order_key=key)
+
+        profiles = group_profiles(events, columns, grouping, protected, key)
+        if notify is not None and not any(profile.n for profile in profiles.values()):
+            notify(_NONE_COUNTS)
+        if tells and notify is not None and columns.rows != "prevalences":
+            _tell_of_shared(labels_of_several(events, columns), notify)
+        above = tuple(map(read_level, range(len(parts) if asked is Levels.CROSSING else 0)))
+    return GroupedProfile(
+        own,
+        profiles,
+        unit=protected,
+        order_key=key,
+        finding=finding,
+        receipt=None if finding is None else recorded.receipt,
+        levels=asked,
+        above=above,
+    )
+
+
+def _checked_source(source: Any, format: Any, label: str | None) -> tuple[Any, Any]:  # noqa: A002
+    """Return the source and its format, having refused those that have no grouping columns."""
+    if format not in (None, "events", *COUNTED):
+        raise UsageError(f"`format` must be one of events, {', '.join(COUNTED)} for groups, not {format!r}.")
+    check_label_of_counted(format, label)
+    source = as_path(source)
+    if plain_labels(source) is not None:
+        raise UsageError("A list of labels has no grouping columns: pass a table.")
+    return source, stated_format(source, format, label)
+
+
+def _columns_in(header: Header, reading: Columns, label: str | None, format: str | None) -> Columns:  # noqa: A002
+    """Return which columns to read, having refused those that are not there, or are said to be two things."""
+    parts = () if reading.grouping is None else reading.grouping.parts
+    for part in parts:
+        header.require(group=part.column)
+        if part.period is not None and part.name in header.names:
+            raise UsageError(f"The data have a column {part.name!r} beside {part.column!r}: rename one of them.")
+    others = header.without(*(part.column for part in parts), reading.user, reading.order_by)
+    rows = format or recognize(others, label, reading.user)
+    if rows in COUNTED:
+        header.require(**{name: name for name in COUNTED[rows]})
+        used = dict.fromkeys(COUNTED[rows], "counted")
+    else:
+        reading = replace(reading, label=others.label_column(None) if label is None else label)
+        header.require(label=reading.label, user=reading.user, order=reading.order_by)
+        used = {reading.label: "label", str(reading.user): "user"}
+    for part in parts:
+        if part.period is None and part.column in used:
+            raise UsageError(
+                f"The grouping column {part.column!r} is the {used[part.column]} column, too: group by another column."
+            )
+    return replace(reading, rows=rows)
+
+
+def _tell_of_shared(labels: int, notify: Callable[[str], None]) -> None:
+    if labels:
+        told = "1 label is" if labels == 1 else f"{labels:,} labels are"
+        notify(f"{told} in several groups: nested totals count them in each.")
+
+
+def _found(
+    table: Any,
+    columns: Columns,
+    selection: GroupSelection,
+    recorded: Recorded | Unrecorded,
+    randomness: RandomSource | None,
+) -> tuple[Group, ...]:
+    """Return the groups that are found; from here on they are public."""
+    units = group_units(table, columns)
+    # Files hold these names, and terminals show them; whether one can be shown is a matter of the name alone.
+    named = {group: many for group, many in units.items() if is_shown_as_written(group)}
+    # Whatever fails from here on may depend on which groups were found, an error about a column, too.
+    recorded.keep()
+    kept = selection.select(np.array(list(named.values()), dtype=np.int64), source=randomness or SystemSource())
+    found = tuple(group for group, is_kept in zip(named, kept.tolist(), strict=True) if is_kept)
+    if not found and (columns.grouping is None or columns.grouping.other is None):
+        raise DataError(
+            "No group was found: groups have too few units for this budget, which is spent all the same. Another try "
+            "with a larger one, or with listed groups, comes on top."
+        )
+    return found

@@ -1,0 +1,137 @@
+"""Groups that are found in the data: every try is charged to the ledger, and a release then charges itself alone."""
+
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import anonhist.ingest.group_reading as reading_module
+from anonhist.accounting import Ledger
+from anonhist.accounting.verification import Released, verify
+from anonhist.errors import BudgetError, DataError, UsageError
+from anonhist.ingest.groups import read_groups
+from anonhist.mechanisms.group_selection import FindGroups
+from anonhist.mechanisms.grouping import release_groups
+from anonhist.privacy import PrivacyUnit
+from anonhist.profiles.grouped import GroupedProfile
+from anonhist.releases.content import content_digest
+from anonhist_testing.cases import each_of
+
+ROWS = pl.DataFrame({"label": ["a"] * 40, "group": ["x"] * 12 + ["y"] * 14 + ["z"] * 14})
+# Finds all three; finds none.
+LARGE, SMALL = FindGroups("1/2", "1e-1"), FindGroups("1/2", "1e-30")
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> Ledger:
+    made = Ledger(str(tmp_path / "budget.db"))
+    made.create("views", "item", epsilon=3, delta="1/2")
+    made.create("other", "item", epsilon=3, delta="1/2")
+    return made
+
+
+def find(finding: Any = LARGE, **given: Any) -> GroupedProfile:
+    return read_groups(ROWS, **({"label": "label", "by": "group", "groups": finding} | given))
+
+
+def charges(ledger: Ledger, dataset: str = "views") -> list[tuple[str, str, str]]:
+    return [
+        (str(each.cost.epsilon), each.charged.charge.mechanism, each.state) for each in ledger.balance(dataset).items
+    ]
+
+
+def test_each_try_is_charged_until_nothing_is_left(ledger: Ledger) -> None:
+    for _ in range(6):
+        with pytest.raises(DataError, match="No group was found"):
+            find(SMALL, ledger=ledger, dataset="views")
+    with pytest.raises(BudgetError):
+        find(SMALL, ledger=ledger, dataset="views")
+    assert charges(ledger) == [("1/2", "finding groups", "charged, file unknown")] * 6
+
+
+def test_the_charge_is_there_before_units_are_counted(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[list[tuple[str, str, str]]] = []
+    count = reading_module.group_units
+
+    def counted(*given: Any) -> Any:
+        seen.append(charges(ledger))
+        return count(*given)
+
+    monkeypatch.setattr(reading_module, "group_units", counted)
+    find(ledger=ledger, dataset="views", purpose="which groups")
+    assert seen == [[("1/2", "finding groups", "charged, file unknown")]]
+    (item,) = ledger.balance("views").items
+    assert (item.state, item.charged.charge.purpose) == ("released", "which groups")
+    assert item.cost.delta == LARGE.delta
+
+
+def test_a_release_of_groups_whose_finding_was_charged_charges_itself_alone(ledger: Ledger) -> None:
+    found = find(ledger=ledger, dataset="views")
+    for _ in range(2):
+        release = release_groups(found, epsilon="1/4", ledger=ledger, dataset="views", simulations=0)
+        assert (str(release.guarantee.epsilon), release.found_with) == ("3/4", (LARGE.epsilon, LARGE.delta))
+        file = Released("groups.json", release.receipt, content_digest(release))
+        assert verify(ledger, [file], dataset="views").problems == ()
+    assert charges(ledger) == [
+        ("1/2", "finding groups", "released"),
+        *[("1/4", "frobenius", "released")] * 2,
+    ]
+    with pytest.raises(UsageError, match="has a release"):
+        ledger.void(3, "to try again", dataset="views")
+
+
+def test_what_was_charged_nowhere_is_charged_with_the_release(ledger: Ledger) -> None:
+    release_groups(find(), epsilon="1/4", ledger=ledger, dataset="views", simulations=0)
+    assert charges(ledger) == [("3/4", "frobenius", "released")]
+
+
+def test_both_are_charged_to_one_data_set_of_one_ledger(ledger: Ledger, tmp_path: Path) -> None:
+    found = find(ledger=ledger, dataset="views")
+    with pytest.raises(UsageError, match="was charged to 'views'"):
+        release_groups(found, epsilon=1, ledger=ledger, dataset="other", simulations=0)
+    second = Ledger(str(tmp_path / "second.db"))
+    second.create("views", "item", epsilon=3)
+    with pytest.raises(UsageError, match="another ledger"):
+        release_groups(found, epsilon=1, ledger=second, dataset="views", simulations=0)
+    assert charges(ledger, "other") == charges(second) == []
+
+
+def test_a_ledger_of_the_environment_is_honored(
+    ledger: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ANONHIST_LEDGER", str(tmp_path / "budget.db"))
+    with pytest.raises(UsageError, match="dataset is missing"):
+        find()
+    assert len(find(["x", "y"])) == 2  # listed groups cost nothing
+    assert find(ledger="").receipt is None
+    found = find(dataset="views")
+    release_groups(found, epsilon="1/4", dataset="views", simulations=0)
+    assert [each[0] for each in charges(ledger)] == ["1/2", "1/4"]
+
+
+@each_of("given", [{"ledger": "budget.db"}, {"dataset": "views"}, {"purpose": "press"}])
+def test_reading_listed_groups_is_not_charged(given: dict[str, str]) -> None:
+    with pytest.raises(UsageError, match="give them to release_groups"):
+        find(["x", "y"], **given)
+
+
+def test_only_errors_before_groups_are_drawn_are_for_nothing(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+    for given in ({"label": "lable"}, {"max_per_user": 3}):
+        with pytest.raises((DataError, UsageError)):
+            find(ledger=ledger, dataset="views", **given)
+    assert {state for _, _, state in charges(ledger)} == {"void"}
+
+    def fails(*_: Any) -> Any:
+        raise UsageError("no such thing")
+
+    monkeypatch.setattr(reading_module, "group_profiles", fails)
+    with pytest.raises(UsageError):
+        find(ledger=ledger, dataset="views")
+    assert charges(ledger)[-1] == ("1/2", "finding groups", "charged, file unknown")
+
+
+def test_a_receipt_is_of_groups_that_were_found(ledger: Ledger) -> None:
+    found = find(ledger=ledger, dataset="views")
+    with pytest.raises(UsageError, match="listed ones cost nothing"):
+        GroupedProfile(found.by, found, unit=PrivacyUnit.item(), receipt=found.receipt)
