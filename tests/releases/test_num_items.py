@@ -117,3 +117,15 @@ def test_the_interval_holds_what_was_released() -> None:
     far = replace(release.evidence, items=(0, 0))
     again = make_release(SHAPES["one label"], mechanism, evidence=far)
     assert again.num_items().interval == (0, 300)
+
+
+def test_there_may_be_as_many_items_as_labels() -> None:
+    # Noise of many prevalences, each times its count, is often far below zero.
+    mechanism = PrevalenceMechanism("0.1", PrivacyUnit.label(max_count=20))
+    alone_would_end_at_zero = 0
+    for seed in range(200):
+        release = mechanism.release(Profile([], []), source=SeededSource(seed))
+        items, labels = release.num_items().interval, release.k_plus(1).interval
+        alone_would_end_at_zero += release.error.items_interval == (0, 0)
+        assert labels[1] <= items[1]
+    assert alone_would_end_at_zero

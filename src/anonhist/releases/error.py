@@ -246,11 +246,16 @@ class ReleaseError:
         return Estimate(float(zeros), self.zeros_error, (float(low), float(high)), METHOD)
 
     def num_items(self, profile: Profile) -> Estimate:
-        """Return n of the released profile with its 95 % interval."""
+        """Return n of the released profile with its 95 % interval.
+
+        Each label has an item, so the upper end is not below that of the number of labels, even where the noise of n is
+        so far below zero that an interval of n alone would be 0 to 0.
+        """
         if self.items_interval is None:
             return _unknown(profile.n, _NO_ITEMS_INTERVAL if self.has_k_plus_intervals else self.why_unknown)
         low, high = (float(end) for end in self.items_interval)
-        ends = min(low, float(profile.n)), max(high, float(profile.n))
+        labels = self.k_plus(profile, 1).interval[1] if self.has_k_plus_intervals else 0.0
+        ends = min(low, float(profile.n)), max(high, float(profile.n), labels)
         method = METHOD if self.band is None else BAND_METHOD
         return Estimate(float(profile.n), (ends[1] - ends[0]) / (2 * NORMAL_95), ends, method)
 
