@@ -8,7 +8,7 @@ import click
 
 from anonhist.catalogue.mechanisms import OPTIONS, takers
 from anonhist.cli.arguments import Protection, whole_number
-from anonhist.cli.decorators import Number, OneOf, as_one, catalogue_option
+from anonhist.cli.decorators import Number, OneOf, WholeNumber, as_one, catalogue_option
 from anonhist.cli.destinations import Outputs
 from anonhist.cli.reading import Format, reading_of
 from anonhist.cli.targets import AskedPage
@@ -104,6 +104,20 @@ reading_options = as_one(
         "--keep-null",
         is_flag=True,
         help="Count rows without a label as a label of their own; otherwise they are left out.",
+    ),
+    click.option(
+        "--memory-limit",
+        metavar="SIZE",
+        help="Memory in which to count, such as 2GB; what does not fit goes to temporary files.  [default: four fifths "
+        "of the machine's]",
+    ),
+    click.option(
+        "--threads", type=WholeNumber(), metavar="N", help="Threads that count.  [default: one for each core]"
+    ),
+    click.option(
+        "--temp-directory",
+        metavar="FOLDER",
+        help="Folder for temporary files, which only you can read.  [default: the system's]",
     ),
     made=reading_of,
 )

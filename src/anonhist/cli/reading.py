@@ -41,12 +41,23 @@ Format = Literal["events", "labels", "counts", "prevalences"]
 
 PROTECTED = ("unit", "max_per_user", "max_count", "relation")
 # The options under "Input", in the order in which help has them.
-READING = ("label", "user", "order_by", "order_key", "keep_null", "table", "format_", "delimiter", "no_header")
+ENGINE = ("memory_limit", "threads", "temp_directory")
+READING = (
+    *("label", "user", "order_by", "order_key", "keep_null", "table", "format_", "delimiter", "no_header"),
+    *ENGINE,
+)
 
 
 def reading_of(*, format_: Format | None, delimiter: str | None, no_header: bool, **others: Any) -> dict[str, Any]:
     """Return how a source is read, as :func:`anonhist.ingest.read_profile` calls it."""
-    return {**others, "format": format_, "delimiter": one_character(delimiter), "header": not no_header}
+    asked = {name: others.pop(name) for name in ENGINE}
+    limits = None
+    if any(each is not None for each in asked.values()):
+        from anonhist.ingest.limits import EngineLimits
+
+        limits = EngineLimits(**asked)
+    read = {"format": format_, "delimiter": one_character(delimiter), "header": not no_header, "limits": limits}
+    return others | read
 
 
 def profile_of_source(

@@ -20,7 +20,7 @@ def _parse_memory(given: str | None) -> str | None:
         return None
     found = _SIZE.fullmatch(given.strip()) if isinstance(given, str) else None
     if found is None or not float(found[1]):
-        raise UsageError(f"`memory` must be a size such as 2GB or 512MiB, not {given!r:.40}.")
+        raise UsageError(f"`memory_limit` must be a size such as 2GB or 512MiB, not {given!r:.40}.")
     return f"{found[1]}{_UNITS[found[2].lower()]}"
 
 
@@ -46,7 +46,7 @@ class EngineLimits:
 
     Attributes
     ----------
-    memory
+    memory_limit
         The most memory for what the engine keeps, such as ``"2GB"`` or ``"512MiB"``: beyond it, it writes to temporary
         files. By default four fifths of the machine's. The process itself takes some 150 MB more.
     threads
@@ -62,18 +62,18 @@ class EngineLimits:
 
     Examples
     --------
-    >>> EngineLimits(memory="2 gb", threads=2)
-    EngineLimits(memory='2GB', threads=2, temp_directory=None)
+    >>> EngineLimits(memory_limit="2 gb", threads=2)
+    EngineLimits(memory_limit='2GB', threads=2, temp_directory=None)
     """
 
-    memory: Checked[str | None] = converted(_parse_memory, default=None)
+    memory_limit: Checked[str | None] = converted(_parse_memory, default=None)
     threads: Converted[SupportsIndex | None, int | None] = converted(_parse_threads, default=None)
     temp_directory: Converted[str | os.PathLike[str] | None, str | None] = converted(_parse_folder, default=None)
 
     @property
     def config(self) -> dict[str, Any]:
         """What DuckDB calls these settings, but for the folder."""
-        named = {"memory_limit": self.memory, "threads": self.threads}
+        named = {"memory_limit": self.memory_limit, "threads": self.threads}
         return {name: value for name, value in named.items() if value is not None}
 
 

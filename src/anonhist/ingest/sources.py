@@ -136,8 +136,8 @@ def _checked_limits(limits: EngineLimits | None, source: Any) -> EngineLimits:
     is_ours = _package(source) == "pyarrow" or (isinstance(source, str) and not source.startswith(_SERVED))
     if limits != NO_LIMITS and not is_ours:
         raise UsageError(
-            "`limits` are for DuckDB reading files and its own databases, and this source is held by another engine: "
-            "set its limits there, and leave `limits` out."
+            "`memory_limit`, `threads` and `temp_directory` are for DuckDB, which reads files and its own databases; "
+            "this source is held by another engine: set its limits there, and leave these out."
         )
     return limits
 
