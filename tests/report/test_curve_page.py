@@ -249,7 +249,7 @@ def test_what_is_neither_release_nor_curve_is_refused(tmp_path: Path) -> None:
         plot(TREES)  # type: ignore[arg-type]
     with pytest.raises(
         UsageError,
-        match="A Release, a GroupedRelease, a CumulativeRelease, a Curve, a FrequencyEstimate or a Comparison is",
+        match="a CumulativeRelease, a Curve, a FrequencyEstimate, a Comparison or a Balance is needed",
     ):
         write_report(TREES, tmp_path / "x.html")  # type: ignore[arg-type]
     curve = _curve(hill_curve, "trees")
