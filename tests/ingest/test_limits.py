@@ -9,7 +9,7 @@ import pytest
 
 import anonhist as ah
 from anonhist.errors import UsageError
-from anonhist.ingest import sources
+from anonhist.ingest import EngineLimits, sources
 from anonhist.windows import read_cumulative
 from anonhist_testing.cases import each_of
 
@@ -36,7 +36,7 @@ def settings(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
 def test_limits_reach_the_engine_of_every_reader(tmp_path: Path, settings: list[dict[str, Any]]) -> None:
     path = tmp_path / "rows.parquet"
     ROWS.write_parquet(path)
-    limits = ah.EngineLimits(memory_limit="512 MiB", threads=1, temp_directory=tmp_path)
+    limits = EngineLimits(memory_limit="512 MiB", threads=1, temp_directory=tmp_path)
     given: dict[str, Any] = {"label": "label", "limits": limits}
     assert ah.read_profile(path, **given) == ah.read_profile(ROWS, label="label")
     assert ah.read_groups(path, by="g", groups=["x"], **given)["x"].n == 2
@@ -65,14 +65,14 @@ def test_limits_reach_the_engine_of_every_reader(tmp_path: Path, settings: list[
 )
 def test_what_is_no_limit_is_refused(given: dict[str, Any], told: str) -> None:
     with pytest.raises(UsageError) as caught:
-        ah.EngineLimits(**given)
+        EngineLimits(**given)
     assert told in str(caught.value)
 
 
 def test_limits_are_not_for_engines_of_others() -> None:
     for source in (ROWS, ROWS.to_pandas(), "sqlite:///nowhere.db", "postgresql://host/db"):
         with pytest.raises(UsageError, match="held by another engine"):
-            ah.read_profile(source, label="label", limits=ah.EngineLimits(threads=1))
-    assert ah.read_profile(ROWS, label="label", limits=ah.EngineLimits()).n == 3
-    assert ah.read_profile(ROWS.to_arrow(), label="label", limits=ah.EngineLimits(threads=1)).n == 3
-    assert ah.EngineLimits() == sources.NO_LIMITS
+            ah.read_profile(source, label="label", limits=EngineLimits(threads=1))
+    assert ah.read_profile(ROWS, label="label", limits=EngineLimits()).n == 3
+    assert ah.read_profile(ROWS.to_arrow(), label="label", limits=EngineLimits(threads=1)).n == 3
+    assert EngineLimits() == sources.NO_LIMITS

@@ -1,5 +1,6 @@
 """Reading: one group-by, on the engine that holds the data; only distinct counts reach Python."""
 
+from anonhist.ingest.limits import EngineLimits
 from anonhist.ingest.read import FORMATS, read_profile
 
-__all__ = ["FORMATS", "read_profile"]
+__all__ = ["FORMATS", "EngineLimits", "read_profile"]
