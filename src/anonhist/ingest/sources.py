@@ -15,10 +15,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from anonhist.errors import DataError, MissingExtraError, UsageError, mask, public_error
+from anonhist.errors import AnonhistError, DataError, MissingExtraError, UsageError, mask, public_error
 from anonhist.ingest.columns import Header
 from anonhist.ingest.failures import translate_failures
-from anonhist.ingest.files import DATABASES, HOW_TO_NAME, file_relation, names_are_a_line
+from anonhist.ingest.files import DATABASES, HOW_TO_NAME, file_relation, is_parquet, names_are_a_line
 from anonhist.ingest.progress import followed
 
 _SQLITE = "sqlite:///"
@@ -114,10 +114,25 @@ def open_source(
     else:
         reading = {"format": format, "delimiter": delimiter, "header": header, "keys": keys}
         opening = _file(source, reading, twice=twice, follow=follow, spilling=spilling, what=what)
-    with opening as opened, follow:
+    with opening as (opened, declared), follow, _telling_of_rows(declared=declared):
         table_of_source = _without_collations(opened)
         names = table_of_source.collect_schema().names()
         yield Opened(table_of_source, Header(names, names_are_a_line(source, format=format, header=header)))
+
+
+@contextmanager
+def _telling_of_rows(*, declared: bool) -> Iterator[None]:
+    """Mark errors that may depend on rows: all but those about columns, if their names and types were declared.
+
+    Those of a Parquet file, of a table of DuckDB or PostgreSQL and of most tables in memory are. The first line of a
+    text may be a row. SQLite takes what is in a column for its type, and views may infer types from files.
+    """
+    try:
+        yield
+    except AnonhistError as error:
+        if not declared or not (isinstance(error, UsageError) or error.is_public):
+            error.may_tell_rows = True
+        raise
 
 
 @contextmanager
@@ -132,7 +147,7 @@ def _file(
         if source == "-" and twice:
             relation.create("input")
             relation = connection.table("input")
-        yield nw.from_native(relation)
+        yield nw.from_native(relation), is_parquet(source, format=reading["format"])
 
 
 @contextmanager
@@ -142,14 +157,14 @@ def _duckdb_table(url: str, table: str | None, follow: followed, spilling: Spill
     path = _database_path(url, "duckdb:///")
     with translate_failures("The database", path=path), connect(path, read_only=True, spilling=spilling) as connection:
         follow.attach(connection)
-        names = [
-            row[0]
-            for row in connection.execute(
-                "SELECT table_name FROM information_schema.tables WHERE table_schema = current_schema() ORDER BY 1"
-            ).fetchall()
-        ]
-        _check_table(names, table)
-        yield nw.from_native(connection.table('"' + str(table).replace('"', '""') + '"'))
+        query = (
+            "SELECT table_name, table_type FROM information_schema.tables "
+            "WHERE table_schema = current_schema() ORDER BY 1"
+        )
+        kinds = dict(connection.execute(query).fetchall())
+        _check_table(list(kinds), table)
+        native = connection.table('"' + str(table).replace('"', '""') + '"')
+        yield nw.from_native(native), kinds[str(table)] == "BASE TABLE"
 
 
 @contextmanager
@@ -171,7 +186,7 @@ def _ibis_table(url: str, table: str | None, spilling: Spilling) -> Iterator[Any
                 connection.con.execute("PRAGMA temp_store = MEMORY")
             names = sorted(connection.list_tables())
             _check_table(names, table)
-            yield nw.from_native(connection.table(table))
+            yield nw.from_native(connection.table(table)), not path
         finally:
             connection.disconnect()
 
@@ -204,10 +219,12 @@ def _memory(source: Any, spilling: Spilling) -> Iterator[Any]:
         if _package(source) == "pyarrow":
             # Arrow has no windows, which bounding users takes: DuckDB reads its memory where it lies.
             with connect(spilling=spilling) as connection:
-                yield nw.from_native(connection.from_arrow(_arrow_table(source)))
+                yield nw.from_native(connection.from_arrow(_arrow_table(source))), True
             return
         frame = nw.from_native(source, allow_series=True)
-        yield frame.alias("label").to_frame() if isinstance(frame, nw.Series) else frame
+        # Relations may infer their columns from files, and pandas its types from rows.
+        declared = _package(source) in {"polars", "pyspark"}
+        yield frame.alias("label").to_frame() if isinstance(frame, nw.Series) else frame, declared
 
 
 def _without_collations(table: Any) -> Any:
