@@ -47,6 +47,10 @@ class AnonhistError(Exception):
 
     # Whether it follows from public things alone, such as the names of columns, whatever the rows are.
     is_public: bool = False
+    # Whether it came while a source was open whose rows decide what its columns are called or hold.
+    may_tell_rows: bool = False
+    # Of a release that failed with it: the entry of the ledger that stays charged.
+    stays_charged: str = ""
 
     def __str__(self) -> str:
         return spell_out(self.sentence)

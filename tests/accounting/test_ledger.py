@@ -247,3 +247,36 @@ def test_budgets_are_checked(ledger: Ledger) -> None:
     with pytest.raises(UsageError, match="privacy unit"):
         ledger.create("other", "person", epsilon=1)
     assert ledger.datasets() == ("passwords",)
+
+
+@each_of(
+    "address",
+    [
+        "host=db password=topsecret",
+        "postgresql:eve:topsecret@h/x",
+        "postgresql:/eve:topsecret@h/x",
+        "postgresql://eve:topsecret",
+        "postgresql:///eve:topsecret",
+        "Postgres:eve:topsecret@h",
+        "sqlite:///no.db?key=topsecret",
+        "budget.db#topsecret",
+    ],
+)
+def test_an_address_that_may_hold_a_password_is_not_shown(address: str) -> None:
+    with pytest.raises(UsageError, match="is not shown, as it may hold a password") as caught:
+        Ledger(address)
+    assert "topsecret" not in str(caught.value)
+
+
+@each_of(
+    ("address", "shown"),
+    [
+        ("postgresql://eve:top:secret@h/x", "postgresql://***@h/x"),
+        ("postgresql://[::1]:5432/x", "postgresql://[::1]:5432/x"),
+        ("postgres://[::1]/x", "postgres://[::1]/x"),
+        ("postgresql://h1:1,h2:2/x", "postgresql://h1:1,h2:2/x"),
+        ("my=budget.db", "my=budget.db"),
+    ],
+)
+def test_addresses_are_shown_without_secrets(address: str, shown: str) -> None:
+    assert Ledger(address).shown == shown

@@ -23,7 +23,7 @@ import pytest
 
 from anonhist.cli.entry import run
 from anonhist.cli.reading import WHERE_REMARKS_ARE
-from anonhist.ingest.sources import _CONFIG
+from anonhist.ingest.engine import CONFIG
 
 Cli = Callable[..., CompletedProcess[str]]
 
@@ -46,7 +46,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @cache
 def _engine() -> duckdb.DuckDBPyConnection:
     """Open DuckDB once in this process, set as the product sets it."""
-    return duckdb.connect(config=_CONFIG | {"temp_directory": ""})
+    return duckdb.connect(config=CONFIG | {"temp_directory": ""})
 
 
 @pytest.fixture
@@ -56,7 +56,7 @@ def _lent(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def lend(path: str = ":memory:", **options: Any) -> duckdb.DuckDBPyConnection:
         config = options.get("config", {})
-        is_ours = config == _CONFIG | {"temp_directory": config.get("temp_directory")}
+        is_ours = config == CONFIG | {"temp_directory": config.get("temp_directory")}
         return engine.cursor() if path == ":memory:" and is_ours else connect(path, **options)
 
     monkeypatch.setattr(duckdb, "connect", lend)

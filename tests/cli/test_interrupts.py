@@ -135,8 +135,8 @@ def test_a_process_that_ignores_interrupts_goes_on(folder: Path) -> None:
 # As soon as a label is on disk, the process is killed, so that it stays there.
 _WATCHING = """
 import pathlib, threading, time
-import anonhist.ingest.sources as sources
-sources._CONFIG |= {"memory_limit": "16MB", "threads": "1"}
+import anonhist.ingest.engine as engine
+engine.CONFIG |= {"memory_limit": "16MB", "threads": "1"}
 def watch():
     while True:
         for path in pathlib.Path(os.environ["TMPDIR"]).rglob("*"):

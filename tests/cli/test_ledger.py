@@ -1,9 +1,14 @@
 """Releases from the command line that are charged to a ledger: files, summaries, and one sentence for every mistake."""
 
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from subprocess import CompletedProcess
 
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import anonhist as ah
@@ -26,6 +31,7 @@ def events(cli: Cli, folder: Path) -> tuple[str, ...]:
     )
     (folder / "bad.csv").write_text("label,count\na,-3\n")
     (folder / "edges.txt").write_text("a b\nb c\n")
+    pq.write_table(pa.table({"label": ["a", "b"]}), folder / "e.parquet")
     sketch = ah.sketches.HashedSketch(buckets=64, epsilon=2, key=b"k")
     ah.write(sketch, folder / "day.sketch")
     ah.write(ah.sketches.HashedSketch(buckets=8, epsilon=30, key=b"k"), folder / "dear.sketch")
@@ -286,7 +292,14 @@ def test_an_old_backup_is_found_out(events: tuple[str, ...], cli: Cli, folder: P
             [],
         ),
         (("release", "nowhere.csv", "--epsilon", "1", *CHARGED), 3, "There is no file", ["void"]),
-        (("release", "events.csv", "--label", "lable", "--epsilon", "1", *CHARGED), 3, "no column 'lable'", ["void"]),
+        (("release", "e.parquet", "--label", "lable", "--epsilon", "1", *CHARGED), 3, "no column 'lable'", ["void"]),
+        (
+            ("release", "events.csv", "--label", "lable", "--epsilon", "1", *CHARGED),
+            3,
+            "stays charged, as entry 2 of budget.db: see 'anonhist budget void --help'.",
+            ["charged, file unknown"],
+        ),
+        (("release", "*.nothing", "--epsilon", "1", *CHARGED), 3, "There is no file", ["charged, file unknown"]),
         (("release", "events.csv", "--user", "u", "--epsilon", "1", *CHARGED), 2, "must be given together", ["void"]),
         (("release", "bad.csv", "--epsilon", "1", *CHARGED), 3, "count", ["charged, file unknown"]),
         (
@@ -327,3 +340,34 @@ def test_mistakes_get_one_sentence_and_nothing_is_released(
     assert "s3cret" not in refused.stderr
     assert states() == left
     assert not (folder / "out.json").exists()
+
+
+def test_what_rows_decide_is_not_told_for_nothing(events: tuple[str, ...], cli: Cli, folder: Path) -> None:
+    # Each pair of sources differs by one row, and one of the two is refused for another reason.
+    del events
+    (folder / "with.csv").write_text("ann,hiv\nbob,flu\n")
+    (folder / "without.csv").write_text("bob,flu\n")
+    for name, rows in (("with", "('ann', 'x'), ('bob', 1)"), ("without", "('bob', 1)")):
+        with closing(sqlite3.connect(folder / f"{name}.sqlite")) as made:
+            made.execute("CREATE TABLE e (label TEXT, ward)")
+            made.execute(f"INSERT INTO e VALUES {rows}")  # noqa: S608  # ours
+            made.commit()
+        (folder / f"{name}.txt").write_text("label,ward\nbob,1\n" + "ann,x\n" * (name == "with"))
+        with duckdb.connect(folder / f"{name}.db") as engine:
+            engine.execute(f"CREATE VIEW e AS SELECT * FROM read_csv_auto('{folder / name}.txt')")  # noqa: S608  # ours
+            engine.execute("CREATE TABLE t (label VARCHAR, ward INTEGER)")
+    by = ("--by", "ward", "--groups", "zz", "--other-group", "zz")
+    for source, said in (
+        ("{}.csv", ("--label", "ann", "--by", "hiv", *by[2:])),
+        ("sqlite:///{}.sqlite", ("--table", "e", "--label", "label", *by)),
+        ("duckdb:///{}.db", ("--table", "e", "--label", "label", *by)),
+    ):
+        told = [
+            cli("release", source.format(name), *said, "--epsilon", "1", *CHARGED).stderr.partition(" The release")[0]
+            for name in ("with", "without")
+        ]
+        assert told[0] != told[1]
+    assert states() == ["charged, file unknown"] * 6
+    # Columns that somebody declared are the same whatever the rows are.
+    assert cli("release", "duckdb:///with.db", "--table", "t", *by, "--label", "label", "--epsilon", "1", *CHARGED)
+    assert states()[6:] == ["void"]

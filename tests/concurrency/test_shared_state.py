@@ -16,7 +16,7 @@ FROZEN = "frozen values that hold no state of their own"
 REVIEWED_CACHES = {
     "graphs.node.partition_degrees.PartitionDegrees": (FROZEN, "central"),
     "graphs.node.noisy_sums": (ARRAYS, "cells_from_above cells_from_below"),
-    "ingest.sources": ("nothing; registered twice, it empties what is empty", "let_go_at_exit"),
+    "ingest.engine": ("nothing; registered twice, it empties what is empty", "let_go_at_exit"),
     "releases.totals.RunsOfTotals": (
         "runs of a generator that follows from what was released",
         "on_nothing on_releases",

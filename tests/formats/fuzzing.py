@@ -30,7 +30,7 @@ import pyarrow.parquet as pq
 import anonhist as ah
 from anonhist.errors import AnonhistError
 from anonhist.graphs import BoundedDegrees, EdgePrivacy, NodePrivacy, as_graph, release_degrees
-from anonhist.ingest.sources import _CONFIG
+from anonhist.ingest.engine import CONFIG
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import BoundedUsers, Profile
 from anonhist.sketches import DomainSketch, HashedSketch
@@ -294,7 +294,7 @@ def _too_long(number: int, frame: FrameType | None) -> None:
 def _one_engine() -> Iterator[None]:
     """Lend all readings one DuckDB, with a connection each: to start it takes ten times as long as to read a file."""
     connect = duckdb.connect
-    with duckdb.connect(config=_CONFIG | {"temp_directory": ""}) as engine:
+    with duckdb.connect(config=CONFIG | {"temp_directory": ""}) as engine:
         duckdb.connect = lambda *_, **__: engine.cursor()
         try:
             yield

@@ -29,7 +29,7 @@ import pytest
 from anonhist.errors import AnonhistError, DataError, UsageError
 from anonhist.ingest import read, read_profile
 from anonhist.ingest.columns import MissingColumnError, UnnamedColumnError
-from anonhist.ingest.sources import _CONFIG
+from anonhist.ingest.engine import CONFIG
 from anonhist.profiles import Profile
 
 Table = dict[str, list[Any]]
@@ -55,12 +55,12 @@ SQL_TYPES = {
 @cache
 def _lent_engine() -> duckdb.DuckDBPyConnection:
     """Open DuckDB once in this process, set as the product sets it."""
-    return duckdb.connect(config=_CONFIG | {"temp_directory": ""})
+    return duckdb.connect(config=CONFIG | {"temp_directory": ""})
 
 
 def _is_ours(config: dict[str, Any]) -> bool:
     """Say whether the product sets an engine so, wherever it may spill."""
-    return config == _CONFIG | {"temp_directory": config.get("temp_directory")}
+    return config == CONFIG | {"temp_directory": config.get("temp_directory")}
 
 
 @cache

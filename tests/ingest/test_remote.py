@@ -14,7 +14,7 @@ import pytest
 
 from anonhist.errors import DataError
 from anonhist.ingest import files, local_files, read_profile
-from anonhist.ingest.sources import connect
+from anonhist.ingest.engine import connect
 
 pytestmark = pytest.mark.usefixtures("lent_duckdb")
 

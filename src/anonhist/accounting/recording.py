@@ -163,13 +163,14 @@ class Recorded:
     def reading(self) -> Iterator[None]:
         """Read private data in the block, and keep the charge from here on.
 
-        If the block fails with an error about the call itself or about columns, it is not kept: such errors are the
-        same whatever the rows are.
+        If the block fails with an error about the call itself, or about columns whose names and types somebody
+        declared, it is not kept: such errors are the same whatever the rows are. Those of a text whose first line names
+        the columns, or of a column whose type its rows decide, are kept (:class:`~anonhist.errors.AnonhistError`).
         """
         try:
             yield
         except BaseException as error:
-            if not isinstance(error, UsageError) and not (isinstance(error, AnonhistError) and error.is_public):
+            if not _is_the_same_for_all_rows(error):
                 self.keep()
             raise
         self.keep()
@@ -177,6 +178,13 @@ class Recorded:
     def complete(self, digest: Callable[[], str]) -> None:
         """Say that the release is whole on the disk, before it gets its name."""
         self.account.ledger.complete(self.receipt, digest())
+
+
+def _is_the_same_for_all_rows(error: BaseException) -> bool:
+    """Return whether an error provably follows from public things alone."""
+    if not isinstance(error, AnonhistError) or error.may_tell_rows:
+        return False
+    return isinstance(error, UsageError) or error.is_public
 
 
 @contextmanager
@@ -213,11 +221,13 @@ def recording(account: Account | None, price: Callable[[], Price]) -> Iterator[R
         recorded = Recorded(receipt, account)
         try:
             yield recorded
-        except BaseException:
+        except BaseException as error:
             if not recorded.is_kept:
                 # If this fails, the charge stays: what matters is the first error.
                 with suppress(AnonhistError):
                     ledger.void(receipt.entry, _UNREAD)
+            elif isinstance(error, AnonhistError):
+                error.stays_charged = f"entry {receipt.entry} of {ledger.shown}"
             raise
     finally:
         if account.is_own:

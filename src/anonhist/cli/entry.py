@@ -122,7 +122,10 @@ def _for_reader(error: AnonhistError) -> str:
     """Return what the error says; what is for the operator alone only on a terminal, since others read logs."""
     private: str = getattr(error, "for_operator", "")
     is_seen = sys.stderr is not None and sys.stderr.isatty()
-    return private if private and is_seen else error.sentence
+    told = private if private and is_seen else error.sentence
+    if not error.stays_charged:
+        return told
+    return f"{told} The release stays charged, as {error.stays_charged}: see 'anonhist budget void --help'."
 
 
 def _as_sentence(error: click.ClickException, arguments: list[str]) -> str:

@@ -60,9 +60,10 @@ def file_relation(
     if format == "labels":
         return labels_relation(connection, patterns)
     ending = _common_ending(source, paths, remote=remote)
-    if ending in (*_PARQUET, *_JSON):
-        is_parquet = ending in _PARQUET
-        return parquet_relation(connection, patterns) if is_parquet else json_relation(connection, patterns, keys)
+    if ending in _PARQUET:
+        return parquet_relation(connection, patterns)
+    if ending in _JSON:
+        return json_relation(connection, patterns, keys)
     delimiter = _DELIMITERS.get(ending) if delimiter is None else delimiter
     if delimiter is None and ending in _OF_DATABASES:
         raise UsageError(f"{mask(source)!r} does not end like a file of rows. {HOW_TO_NAME}")
@@ -135,6 +136,17 @@ def names_are_a_line(source: Any, *, format: str | None, header: bool) -> bool: 
         return header and format not in (None, "labels")
     ending = _ending_of(source, format)
     return header and ending is not None and ending not in (*_PARQUET, *_JSON)
+
+
+def is_parquet(source: Any, *, format: str | None) -> bool:  # noqa: A002
+    """Return whether a source is Parquet, whose columns have declared names and types.
+
+    Examples
+    --------
+    >>> is_parquet("log.parquet", format=None), is_parquet("log.csv", format=None)
+    (True, False)
+    """
+    return _ending_of(source, format) in _PARQUET
 
 
 def is_json(source: Any, *, format: str | None) -> bool:  # noqa: A002

@@ -62,7 +62,11 @@ def readable(source: str) -> list[str]:
     """Return the readable, whole, non-empty files that a path or pattern names, each once, or refuse it."""
     found = match_files(source)
     if not found:
-        raise public_error(f"There is no file {mask(source)!r}.")
+        sentence = f"There is no file {mask(source)!r}."
+        # Which files a pattern matches may say who is in the data.
+        raise (
+            public_error(sentence) if local_path(source) == escape_pattern(local_path(source)) else DataError(sentence)
+        )
     for name in found:
         _check_readable(name)
     return found

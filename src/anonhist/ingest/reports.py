@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from anonhist.errors import DataError, UsageError, mask
+from anonhist.ingest.engine import connect
 from anonhist.ingest.failures import translate_failures
 from anonhist.ingest.files import file_relation
 from anonhist.ingest.local_files import identity, match_files
 from anonhist.ingest.progress import followed
 from anonhist.ingest.record_batches import batches
-from anonhist.ingest.sources import as_path, connect
+from anonhist.ingest.sources import as_path
 from anonhist.local.surveys.reports import BytesColumn, Reports, WholeColumn
 from anonhist.privacy import parse_whole_number
 

@@ -10,6 +10,7 @@ import numpy as np
 from anonhist.errors import DataError, UsageError
 from anonhist.ingest.columns import Header, required_key
 from anonhist.ingest.counted import counted_table
+from anonhist.ingest.engine import Spilling
 from anonhist.ingest.files import input_files, is_json, stated_format
 from anonhist.ingest.line_stream import label_blocks
 from anonhist.ingest.local_files import identity
@@ -17,7 +18,7 @@ from anonhist.ingest.naming import check_batch
 from anonhist.ingest.query import Columns, bounded_rows, check_whole, counted_rows
 from anonhist.ingest.random_order import key_of_order
 from anonhist.ingest.record_batches import record_batches, text_buffers
-from anonhist.ingest.sources import Spilling, as_path, open_source
+from anonhist.ingest.sources import as_path, open_source
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

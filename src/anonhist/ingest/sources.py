@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import atexit
 import os
 import re
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
-from enum import Enum
-from functools import cache
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
-from anonhist.errors import DataError, MissingExtraError, UsageError, mask, public_error
+from anonhist.errors import AnonhistError, MissingExtraError, UsageError, mask, public_error
 from anonhist.ingest.columns import Header
+from anonhist.ingest.engine import Spilling, connect, let_go_at_exit
 from anonhist.ingest.failures import translate_failures
-from anonhist.ingest.files import DATABASES, HOW_TO_NAME, file_relation, names_are_a_line
+from anonhist.ingest.files import DATABASES, HOW_TO_NAME, file_relation, is_parquet, names_are_a_line
 from anonhist.ingest.limits import NO_LIMITS, EngineLimits
 from anonhist.ingest.progress import followed
 
@@ -26,53 +22,6 @@ _SQLITE = "sqlite:///"
 _SERVED = tuple(scheme for scheme in DATABASES if not scheme.startswith("duckdb"))
 _SCHEME = re.compile("[A-Za-z][A-Za-z0-9+.-]*")
 _TABLES = ("pandas", "polars", "pyarrow", "duckdb", "ibis", "_duckdb", "narwhals", "modin", "pyspark", "dask")
-# The network is asked for nothing: extensions that are not there are an error, not a download.
-_CONFIG: dict[str, str | bool | int | float | list[str]] = {
-    "autoinstall_known_extensions": "false",
-    "preserve_insertion_order": "false",
-}
-_NO_MEMORY = (
-    "Not enough memory, and private data are never written to temporary files: split the input so that all rows "
-    "of a user are in one part, and read the parts one by one."
-)
-
-
-class Spilling(Enum):
-    """Where an engine puts what does not fit in memory."""
-
-    #: Into a folder that only this user can read. It is removed at the end, unless the process is killed.
-    TO_FOLDER = "to-folder"
-    #: Nowhere: the query fails instead. For data that must never be stored without noise.
-    FORBIDDEN = "forbidden"
-
-
-@contextmanager
-def connect(
-    path: str = ":memory:",
-    *,
-    read_only: bool = False,
-    spilling: Spilling = Spilling.TO_FOLDER,
-    limits: EngineLimits = NO_LIMITS,
-) -> Iterator[Any]:
-    """Open DuckDB, which may spill what does not fit in memory, or must not."""
-    import duckdb
-
-    let_go_at_exit()
-    with ExitStack() as opening:
-        folder = ""
-        if spilling is Spilling.TO_FOLDER:
-            inside = TemporaryDirectory(prefix="anonhist-", dir=limits.temp_directory, ignore_cleanup_errors=True)
-            folder = opening.enter_context(inside)
-        # DuckDB spills nothing where no folder is named.
-        config = _CONFIG | limits.config | {"temp_directory": folder}
-        connection = opening.enter_context(duckdb.connect(path, read_only=read_only, config=config))
-        try:
-            yield connection
-        except Exception as error:
-            # Arrow passes the engine's error on as one of its own.
-            if spilling is Spilling.TO_FOLDER or "out of memory" not in str(error).lower():
-                raise
-            raise DataError(_NO_MEMORY) from None
 
 
 @dataclass(frozen=True)
@@ -123,7 +72,7 @@ def open_source(
     else:
         reading = {"format": format, "delimiter": delimiter, "header": header, "keys": keys}
         opening = _file(source, reading, twice=twice, follow=follow, spilling=spilling, what=what, limits=limits)
-    with opening as opened, follow:
+    with opening as (opened, declared), follow, _telling_of_rows(declared=declared):
         table_of_source = _without_collations(opened)
         names = table_of_source.collect_schema().names()
         yield Opened(table_of_source, Header(names, names_are_a_line(source, format=format, header=header)))
@@ -140,6 +89,21 @@ def _checked_limits(limits: EngineLimits | None, source: Any) -> EngineLimits:
             "this source is held by another engine: set its limits there, and leave these out."
         )
     return limits
+
+
+@contextmanager
+def _telling_of_rows(*, declared: bool) -> Iterator[None]:
+    """Mark errors that may depend on rows: all but those about columns, if their names and types were declared.
+
+    Those of a Parquet file, of a table of DuckDB or PostgreSQL and of most tables in memory are. The first line of a
+    text may be a row. SQLite takes what is in a column for its type, and views may infer types from files.
+    """
+    try:
+        yield
+    except AnonhistError as error:
+        if not declared or not (isinstance(error, UsageError) or error.is_public):
+            error.may_tell_rows = True
+        raise
 
 
 @contextmanager
@@ -161,7 +125,7 @@ def _file(
         if source == "-" and twice:
             relation.create("input")
             relation = connection.table("input")
-        yield nw.from_native(relation)
+        yield nw.from_native(relation), is_parquet(source, format=reading["format"])
 
 
 @contextmanager
@@ -174,14 +138,14 @@ def _duckdb_table(
     opening = connect(path, read_only=True, spilling=spilling, limits=limits)
     with translate_failures("The database", path=path), opening as connection:
         follow.attach(connection)
-        names = [
-            row[0]
-            for row in connection.execute(
-                "SELECT table_name FROM information_schema.tables WHERE table_schema = current_schema() ORDER BY 1"
-            ).fetchall()
-        ]
-        _check_table(names, table)
-        yield nw.from_native(connection.table('"' + str(table).replace('"', '""') + '"'))
+        query = (
+            "SELECT table_name, table_type FROM information_schema.tables "
+            "WHERE table_schema = current_schema() ORDER BY 1"
+        )
+        kinds = dict(connection.execute(query).fetchall())
+        _check_table(list(kinds), table)
+        native = connection.table('"' + str(table).replace('"', '""') + '"')
+        yield nw.from_native(native), kinds[str(table)] == "BASE TABLE"
 
 
 @contextmanager
@@ -203,7 +167,7 @@ def _ibis_table(url: str, table: str | None, spilling: Spilling) -> Iterator[Any
                 connection.con.execute("PRAGMA temp_store = MEMORY")
             names = sorted(connection.list_tables())
             _check_table(names, table)
-            yield nw.from_native(connection.table(table))
+            yield nw.from_native(connection.table(table)), not path
         finally:
             connection.disconnect()
 
@@ -236,10 +200,12 @@ def _memory(source: Any, spilling: Spilling, limits: EngineLimits) -> Iterator[A
         if _package(source) == "pyarrow":
             # Arrow has no windows, which bounding users takes: DuckDB reads its memory where it lies.
             with connect(spilling=spilling, limits=limits) as connection:
-                yield nw.from_native(connection.from_arrow(_arrow_table(source)))
+                yield nw.from_native(connection.from_arrow(_arrow_table(source))), True
             return
         frame = nw.from_native(source, allow_series=True)
-        yield frame.alias("label").to_frame() if isinstance(frame, nw.Series) else frame
+        # Relations may infer their columns from files, and pandas its types from rows.
+        declared = _package(source) in {"polars", "pyspark"}
+        yield frame.alias("label").to_frame() if isinstance(frame, nw.Series) else frame, declared
 
 
 def _without_collations(table: Any) -> Any:
@@ -291,23 +257,3 @@ def plain_labels(source: Any) -> list[Any] | None:
             raise UsageError("An array of labels must be one-dimensional; pass a table for more columns.")
         return list(source.tolist())
     return list(source) if isinstance(source, Iterable) else None
-
-
-@cache
-def let_go_at_exit() -> None:
-    """Have caches of Narwhals emptied when the interpreter ends; once is enough.
-
-    Narwhals keeps what it made of each engine in caches of functions. In a program that uses NumPy, too, they are still
-    held when DuckDB's binding looks for what was not released, and with them all types of columns.
-    """
-    atexit.register(_empty_caches)
-
-
-def _empty_caches() -> None:
-    """Empty the caches of functions in modules of Narwhals, whatever they are called there."""
-    kind = type(let_go_at_exit)
-    for name, module in list(sys.modules.items()):
-        if name.split(".")[0] == "narwhals":
-            for value in list(vars(module).values()):
-                if isinstance(value, kind):
-                    value.cache_clear()

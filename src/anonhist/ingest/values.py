@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from anonhist.errors import DataError, UsageError
 from anonhist.ingest.columns import Header, required_key
+from anonhist.ingest.engine import Spilling, connect
 from anonhist.ingest.failures import translate_failures
 from anonhist.ingest.files import file_relation, is_json, names_are_a_line, stated_format
 from anonhist.ingest.naming import as_text, check_batch, name_columns
 from anonhist.ingest.progress import followed
 from anonhist.ingest.record_batches import batches
-from anonhist.ingest.sources import Spilling, connect
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
