@@ -85,6 +85,8 @@ REVIEWED_CACHES = {
 }
 # What functions change beyond themselves.
 REVIEWED_OUTSIDE = {
+    "accounting.recording.recording: error": "an error on its way, which the thread has that raised it",
+    "ingest.sources._telling_of_rows: error": "an error on its way, which the thread has that raised it",
     "cli.entry._prepare_streams: os": "the command line, before it does anything",
     "cli.entry._prepare_streams: sys": "the command line, before it does anything",
     "formats.atomic._remove: _parts": "each thread takes out the name that it put in; a set does so in one step",
