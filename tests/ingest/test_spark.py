@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 import pytest
 
+from anonhist.errors import UsageError
 from anonhist.ingest import read_profile
 from anonhist.ingest.groups import read_groups
 from anonhist.privacy import PrivacyUnit
@@ -40,10 +41,10 @@ def spark() -> Iterator[Any]:
         patch.setenv("PYSPARK_PYTHON", sys.executable)
         settings = {
             "spark.ui.enabled": "false",
-            "spark.sql.shuffle.partitions": "1",
+            "spark.sql.shuffle.partitions": "2",
             "spark.sql.session.timeZone": "Asia/Tokyo",
         }
-        session = pyspark.SparkSession.builder.master("local[1]").config(map=settings).getOrCreate()
+        session = pyspark.SparkSession.builder.master("local[2]").config(map=settings).getOrCreate()
         session.sparkContext.setLogLevel("OFF")
         yield session
         session.stop()
@@ -133,3 +134,18 @@ def test_labels_are_in_the_same_groups_as_on_other_engines(many: tuple[Any, pl.D
     read = [read_groups(table, unit=unit, max_groups_per_label=1, **given) for table in many]
     assert dict(read[0]) == dict(read[1])
     assert sum(profile.num_labels for profile in read[0].values()) == 7
+
+
+def test_a_column_that_spark_reads_as_something_else_is_named(spark: Any) -> None:
+    table = spark.createDataFrame([("a", "DE", "q")], "`x.y` string, country string, query string")
+    with pytest.raises(UsageError, match=r"'x\.y' has a dot or a backquote, .* withColumnRenamed"):
+        read_profile(table, label="x.y")
+    with pytest.raises(UsageError, match="withColumnRenamed"):
+        read_profile(table.select("`x.y`"))
+    assert read_groups(table, label="query", by="country", groups=["DE"])["DE"].n == 1
+
+
+def test_pandas_on_spark_is_refused_with_a_sentence() -> None:
+    kind = type("DataFrame", (), {"__module__": "pyspark.pandas.frame"})
+    with pytest.raises(UsageError, match=r"pass its Spark table, table\.to_spark\(\)"):
+        read_profile(kind(), label="label")

@@ -7,7 +7,7 @@ have no schema: their keys are data, so the keys to read are said, and none is e
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from anonhist.errors import AnonhistError, DataError, UsageError
@@ -51,16 +51,32 @@ def required_key(key: str | None, *, role: str = "label", option: str = "label")
 
 @dataclass(frozen=True)
 class Header:
-    """The names of the columns of a source; ``is_line`` says that they are the first line of a text."""
+    """The names of the columns of a source.
+
+    Attributes
+    ----------
+    names
+        The names.
+    is_line
+        Whether they are the first line of a text.
+    unreadable
+        Signs that a column to read must not have in its name: Spark takes a dot for a field of a structure.
+    """
 
     names: Sequence[str]
     is_line: bool
+    unreadable: str = ""
 
     def require(self, **columns: str | None) -> None:
         """Refuse columns that are not there; each is given under its role."""
         for role, name in columns.items():
             if name is not None and name not in self.names:
                 raise self._error(MissingColumnError, f"There is no column {name!r} to use as {role}")
+            if name is not None and set(name) & set(self.unreadable):
+                raise UsageError(
+                    f"The name of the column {name!r} has a dot or a backquote, which Spark reads as something else: "
+                    "rename it first, with withColumnRenamed."
+                )
 
     def label_column(self, label: str | None, *, role: str = "label", option: str = "label") -> str:
         """Return the column of labels, or of another role, which must be named where there are several."""
@@ -69,11 +85,12 @@ class Header:
             return label
         if len(self.names) != 1:
             raise self._error(UnnamedColumnError, f"Say which column holds the {role}s (`{option}`)")
+        self.require(**{role: self.names[0]})
         return self.names[0]
 
     def without(self, *columns: str | None) -> Header:
         """Return the header without some columns."""
-        return Header([name for name in self.names if name not in columns], self.is_line)
+        return replace(self, names=[name for name in self.names if name not in columns])
 
     def _error(self, kind: type[ColumnError], told: str) -> ColumnError:
         named = f"{told}; the columns are {', '.join(map(repr, self.names))}."

@@ -16,9 +16,11 @@ from anonhist.ingest.engine import Spilling, connect, let_go_at_exit
 from anonhist.ingest.failures import translate_failures
 from anonhist.ingest.files import DATABASES, HOW_TO_NAME, file_relation, is_parquet, names_are_a_line
 from anonhist.ingest.limits import NO_LIMITS, EngineLimits
+from anonhist.ingest.naming import is_spark
 from anonhist.ingest.progress import followed
 
 _SQLITE = "sqlite:///"
+_UNREADABLE_BY_SPARK = ".`"
 _SERVED = tuple(scheme for scheme in DATABASES if not scheme.startswith("duckdb"))
 _SCHEME = re.compile("[A-Za-z][A-Za-z0-9+.-]*")
 _TABLES = ("pandas", "polars", "pyarrow", "duckdb", "ibis", "_duckdb", "narwhals", "modin", "pyspark", "dask")
@@ -75,7 +77,8 @@ def open_source(
     with opening as (opened, declared), follow, _telling_of_rows(declared=declared):
         table_of_source = _without_collations(opened)
         names = table_of_source.collect_schema().names()
-        yield Opened(table_of_source, Header(names, names_are_a_line(source, format=format, header=header)))
+        is_line = names_are_a_line(source, format=format, header=header)
+        yield Opened(table_of_source, Header(names, is_line, _UNREADABLE_BY_SPARK * is_spark(table_of_source)))
 
 
 def _checked_limits(limits: EngineLimits | None, source: Any) -> EngineLimits:
@@ -194,6 +197,8 @@ def _check_table(names: list[str], table: str | None) -> None:
 def _memory(source: Any, spilling: Spilling, limits: EngineLimits) -> Iterator[Any]:
     import narwhals as nw
 
+    if type(source).__module__.startswith("pyspark.pandas"):
+        raise UsageError("A table of pandas on Spark is not read as it is: pass its Spark table, table.to_spark().")
     if not is_table(source):
         raise UsageError("This source is neither a file, a database, a table, an array nor a list of labels.")
     with translate_failures("The table"):
