@@ -47,11 +47,19 @@ def test_a_release_is_charged_and_its_file_matches(name: str, events: tuple[str,
     done = cli(*events, "--epsilon", "0.5", *CHARGED, "--purpose", "press 2026", "-o", name)
     assert (done.returncode, done.stderr) == (0, "")
     entry = 2 * before + 2
-    assert f"Ledger: entry {entry} of budget.db, charged to 'animals'.\nWrote {name}.\n" in done.stdout
+    no_receipt = " A CSV file holds no receipt; only .json and .parquet can be verified." if name == "out.csv" else ""
+    assert f"Ledger: entry {entry} of budget.db, charged to 'animals'.{no_receipt}\nWrote {name}.\n" in done.stdout
     assert states()[before:] == ["released"]
     if name != "out.csv":  # which holds the table alone
         verified = cli("budget", "verify", "animals", name, "--ledger", "budget.db")
         assert verified.stdout == f"animals: the chain of {entry + 1} entries is whole. 1 file matches.\n"
+    else:
+        refused = cli("budget", "verify", "animals", name, "--ledger", "budget.db")
+        assert refused.returncode == 2
+        assert refused.stderr == (
+            "anonhist: 'out.csv' holds no receipt: "
+            "budget verify takes releases (.json, .parquet) and surveys (.json).\n"
+        )
 
 
 @each_of(
@@ -127,7 +135,8 @@ def test_a_sketch_is_charged_when_a_state_is_first_read(events: tuple[str, ...],
     for name in ("one.json", "two.parquet"):
         done = cli(*PROFILE, *CHARGED, "--purpose", "press 2026", "-o", name)
         assert (done.returncode, done.stderr) == (0, "")
-        assert "of budget.db, charged to 'animals'.\nWrote " in done.stdout
+        told = "charged to 'animals'" if name == "one.json" else "read before: it cost 'animals' nothing more"
+        assert f"of budget.db, {told}.\nWrote " in done.stdout
     assert cli("sketch", "merge", "day.sketch", "day2.sketch", "-o", "both.sketch").returncode == 0
     assert cli("sketch", "profile", "both.sketch", *PROFILE[3:], *CHARGED, "-o", "three.json").returncode == 0
     with Ledger("budget.db") as ledger:
@@ -150,7 +159,7 @@ def test_a_sketch_is_charged_when_a_state_is_first_read(events: tuple[str, ...],
 def test_a_sketch_itself_is_not_verified(events: tuple[str, ...], cli: Cli) -> None:
     del events
     refused = cli("budget", "verify", "animals", "day.sketch", "--ledger", "budget.db")
-    assert (refused.returncode, "not a release or a survey" in refused.stderr) == (3, True)
+    assert (refused.returncode, "'day.sketch' holds no receipt" in refused.stderr) == (2, True)
 
 
 def test_a_survey_is_charged_when_it_is_declared(events: tuple[str, ...], cli: Cli, folder: Path) -> None:

@@ -7,6 +7,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
+from anonhist.accounting.budget import NOTHING
 from anonhist.accounting.charge import Charge
 from anonhist.accounting.ledger import Ledger
 from anonhist.errors import AnonhistError, UsageError
@@ -126,6 +127,7 @@ class Unrecorded:
 
     receipt: ClassVar[None] = None
     account: ClassVar[None] = None
+    is_free: ClassVar[bool] = False
 
     def keep(self) -> None:
         """Say that private data are there."""
@@ -148,12 +150,14 @@ class Recorded:
         The receipt of the charge.
     account
         Where it was charged.
+    is_free
+        Whether it cost nothing more, since the same noise was read before.
     """
 
     def __init__(self, receipt: Receipt, account: Account) -> None:
         self.receipt = receipt
         self.account = account
-        self.is_kept = False
+        self.is_kept = self.is_free = False
 
     def keep(self) -> None:
         """Keep the charge whatever happens from here on, since private data are there."""
@@ -212,6 +216,7 @@ def recording(account: Account | None, price: Callable[[], Price]) -> Iterator[R
         receipt = ledger.charge(Charge(account.dataset, told.guarantee, *named, account.purpose, told.reading))
         recorded = Recorded(receipt, account)
         try:
+            recorded.is_free = told.reading is not None and _is_free(receipt, account)
             yield recorded
         except BaseException:
             if not recorded.is_kept:
@@ -222,3 +227,8 @@ def recording(account: Account | None, price: Callable[[], Price]) -> Iterator[R
     finally:
         if account.is_own:
             ledger.close()
+
+
+def _is_free(receipt: Receipt, account: Account) -> bool:
+    items = account.ledger.balance(account.dataset).items
+    return any(each.entry.number == receipt.entry and each.charged.cost == NOTHING for each in items)

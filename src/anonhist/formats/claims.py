@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from anonhist.accounting import Released
-from anonhist.errors import DataError, mask
+from anonhist.errors import DataError, UsageError, mask
 from anonhist.formats.file_kind import read
 from anonhist.local.surveys.declaration import survey_digest
 from anonhist.local.surveys.survey import Survey
@@ -15,6 +15,8 @@ from anonhist.releases.cumulative import CumulativeRelease
 from anonhist.releases.grouped import GroupedRelease
 from anonhist.releases.grouped_cumulative import GroupedCumulativeRelease
 
+_ENDINGS = (".json", ".parquet")
+
 
 def claim_of(path: str | Path) -> Released:
     """Return the receipt in a file and the digest of what it says.
@@ -23,6 +25,8 @@ def claim_of(path: str | Path) -> Released:
     ------
     DataError
         If it is no file of a release or a survey.
+    UsageError
+        If its ending is that of a file without a receipt, such as a table in CSV, or a sketch.
 
     Examples
     --------
@@ -35,6 +39,10 @@ def claim_of(path: str | Path) -> Released:
     ...     claim_of(f"{folder}/release.json").receipt is None
     True
     """
+    if Path(path).suffix.lower() not in _ENDINGS:
+        raise UsageError(
+            f"{mask(str(path))!r} holds no receipt: budget verify takes releases (.json, .parquet) and surveys (.json)."
+        )
     found = read(path)
     if isinstance(found, Survey):
         return Released(Path(path).name, found.receipt, survey_digest(found))
