@@ -63,7 +63,8 @@ def plan(*, dataset: str, every: str, span: str, ledger: str | None, as_json: bo
         _say(
             f"  each --epsilon {short_decimal(planned.at_delta)}, if all releases together may have ε = "
             f"{short_decimal(budget.epsilon)} at δ = {float(budget.delta):g}, and no ε depends on earlier results; "
-            f"the ledger would need a plain budget of {float(balance.spent.epsilon + number * planned.at_delta):.4g} for that"
+            "the ledger would need a plain budget of "
+            f"{float(balance.spent.epsilon + number * planned.at_delta):.4g} for that"
         )
     elif missing:
         _say(f"  more at δ > 0: {missing}")
