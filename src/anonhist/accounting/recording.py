@@ -137,7 +137,7 @@ class Unrecorded:
         """Read private data in the block."""
         yield
 
-    def complete(self, digest: Callable[[], str]) -> None:
+    def complete(self, digest: Callable[[], str], rest: Callable[[], str] | None = None) -> None:
         """Say that the release is whole on the disk."""
 
 
@@ -178,9 +178,17 @@ class Recorded:
             raise
         self.keep()
 
-    def complete(self, digest: Callable[[], str]) -> None:
-        """Say that the release is whole on the disk, before it gets its name."""
-        self.account.ledger.complete(self.receipt, digest())
+    def complete(self, digest: Callable[[], str], rest: Callable[[], str] | None = None) -> None:
+        """Say that the release is whole on the disk, before it gets its name.
+
+        Parameters
+        ----------
+        digest
+            Returns the digest of its content.
+        rest
+            Returns that of what its content leaves out, if it leaves out anything.
+        """
+        self.account.ledger.complete(self.receipt, digest(), None if rest is None else rest())
 
 
 @contextmanager

@@ -92,6 +92,7 @@ def write_charged(
 ) -> None:
     """Write a release, complete its charge when it is on the disk, and tell a person of both."""
     from anonhist.releases.content import content_digest
+    from anonhist.releases.rest import rest_digest
 
     target = destination.target
     has_no_receipt = target is not None and (destination.is_piped or target.lower().endswith(".csv"))
@@ -100,7 +101,7 @@ def write_charged(
         say(stream)
         say_account(recorded, stream, also=_NO_RECEIPT if has_no_receipt else "")
 
-    complete = partial(recorded.complete, partial(content_digest, released))
+    complete = partial(recorded.complete, partial(content_digest, released), partial(rest_digest, released))
     destination.write(released, say_all, log=log, not_private_truth=not_private_truth, complete=complete)
 
 

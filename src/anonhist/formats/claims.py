@@ -14,12 +14,13 @@ from anonhist.releases.content import content_digest
 from anonhist.releases.cumulative import CumulativeRelease
 from anonhist.releases.grouped import GroupedRelease
 from anonhist.releases.grouped_cumulative import GroupedCumulativeRelease
+from anonhist.releases.rest import rest_digests
 
 _ENDINGS = (".json", ".parquet")
 
 
 def claim_of(path: str | Path) -> Released:
-    """Return the receipt in a file and the digest of what it says.
+    """Return the receipt in a file and the digests of what it says.
 
     Raises
     ------
@@ -48,4 +49,4 @@ def claim_of(path: str | Path) -> Released:
         return Released(Path(path).name, found.receipt, survey_digest(found))
     if not isinstance(found, Release | GroupedRelease | CumulativeRelease | GroupedCumulativeRelease):
         raise DataError(f"{mask(str(path))!r} is not a release or a survey: name files that one was written to.")
-    return Released(Path(path).name, found.receipt, content_digest(found))
+    return Released(Path(path).name, found.receipt, content_digest(found), rest_digests(found))
