@@ -55,6 +55,23 @@ def test_a_whole_ledger_and_its_files_have_no_problem(path: str, asking: Asking)
     assert (told.entries, told.files, told.problems) == (5, 2, ())
 
 
+def test_what_the_content_leaves_out_is_compared_where_the_ledger_knows_it(path: str, asking: Asking) -> None:
+    whole, words = "12" * 32, "34" * 32
+    with Ledger(path) as ledger:
+        ledger.create("passwords", "user", epsilon=2)
+        receipts = [ledger.charge(asking("0.25")) for _ in range(3)]
+        for receipt, rest in zip(receipts, (whole, words, None), strict=True):
+            ledger.complete(receipt, DIGEST, rest)
+        kept = [Released(f"{at}.json", receipt, DIGEST, (whole, words)) for at, receipt in enumerate(receipts)]
+        told = verify(ledger, kept)
+        # Words alone were known of the second, and of the third nothing, as in ledgers of older versions.
+        assert (told.problems, told.unchecked) == ((), ("1.json", "2.json"))
+        changed = [each._replace(rest=(OTHER, "56" * 32)) for each in kept]
+        told = verify(ledger, changed)
+    assert [each[:8] for each in told.problems] == ["'0.json'", "'1.json'"]
+    assert all("expected errors, intervals or words were changed" in each for each in told.problems)
+
+
 def test_entries_are_not_changed_by_accident(path: str, asking: Asking) -> None:
     filled(path, asking, "one")
     for statement in ("UPDATE anonhist_entries SET document = ''", "DELETE FROM anonhist_entries"):

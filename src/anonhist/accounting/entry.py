@@ -102,21 +102,25 @@ class Charged:
 
 @dataclass(frozen=True)
 class Completed:
-    """The release of a charge is whole on the disk; its content has this digest."""
+    """The release of a charge is whole on the disk; its content has this digest.
+
+    ``rest`` is that of what its content leaves out, such as intervals: for a release, but not in old entries.
+    """
 
     kind: ClassVar[str] = "complete"
     dataset: str
     about: int
     digest: str
+    rest: str | None = None
 
     def details(self) -> dict[str, Any]:
         """Return what it says beside the data set, as JSON values."""
-        return {"charge": self.about, "digest": self.digest}
+        return {"charge": self.about, "digest": self.digest, **({} if self.rest is None else {"rest": self.rest})}
 
     @classmethod
     def read(cls, dataset: str, details: Mapping[str, Any]) -> Completed:
         """Return what these values say."""
-        return cls(dataset, details["charge"], details["digest"])
+        return cls(dataset, details["charge"], details["digest"], details.get("rest"))
 
 
 @dataclass(frozen=True)

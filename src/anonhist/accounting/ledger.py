@@ -139,30 +139,31 @@ class Ledger:
             ours.set_account(asked.dataset, created, total)
             return Receipt(ours.ledger_id(), row.number, row.digest)
 
-    def complete(self, receipt: Receipt, digest: str) -> None:
+    def complete(self, receipt: Receipt, digest: str, rest: str | None = None) -> None:
         """Record that the release of a charge is whole on the disk.
 
         Parameters
         ----------
         receipt
             The receipt of the charge.
-        digest
-            The digest of the content of the release.
+        digest, rest
+            The digests of the content of the release, and of what that leaves out, such as intervals.
 
         Raises
         ------
         UsageError
             If the receipt is not of this ledger, or the charge was completed with another digest, or voided.
         """
-        parse_digest(digest)
+        for each in (digest, digest if rest is None else rest):
+            parse_digest(each)
         with self._storage.writing() as ours:
             charged = _charged(ours, receipt, self.shown)
-            known = ours.about(receipt.entry)
+            known, completed = ours.about(receipt.entry), Completed(charged.dataset, receipt.entry, digest, rest)
             if known is not None:
-                if Entry.read(known.document).event == Completed(charged.dataset, receipt.entry, digest):
+                if Entry.read(known.document).event == completed:
                     return
                 raise UsageError(f"Entry {receipt.entry} of the ledger was completed or voided before.")
-            _append(ours, Completed(charged.dataset, receipt.entry, digest))
+            _append(ours, completed)
 
     def void(self, entry: int, reason: str, *, dataset: str | None = None) -> None:
         """Take a charge back, if nothing was learned from the data: its ε and δ can be spent again.

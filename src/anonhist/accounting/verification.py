@@ -29,11 +29,14 @@ class Released(NamedTuple):
         Its receipt; None if it was made without a ledger.
     digest
         The digest of its content.
+    rest
+        Those of what its content leaves out, the most complete first; the last of several leaves out expected errors.
     """
 
     name: str
     receipt: Receipt | None
     digest: str
+    rest: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -48,11 +51,14 @@ class Verification:
         How many files were compared.
     problems
         What is wrong, one sentence each; none if all is well.
+    unchecked
+        The files whose expected errors and intervals were not compared, since the ledger has no digest of them.
     """
 
     entries: int
     files: int
     problems: tuple[str, ...]
+    unchecked: tuple[str, ...] = ()
 
 
 def verify(ledger: Ledger, files: Iterable[Released] = (), *, dataset: str | None = None) -> Verification:
@@ -83,7 +89,7 @@ def verify(ledger: Ledger, files: Iterable[Released] = (), *, dataset: str | Non
     >>> with Ledger(f"{folder.name}/budget.db") as ledger:
     ...     budget = ledger.create("letters", "item", epsilon=2)
     ...     verify(ledger)
-    Verification(entries=1, files=0, problems=())
+    Verification(entries=1, files=0, problems=(), unchecked=())
     >>> folder.cleanup()
     """
     own, rows, spent = ledger.state()
@@ -102,7 +108,8 @@ def verify(ledger: Ledger, files: Iterable[Released] = (), *, dataset: str | Non
             found = _charge(each.receipt, by_number.get(number), dataset) or _outcome(each, outcomes.get(number))
             problems.extend([f"{each.name!r} {found}"] if found else [])
     problems.extend(_twice(compared))
-    return Verification(len(rows), len(compared), tuple(problems))
+    unchecked = tuple(each.name for each in compared if each.receipt and _lacks(each, outcomes.get(each.receipt.entry)))
+    return Verification(len(rows), len(compared), tuple(problems), unchecked)
 
 
 def _chain(own: str, rows: Sequence[Row]) -> tuple[list[Entry], list[str]]:
@@ -169,7 +176,17 @@ def _outcome(file: Released, row: Row | None) -> str | None:
     event = Entry.read(row.document).event
     if not isinstance(event, Completed):
         return "was released, although its charge was voided."
-    return None if event.digest == file.digest else "is not what was released: its content was changed."
+    if event.digest != file.digest:
+        return "is not what was released: its content was changed."
+    if event.rest is not None and event.rest not in file.rest:
+        return "is not what was released: its expected errors, intervals or words were changed."
+    return None
+
+
+def _lacks(file: Released, row: Row | None) -> bool:
+    """Return whether a file says more than the ledger has a digest of."""
+    event = None if row is None else Entry.read(row.document).event
+    return isinstance(event, Completed) and bool(file.rest) and event.rest != file.rest[0]
 
 
 def _twice(files: Sequence[Released]) -> list[str]:

@@ -232,6 +232,9 @@ class Guarantee:
         the worst mechanism with the ε and δ of each release, rounded upward on a grid, with a margin for its
         floating-point rounding that is measured, not proved. The plain sum remains the exact promise.
 
+        It holds if the number of releases, and the ε and δ of each, were fixed beforehand. What else a release is, such
+        as its mechanism, may depend on what earlier ones showed; the plain sum holds even if its ε and δ do.
+
         Parameters
         ----------
         delta
@@ -319,6 +322,8 @@ class Guarantee:
     @property
     def rho(self) -> Fraction:
         """ρ of zero-concentrated differential privacy: the sum of ε²/2 over all releases, if none has a δ.
+
+        As for :meth:`at_delta`, the number of releases and the ε of each must have been fixed beforehand.
 
         Raises
         ------

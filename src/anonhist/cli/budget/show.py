@@ -160,4 +160,7 @@ def _spent(balance: Balance) -> str:
     if smaller is None:
         return f"{plain}."
     delta = equal("δ", amount(balance.budget.delta))
-    return f"{plain}; at {delta} together {amount(smaller)}, losses composed as distributions."
+    return (
+        f"{plain}; at {delta} together {amount(smaller)} if their ε were fixed beforehand, losses composed as "
+        "distributions."
+    )

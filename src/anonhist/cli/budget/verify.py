@@ -40,4 +40,8 @@ def verify(*, dataset: str, files: tuple[str, ...], ledger: str | None, quiet: b
         raise DataError(f"The ledger {shown!r} does not verify{more}: {' '.join(found.problems)}")
     if not quiet:
         matched = f" {found.files:,} file{'s match' if found.files > 1 else ' matches'}." if found.files else ""
+        if found.unchecked:
+            number = len(found.unchecked)
+            which = "" if number == found.files else f" of {number:,} of them"
+            matched += f" Expected errors and intervals{which} were not compared: the ledger has no digest of them."
         click.echo(f"{dataset}: the chain of {found.entries:,} entries is whole.{matched}")
