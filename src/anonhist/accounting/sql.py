@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from anonhist.accounting.budget import Cost
+from anonhist.accounting.forking import tell_of_forks
 from anonhist.accounting.storage import Row
 from anonhist.errors import DataError
 
@@ -107,7 +108,12 @@ class SqlTransaction:
 
 
 class SqlStorage(ABC):
-    """A database with one connection, which threads take in turns and a forked process does not share."""
+    """A database with one connection, which threads take in turns and a forked process does not share.
+
+    It is closed before a fork, when the transaction of another thread has ended. Otherwise the child would have copies
+    of locks that no thread of it holds; and SQLite keeps for each process which locks it has of a file, so that it
+    would not take those of the child, whose charges would be lost when the parent closes the file.
+    """
 
     mark: str
     migrations: tuple[tuple[str, ...], ...]
@@ -116,6 +122,8 @@ class SqlStorage(ABC):
         self._shown = shown
         self._turn = RLock()
         self._open: tuple[int, Any] | None = None
+        self._is_used = False
+        tell_of_forks(self)
 
     @property
     def shown(self) -> str:
@@ -161,6 +169,20 @@ class SqlStorage(ABC):
             if self._open is not None and self._open[0] == os.getpid():
                 self._open[1].close()
             self._open = None
+
+    def before_fork(self) -> None:
+        """Wait until no other thread uses it, keep them from it, and close what is open."""
+        self._turn.acquire()
+        # This thread itself may be in a transaction, if a signal came.
+        if not self._is_used:
+            self.close()
+
+    def after_fork(self, *, is_child: bool) -> None:
+        """Let it be used again, in a child with a new lock."""
+        if is_child:
+            self._turn = RLock()
+        else:
+            self._turn.release()
 
     def _ready(self, *, make: bool = False) -> Any:
         """Return the connection of this process, with the tables of this version."""
@@ -218,10 +240,14 @@ class SqlStorage(ABC):
 
     @contextmanager
     def _transaction(self, connection: Any, *, write: bool) -> Iterator[Any]:
-        self._begin(connection, write=write)
+        self._is_used = True
         try:
-            yield connection
-        except BaseException:
-            connection.rollback()
-            raise
-        connection.commit()
+            self._begin(connection, write=write)
+            try:
+                yield connection
+            except BaseException:
+                connection.rollback()
+                raise
+            connection.commit()
+        finally:
+            self._is_used = False
