@@ -44,6 +44,25 @@ def test_delta_has_a_budget_of_its_own(ledger: Ledger, asking: Asking) -> None:
     assert ledger.balance("passwords").spent.epsilon == Fraction(1, 10)
 
 
+@each_of(
+    ("cost", "told"),
+    [
+        ("1.0001e-9", r"δ = 1.0001e-09, and of the budget of 'passwords', 1e-09, 1e-09 is left"),
+        ("1.000000000000001e-9", r"δ ≈ 1.001e-09, and of the budget of 'passwords', 1e-09, 1e-09 is left"),
+        ("3/2999999999", r"δ ≈ 1.001e-09, and of the budget of 'passwords', 1e-09, 1e-09 is left"),
+    ],
+)
+def test_a_refusal_by_a_hair_does_not_contradict_itself(cost: str, told: str, ledger: Ledger, asking: Asking) -> None:
+    with pytest.raises(BudgetError, match=told):
+        ledger.charge(asking("0.1", cost))
+
+
+def test_what_is_left_of_delta_is_rounded_down(ledger: Ledger, asking: Asking) -> None:
+    ledger.charge(asking("0.1", "1/3000000000"))
+    with pytest.raises(BudgetError, match=r"δ ≈ 6\.667e-10, .* ≈ 6\.666e-10 is left"):
+        ledger.charge(asking("0.1", "2/2999999999"))
+
+
 def test_a_refusal_says_what_is_left_and_leaves_no_entry(ledger: Ledger, asking: Asking) -> None:
     ledger.charge(asking("1.5"))
     with pytest.raises(BudgetError) as refused:
