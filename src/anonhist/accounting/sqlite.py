@@ -76,15 +76,15 @@ class SqliteStorage(SqlStorage):
         connection = self._opened("rwc" if make else "rw")
         self._as_found = self._state()
         self._check_sole_name()
-        if make:
-            connection.execute("PRAGMA journal_mode = WAL")
-            return connection
         try:
+            if make:
+                connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = FULL")
             self._has_tables(connection)
         except sqlite3.OperationalError as error:
-            if _code(error) not in {sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY}:
-                raise
             connection.close()
+            if make or _code(error) not in {sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY}:
+                raise
             self._check_nothing_beside()
             connection, self._is_still = self._opened("ro&immutable=1"), True
         return connection
@@ -97,7 +97,6 @@ class SqliteStorage(SqlStorage):
         )
         # Closed at the latest when nobody has it any more.
         weakref.finalize(self, _close, connection)
-        connection.execute("PRAGMA synchronous = FULL")
         return connection
 
     def _state(self) -> tuple[int, ...]:
