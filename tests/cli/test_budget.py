@@ -191,6 +191,28 @@ def test_a_page_of_a_damaged_ledger_says_so(address: str, cli: Cli, tmp_path: Pa
     assert "no number on this page can be relied on: Entry 3 was changed" in path.read_text(encoding="utf-8")
 
 
+def test_a_damaged_entry_is_named(address: str, cli: Cli, tmp_path: Path) -> None:
+    import sqlite3
+    from contextlib import closing
+
+    with closing(sqlite3.connect(address)) as connection:
+        connection.execute("DROP TRIGGER anonhist_no_update")
+        connection.execute("UPDATE anonhist_entries SET document = '{}' WHERE number = 3")
+        connection.commit()
+    page = tmp_path / "page.html"
+    for asked in (("verify", "passwords"), ("show", "passwords", "--report", str(page))):
+        told = cli("budget", *asked, "--ledger", address)
+        assert (told.returncode, told.stdout) == (3, "")
+        assert told.stderr == (
+            f"anonhist: The ledger '{address}' does not verify: Entry 3 was changed: an entry is not one that this "
+            "version writes.\n"
+        )
+    assert not page.exists()
+    told = cli("budget", "show", "passwords", "--ledger", address)
+    assert told.returncode == 3
+    assert f"The ledger '{address}' is damaged: entry 3 is not one that this version writes" in told.stderr
+
+
 def test_sums_are_rounded_to_the_safe_side(cli: Cli, tmp_path: Path) -> None:
     path = f"{tmp_path}/thirds.db"
     guarantee = Guarantee(PrivacyUnit.item(), NeighboringRelation.ADD_OR_REMOVE, Fraction(1, 3), arithmetic="exact")

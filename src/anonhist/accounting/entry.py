@@ -6,11 +6,11 @@ import hashlib
 import json
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from anonhist.accounting.budget import Budget, Cost
-from anonhist.accounting.charge import Charge
+from anonhist.accounting.charge import Charge, parse_digest, parse_line
+from anonhist.accounting.damage import exact
 from anonhist.accounting.reading import Reading
 from anonhist.errors import DataError, UsageError
 from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit
@@ -45,7 +45,7 @@ class Created:
     @classmethod
     def read(cls, dataset: str, details: Mapping[str, Any]) -> Created:
         """Return what these values say."""
-        numbers = Fraction(details["epsilon"]), Fraction(details["delta"])
+        numbers = exact(details["epsilon"]), exact(details["delta"])
         return cls(Budget(dataset, details["unit"], *numbers, NeighboringRelation(details["relation"])))
 
 
@@ -89,15 +89,15 @@ class Charged:
         guarantee = Guarantee(
             PrivacyUnit(unit["kind"], unit["bound"], unit["sketches"], unit["groups"]),
             NeighboringRelation(details["relation"]),
-            Fraction(details["epsilon"]),
-            Fraction(details["delta"]),
+            exact(details["epsilon"]),
+            exact(details["delta"]),
             details["arithmetic"],
             conditions=tuple(details["conditions"]),
-            party_epsilon=None if party is None else Fraction(party),
+            party_epsilon=None if party is None else exact(party),
         )
         reading = Reading.read(details["reading"]) if "reading" in details else None
         charge = Charge(dataset, guarantee, details["mechanism"], details["parameters"], details["purpose"], reading)
-        return cls(charge, Cost(*map(Fraction, details["cost"])))
+        return cls(charge, Cost(*map(exact, details["cost"])))
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,9 @@ class Completed:
     @classmethod
     def read(cls, dataset: str, details: Mapping[str, Any]) -> Completed:
         """Return what these values say."""
-        return cls(dataset, details["charge"], details["digest"], details.get("rest"))
+        rest = details.get("rest")
+        digests = parse_digest(details["digest"]), None if rest is None else parse_digest(rest)
+        return cls(dataset, _number(details["charge"]), *digests)
 
 
 @dataclass(frozen=True)
@@ -139,7 +141,7 @@ class Voided:
     @classmethod
     def read(cls, dataset: str, details: Mapping[str, Any]) -> Voided:
         """Return what these values say."""
-        return cls(dataset, details["charge"], details["reason"])
+        return cls(dataset, _number(details["charge"]), parse_line(details["reason"], "reason"))
 
 
 Event = Created | Charged | Completed | Voided
@@ -207,8 +209,15 @@ class Entry:
             told = json.loads(document)
             event = _KINDS[told["kind"]].read(told["dataset"], told["details"])
             return cls(told["ledger"], told["number"], event, told["time"], told["by"], told["version"])
-        except (ValueError, KeyError, TypeError, AttributeError, ZeroDivisionError, UsageError):
+        # Also numbers that no memory has room for, and lists in lists without end.
+        except (ValueError, KeyError, TypeError, AttributeError, ArithmeticError, RecursionError, UsageError):
             raise DataError("an entry is not one that this version writes") from None
+
+
+def _number(value: object) -> int:
+    if type(value) is not int:
+        raise DataError("the number of a charge is no whole number")
+    return value
 
 
 def canonical(value: object) -> str:

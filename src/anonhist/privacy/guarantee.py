@@ -243,7 +243,7 @@ class Guarantee:
         Raises
         ------
         UsageError
-            If δ is smaller than the releases have in any case, or dp-accounting is not installed.
+            If δ is 1 or more, or smaller than the releases have in any case, or dp-accounting is not installed.
 
         Notes
         -----
@@ -262,6 +262,8 @@ class Guarantee:
         if self.party_epsilon is not None:
             raise UsageError("Where parties share the noise, guarantees add up plainly: use the sum.")
         asked = parse_epsilon(delta, name="delta")
+        if asked >= 1:
+            raise UsageError(f"`delta` must be below 1, such as 1e-9, not {short_decimal(asked)}.")
         return replace(
             self,
             epsilon=epsilon_at(self.losses, asked),
