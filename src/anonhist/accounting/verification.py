@@ -200,7 +200,7 @@ def _outcome(file: Released, row: Row | None) -> str | None:
 
 def _lacks(file: Released, row: Row | None) -> bool:
     """Return whether a file says more than the ledger has a digest of."""
-    event = None if row is None else Entry.read(row.document).event
+    event = None if row is None else _event(row)
     return isinstance(event, Completed) and bool(file.rest) and event.rest != file.rest[0]
 
 
