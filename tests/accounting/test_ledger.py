@@ -1,7 +1,6 @@
 """Charges of both databases: exact sums, refusals, voids, and what several processes and threads do at once."""
 
 import multiprocessing
-import os
 import threading
 from collections.abc import Callable
 from fractions import Fraction
@@ -40,6 +39,25 @@ def test_delta_has_a_budget_of_its_own(ledger: Ledger, asking: Asking) -> None:
     with pytest.raises(BudgetError, match=r"cost δ = 2e-10, and of the budget of 'passwords', 1e-09, 1e-10 is left"):
         ledger.charge(asking("0.1", "2e-10"))
     assert ledger.balance("passwords").spent.epsilon == Fraction(1, 10)
+
+
+@each_of(
+    ("cost", "told"),
+    [
+        ("1.0001e-9", r"δ = 1.0001e-09, and of the budget of 'passwords', 1e-09, 1e-09 is left"),
+        ("1.000000000000001e-9", r"δ ≈ 1.001e-09, and of the budget of 'passwords', 1e-09, 1e-09 is left"),
+        ("3/2999999999", r"δ ≈ 1.001e-09, and of the budget of 'passwords', 1e-09, 1e-09 is left"),
+    ],
+)
+def test_a_refusal_by_a_hair_does_not_contradict_itself(cost: str, told: str, ledger: Ledger, asking: Asking) -> None:
+    with pytest.raises(BudgetError, match=told):
+        ledger.charge(asking("0.1", cost))
+
+
+def test_what_is_left_of_delta_is_rounded_down(ledger: Ledger, asking: Asking) -> None:
+    ledger.charge(asking("0.1", "1/3000000000"))
+    with pytest.raises(BudgetError, match=r"δ ≈ 6\.667e-10, .* ≈ 6\.666e-10 is left"):
+        ledger.charge(asking("0.1", "2/2999999999"))
 
 
 def test_a_refusal_says_what_is_left_and_leaves_no_entry(ledger: Ledger, asking: Asking) -> None:
@@ -186,20 +204,6 @@ def test_threads_share_a_ledger(ledger: Ledger, asking: Asking) -> None:
     for each in threads:
         each.join()
     assert ledger.balance("passwords").spent.epsilon == Fraction(4, 5)
-
-
-def test_a_forked_process_opens_its_own_connection(ledger: Ledger, asking: Asking) -> None:
-    ledger.charge(asking("0.1"))
-    child = os.fork()
-    if child == 0:
-        try:
-            ledger.charge(asking("0.2"))
-        except BaseException:  # noqa: BLE001  # the child must not go on with the tests
-            os._exit(1)
-        os._exit(0)
-    assert os.waitpid(child, 0)[1] == 0
-    ledger.charge(asking("0.3"))
-    assert ledger.balance("passwords").spent.epsilon == Fraction(3, 5)
 
 
 @each_of("address", ["", "mysql://db/x", "sqlite://", "budget\n.db", 7])

@@ -91,6 +91,47 @@ def test_new_noise_covers_what_was_counted_since(kept: Ledger) -> None:
         read(one + two, kept)
 
 
+def test_top_ups_are_one_loss(kept: Ledger) -> None:
+    pytest.importorskip("dp_accounting", reason="dp-accounting is not installed (the extra accounting)")
+    from anonhist.accounting.schedule import schedule
+    from anonhist.report.budget.wording import composed_epsilon
+
+    number, epsilon = 40, Fraction(1, 20)
+    unit = PrivacyUnit.user(max_items=1)
+    weeks: list[Sketch] = [HashedSketch(buckets=8, epsilon=epsilon, key=b"k", unit=unit) for _ in range(number)]
+    total = weeks[0]
+    for week in weeks[1:]:
+        read(total, kept, "people")
+        total = total + week
+    read(total, kept, "people")
+    balance = kept.balance("people")
+    assert [each.cost.epsilon for each in balance.items] == [epsilon] * number
+    assert balance.losses == ((number * epsilon, 0),)
+    # Somebody counted in all weeks, just before the last is read: of all earlier noise the sums told, so that the last
+    # read-out shows 40 counts in the noise of one sketch, whose δ at any smaller ε is far above 10⁻⁹.
+    spent = float(balance.spent.epsilon)
+    told = composed_epsilon(balance) or balance.spent.epsilon
+    weight = np.exp(-float(epsilon) * np.abs(np.arange(-2000, 2001))) * np.tanh(float(epsilon) / 2)
+    moved = np.roll(weight, number)
+    assert np.maximum(weight - np.exp(float(told)) * moved, 0).sum() <= 1e-9
+    assert np.maximum(weight - np.exp(0.83 * spent) * moved, 0).sum() > 0.1
+    # Plans count with it, too: one release of what is left, and nothing for independence.
+    assert schedule(balance, 1, with_distributions=True).at_delta == balance.left.epsilon
+
+
+def test_read_outs_are_one_loss_if_others_link_them(kept: Ledger) -> None:
+    one, two, three = days(3, USER)
+    for each in (one, two, three):
+        read(each, kept, "people")
+    assert kept.balance("people").losses == ((1, 0),) * 3
+    read(one + three, kept, "people")
+    assert kept.balance("people").losses == ((1, 0), (2, 0))
+    read(one + two + three, kept, "people")
+    assert kept.balance("people").losses == ((3, 0),)
+    read(days(1, USER)[0], kept, "people")
+    assert kept.balance("people").losses == ((3, 0), (1, 0))
+
+
 def test_noise_that_is_weaker_or_only_a_share_covers_nothing(kept: Ledger) -> None:
     (one,) = days(1)
     read(one, kept)

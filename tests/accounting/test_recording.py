@@ -19,7 +19,9 @@ from anonhist.local.surveys.declaration import survey_digest
 from anonhist.mechanisms import FrobeniusMechanism
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import BoundedUsers
+from anonhist.releases import PrevalenceBand
 from anonhist.releases.content import content_digest
+from anonhist.releases.rest import rest_digest, rest_digests
 from anonhist_testing.cases import each_of
 from anonhist_testing.sources import SeededSource
 
@@ -46,13 +48,20 @@ def test_a_release_carries_the_receipt_and_the_ledger_its_content(kept: Ledger, 
     assert isinstance(entry, Charged)
     assert (entry.charge.guarantee, entry.charge.mechanism) == (release.guarantee, "frobenius")
     assert (entry.charge.parameters, entry.charge.purpose) == (release.mechanism.parameters, "press")
-    assert kept.entries()[-1].event == Completed("letters", release.receipt.entry, content_digest(release))
+    assert kept.entries()[-1].event == Completed(
+        "letters", release.receipt.entry, content_digest(release), rest_digest(release)
+    )
     for name in ("release.json", "release.parquet"):
         ah.write(release, tmp_path / name)
         read = ah.read(tmp_path / name)
         assert isinstance(read, ah.Release)
         assert (read.receipt, content_digest(read)) == (release.receipt, content_digest(release))
-        assert verify(kept, [Released(name, read.receipt, content_digest(read))]).problems == ()
+        told = verify(kept, [Released(name, read.receipt, content_digest(read), rest_digests(read))])
+        # Errors were simulated after the release was charged and completed.
+        assert (told.problems, told.unchecked) == ((), (name,))
+        reworded = replace(read, reason="Checked by the regulator.")
+        told = verify(kept, [Released(name, read.receipt, content_digest(reworded), rest_digests(reworded))])
+        assert ["errors, intervals or words were changed" in each for each in told.problems] == [True]
 
 
 def test_every_change_of_what_a_release_says_changes_its_digest() -> None:
@@ -72,6 +81,38 @@ def test_every_change_of_what_a_release_says_changes_its_digest() -> None:
     assert len(digests) == 7
     # What follows from the rest may be made anew.
     assert content_digest(replace(release, simulations=3).with_error()) == content_digest(release)
+
+
+def test_every_change_of_errors_and_words_changes_the_other_digest() -> None:
+    release = replace(FrobeniusMechanism(1).release(PROFILE), simulations=2).with_error()
+    error = release.error
+    assert error.sorted_l1 is not None
+    assert error.band is not None
+    band = replace(error.band, highs=error.band.highs + 1)
+    errors = [
+        replace(error, sorted_l1=replace(error.sorted_l1, value=1.25)),
+        replace(error, sorted_l1=replace(error.sorted_l1, standard_error=1.25)),
+        replace(error, sorted_l1=replace(error.sorted_l1, method="none")),
+        replace(error, simulations=3),
+        replace(error, levels=error.levels + 1),
+        replace(error, prevalence_errors=error.prevalence_errors + 1),
+        replace(error, k_plus_errors=error.k_plus_errors + 1),
+        replace(error, zeros_error=1.5),
+        replace(error, band=band),
+        replace(error, band=None),
+        replace(error, prevalence_band=PrevalenceBand(band.ends, band.lows, band.highs)),
+        replace(error, zeros_interval=(0, 2)),
+        replace(error, items_interval=(0, 10**6)),
+    ]
+    changed = [release, *(replace(release, recorded_error=each) for each in errors)]
+    changed += [
+        replace(release, reason="Checked by the regulator."),
+        replace(release, library_version="9.9"),
+        replace(release, guarantee=replace(release.guarantee, arithmetic="exact")),
+    ]
+    assert len({rest_digest(each) for each in changed}) == len(changed) == 17
+    # Words alone tell apart what has no errors yet.
+    assert len({rest_digests(each)[-1] for each in changed}) == 4
 
 
 def test_the_excess_is_charged_with_the_profile(kept: Ledger) -> None:

@@ -1,8 +1,10 @@
 """The databases themselves: versions of the schema, ledgers that cannot be written, and the text of entries."""
 
+import json
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anonhist.accounting import Charge, Entry, Ledger, sqlite, verify
-from anonhist.accounting.entry import canonical
+from anonhist.accounting.budget import Cost
+from anonhist.accounting.entry import Charged, canonical
 from anonhist.accounting.postgresql import PostgresqlStorage
 from anonhist.accounting.sqlite import SqliteStorage
-from anonhist.errors import DataError, MissingExtraError, OutputError
+from anonhist.errors import DataError, MissingExtraError, OutputError, UsageError
+from anonhist_testing.cases import each_of
 from anonhist_testing.strategies import repeatable
 
 Asking = Callable[..., Charge]
@@ -154,6 +158,64 @@ def test_entries_that_say_nothing_are_refused() -> None:
         '{"kind":"steal"}',
         "null",
         '{"kind":"create","dataset":"x","details":{"epsilon":"1/0"}}',
+        "[" * 100_000,
     ):
         with pytest.raises(DataError):
             Entry.read(wrong)
+
+
+@each_of("number", ["-2", "-0", "1/0", "1e999999999", "0.5", " 1", "1" * 5000, "x", 1, 1.0, None])
+def test_numbers_of_privacy_are_fractions_of_at_least_0(number: Any, asking: Asking) -> None:
+    asked = Charged(asking("1/2"), Cost(Fraction(1, 2), Fraction(0)))
+    told = json.loads(Entry("0" * 32, 2, asked, "2026-11-24T02:46:38Z", "eve", "1").document)
+    told["details"]["cost"][0] = number
+    with pytest.raises(DataError):
+        Entry.read(canonical(told))
+
+
+@each_of(
+    ("statement", "told"),
+    [
+        ("UPDATE anonhist_ledger SET value = 'abc' WHERE name = 'schema'", "does not say which schema"),
+        ("UPDATE anonhist_ledger SET value = '-1' WHERE name = 'schema'", "does not say which schema"),
+        ("DELETE FROM anonhist_ledger", "does not say which schema"),
+        ("DELETE FROM anonhist_ledger WHERE name = 'id'", "has no id"),
+        ("UPDATE anonhist_accounts SET spent_epsilon = 'x'", "what is spent of 'passwords' is no number"),
+        ("UPDATE anonhist_accounts SET spent_epsilon = '1/0'", "what is spent of 'passwords' is no number"),
+        ("UPDATE anonhist_accounts SET spent_epsilon = '-1'", "what is spent of 'passwords' is no number"),
+        ("UPDATE anonhist_accounts SET created = 2", "the budget of 'passwords' is missing"),
+        ("DELETE FROM anonhist_accounts", "what is spent of 'passwords' is missing"),
+        ("DELETE FROM anonhist_entries", "the budget of 'passwords' is missing"),
+        ("UPDATE anonhist_entries SET document = 5", "entry 1 is not one that this version writes"),
+        ("DROP TABLE anonhist_entries", "is damaged"),
+    ],
+)
+def test_nothing_is_added_to_a_damaged_ledger(statement: str, told: str, tmp_path: Path, asking: Asking) -> None:
+    path = f"{tmp_path}/budget.db"
+    with Ledger(path) as ledger:
+        ledger.create("passwords", "user", epsilon=2)
+        ledger.charge(asking("1/2"))
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("DROP TRIGGER anonhist_no_update")
+        connection.execute("DROP TRIGGER anonhist_no_delete")
+        connection.execute(statement)
+        connection.commit()
+        before = connection.iterdump()
+        with Ledger(path) as damaged:
+            with pytest.raises(DataError, match=told) as refused:
+                damaged.create("queries", "user", epsilon=1)
+            assert repr(path) in str(refused.value)
+            with pytest.raises((DataError, UsageError)):
+                damaged.charge(asking("1/2"))
+        assert "queries" not in "".join(before)
+
+
+def test_a_number_that_is_none_is_not_counted_on(tmp_path: Path, asking: Asking) -> None:
+    path = f"{tmp_path}/budget.db"
+    with Ledger(path) as ledger:
+        ledger.create("passwords", "user", epsilon=2)
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("INSERT INTO anonhist_entries VALUES ('x', 'passwords', NULL, '', '')")
+        connection.commit()
+    with Ledger(path) as ledger, pytest.raises(DataError, match="its last entry has no number"):
+        ledger.charge(asking("1/2"))

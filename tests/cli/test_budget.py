@@ -29,6 +29,10 @@ def address(tmp_path: Path, cli: Cli) -> str:
         ledger.complete(receipts[0], "ab" * 32)
     voided = cli("budget", "void", "passwords", "--entry", "4", "--reason", "a typo", "--ledger", path)
     assert (voided.returncode, voided.stdout) == (0, "passwords: entry 4 is void; ε = 1 is left\n")
+    assert voided.stderr == (
+        "Warning: if its process was killed, a file .anonhist-….part where its output was to be may hold the whole "
+        "release: delete it unread.\n"
+    )
     return path
 
 
@@ -61,6 +65,21 @@ def test_plan_divides_what_is_left(address: str, cli: Cli) -> None:
     pytest.importorskip("dp_accounting", reason="the extra accounting is not installed")
     # The whole year at once: past releases of 1 in all, and 365 of this ε, fit into 2 at the δ of the budget.
     assert Fraction(1, 365) < Fraction(values["each_at_delta"]["epsilon"]) < Fraction(1, 36)
+
+
+def test_a_smaller_epsilon_is_said_to_need_a_fixed_plan(cli: Cli, tmp_path: Path) -> None:
+    pytest.importorskip("dp_accounting", reason="the extra accounting is not installed")
+    path = f"{tmp_path}/budget.db"
+    relation = NeighboringRelation.ADD_OR_REMOVE
+    guarantee = Guarantee(PrivacyUnit.user(max_items=1), relation, Fraction(1, 20), arithmetic="noise is exact")
+    with Ledger(path) as ledger:
+        ledger.create("passwords", "user", epsilon=20)
+        for _ in range(40):
+            ledger.charge(Charge("passwords", guarantee, "frobenius"))
+    shown = cli("budget", "show", "passwords", "--ledger", path).stdout
+    assert "if their ε were fixed beforehand" in " ".join(shown.split())
+    planned = cli("budget", "plan", "passwords", "--every", "day", "--for", "1y", "--ledger", path).stdout
+    assert "and no ε depends on earlier results" in planned
 
 
 def test_verify_finds_edits(address: str, cli: Cli) -> None:
@@ -170,6 +189,28 @@ def test_a_page_of_a_damaged_ledger_says_so(address: str, cli: Cli, tmp_path: Pa
     assert "does not verify: Entry 3 was changed, or one before it was." in told.stderr
     assert told.stderr.count("\n") == 1
     assert "no number on this page can be relied on: Entry 3 was changed" in path.read_text(encoding="utf-8")
+
+
+def test_a_damaged_entry_is_named(address: str, cli: Cli, tmp_path: Path) -> None:
+    import sqlite3
+    from contextlib import closing
+
+    with closing(sqlite3.connect(address)) as connection:
+        connection.execute("DROP TRIGGER anonhist_no_update")
+        connection.execute("UPDATE anonhist_entries SET document = '{}' WHERE number = 3")
+        connection.commit()
+    page = tmp_path / "page.html"
+    for asked in (("verify", "passwords"), ("show", "passwords", "--report", str(page))):
+        told = cli("budget", *asked, "--ledger", address)
+        assert (told.returncode, told.stdout) == (3, "")
+        assert told.stderr == (
+            f"anonhist: The ledger '{address}' does not verify: Entry 3 was changed: an entry is not one that this "
+            "version writes.\n"
+        )
+    assert not page.exists()
+    told = cli("budget", "show", "passwords", "--ledger", address)
+    assert told.returncode == 3
+    assert f"The ledger '{address}' is damaged: entry 3 is not one that this version writes" in told.stderr
 
 
 def test_sums_are_rounded_to_the_safe_side(cli: Cli, tmp_path: Path) -> None:

@@ -1,10 +1,12 @@
 """Releases from the command line that are charged to a ledger: files, summaries, and one sentence for every mistake."""
 
+import json
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 from subprocess import CompletedProcess
+from typing import Any
 
 import duckdb
 import pyarrow as pa
@@ -12,9 +14,11 @@ import pyarrow.parquet as pq
 import pytest
 
 import anonhist as ah
-from anonhist.accounting import Ledger
+from anonhist.accounting import Ledger, verify
 from anonhist.cli.commands import anonhist
 from anonhist.cli.hints import commands_of, options_of
+from anonhist.errors import DataError
+from anonhist.formats.claims import claim_of
 from anonhist_testing.cases import each_of
 
 Cli = Callable[..., CompletedProcess[str]]
@@ -53,11 +57,19 @@ def test_a_release_is_charged_and_its_file_matches(name: str, events: tuple[str,
     done = cli(*events, "--epsilon", "0.5", *CHARGED, "--purpose", "press 2026", "-o", name)
     assert (done.returncode, done.stderr) == (0, "")
     entry = 2 * before + 2
-    assert f"Ledger: entry {entry} of budget.db, charged to 'animals'.\nWrote {name}.\n" in done.stdout
+    no_receipt = " A CSV file holds no receipt; only .json and .parquet can be verified." if name == "out.csv" else ""
+    assert f"Ledger: entry {entry} of budget.db, charged to 'animals'.{no_receipt}\nWrote {name}.\n" in done.stdout
     assert states()[before:] == ["released"]
     if name != "out.csv":  # which holds the table alone
         verified = cli("budget", "verify", "animals", name, "--ledger", "budget.db")
         assert verified.stdout == f"animals: the chain of {entry + 1} entries is whole. 1 file matches.\n"
+    else:
+        refused = cli("budget", "verify", "animals", name, "--ledger", "budget.db")
+        assert refused.returncode == 2
+        assert refused.stderr == (
+            "anonhist: 'out.csv' holds no receipt: "
+            "budget verify takes releases (.json, .parquet) and surveys (.json).\n"
+        )
 
 
 @each_of(
@@ -133,7 +145,8 @@ def test_a_sketch_is_charged_when_a_state_is_first_read(events: tuple[str, ...],
     for name in ("one.json", "two.parquet"):
         done = cli(*PROFILE, *CHARGED, "--purpose", "press 2026", "-o", name)
         assert (done.returncode, done.stderr) == (0, "")
-        assert "of budget.db, charged to 'animals'.\nWrote " in done.stdout
+        told = "charged to 'animals'" if name == "one.json" else "read before: it cost 'animals' nothing more"
+        assert f"of budget.db, {told}.\nWrote " in done.stdout
     assert cli("sketch", "merge", "day.sketch", "day2.sketch", "-o", "both.sketch").returncode == 0
     assert cli("sketch", "profile", "both.sketch", *PROFILE[3:], *CHARGED, "-o", "three.json").returncode == 0
     with Ledger("budget.db") as ledger:
@@ -156,7 +169,7 @@ def test_a_sketch_is_charged_when_a_state_is_first_read(events: tuple[str, ...],
 def test_a_sketch_itself_is_not_verified(events: tuple[str, ...], cli: Cli) -> None:
     del events
     refused = cli("budget", "verify", "animals", "day.sketch", "--ledger", "budget.db")
-    assert (refused.returncode, "not a release or a survey" in refused.stderr) == (3, True)
+    assert (refused.returncode, "'day.sketch' holds no receipt" in refused.stderr) == (2, True)
 
 
 def test_a_survey_is_charged_when_it_is_declared(events: tuple[str, ...], cli: Cli, folder: Path) -> None:
@@ -229,6 +242,84 @@ def test_several_files_are_verified_and_edits_found(events: tuple[str, ...], cli
     edited = cli(*verify)
     assert edited.returncode == 3
     assert "'one.json' is not what was released" in edited.stderr
+
+
+KINDS = {
+    "plain": ("release", "events.csv", "--epsilon", "0.5"),
+    "unsimulated": ("release", "events.csv", "--epsilon", "0.5", "--simulations", "0"),
+    "groups": (
+        *("release", "grouped.csv", "--label", "label", "--by", "group", "--groups", "x,y", "--levels", "nested"),
+        *("--epsilon", "0.5", "--simulations", "2"),
+    ),
+    "windows": (
+        *("release", "grouped.csv", "--label", "label", "--epsilon", "0.5", "--thresholds", "1,2"),
+        *("--cumulative-by", "day(day)", "--days", "2026-11-01..2026-11-03"),
+    ),
+    "degrees": ("degrees", "edges.txt", "--unit", "edge", "--epsilon", "0.5", "--simulations", "2"),
+    "sketch": PROFILE,
+}
+
+
+def changed_leaves(document: Any, *, below: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], dict[str, Any]]]:
+    """Yield a document once for each number and text of errors, intervals and words, with that one changed."""
+    named = document.items() if isinstance(document, dict) else enumerate(document)
+    for name, value in named:
+        where = (*below, str(name))
+        if isinstance(value, dict | list):
+            for path, inside in changed_leaves(value, below=where):
+                copied = document.copy()
+                copied[name] = inside
+                yield path, copied
+        elif {"error", "lows", "highs", "reason", "library_version"} & set(where) and value is not None:
+            copied = document.copy()
+            copied[name] = f"{value}x" if isinstance(value, str) else value + 1
+            yield where, copied
+
+
+@each_of("kind", [*KINDS])
+def test_changed_errors_intervals_and_words_are_found(
+    kind: str, events: tuple[str, ...], cli: Cli, folder: Path
+) -> None:
+    del events
+    rows = "".join(f"l{n % 7},{'xy'[n % 2]},2026-11-0{1 + n % 3}\n" for n in range(60))
+    (folder / "grouped.csv").write_text(f"label,group,day\n{rows}")
+    dataset, name = "animals", f"{kind}.json"
+    if kind == "degrees":
+        dataset = "friends"
+        create = ("budget", "create", "friends", "--epsilon", "20", "--unit", "edge", "--ledger", "budget.db")
+        assert cli(*create).returncode == 0
+    done = cli(*KINDS[kind], *CHARGED[:2], "--dataset", dataset, "-o", name)
+    assert (done.returncode, done.stderr) == (0, "")
+    verified = cli("budget", "verify", dataset, name, "--ledger", "budget.db")
+    assert verified.stdout.endswith("1 file matches.\n"), verified
+    tried: set[str] = set()
+    with Ledger("budget.db") as ledger:
+        for where, document in changed_leaves(json.loads((folder / name).read_text())):
+            (folder / "changed.json").write_text(json.dumps(document))
+            try:
+                problems = verify(ledger, [claim_of(folder / "changed.json")]).problems
+            except DataError:  # no such release can be
+                continue
+            assert problems, where
+            tried |= {*where}
+    errors = {"windows": {"lows", "highs"}, "groups": {"nested", "error", "levels", "mean"}}
+    assert tried >= {"reason", "library_version", *errors.get(kind, {"error"})}
+
+
+def test_what_python_released_is_verified_but_for_later_errors(events: tuple[str, ...], cli: Cli, folder: Path) -> None:
+    del events
+    with Ledger("budget.db") as ledger:
+        for name in ("one.json", "two.json"):
+            made = ah.release(ah.Profile.from_counts([3]), epsilon=1, ledger=ledger, dataset="animals", simulations=2)
+            ah.write(made, folder / name)
+    verify_files = ("budget", "verify", "animals", "--ledger", "budget.db")
+    verified = cli(*verify_files, "one.json", "two.json")
+    assert verified.stdout.endswith(
+        "2 files match. Expected errors and intervals were not compared: the ledger has no digest of them.\n"
+    )
+    assert cli("release", "events.csv", "--epsilon", "0.5", *CHARGED, "-o", "three.json").returncode == 0
+    verified = cli(*verify_files, "one.json", "three.json")
+    assert "intervals of 1 of them were not compared" in verified.stdout
 
 
 def test_a_pipe_is_charged_too(events: tuple[str, ...], cli: Cli) -> None:

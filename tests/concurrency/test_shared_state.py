@@ -87,6 +87,7 @@ REVIEWED_CACHES = {
 REVIEWED_OUTSIDE = {
     "accounting.recording.recording: error": "an error on its way, which the thread has that raised it",
     "ingest.sources._telling_of_rows: error": "an error on its way, which the thread has that raised it",
+    "accounting.forking.tell_of_forks: _forks": "with its lock held, which a fork holds, too",
     "cli.entry._prepare_streams: os": "the command line, before it does anything",
     "cli.entry._prepare_streams: sys": "the command line, before it does anything",
     "formats.atomic._remove: _parts": "each thread takes out the name that it put in; a set does so in one step",
@@ -97,8 +98,11 @@ REVIEWED_OUTSIDE = {
 # Objects that change after they were made.
 CALL = "made in a call, for that call alone"
 REVIEWED_OBJECTS = {
+    "accounting.derivation.Derivation": CALL,
+    "accounting.forking._Forks": "with its lock held, from before a fork until after it",
     "accounting.recording.Recorded": CALL,
     "accounting.sql.SqlStorage": "its connection is made and used with its lock held, by the process that made it",
+    "accounting.sqlite.SqliteStorage": "what it knows of its file is found with the lock of its connection held",
     "formats.reports._Lines": CALL,
     "formats.reports._Parquet": CALL,
     "formats.sketches._Sink": CALL,

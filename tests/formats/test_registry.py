@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import jsonschema
+import numpy as np
 import pytest
 import yaml
 from hypothesis import given
@@ -130,6 +131,38 @@ def test_the_model_is_left_open_where_parties_add_the_noise() -> None:
     told = record_of(replace(released, guarantee=shared))["deployment"]
     assert "model_name" not in told["deployment_model"]
     assert "parties do not talk" in told["privacy_loss"]["privacy_parameters_details"]
+
+
+def test_shared_noise_counts_as_much_as_it_is_charged() -> None:
+    released = golden("release-3-frobenius.json")
+    outside = released.guarantee.epsilon
+    shared = replace(released.guarantee, conditions=("parties do not talk",), party_epsilon=4 * outside)
+    told = record_of(replace(released, guarantee=shared))["deployment"]["privacy_loss"]
+    assert told["privacy_parameters"]["epsilon"] == float(4 * outside)
+    assert "Exactly: ε = 3.6 toward each party and 0.9 toward outsiders, δ = 0. " in told["privacy_parameters_details"]
+
+
+def details_of_users(released: "AnyRelease") -> str:
+    details = record_of(released)["deployment"]["privacy_loss"]["privacy_unit_details"]
+    assert isinstance(details, str)
+    return details
+
+
+@each_of("key", ["0" * 32, None])
+def test_who_limited_the_items_of_users_is_said(key: str | None) -> None:
+    users = PrivacyUnit.user(max_items=3)
+    profile = Profile([1], [2], unit=users, order_key=key)
+    grouped = GroupedProfile(("group",), {("x",): profile}, unit=users, order_key=key)
+    counts = CumulativeCounts((1,), ("2026-01-01",), np.array([[2]]), unit=users, order_key=key)
+    for released in (
+        release(profile, epsilon=1, simulations=0),
+        release_groups(grouped, epsilon=1, simulations=0),
+        release_cumulative(counts, epsilon=1),
+    ):
+        details = details_of_users(released)
+        # If this program chose which items count, nobody needs to have limited the data.
+        assert ("must have been limited" in details) is (key is None)
+        assert ("Any one user is protected, however many rows they have" in details) is (key is not None)
 
 
 NASTY = [

@@ -10,6 +10,7 @@ import pytest
 
 from anonhist.errors import UsageError
 from anonhist.formats import reports as module
+from anonhist.formats.atomic import open_whole
 from anonhist.formats.reports import reports_writer
 from anonhist.formats.writing import write
 from anonhist.local import Reports
@@ -53,12 +54,34 @@ def test_a_row_is_a_report_and_names_its_survey(tmp_path: Path, ending: str) -> 
 def test_reports_are_written_in_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ending: str) -> None:
     monkeypatch.setattr(module, "_PART_BYTES", 200)
     path = tmp_path / f"a.{ending}"
-    with path.open("wb") as file:
-        writer = reports_writer(f".{ending}", file)
+    with path.open("wb") as file, reports_writer(f".{ending}", file) as writer:
         for _ in range(3):
             writer.write(REPORTS)
-        writer.close()
     assert _rows(path) == 3 * ROWS
+
+
+def test_a_parquet_file_that_fails_leaves_no_open_writer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[Any] = []
+
+    class Watched(pq.ParquetWriter):  # type: ignore[misc]  # pyarrow has no types
+        def __init__(self, *given: Any, **named: Any) -> None:
+            super().__init__(*given, **named)
+            opened.append(self)
+
+    monkeypatch.setattr(pq, "ParquetWriter", Watched)
+
+    def fail() -> None:
+        with (
+            open_whole(tmp_path / "a.parquet", overwrite=False) as file,
+            reports_writer(".parquet", file) as writer,
+        ):
+            writer.write(REPORTS)
+            raise ValueError("stop")
+
+    with pytest.raises(ValueError, match="stop"):
+        fail()
+    assert [each.is_open for each in opened] == [False]
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_files_of_nobody_have_columns_all_the_same(tmp_path: Path) -> None:

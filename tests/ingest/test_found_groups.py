@@ -16,6 +16,7 @@ from anonhist.mechanisms.grouping import release_groups
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles.grouped import GroupedProfile
 from anonhist.releases.content import content_digest
+from anonhist.releases.rest import rest_digests
 from anonhist_testing.cases import each_of
 
 ROWS = pl.DataFrame({"label": ["a"] * 40, "group": ["x"] * 12 + ["y"] * 14 + ["z"] * 14})
@@ -71,7 +72,7 @@ def test_a_release_of_groups_whose_finding_was_charged_charges_itself_alone(ledg
     for _ in range(2):
         release = release_groups(found, epsilon="1/4", ledger=ledger, dataset="views", simulations=0)
         assert (str(release.guarantee.epsilon), release.found_with) == ("3/4", (LARGE.epsilon, LARGE.delta))
-        file = Released("groups.json", release.receipt, content_digest(release))
+        file = Released("groups.json", release.receipt, content_digest(release), rest_digests(release))
         assert verify(ledger, [file], dataset="views").problems == ()
     assert charges(ledger) == [
         ("1/2", "finding groups", "released"),

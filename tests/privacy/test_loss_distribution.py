@@ -95,3 +95,9 @@ def test_without_the_extra_one_sentence_says_what_to_install(monkeypatch: pytest
 def test_it_is_not_loaded_before_it_is_used() -> None:
     program = "import sys, anonhist.privacy; assert 'dp_accounting' not in sys.modules"
     subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_delta_is_below_1() -> None:
+    for delta in (1, "1", "1.5"):
+        with pytest.raises(UsageError, match=r"^delta must be below 1, such as 1e-9"):
+            releases("0.5", 2).at_delta(delta)

@@ -13,6 +13,10 @@ import pytest
 from matplotlib.image import imread
 from numpy.typing import NDArray
 
+from anonhist.accounting import Balance, Budget, Verification
+from anonhist.report.budget.page import write_budget
+from anonhist.report.frame import Sheet
+
 BROWSER = next(
     filter(
         None, map(shutil.which, ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome"])
@@ -101,6 +105,15 @@ def test_nothing_sticks_out_of_a_narrow_window(open_page: Callable[[str], Path],
     assert [each for each in wide if name != "largest" or not each.startswith('<div tabindex="0"')] == []
     assert len(drawings) == 3
     assert min(drawings) > 300
+
+
+def test_no_long_name_of_a_budget_sticks_out_of_a_narrow_window(tmp_path: Path) -> None:
+    path, name = tmp_path / "budget.html", "x" * 100
+    sheet = Sheet(path, data_name=name, command=f"anonhist budget show {name}")
+    problems = (f"What the ledger says is spent of {name!r} is not the sum of its entries.",)
+    write_budget(Balance(Budget(name, "user", epsilon=2), ()), sheet, verification=Verification(1, 0, problems))
+    path.write_text(add_measuring(path.read_text(encoding="utf-8")), encoding="utf-8")
+    assert measure_page(path, tmp_path)[0] == []
 
 
 @pytest.mark.parametrize("name", ["all", "no data", "large"])

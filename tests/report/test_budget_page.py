@@ -144,6 +144,7 @@ def test_a_smaller_epsilon_is_called_a_weaker_promise(tmp_path: Path) -> None:
     page = written(balance, tmp_path)
     assert "If δ = 1e-09 is accepted, the same releases have ε = 5.8" in page
     assert "instead of 18.25, their losses composed as distributions." in page
+    assert "It holds if their number and each ε were fixed beforehand, whatever they showed." in page
     assert "It is a weaker promise, because it leaves out what has a probability of δ." in page
     assert "<b>Warning.</b> The releases have spent ε = 18.25 together." in page
     # Two releases come to hardly less than their sum, and a budget without δ has none.

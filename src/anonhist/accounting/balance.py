@@ -108,10 +108,7 @@ class Balance(Shown):
     @property
     def spent(self) -> Cost:
         """ε and δ of all charges that were not voided."""
-        total = NOTHING
-        for each in self.items:
-            total = total.plus(each.cost)
-        return total
+        return _sum(self.items)
 
     @property
     def left(self) -> Cost:
@@ -120,8 +117,33 @@ class Balance(Shown):
 
     @property
     def losses(self) -> tuple[Cost, ...]:
-        """ε and δ of each charge that was not voided."""
-        return tuple(each.cost for each in self.items if each.cost != NOTHING)
+        """ε and δ of each charge that was not voided; of read-outs of sketches that share noise, the sum.
+
+        The losses are independent, so they can be composed as distributions. Those of read-outs that share noise are
+        not: what a later one costs more is paid where the others have lost (docs/proofs/sketches.md, section 9).
+        """
+        return tuple(cost for cost in map(_sum, _independent(self.items)) if cost != NOTHING)
+
+
+def _sum(items: Iterable[Item]) -> Cost:
+    total = NOTHING
+    for each in items:
+        total = total.plus(each.cost)
+    return total
+
+
+def _independent(items: Iterable[Item]) -> list[list[Item]]:
+    """Return the charges in groups: together if they share noise, also by way of others."""
+    groups: list[tuple[frozenset[str], list[Item]]] = []
+    for each in items:
+        reading = each.charged.charge.reading
+        names, own = frozenset[str]() if reading is None else reading.identities, [each]
+        linked = [group for group in groups if not names.isdisjoint(group[0])]
+        groups = [group for group in groups if names.isdisjoint(group[0])]
+        for known, earlier in reversed(linked):
+            names, own = names | known, earlier + own
+        groups.append((names, own))
+    return [own for _, own in groups]
 
 
 def balance_of(entries: Iterable[Entry]) -> Balance:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from anonhist.privacy import Guarantee
 
 _LONGEST_NAME = 200
+_SHORT = 16
 DEFAULT_DELTA = Fraction(1, 10**9)
 
 
@@ -167,11 +169,20 @@ def exceeded(budget: Budget, left: Cost, cost: Cost) -> str:
             f"{short_decimal(budget.epsilon)}, {_left(left.epsilon)} is left: nothing was released; use a smaller "
             "`epsilon`."
         )
+    asked, there = _rounded(cost.delta, ROUND_CEILING), _rounded(left.delta, ROUND_FLOOR).removeprefix("= ")
     return (
-        f"The release would cost δ = {float(cost.delta):.3g}, and of the budget of {budget.dataset!r}, "
-        f"{float(budget.delta):.3g}, {float(left.delta):.3g} is left: nothing was released; use a mechanism with a "
-        "smaller δ."
+        f"The release would cost δ {asked}, and of the budget of {budget.dataset!r}, {short_decimal(budget.delta)}, "
+        f"{there} is left: nothing was released; use a mechanism with a smaller δ."
     )
+
+
+def _rounded(value: Fraction, rounding: str) -> str:
+    """Write a number exactly if that is short, otherwise with four digits: never less than it costs, nor more left."""
+    exact = short_decimal(value)
+    if "/" not in exact and len(exact) <= _SHORT:
+        return f"= {exact}"
+    rounded = Context(prec=4, rounding=rounding).divide(Decimal(value.numerator), Decimal(value.denominator))
+    return f"≈ {float(rounded):.4g}"
 
 
 def _left(amount: Fraction) -> str:

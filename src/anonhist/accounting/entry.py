@@ -6,11 +6,11 @@ import hashlib
 import json
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from anonhist.accounting.budget import Budget, Cost
-from anonhist.accounting.charge import Charge
+from anonhist.accounting.charge import Charge, parse_digest, parse_line
+from anonhist.accounting.damage import exact
 from anonhist.accounting.reading import Reading
 from anonhist.errors import DataError, UsageError
 from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit
@@ -45,7 +45,7 @@ class Created:
     @classmethod
     def read(cls, dataset: str, details: Mapping[str, Any]) -> Created:
         """Return what these values say."""
-        numbers = Fraction(details["epsilon"]), Fraction(details["delta"])
+        numbers = exact(details["epsilon"]), exact(details["delta"])
         return cls(Budget(dataset, details["unit"], *numbers, NeighboringRelation(details["relation"])))
 
 
@@ -89,34 +89,40 @@ class Charged:
         guarantee = Guarantee(
             PrivacyUnit(unit["kind"], unit["bound"], unit["sketches"], unit["groups"]),
             NeighboringRelation(details["relation"]),
-            Fraction(details["epsilon"]),
-            Fraction(details["delta"]),
+            exact(details["epsilon"]),
+            exact(details["delta"]),
             details["arithmetic"],
             conditions=tuple(details["conditions"]),
-            party_epsilon=None if party is None else Fraction(party),
+            party_epsilon=None if party is None else exact(party),
         )
         reading = Reading.read(details["reading"]) if "reading" in details else None
         charge = Charge(dataset, guarantee, details["mechanism"], details["parameters"], details["purpose"], reading)
-        return cls(charge, Cost(*map(Fraction, details["cost"])))
+        return cls(charge, Cost(*map(exact, details["cost"])))
 
 
 @dataclass(frozen=True)
 class Completed:
-    """The release of a charge is whole on the disk; its content has this digest."""
+    """The release of a charge is whole on the disk; its content has this digest.
+
+    ``rest`` is that of what its content leaves out, such as intervals: for a release, but not in old entries.
+    """
 
     kind: ClassVar[str] = "complete"
     dataset: str
     about: int
     digest: str
+    rest: str | None = None
 
     def details(self) -> dict[str, Any]:
         """Return what it says beside the data set, as JSON values."""
-        return {"charge": self.about, "digest": self.digest}
+        return {"charge": self.about, "digest": self.digest, **({} if self.rest is None else {"rest": self.rest})}
 
     @classmethod
     def read(cls, dataset: str, details: Mapping[str, Any]) -> Completed:
         """Return what these values say."""
-        return cls(dataset, details["charge"], details["digest"])
+        rest = details.get("rest")
+        digests = parse_digest(details["digest"]), None if rest is None else parse_digest(rest)
+        return cls(dataset, _number(details["charge"]), *digests)
 
 
 @dataclass(frozen=True)
@@ -135,7 +141,7 @@ class Voided:
     @classmethod
     def read(cls, dataset: str, details: Mapping[str, Any]) -> Voided:
         """Return what these values say."""
-        return cls(dataset, details["charge"], details["reason"])
+        return cls(dataset, _number(details["charge"]), parse_line(details["reason"], "reason"))
 
 
 Event = Created | Charged | Completed | Voided
@@ -203,8 +209,15 @@ class Entry:
             told = json.loads(document)
             event = _KINDS[told["kind"]].read(told["dataset"], told["details"])
             return cls(told["ledger"], told["number"], event, told["time"], told["by"], told["version"])
-        except (ValueError, KeyError, TypeError, AttributeError, ZeroDivisionError, UsageError):
+        # Also numbers that no memory has room for, and lists in lists without end.
+        except (ValueError, KeyError, TypeError, AttributeError, ArithmeticError, RecursionError, UsageError):
             raise DataError("an entry is not one that this version writes") from None
+
+
+def _number(value: object) -> int:
+    if type(value) is not int:
+        raise DataError("the number of a charge is no whole number")
+    return value
 
 
 def canonical(value: object) -> str:

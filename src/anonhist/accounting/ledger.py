@@ -7,22 +7,25 @@ from typing import TYPE_CHECKING, Self
 from anonhist.accounting.address import storage_at
 from anonhist.accounting.balance import Balance, balance_of
 from anonhist.accounting.budget import DEFAULT_DELTA, NOTHING, Budget, Cost, exceeded
-from anonhist.accounting.charge import Charge, Receipt, parse_digest, parse_line, who
-from anonhist.accounting.entry import Charged, Completed, Created, Entry, Event, Voided, chained, now
-from anonhist.accounting.reading import EarlierReading, further_cost
-from anonhist.accounting.storage import Row
+from anonhist.accounting.charge import Charge, Receipt, parse_digest, parse_line
+from anonhist.accounting.entry import Charged, Completed, Created, Entry, Voided
+from anonhist.accounting.lookup import (
+    account_of,
+    append,
+    charge_at,
+    charge_of,
+    check_accounts,
+    read_entry,
+    readings_of,
+)
+from anonhist.accounting.reading import further_cost
 from anonhist.errors import BudgetError, DataError, UsageError
 from anonhist.privacy import EpsilonLike, NeighboringRelation
-from anonhist.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from types import TracebackType
 
-    from anonhist.accounting.storage import Storage, Transaction
-
-# So begins what an entry says of a read-out; where texts have this, it is spelled otherwise.
-_READING = '"reading":{'
+    from anonhist.accounting.storage import Row, Storage
 
 
 class Ledger:
@@ -109,7 +112,8 @@ class Ledger:
                 raise UsageError(
                     f"The data set {budget.dataset!r} has a budget already: give the new one another name."
                 )
-            created = _append(ours, Created(budget))
+            check_accounts(ours, self.shown)
+            created = append(ours, Created(budget))
             ours.set_account(budget.dataset, created.number, NOTHING)
         return budget
 
@@ -128,41 +132,42 @@ class Ledger:
             in another state.
         """
         with self._storage.writing() as ours:
-            budget, created, spent = _account(ours, asked.dataset, self.shown)
+            budget, created, spent = account_of(ours, asked.dataset, self.shown)
             cost = budget.cost(asked.guarantee)
             if asked.reading is not None:
-                cost = further_cost(asked.reading, cost, _readings(ours, asked.dataset))
+                cost = further_cost(asked.reading, cost, readings_of(ours, asked.dataset, self.shown))
             total = spent.plus(cost)
             if total.epsilon > budget.epsilon or total.delta > budget.delta:
                 raise BudgetError(exceeded(budget, budget.limit.minus(spent), cost))
-            row = _append(ours, Charged(asked, cost))
+            row = append(ours, Charged(asked, cost))
             ours.set_account(asked.dataset, created, total)
             return Receipt(ours.ledger_id(), row.number, row.digest)
 
-    def complete(self, receipt: Receipt, digest: str) -> None:
+    def complete(self, receipt: Receipt, digest: str, rest: str | None = None) -> None:
         """Record that the release of a charge is whole on the disk.
 
         Parameters
         ----------
         receipt
             The receipt of the charge.
-        digest
-            The digest of the content of the release.
+        digest, rest
+            The digests of the content of the release, and of what that leaves out, such as intervals.
 
         Raises
         ------
         UsageError
             If the receipt is not of this ledger, or the charge was completed with another digest, or voided.
         """
-        parse_digest(digest)
+        for each in (digest, digest if rest is None else rest):
+            parse_digest(each)
         with self._storage.writing() as ours:
-            charged = _charged(ours, receipt, self.shown)
-            known = ours.about(receipt.entry)
+            charged = charge_of(ours, receipt, self.shown)
+            known, completed = ours.about(receipt.entry), Completed(charged.dataset, receipt.entry, digest, rest)
             if known is not None:
-                if Entry.read(known.document).event == Completed(charged.dataset, receipt.entry, digest):
+                if read_entry(known, self.shown).event == completed:
                     return
                 raise UsageError(f"Entry {receipt.entry} of the ledger was completed or voided before.")
-            _append(ours, Completed(charged.dataset, receipt.entry, digest))
+            append(ours, completed)
 
     def void(self, entry: int, reason: str, *, dataset: str | None = None) -> None:
         """Take a charge back, if nothing was learned from the data: its ε and δ can be spent again.
@@ -185,7 +190,7 @@ class Ledger:
         if not parse_line(reason, "reason"):
             raise UsageError("`reason` must say why nothing was learned from the data.")
         with self._storage.writing() as ours:
-            charged = _charge(ours, entry, dataset)
+            charged = charge_at(ours, entry, self.shown, dataset)
             if charged.charge.reading is not None:
                 raise UsageError(
                     f"Entry {entry} cannot be voided: it is a read-out of a sketch; read the same state again, which "
@@ -193,11 +198,11 @@ class Ledger:
                 )
             known = ours.about(entry)
             if known is not None:
-                state = Entry.read(known.document).event
+                state = read_entry(known, self.shown).event
                 was = "was voided before" if isinstance(state, Voided) else "has a release, which may have been read"
                 raise UsageError(f"Entry {entry} cannot be voided: it {was}.")
-            _append(ours, Voided(charged.dataset, entry, reason))
-            _, created, spent = _account(ours, charged.dataset, self.shown)
+            append(ours, Voided(charged.dataset, entry, reason))
+            _, created, spent = account_of(ours, charged.dataset, self.shown)
             ours.set_account(charged.dataset, created, spent.minus(charged.cost))
 
     def check_receipt(self, receipt: Receipt, dataset: str) -> None:
@@ -209,7 +214,7 @@ class Ledger:
             If the charge was made in another ledger, or to another data set.
         """
         with self._storage.reading() as state:
-            charged = _charged(state, receipt, self.shown)
+            charged = charge_of(state, receipt, self.shown)
         if charged.dataset != dataset:
             raise UsageError(f"Entry {receipt.entry} of the ledger was charged to {charged.dataset!r}: give that.")
 
@@ -220,13 +225,13 @@ class Ledger:
 
     def entries(self, dataset: str | None = None) -> tuple[Entry, ...]:
         """Return the entries of a data set, or all, in order."""
-        return tuple(Entry.read(row.document) for row in self.rows(dataset))
+        return tuple(read_entry(row, self.shown) for row in self.rows(dataset))
 
     def rows(self, dataset: str | None = None) -> list[Row]:
         """Return the entries as they are stored."""
         with self._storage.reading() as state:
             if dataset is not None:
-                _account(state, dataset, self.shown)
+                account_of(state, dataset, self.shown)
             return state.rows(dataset)
 
     def balance(self, dataset: str) -> Balance:
@@ -239,59 +244,17 @@ class Ledger:
         """
         return balance_of(self.entries(dataset))
 
-    def state(self) -> tuple[str, list[Row], dict[str, Cost]]:
-        """Return the id, all entries, and what the ledger says is spent of each budget, for verification."""
+    def state(self) -> tuple[str, list[Row], dict[str, Cost | None]]:
+        """Return the id, all entries, and what the ledger says is spent of each budget, for verification.
+
+        Where it says no number, that is None.
+        """
         with self._storage.reading() as state:
-            spent = {name: account[1] for name in state.accounts() if (account := state.account(name)) is not None}
+            spent: dict[str, Cost | None] = {}
+            for name in state.accounts():
+                try:
+                    account = state.account(name)
+                except DataError:
+                    account = None
+                spent[name] = None if account is None else account[1]
             return state.ledger_id(), state.rows(None), spent
-
-
-def _append(ours: Transaction, event: Event) -> Row:
-    number, head = ours.last()
-    entry = Entry(ours.ledger_id(), number + 1, event, now(), who(), __version__)
-    row = Row(entry.number, event.dataset, event.about, entry.document, chained(head, entry.document))
-    ours.append(row)
-    return row
-
-
-def _account(state: Transaction, dataset: str, shown: str) -> tuple[Budget, int, Cost]:
-    """Return the budget of a data set, its entry, and what is spent of it."""
-    found = state.account(dataset)
-    if found is None:
-        known = state.accounts()
-        listed = f" It has {', '.join(map(repr, known[:10]))}." if known else ""
-        raise UsageError(f"The ledger {shown!r} has no data set {dataset!r:.80}: create a budget for it first.{listed}")
-    created, spent = found
-    row = state.row(created)
-    event = None if row is None else Entry.read(row.document).event
-    if not isinstance(event, Created) or event.dataset != dataset:
-        raise DataError(f"The ledger {shown!r} is damaged: the budget of {dataset!r} is missing.")
-    return event.budget, created, spent
-
-
-def _charge(state: Transaction, number: int, dataset: str | None = None) -> Charged:
-    row = state.row(number)
-    event = None if row is None else Entry.read(row.document).event
-    if not isinstance(event, Charged) or dataset not in {None, event.dataset}:
-        where = "The ledger" if dataset is None else f"The data set {dataset!r}"
-        raise UsageError(f"{where} has no charge with the number {number}.")
-    return event
-
-
-def _readings(state: Transaction, dataset: str) -> Iterator[EarlierReading]:
-    """Yield all read-outs of sketches that were charged, whichever data set was; what others paid does not count."""
-    for row in state.rows(None):
-        if _READING in row.document:
-            event = Entry.read(row.document).event
-            if isinstance(event, Charged) and event.charge.reading is not None:
-                yield EarlierReading(
-                    row.number, event.charge.reading, event.cost if event.dataset == dataset else NOTHING
-                )
-
-
-def _charged(state: Transaction, receipt: Receipt, shown: str) -> Charged:
-    """Return the charge of a receipt, or refuse one of another ledger."""
-    row = state.row(receipt.entry)
-    if receipt.ledger != state.ledger_id() or row is None or row.digest != receipt.head:
-        raise UsageError(f"The charge was made in another ledger than {shown!r}.")
-    return _charge(state, receipt.entry)

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from anonhist.accounting.budget import NOTHING, Cost
+from anonhist.accounting.damage import exact
 from anonhist.errors import UsageError
 from anonhist.frozen import Checked, converted, frozen
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+    from fractions import Fraction
 
 _FINGERPRINT = re.compile("[0-9a-f]{64}")
 _LANES, _DIGITS = 4, 16
@@ -55,6 +56,7 @@ class Reading:
 
     Examples
     --------
+    >>> from fractions import Fraction
     >>> part = NoisePart("0" * 32, Fraction(1), is_whole=True)
     >>> Reading.read(Reading((part,), "f" * 64).details()).parts == (part,)
     True
@@ -78,7 +80,7 @@ class Reading:
     @classmethod
     def read(cls, details: Mapping[str, Any]) -> Reading:
         """Return what these values say."""
-        parts = tuple(NoisePart(name, Fraction(rate), is_whole) for name, rate, is_whole in details["parts"])
+        parts = tuple(NoisePart(name, exact(rate), is_whole) for name, rate, is_whole in details["parts"])
         return cls(parts, details["fingerprint"])
 
 
@@ -123,6 +125,7 @@ def further_cost(asked: Reading, cost: Cost, earlier: Iterable[EarlierReading]) 
 
     Examples
     --------
+    >>> from fractions import Fraction
     >>> monday = Reading((NoisePart("a" * 32, Fraction(1), is_whole=True),), "0" * 64)
     >>> cost = Cost(Fraction(1), Fraction(0))
     >>> further_cost(monday, cost, [EarlierReading(2, monday, cost)]).epsilon

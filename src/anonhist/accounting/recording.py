@@ -7,6 +7,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
+from anonhist.accounting.budget import NOTHING
 from anonhist.accounting.charge import Charge
 from anonhist.accounting.ledger import Ledger
 from anonhist.errors import AnonhistError, UsageError
@@ -126,6 +127,7 @@ class Unrecorded:
 
     receipt: ClassVar[None] = None
     account: ClassVar[None] = None
+    is_free: ClassVar[bool] = False
 
     def keep(self) -> None:
         """Say that private data are there."""
@@ -135,7 +137,7 @@ class Unrecorded:
         """Read private data in the block."""
         yield
 
-    def complete(self, digest: Callable[[], str]) -> None:
+    def complete(self, digest: Callable[[], str], rest: Callable[[], str] | None = None) -> None:
         """Say that the release is whole on the disk."""
 
 
@@ -148,12 +150,14 @@ class Recorded:
         The receipt of the charge.
     account
         Where it was charged.
+    is_free
+        Whether it cost nothing more, since the same noise was read before.
     """
 
     def __init__(self, receipt: Receipt, account: Account) -> None:
         self.receipt = receipt
         self.account = account
-        self.is_kept = False
+        self.is_kept = self.is_free = False
 
     def keep(self) -> None:
         """Keep the charge whatever happens from here on, since private data are there."""
@@ -175,9 +179,17 @@ class Recorded:
             raise
         self.keep()
 
-    def complete(self, digest: Callable[[], str]) -> None:
-        """Say that the release is whole on the disk, before it gets its name."""
-        self.account.ledger.complete(self.receipt, digest())
+    def complete(self, digest: Callable[[], str], rest: Callable[[], str] | None = None) -> None:
+        """Say that the release is whole on the disk, before it gets its name.
+
+        Parameters
+        ----------
+        digest
+            Returns the digest of its content.
+        rest
+            Returns that of what its content leaves out, if it leaves out anything.
+        """
+        self.account.ledger.complete(self.receipt, digest(), None if rest is None else rest())
 
 
 def _is_the_same_for_all_rows(error: BaseException) -> bool:
@@ -220,6 +232,7 @@ def recording(account: Account | None, price: Callable[[], Price]) -> Iterator[R
         receipt = ledger.charge(Charge(account.dataset, told.guarantee, *named, account.purpose, told.reading))
         recorded = Recorded(receipt, account)
         try:
+            recorded.is_free = told.reading is not None and _is_free(receipt, account)
             yield recorded
         except BaseException as error:
             if not recorded.is_kept:
@@ -232,3 +245,8 @@ def recording(account: Account | None, price: Callable[[], Price]) -> Iterator[R
     finally:
         if account.is_own:
             ledger.close()
+
+
+def _is_free(receipt: Receipt, account: Account) -> bool:
+    items = account.ledger.balance(account.dataset).items
+    return any(each.entry.number == receipt.entry and each.charged.cost == NOTHING for each in items)

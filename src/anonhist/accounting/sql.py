@@ -1,21 +1,22 @@
-"""What SQLite and PostgreSQL have in common: tables, migrations, queries, and one connection at a time."""
+"""What SQLite and PostgreSQL have in common: tables, migrations, and one connection at a time."""
 
 from __future__ import annotations
 
 import os
+import re
 from abc import ABC, abstractmethod
 from contextlib import contextmanager
-from fractions import Fraction
 from threading import RLock
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from anonhist.accounting.budget import Cost
-from anonhist.accounting.storage import Row
+from anonhist.accounting.damage import damaged
+from anonhist.accounting.forking import tell_of_forks
+from anonhist.accounting.queries import SqlTransaction
 from anonhist.errors import DataError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
     from contextlib import AbstractContextManager
 
 # One tuple of statements leads from each version of the schema to the next, from none to 1 first.
@@ -37,77 +38,16 @@ TABLES = (
     )""",
     "CREATE INDEX anonhist_entries_of ON anonhist_entries (dataset, number)",
 )
-_COLUMNS = "number, dataset, about, document, digest"
-
-
-class SqlTransaction:
-    """The queries, in the words of both databases."""
-
-    def __init__(self, connection: Any, mark: str) -> None:
-        self._connection, self._mark = connection, mark
-
-    def _all(self, query: str, values: Sequence[object] = ()) -> list[Any]:
-        found: list[Any] = self._connection.execute(query.replace("?", self._mark), values).fetchall()
-        return found
-
-    def _do(self, query: str, values: Sequence[object]) -> None:
-        self._connection.execute(query.replace("?", self._mark), values)
-
-    def ledger_id(self) -> str:
-        """Return the id of the ledger."""
-        found: str = self._all("SELECT value FROM anonhist_ledger WHERE name = 'id'")[0][0]
-        return found
-
-    def last(self) -> tuple[int, str]:
-        """Return number and digest of the last entry."""
-        found = self._all("SELECT number, digest FROM anonhist_entries ORDER BY number DESC LIMIT 1")
-        return found[0] if found else (0, "")
-
-    def append(self, row: Row) -> None:
-        """Add an entry."""
-        self._do(f"INSERT INTO anonhist_entries ({_COLUMNS}) VALUES (?, ?, ?, ?, ?)", row)  # noqa: S608  # no input
-
-    def row(self, number: int) -> Row | None:
-        """Return an entry, or None."""
-        found = self._all(f"SELECT {_COLUMNS} FROM anonhist_entries WHERE number = ?", (number,))  # noqa: S608
-        return Row(*found[0]) if found else None
-
-    def about(self, number: int) -> Row | None:
-        """Return the entry about a charge, or None."""
-        found = self._all(f"SELECT {_COLUMNS} FROM anonhist_entries WHERE about = ?", (number,))  # noqa: S608
-        return Row(*found[0]) if found else None
-
-    def account(self, dataset: str) -> tuple[int, Cost] | None:
-        """Return the number of the entry that made a budget, and what is spent of it."""
-        query = "SELECT created, spent_epsilon, spent_delta FROM anonhist_accounts WHERE dataset = ?"
-        found = self._all(query, (dataset,))
-        if not found:
-            return None
-        created, epsilon, delta = found[0]
-        return created, Cost(Fraction(epsilon), Fraction(delta))
-
-    def set_account(self, dataset: str, created: int, spent: Cost) -> None:
-        """Keep what is spent of a budget."""
-        self._do(
-            "INSERT INTO anonhist_accounts (dataset, created, spent_epsilon, spent_delta) VALUES (?, ?, ?, ?) "
-            "ON CONFLICT (dataset) DO UPDATE SET spent_epsilon = excluded.spent_epsilon, "
-            "spent_delta = excluded.spent_delta",
-            (dataset, created, str(spent.epsilon), str(spent.delta)),
-        )
-
-    def accounts(self) -> tuple[str, ...]:
-        """Return the names of all data sets that have a budget."""
-        return tuple(name for (name,) in self._all("SELECT dataset FROM anonhist_accounts ORDER BY created"))
-
-    def rows(self, dataset: str | None) -> list[Row]:
-        """Return the entries of a data set, or all, in order."""
-        where, values = ("", ()) if dataset is None else (" WHERE dataset = ?", (dataset,))
-        query = f"SELECT {_COLUMNS} FROM anonhist_entries{where} ORDER BY number"  # noqa: S608  # no input
-        return [Row(*each) for each in self._all(query, values)]
+_NUMBER = re.compile("[1-9][0-9]{0,8}")
 
 
 class SqlStorage(ABC):
-    """A database with one connection, which threads take in turns and a forked process does not share."""
+    """A database with one connection, which threads take in turns and a forked process does not share.
+
+    It is closed before a fork, when the transaction of another thread has ended. Otherwise the child would have copies
+    of locks that no thread of it holds; and SQLite keeps for each process which locks it has of a file, so that it
+    would not take those of the child, whose charges would be lost when the parent closes the file.
+    """
 
     mark: str
     migrations: tuple[tuple[str, ...], ...]
@@ -116,6 +56,8 @@ class SqlStorage(ABC):
         self._shown = shown
         self._turn = RLock()
         self._open: tuple[int, Any] | None = None
+        self._is_used = False
+        tell_of_forks(self)
 
     @property
     def shown(self) -> str:
@@ -146,14 +88,33 @@ class SqlStorage(ABC):
     @contextmanager
     def writing(self) -> Iterator[SqlTransaction]:
         """Return a transaction that is on the disk when its block ends, and left out if it raises."""
-        with self._turn, self._translated(), self._transaction(self._ready(), write=True) as connection:
-            yield SqlTransaction(connection, self.mark)
+        with self._in_turn(write=True) as connection:
+            yield SqlTransaction(connection, self.mark, self._shown)
 
     @contextmanager
     def reading(self) -> Iterator[SqlTransaction]:
         """Return a transaction that sees one state and changes nothing."""
-        with self._turn, self._translated(), self._transaction(self._ready(), write=False) as connection:
-            yield SqlTransaction(connection, self.mark)
+        with self._in_turn(write=False) as connection:
+            yield SqlTransaction(connection, self.mark, self._shown)
+
+    @contextmanager
+    def _in_turn(self, *, write: bool) -> Iterator[Any]:
+        with self._turn, self._translated():
+            self._is_used = True
+            try:
+                connection = self._ready()
+                try:
+                    self._begin_or_leave(connection, write=write)
+                except Exception:
+                    # An idle connection may have been dropped: nothing was written by now.
+                    if not self._is_lost(connection):
+                        raise
+                    connection = self._ready()
+                    self._begin_or_leave(connection, write=write)
+                with self._ending(connection):
+                    yield connection
+            finally:
+                self._is_used = False
 
     def close(self) -> None:
         """Close what is open; it is opened again when used."""
@@ -162,10 +123,27 @@ class SqlStorage(ABC):
                 self._open[1].close()
             self._open = None
 
+    def before_fork(self) -> None:
+        """Wait until no other thread uses it, keep them from it, and close what is open."""
+        self._turn.acquire()
+        # This thread itself may be in a transaction, if a signal came.
+        if not self._is_used:
+            self.close()
+
+    def after_fork(self, *, is_child: bool) -> None:
+        """Let it be used again, in a child with a new lock."""
+        if is_child:
+            self._turn = RLock()
+        else:
+            self._turn.release()
+
     def _ready(self, *, make: bool = False) -> Any:
         """Return the connection of this process, with the tables of this version."""
-        if self._open is not None and self._open[0] == os.getpid() and not self._is_lost(self._open[1]):
-            return self._open[1]
+        if self._open is not None and self._open[0] == os.getpid():
+            if not self._is_lost(self._open[1]):
+                return self._open[1]
+            self._open[1].close()
+            self._open = None
         connection = self._connect(make=make)
         try:
             self._migrate(connection, make=make)
@@ -208,6 +186,8 @@ class SqlStorage(ABC):
                 f"There is no ledger in {self._shown!r}: make one with 'anonhist budget create', or Ledger.create."
             )
         found = connection.execute("SELECT value FROM anonhist_ledger WHERE name = 'schema'").fetchone()
+        if found is None or not _NUMBER.fullmatch(str(found[0])):
+            raise damaged(self._shown, "it does not say which schema it has")
         version = int(found[0])
         if version > len(self.migrations):
             raise DataError(
@@ -218,10 +198,26 @@ class SqlStorage(ABC):
 
     @contextmanager
     def _transaction(self, connection: Any, *, write: bool) -> Iterator[Any]:
-        self._begin(connection, write=write)
-        try:
+        self._begin_or_leave(connection, write=write)
+        with self._ending(connection):
             yield connection
+
+    def _begin_or_leave(self, connection: Any, *, write: bool) -> None:
+        try:
+            self._begin(connection, write=write)
+        except BaseException:
+            if not self._is_lost(connection):
+                connection.rollback()
+            raise
+
+    @contextmanager
+    def _ending(self, connection: Any) -> Iterator[None]:
+        try:
+            yield
         except BaseException:
             connection.rollback()
             raise
+        self._end(connection)
+
+    def _end(self, connection: Any) -> None:
         connection.commit()

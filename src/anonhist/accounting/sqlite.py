@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import sqlite3
 import weakref
 from contextlib import contextmanager
@@ -30,7 +31,10 @@ class SqliteStorage(SqlStorage):
 
     Every transaction is on the disk before its block ends: ``synchronous`` is ``FULL``, and entries first go to a file
     beside it (``-wal``), which the last process to close it takes in. Copy both files, or neither while a process
-    runs. A network drive cannot hold it.
+    runs. A network drive cannot hold it. A link leads to the file, but a file with several names is refused: each name
+    would have entries beside it that the others do not see.
+
+    Where nothing can be written, not even beside it, it can be read, as long as no entries are beside it.
 
     Parameters
     ----------
@@ -55,6 +59,9 @@ class SqliteStorage(SqlStorage):
     def __init__(self, path: str) -> None:
         super().__init__(path)
         self._path = path
+        self._file = Path(path)
+        self._as_found: tuple[int, ...] = ()
+        self._is_still = False
 
     def _connect(self, *, make: bool) -> Any:
         path = Path(self._path)
@@ -64,19 +71,73 @@ class SqliteStorage(SqlStorage):
             )
         if path.is_dir() or not path.absolute().parent.is_dir():
             raise OutputError(f"The ledger {self._path!r} cannot be made there: name a file in a folder that exists.")
-        address = f"file:{quote(str(path.absolute()))}?mode={'rwc' if make else 'rw'}"
+        # By the name of the file itself: beside that are its last entries.
+        self._file = Path(os.path.realpath(path))
+        connection = self._opened("rwc" if make else "rw")
+        self._as_found = self._state()
+        self._check_sole_name()
+        try:
+            if make:
+                connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = FULL")
+            self._has_tables(connection)
+        except sqlite3.OperationalError as error:
+            connection.close()
+            if make or _code(error) not in {sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY}:
+                raise
+            self._check_nothing_beside()
+            connection, self._is_still = self._opened("ro&immutable=1"), True
+        return connection
+
+    def _opened(self, mode: str) -> sqlite3.Connection:
+        self._is_still = False
+        address = f"file:{quote(str(self._file))}?mode={mode}"
         connection = sqlite3.connect(
             address, uri=True, isolation_level=None, timeout=_PATIENCE, check_same_thread=False
         )
         # Closed at the latest when nobody has it any more.
         weakref.finalize(self, _close, connection)
-        if make:
-            connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = FULL")
         return connection
 
+    def _state(self) -> tuple[int, ...]:
+        """Return which file it is, how many names it has, and when it was written last; nothing if it is not there."""
+        try:
+            found = self._file.stat()
+        except OSError:
+            return ()
+        return found.st_dev, found.st_ino, found.st_nlink, found.st_size, found.st_mtime_ns
+
+    def _check_sole_name(self) -> None:
+        _, _, names, *_ = self._state() or (0, 0, 1)
+        if names > 1:
+            raise OutputError(
+                f"The ledger {self._path!r} has other names (hard links), under which charges would not be seen; "
+                "remove them first."
+            )
+
+    def _check_nothing_beside(self) -> None:
+        beside = self._file.with_name(f"{self._file.name}-wal")
+        if beside.exists() and beside.stat().st_size:
+            raise DataError(
+                f"The ledger {self._path!r} cannot be read where nothing can be written, since its last entries are in "
+                f"{beside.name!r} beside it: copy both files to another folder."
+            )
+
+    def _is_lost(self, connection: Any) -> bool:
+        # Another file has its name, or what is kept of a file that nobody changes may be old.
+        return self._is_still or self._state()[:2] != self._as_found[:2]
+
     def _begin(self, connection: Any, *, write: bool) -> None:
+        if write:
+            self._check_sole_name()
         connection.execute("BEGIN IMMEDIATE" if write else "BEGIN")
+
+    def _end(self, connection: Any) -> None:
+        super()._end(connection)
+        if self._is_still:
+            self._check_nothing_beside()
+            if self._state() != self._as_found:
+                raise DataError(f"The ledger {self._path!r} was changed while it was read: try again.")
 
     def _has_tables(self, connection: Any) -> bool:
         query = "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = 'anonhist_ledger'"
@@ -90,8 +151,7 @@ class SqliteStorage(SqlStorage):
             self._refuse(error)
 
     def _refuse(self, error: sqlite3.Error) -> Never:
-        code = (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF
-        name = repr(self._path)
+        code, name = _code(error), repr(self._path)
         if code in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
             raise DataError(f"The ledger {name} is locked by another program: try again when that has ended.") from None
         if code in {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_AUTH}:
@@ -108,6 +168,10 @@ class SqliteStorage(SqlStorage):
             f"The ledger {name} is damaged, or no ledger: restore the last backup, and have 'anonhist budget verify' "
             "compare it with all releases."
         ) from None
+
+
+def _code(error: sqlite3.Error) -> int:
+    return (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF
 
 
 def _close(connection: sqlite3.Connection) -> None:

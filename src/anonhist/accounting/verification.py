@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from anonhist.accounting.balance import balance_of
-from anonhist.accounting.entry import Charged, Completed, Entry, chained
+from anonhist.accounting.derivation import Derivation
+from anonhist.accounting.entry import Charged, Completed, Entry, Event, chained
 from anonhist.errors import DataError
 
 if TYPE_CHECKING:
@@ -29,11 +30,14 @@ class Released(NamedTuple):
         Its receipt; None if it was made without a ledger.
     digest
         The digest of its content.
+    rest
+        Those of what its content leaves out, the most complete first; the last of several leaves out expected errors.
     """
 
     name: str
     receipt: Receipt | None
     digest: str
+    rest: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -48,18 +52,23 @@ class Verification:
         How many files were compared.
     problems
         What is wrong, one sentence each; none if all is well.
+    unchecked
+        The files whose expected errors and intervals were not compared, since the ledger has no digest of them.
     """
 
     entries: int
     files: int
     problems: tuple[str, ...]
+    unchecked: tuple[str, ...] = ()
 
 
 def verify(ledger: Ledger, files: Iterable[Released] = (), *, dataset: str | None = None) -> Verification:
     """Compare the chain of entries with itself, and released files with their entries.
 
-    The chain shows entries that were changed, removed or put in between. It cannot show that its end was cut off, or
-    that all of it was written anew: files do, since each names the digest of its own entry.
+    The chain shows entries that were changed, removed or put in between. What each entry costs is computed again, and
+    entries that no ledger appends are found: a second budget, or a second end of one charge. None of this shows that
+    the end of the chain was cut off, or that all of it was written anew: files do, since each names the digest of its
+    own entry.
 
     Parameters
     ----------
@@ -83,13 +92,13 @@ def verify(ledger: Ledger, files: Iterable[Released] = (), *, dataset: str | Non
     >>> with Ledger(f"{folder.name}/budget.db") as ledger:
     ...     budget = ledger.create("letters", "item", epsilon=2)
     ...     verify(ledger)
-    Verification(entries=1, files=0, problems=())
+    Verification(entries=1, files=0, problems=(), unchecked=())
     >>> folder.cleanup()
     """
     own, rows, spent = ledger.state()
     entries, problems = _chain(own, rows)
     if not problems:
-        problems = _accounts(entries, spent)
+        problems = Derivation().problems(entries) or _accounts(entries, spent)
     compared = list(files)
     by_number, outcomes = {row.number: row for row in rows}, {row.about: row for row in rows}
     for each in compared:
@@ -102,7 +111,8 @@ def verify(ledger: Ledger, files: Iterable[Released] = (), *, dataset: str | Non
             found = _charge(each.receipt, by_number.get(number), dataset) or _outcome(each, outcomes.get(number))
             problems.extend([f"{each.name!r} {found}"] if found else [])
     problems.extend(_twice(compared))
-    return Verification(len(rows), len(compared), tuple(problems))
+    unchecked = tuple(each.name for each in compared if each.receipt and _lacks(each, outcomes.get(each.receipt.entry)))
+    return Verification(len(rows), len(compared), tuple(problems), unchecked)
 
 
 def _chain(own: str, rows: Sequence[Row]) -> tuple[list[Entry], list[str]]:
@@ -117,6 +127,8 @@ def _chain(own: str, rows: Sequence[Row]) -> tuple[list[Entry], list[str]]:
             entry = Entry.read(row.document)
         except DataError as error:
             return entries, [f"Entry {place} was changed: {error}."]
+        if entry.document != row.document:
+            return entries, [f"Entry {place} is not written as this version writes it."]
         event = entry.event
         says = (entry.ledger, entry.number, event.dataset, event.about)
         if row.digest != head or says != (own, row.number, row.dataset, row.about):
@@ -125,7 +137,7 @@ def _chain(own: str, rows: Sequence[Row]) -> tuple[list[Entry], list[str]]:
     return entries, []
 
 
-def _accounts(entries: Sequence[Entry], spent: dict[str, Cost]) -> list[str]:
+def _accounts(entries: Sequence[Entry], spent: dict[str, Cost | None]) -> list[str]:
     """Compare what the ledger says is spent with the sum of its entries."""
     by_dataset: dict[str, list[Entry]] = {}
     for each in entries:
@@ -139,9 +151,15 @@ def _accounts(entries: Sequence[Entry], spent: dict[str, Cost]) -> list[str]:
             continue
         if spent.get(dataset) != balance.spent:
             problems.append(f"What the ledger says is spent of {dataset!r} is not the sum of its entries.")
-        if min(balance.left) < 0:
-            problems.append(f"More is spent of {dataset!r} than its budget.")
     return sorted(problems)
+
+
+def _event(row: Row) -> Event | None:
+    """Return what an entry says, or None if it is damaged."""
+    try:
+        return Entry.read(row.document).event
+    except DataError:
+        return None
 
 
 def _charge(receipt: Receipt, row: Row | None, dataset: str | None) -> str | None:
@@ -153,7 +171,9 @@ def _charge(receipt: Receipt, row: Row | None, dataset: str | None) -> str | Non
         )
     if row.digest != receipt.head:
         return f"was charged as entry {receipt.entry}, which was another one: the ledger was rewritten."
-    event = Entry.read(row.document).event
+    event = _event(row)
+    if event is None:
+        return f"was charged as entry {receipt.entry}, which is damaged."
     if not isinstance(event, Charged) or (dataset is not None and event.dataset != dataset):
         return "was charged to another data set."
     return None
@@ -166,10 +186,22 @@ def _outcome(file: Released, row: Row | None) -> str | None:
             "is charged, but the ledger does not know its content: later entries were cut off, or an old backup was "
             "restored."
         )
-    event = Entry.read(row.document).event
+    event = _event(row)
+    if event is None:
+        return f"is charged, but entry {row.number}, which says what it became, is damaged."
     if not isinstance(event, Completed):
         return "was released, although its charge was voided."
-    return None if event.digest == file.digest else "is not what was released: its content was changed."
+    if event.digest != file.digest:
+        return "is not what was released: its content was changed."
+    if event.rest is not None and event.rest not in file.rest:
+        return "is not what was released: its expected errors, intervals or words were changed."
+    return None
+
+
+def _lacks(file: Released, row: Row | None) -> bool:
+    """Return whether a file says more than the ledger has a digest of."""
+    event = None if row is None else _event(row)
+    return isinstance(event, Completed) and bool(file.rest) and event.rest != file.rest[0]
 
 
 def _twice(files: Sequence[Released]) -> list[str]:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 CHARGING = ("ledger", "dataset", "purpose")
 VARIABLE = "ANONHIST_LEDGER"
+_NO_RECEIPT = " A CSV file holds no receipt; only .json and .parquet can be verified."
 _NOWHERE = "Ledger: none, nothing was recorded (--ledger)."
 
 ledger_option = click.option(
@@ -91,19 +92,25 @@ def write_charged(
 ) -> None:
     """Write a release, complete its charge when it is on the disk, and tell a person of both."""
     from anonhist.releases.content import content_digest
+    from anonhist.releases.rest import rest_digest
+
+    target = destination.target
+    has_no_receipt = target is not None and (destination.is_piped or target.lower().endswith(".csv"))
 
     def say_all(stream: TextIO) -> None:
         say(stream)
-        say_account(recorded, stream)
+        say_account(recorded, stream, also=_NO_RECEIPT if has_no_receipt else "")
 
-    complete = partial(recorded.complete, partial(content_digest, released))
+    complete = partial(recorded.complete, partial(content_digest, released), partial(rest_digest, released))
     destination.write(released, say_all, log=log, not_private_truth=not_private_truth, complete=complete)
 
 
-def say_account(recorded: Recorded | Unrecorded, stream: TextIO) -> None:
-    """Say where a release was recorded."""
+def say_account(recorded: Recorded | Unrecorded, stream: TextIO, *, also: str = "") -> None:
+    """Say where a release was recorded, and if it was, also something else."""
     account, receipt = recorded.account, recorded.receipt
     if account is None or receipt is None:
         say_line(_NOWHERE, stream)
     else:
-        say_line(f"Ledger: entry {receipt.entry} of {account.ledger.shown}, charged to {account.dataset!r}.", stream)
+        dataset = account.dataset
+        charged = f"read before: it cost {dataset!r} nothing more" if recorded.is_free else f"charged to {dataset!r}"
+        say_line(f"Ledger: entry {receipt.entry} of {account.ledger.shown}, {charged}.{also}", stream)

@@ -86,6 +86,8 @@ def _read_expected_error(value: object, method: str, runs: int) -> Estimate | No
     if not runs:
         if value is not None:
             raise DataError("without simulations there is no sorted ℓ1 error: it must be null")
+        if method != _UNSIMULATED:
+            raise DataError(f"without simulations, the method of its errors must be {_UNSIMULATED!r}")
         return None
     fields = mapping(value, {"mean", "standard_error"}, "the sorted ℓ1 error")
     mean, spread = (float(floats([fields[name]], name)[0]) for name in ("mean", "standard_error"))

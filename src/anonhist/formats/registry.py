@@ -17,10 +17,10 @@ from anonhist.privacy import NeighboringRelation, short_decimal
 from anonhist.releases.cumulative import CumulativeRelease
 from anonhist.releases.grouped import GroupedRelease
 from anonhist.releases.grouped_cumulative import GroupedCumulativeRelease
+from anonhist.releases.release import Release
 
 if TYPE_CHECKING:
     from anonhist.privacy import Guarantee
-    from anonhist.releases import Release
     from anonhist.releases.kind import Words
 
     AnyRelease = Release | GroupedRelease | CumulativeRelease | GroupedCumulativeRelease
@@ -30,6 +30,7 @@ _HEAD = """\
 # A record for the Differential Privacy Deployments Registry (https://registry.opendp.org), made from a release.
 # What the release does not say is marked "fill in". The registry takes file names of a-z, 0-9 and _.
 """
+_ANY_USER = "Any one user is protected, however many rows they have: only so many of them were counted."
 
 
 def _parse_day(given: str) -> str:
@@ -105,10 +106,11 @@ def registry_text(release: AnyRelease, deployment: Deployment) -> str:
             },
             "privacy_loss": {
                 "privacy_unit": str(guarantee.unit),
-                "privacy_unit_details": _neighbors(guarantee),
+                "privacy_unit_details": _neighbors(told),
                 "number_of_privacy_units": Gap("about how many units there are, if that is public", is_left_out=True),
                 "privacy_parameters": {
-                    "epsilon": guarantee.epsilon,
+                    # Toward a party where parties share the noise: what a ledger charges.
+                    "epsilon": guarantee.party_epsilon or guarantee.epsilon,
                     **({"delta": guarantee.delta} if guarantee.delta else {}),
                 },
                 "privacy_parameters_details": _parameters(guarantee),
@@ -133,6 +135,7 @@ class _Told(NamedTuple):
     reason: str
     library_version: str
     what: str
+    has_limited_users: bool
 
 
 def _told(release: AnyRelease) -> _Told:
@@ -151,7 +154,16 @@ def _told(release: AnyRelease) -> _Told:
         what = f"How many labels have reached a count of {thresholds} by the end of each of {len(one.days):,} days"
     else:
         what = _frequencies(one.words)
-    return _Told(release.guarantee, release.mechanism, one.reason, one.library_version, f"{what}{grouped}.")
+    # A reading that limits what counts draws a key, and only such a reading tells what it left out.
+    has_limited = one.order_key is not None or (isinstance(one, Release) and one.excess is not None)
+    return _Told(
+        release.guarantee,
+        release.mechanism,
+        one.reason,
+        one.library_version,
+        f"{what}{grouped}.",
+        has_limited and release.guarantee.unit.max_items is not None,
+    )
 
 
 def _frequencies(words: Words) -> str:
@@ -177,17 +189,20 @@ def _basic(told: _Told, deployment: Deployment) -> dict[str, Any]:
     }
 
 
-def _neighbors(guarantee: Guarantee) -> str:
+def _neighbors(told: _Told) -> str:
+    guarantee = told.guarantee
     replaced = guarantee.relation is NeighboringRelation.SUBSTITUTE
     change = "replaced by another" if replaced else "added or removed"
-    return (
-        f"Neighboring data sets differ in {guarantee.unit}, {change} (relation: {guarantee.relation.value}). "
-        f"Not covered: {guarantee.unit.not_covered}"
+    return f"Neighboring data sets differ in {guarantee.unit}, {change} (relation: {guarantee.relation.value}). " + (
+        _ANY_USER if told.has_limited_users else f"Not covered: {guarantee.unit.not_covered}"
     )
 
 
 def _parameters(guarantee: Guarantee) -> str:
-    exact = f"Exactly: ε = {short_decimal(guarantee.epsilon)}, δ = {short_decimal(guarantee.delta)}."
+    epsilon, party = short_decimal(guarantee.epsilon), guarantee.party_epsilon
+    if party is not None:
+        epsilon = f"{short_decimal(party)} toward each party and {epsilon} toward outsiders"
+    exact = f"Exactly: ε = {epsilon}, δ = {short_decimal(guarantee.delta)}."
     return f"{exact} The guarantee: {guarantee.sentence}"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 
 import numpy as np
@@ -9,6 +10,8 @@ import numpy as np
 from anonhist.formats.tables import Table
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     import pyarrow as pa
     from numpy.typing import NDArray
 
@@ -22,23 +25,27 @@ _HEX = np.array([f"{byte:02x}".encode() for byte in range(256)], dtype="S2").vie
 
 
 class ReportsWriter(Protocol):
-    """Writes reports to a file, as often as there are some, and is then closed."""
+    """Writes reports to a file, as often as there are some."""
 
     def write(self, reports: Reports) -> None:
         """Add reports, all of one survey."""
 
-    def close(self) -> None:
-        """Write what belongs at the end."""
 
-
-def reports_writer(ending: str, file: BinaryIO) -> ReportsWriter:
-    """Return what writes reports as files of this ending hold them.
+@contextmanager
+def reports_writer(ending: str, file: BinaryIO) -> Iterator[ReportsWriter]:
+    """Give what writes reports as files of this ending hold them; at the end of the block, the file is whole.
 
     In Parquet, whole numbers are INT64 and bytes BINARY. In CSV and JSON lines, bytes are lower-case hexadecimal text.
     """
-    if ending == ".parquet":
-        return _Parquet(file)
-    return _Lines(file, is_csv=ending == ".csv")
+    if ending != ".parquet":
+        yield _Lines(file, is_csv=ending == ".csv")
+        return
+    writer = _Parquet(file)
+    try:
+        yield writer
+    finally:
+        # Also after a failure: a writer that is left open writes to a file that was closed when it is let go.
+        writer.close()
 
 
 def _columns(reports: Reports) -> Columns:
@@ -54,9 +61,8 @@ TABLE = Table(_columns)
 
 def write_reports(reports: Reports, file: BinaryIO, ending: str) -> None:
     """Write all there are."""
-    writer = reports_writer(ending, file)
-    writer.write(reports)
-    writer.close()
+    with reports_writer(ending, file) as writer:
+        writer.write(reports)
 
 
 class _Parquet:
@@ -100,9 +106,6 @@ class _Lines:
                 quote = '"' if column.ndim == 2 and not self._is_csv else ""
                 pieces += ["," if self._is_csv else f',"{name}":{quote}', _texts(column[rows]), quote]
             _write_lines(self._file, [*pieces, "\n" if self._is_csv else "}\n"])
-
-    def close(self) -> None:
-        pass
 
 
 def _parts(reports: Reports) -> list[slice]:

@@ -12,6 +12,7 @@ from anonhist.graphs.graph import Degrees, Graph
 from anonhist.graphs.node.privacy import BoundedDegrees, MethodName, NodePrivacy, PreparedNodes
 from anonhist.privacy import EpsilonLike, parse_simulations
 from anonhist.releases.content import content_digest
+from anonhist.releases.rest import rest_digest
 
 if TYPE_CHECKING:
     from anonhist.accounting import Ledger
@@ -122,7 +123,7 @@ def release_degrees(
     with recording(account_of(ledger, dataset, purpose), prepared.price) as recorded:
         recorded.keep()
         released = replace(prepared.release(graph, source=source), receipt=recorded.receipt)
-        recorded.complete(lambda: content_digest(released))
+        recorded.complete(lambda: content_digest(released), lambda: rest_digest(released))
     return released
 
 

@@ -15,6 +15,7 @@ from anonhist.profiles.levels import prefixes_of
 from anonhist.profiles.whole import MAX_ITEMS
 from anonhist.releases.content import content_digest
 from anonhist.releases.grouped import GroupedRelease
+from anonhist.releases.rest import rest_digest
 from anonhist.releases.totals import CrossingTotals, NestedTotals
 
 if TYPE_CHECKING:
@@ -123,7 +124,7 @@ def release_groups(
     with recording(account, lambda: prepared.price(_unpaid(grouped, account))) as recorded:
         recorded.keep()
         released = release_prepared(grouped, prepared, source=source, progress=progress).with_receipt(recorded.receipt)
-        recorded.complete(lambda: content_digest(released))
+        recorded.complete(lambda: content_digest(released), lambda: rest_digest(released))
     return released
 
 

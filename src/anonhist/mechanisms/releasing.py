@@ -25,6 +25,7 @@ from anonhist.privacy import (
     short_decimal,
 )
 from anonhist.releases.content import content_digest
+from anonhist.releases.rest import rest_digest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -289,7 +290,7 @@ def release(
         # The profile is there already: whatever goes wrong now may depend on it.
         recorded.keep()
         released = replace(prepared.release(profile, source=source), receipt=recorded.receipt)
-        recorded.complete(lambda: content_digest(released))
+        recorded.complete(lambda: content_digest(released), lambda: rest_digest(released))
     return released
 
 

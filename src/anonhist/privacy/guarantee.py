@@ -232,6 +232,9 @@ class Guarantee:
         the worst mechanism with the ε and δ of each release, rounded upward on a grid, with a margin for its
         floating-point rounding that is measured, not proved. The plain sum remains the exact promise.
 
+        It holds if the number of releases, and the ε and δ of each, were fixed beforehand. What else a release is, such
+        as its mechanism, may depend on what earlier ones showed; the plain sum holds even if its ε and δ do.
+
         Parameters
         ----------
         delta
@@ -240,7 +243,7 @@ class Guarantee:
         Raises
         ------
         UsageError
-            If δ is smaller than the releases have in any case, or dp-accounting is not installed.
+            If δ is 1 or more, or smaller than the releases have in any case, or dp-accounting is not installed.
 
         Notes
         -----
@@ -259,6 +262,8 @@ class Guarantee:
         if self.party_epsilon is not None:
             raise UsageError("Where parties share the noise, guarantees add up plainly: use the sum.")
         asked = parse_epsilon(delta, name="delta")
+        if asked >= 1:
+            raise UsageError(f"`delta` must be below 1, such as 1e-9, not {short_decimal(asked)}.")
         return replace(
             self,
             epsilon=epsilon_at(self.losses, asked),
@@ -319,6 +324,8 @@ class Guarantee:
     @property
     def rho(self) -> Fraction:
         """ρ of zero-concentrated differential privacy: the sum of ε²/2 over all releases, if none has a δ.
+
+        As for :meth:`at_delta`, the number of releases and the ε of each must have been fixed beforehand.
 
         Raises
         ------

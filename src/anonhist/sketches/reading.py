@@ -11,6 +11,7 @@ from anonhist.errors import UsageError
 from anonhist.privacy import parse_simulations
 from anonhist.releases import Release
 from anonhist.releases.content import content_digest
+from anonhist.releases.rest import rest_digest
 from anonhist.sketches.addresses import HashedAddresses
 from anonhist.sketches.changes import check_unclipped
 from anonhist.sketches.decoding.decoder import Counters, CounterSetting, Decoder, DecoderName
@@ -136,7 +137,7 @@ def reconstruct(
         # The ledger knows a fingerprint of the state from here on.
         recorded.keep()
         released = replace(prepared.release(), receipt=recorded.receipt)
-        recorded.complete(lambda: content_digest(released))
+        recorded.complete(lambda: content_digest(released), lambda: rest_digest(released))
     return released
 
 

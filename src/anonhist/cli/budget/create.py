@@ -43,6 +43,6 @@ def create(
         budget = made.create(dataset, unit, epsilon=epsilon, delta=delta, relation=NeighboringRelation(relation))
         if not quiet:
             click.echo(
-                f"{budget.dataset}: ε = {short_decimal(budget.epsilon)}, δ = {float(budget.delta):g} for {unit}s, in "
-                f"{made.shown}"
+                f"{budget.dataset}: ε = {short_decimal(budget.epsilon)}, δ = {short_decimal(budget.delta)} for "
+                f"{unit}s, in {made.shown}"
             )

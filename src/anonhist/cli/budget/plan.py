@@ -29,7 +29,8 @@ def plan(*, dataset: str, every: str, span: str, ledger: str | None, as_json: bo
 
     All of them fit into what is left: the ledger adds up ε and δ plainly. With the extra [accounting], the plan also
     says what each could cost if the losses of all releases were composed as distributions, at the δ of the budget: a
-    weaker promise, for a policy that accepts it.
+    weaker promise, for a policy that accepts it. It holds if the number of releases and each ε are fixed beforehand,
+    and do not depend on earlier results.
     """
     from anonhist.accounting.schedule import count_releases, schedule
 
@@ -61,7 +62,8 @@ def plan(*, dataset: str, every: str, span: str, ledger: str | None, as_json: bo
     if planned.at_delta is not None:
         _say(
             f"  each --epsilon {short_decimal(planned.at_delta)}, if all releases together may have ε = "
-            f"{short_decimal(budget.epsilon)} at δ = {float(budget.delta):g}; the ledger would need a plain budget of "
+            f"{short_decimal(budget.epsilon)} at δ = {float(budget.delta):g}, and no ε depends on earlier results; "
+            "the ledger would need a plain budget of "
             f"{float(balance.spent.epsilon + number * planned.at_delta):.4g} for that"
         )
     elif missing:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from anonhist.accounting import Balance
+    from anonhist.accounting import Balance, Verification
     from anonhist.accounting.balance import Item
     from anonhist.cli.targets import AskedPage
 
@@ -57,7 +57,13 @@ def show(
         # The file of the ledger must not be replaced by its page.
         sheet = check_report(str(ledger), report, force=force)
         verification = None if sheet is None else verify(known)
-        balance, shown = known.balance(dataset), known.shown
+        shown = known.shown
+        try:
+            balance = known.balance(dataset)
+        except DataError:
+            # A page cannot be made of it; but which entry is damaged can be told.
+            _check(verification, shown)
+            raise
     if sheet is not None:
         # First of all: a reader of a pipe may go at any time.
         from anonhist.report.budget.page import write_budget
@@ -69,6 +75,10 @@ def show(
         _say(balance, shown)
     if sheet is not None and not quiet:
         click.echo(f"Wrote {sheet.path}.", err=as_json)
+    _check(verification, shown)
+
+
+def _check(verification: Verification | None, shown: str) -> None:
     if verification is not None and verification.problems:
         raise DataError(f"The ledger {shown!r} does not verify: {' '.join(verification.problems)}")
 
@@ -160,4 +170,7 @@ def _spent(balance: Balance) -> str:
     if smaller is None:
         return f"{plain}."
     delta = equal("δ", amount(balance.budget.delta))
-    return f"{plain}; at {delta} together {amount(smaller)}, losses composed as distributions."
+    return (
+        f"{plain}; at {delta} together {amount(smaller)} if their ε were fixed beforehand, losses composed as "
+        "distributions."
+    )

@@ -32,12 +32,15 @@ def verify(*, dataset: str, files: tuple[str, ...], ledger: str | None, quiet: b
     from anonhist.formats.claims import claim_of
 
     with opened(ledger) as known:
-        known.balance(dataset)
         found = verify_ledger(known, map(claim_of, files), dataset=dataset)
-        shown = known.shown
-    if found.problems:
-        more = "" if len(found.problems) == 1 else f" ({len(found.problems)} problems)"
-        raise DataError(f"The ledger {shown!r} does not verify{more}: {' '.join(found.problems)}")
+        if found.problems:
+            more = "" if len(found.problems) == 1 else f" ({len(found.problems)} problems)"
+            raise DataError(f"The ledger {known.shown!r} does not verify{more}: {' '.join(found.problems)}")
+        known.balance(dataset)
     if not quiet:
         matched = f" {found.files:,} file{'s match' if found.files > 1 else ' matches'}." if found.files else ""
+        if found.unchecked:
+            number = len(found.unchecked)
+            which = "" if number == found.files else f" of {number:,} of them"
+            matched += f" Expected errors and intervals{which} were not compared: the ledger has no digest of them."
         click.echo(f"{dataset}: the chain of {found.entries:,} entries is whole.{matched}")

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import sys
+
 import click
 
 from anonhist.cli.budget.options import opened
 from anonhist.cli.charging import ledger_option
 from anonhist.cli.decorators import WholeNumber
 from anonhist.cli.options import quiet_option
+from anonhist.cli.output import say_line
 from anonhist.cli.sections import SectionedCommand
 from anonhist.privacy import short_decimal
 
 _EXAMPLES = """
 anonhist budget void passwords --entry 12 --reason "killed before the file was opened" --ledger budget.db
 """
+_PART = (
+    "if its process was killed, a file .anonhist-….part where its output was to be may hold the whole release: delete "
+    "it unread."
+)
 
 
 @click.command(cls=SectionedCommand, sections={}, epilog=_EXAMPLES)
@@ -28,9 +35,14 @@ def void(*, dataset: str, entry: int, reason: str, ledger: str | None, quiet: bo
     Its ε can be spent again. Only if nobody has learned anything from the data: a release that ended with an error
     about the data has told something, too. The void is an entry of its own, with its reason. A charge whose release was
     written stays.
+
+    If the process was killed, look where its output was to be: a file .anonhist-….part there may hold the whole
+    release. Delete it unread, or treat it as released, and do not void the charge.
     """
     with opened(ledger) as known:
+        # Whatever can be voided was charged, and its file is unknown.
         known.void(entry, reason, dataset=dataset)
+        say_line(f"Warning: {_PART}", sys.stderr)
         if not quiet:
             left = known.balance(dataset).left
             click.echo(f"{dataset}: entry {entry} is void; ε = {short_decimal(left.epsilon)} is left")

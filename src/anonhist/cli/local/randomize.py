@@ -97,14 +97,13 @@ def randomize(
             progress=bar,
         ) as batches,
         _file(target, force=force) as file,
+        reports_writer(ending, file) as writer,
     ):
-        writer = reports_writer(ending, file)
         # So that there is a header even without reports.
         writer.write(made_by.randomize([]))
         for batch in batches:
             users += len(batch)
             writer.write(made_by.randomize(batch))
-        writer.close()
     if target != STDOUT and not quiet:
         size = made_by.report_bytes
         click.echo(f"Reports: {users:,}, {size:,} byte{'' if size == 1 else 's'} each.")

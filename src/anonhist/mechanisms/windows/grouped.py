@@ -11,6 +11,7 @@ from anonhist.privacy import NeighboringRelation
 from anonhist.profiles.grouped_windows import GroupedCumulativeCounts
 from anonhist.releases.content import content_digest
 from anonhist.releases.grouped_cumulative import GroupedCumulativeRelease
+from anonhist.releases.rest import rest_digest
 
 if TYPE_CHECKING:
     from typing import Literal
@@ -97,7 +98,7 @@ def release_cumulative_groups(
     with recording(account_of(ledger, dataset, purpose), lambda: Price.of(prepared)) as recorded:
         recorded.keep()
         released = release_windows(grouped, prepared, reason, source=source).with_receipt(recorded.receipt)
-        recorded.complete(lambda: content_digest(released))
+        recorded.complete(lambda: content_digest(released), lambda: rest_digest(released))
     return released
 
 

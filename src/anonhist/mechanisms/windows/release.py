@@ -16,6 +16,7 @@ from anonhist.mechanisms.windows.two_levels import TwoLevelMechanism
 from anonhist.privacy import NeighboringRelation
 from anonhist.profiles.windows import CumulativeCounts
 from anonhist.releases.content import content_digest
+from anonhist.releases.rest import rest_digest
 
 if TYPE_CHECKING:
     from typing import Literal
@@ -102,7 +103,7 @@ def release_cumulative(
     with recording(account_of(ledger, dataset, purpose), lambda: Price.of(prepared)) as recorded:
         recorded.keep()
         released = replace(prepared.release(counts, source=source, reason=reason), receipt=recorded.receipt)
-        recorded.complete(lambda: content_digest(released))
+        recorded.complete(lambda: content_digest(released), lambda: rest_digest(released))
     return released
 
 

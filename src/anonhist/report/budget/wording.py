@@ -193,8 +193,9 @@ def weaker_stake(balance: Balance) -> list[str]:
     sure = worth(smaller, doubt=doubt_about(budget.kind, budget.relation), delta=delta)
     told = (
         f"If {equal('δ', amount(delta))} is accepted, the same releases have {equal('ε', amount(smaller))} instead of "
-        f"{plain}, their losses composed as distributions. {sure} It is a weaker promise, because it leaves out what "
-        "has a probability of δ. The budget counts the plain sum."
+        f"{plain}, their losses composed as distributions. {sure} It holds if their number and each ε were fixed "
+        "beforehand, whatever they showed. It is a weaker promise, because it leaves out what has a probability of δ. "
+        "The budget counts the plain sum."
     )
     return [told]
 

@@ -1,0 +1,96 @@
+"""The queries of a ledger, in the words of SQLite and PostgreSQL."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from anonhist.accounting.budget import Cost
+from anonhist.accounting.damage import damaged, exact
+from anonhist.accounting.storage import Row
+from anonhist.errors import DataError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_COLUMNS = "number, dataset, about, document, digest"
+
+
+class SqlTransaction:
+    """The queries, in the words of both databases."""
+
+    def __init__(self, connection: Any, mark: str, shown: str) -> None:
+        self._connection, self._mark, self._shown = connection, mark, shown
+
+    def _all(self, query: str, values: Sequence[object] = ()) -> list[Any]:
+        found: list[Any] = self._connection.execute(query.replace("?", self._mark), values).fetchall()
+        return found
+
+    def _do(self, query: str, values: Sequence[object]) -> None:
+        self._connection.execute(query.replace("?", self._mark), values)
+
+    def ledger_id(self) -> str:
+        """Return the id of the ledger."""
+        found = self._all("SELECT value FROM anonhist_ledger WHERE name = 'id'")
+        if not found or not isinstance(found[0][0], str):
+            raise damaged(self._shown, "it has no id")
+        own: str = found[0][0]
+        return own
+
+    def last(self) -> tuple[int, str]:
+        """Return number and digest of the last entry."""
+        found = self._all("SELECT number, digest FROM anonhist_entries ORDER BY number DESC LIMIT 1")
+        number, digest = found[0] if found else (0, "")
+        if not isinstance(number, int) or not isinstance(digest, str):
+            raise damaged(self._shown, "its last entry has no number or no digest")
+        return number, digest
+
+    def append(self, row: Row) -> None:
+        """Add an entry."""
+        self._do(f"INSERT INTO anonhist_entries ({_COLUMNS}) VALUES (?, ?, ?, ?, ?)", row)  # noqa: S608  # no input
+
+    def row(self, number: int) -> Row | None:
+        """Return an entry, or None."""
+        found = self._all(f"SELECT {_COLUMNS} FROM anonhist_entries WHERE number = ?", (number,))  # noqa: S608
+        return _row(found[0]) if found else None
+
+    def about(self, number: int) -> Row | None:
+        """Return the entry about a charge, or None."""
+        found = self._all(f"SELECT {_COLUMNS} FROM anonhist_entries WHERE about = ?", (number,))  # noqa: S608
+        return _row(found[0]) if found else None
+
+    def account(self, dataset: str) -> tuple[int, Cost] | None:
+        """Return the number of the entry that made a budget, and what is spent of it."""
+        query = "SELECT created, spent_epsilon, spent_delta FROM anonhist_accounts WHERE dataset = ?"
+        found = self._all(query, (dataset,))
+        if not found:
+            return None
+        created, epsilon, delta = found[0]
+        try:
+            return created, Cost(exact(epsilon), exact(delta))
+        except DataError:
+            raise damaged(self._shown, f"what is spent of {dataset!r} is no number") from None
+
+    def set_account(self, dataset: str, created: int, spent: Cost) -> None:
+        """Keep what is spent of a budget."""
+        self._do(
+            "INSERT INTO anonhist_accounts (dataset, created, spent_epsilon, spent_delta) VALUES (?, ?, ?, ?) "
+            "ON CONFLICT (dataset) DO UPDATE SET spent_epsilon = excluded.spent_epsilon, "
+            "spent_delta = excluded.spent_delta",
+            (dataset, created, str(spent.epsilon), str(spent.delta)),
+        )
+
+    def accounts(self) -> tuple[str, ...]:
+        """Return the names of all data sets that have a budget."""
+        return tuple(name for (name,) in self._all("SELECT dataset FROM anonhist_accounts ORDER BY created"))
+
+    def rows(self, dataset: str | None) -> list[Row]:
+        """Return the entries of a data set, or all, in order."""
+        where, values = ("", ()) if dataset is None else (" WHERE dataset = ?", (dataset,))
+        query = f"SELECT {_COLUMNS} FROM anonhist_entries{where} ORDER BY number"  # noqa: S608  # no input
+        return [_row(each) for each in self._all(query, values)]
+
+
+def _row(found: Sequence[Any]) -> Row:
+    """Return an entry; texts that are none are empty, which no entry is."""
+    number, dataset, about, document, digest = found
+    return Row(number, dataset, about, *(each if isinstance(each, str) else "" for each in (document, digest)))
