@@ -24,14 +24,16 @@ UNITS = {
 }
 
 
-def ratios(profile: ah.Profile, unit: ah.PrivacyUnit, epsilon: str, runs: int) -> tuple[float, float]:
+def ratios(
+    profile: ah.Profile, unit: ah.PrivacyUnit, epsilon: str, runs: int, simulations: int | None
+) -> tuple[float, float]:
     """Return the measured error over each prediction."""
     mechanism, _ = choose(epsilon=epsilon, unit=unit)
     truth = mechanism.admit(profile.with_unit(unit))
     drawn = mechanism.simulate(truth, size=runs, rng=np.random.default_rng())
     measured = np.mean([float(ah.properties.sorted_l1(truth, run)) for run in drawn])
     sizes = {("items",): GroupSize(profile.n), ("both",): GroupSize(profile.n, profile.num_labels)}
-    planned = plan_groups(sizes, by=["known"], epsilon=epsilon, unit=unit)
+    planned = plan_groups(sizes, by=["known"], epsilon=epsilon, unit=unit, simulations=simulations)
     # Errors below an item are not told apart.
     first, second = ((measured + 1) / (row.sorted_l1.value + 1) for row in planned)
     return float(first), float(second)
@@ -47,6 +49,8 @@ def main() -> None:
     parser.add_argument("--sizes", type=int, nargs="*", default=SIZES)
     parser.add_argument("--quick", action="store_true", help="a few small groups, to see that it runs")
     options = parser.parse_args()
+    # By default, as many as a plan takes by itself.
+    simulations = 2 if options.quick else None
     if options.quick:
         options.runs, options.sizes, options.epsilons = 2, (10,), ("1",)
     for name, unit in UNITS.items():
@@ -58,7 +62,8 @@ def main() -> None:
         for size in options.sizes:
             cells = []
             for epsilon in options.epsilons:
-                found = [ratios(profile, unit, epsilon, options.runs) for _, profile in data(size, "all")]
+                shapes = [profile for _, profile in data(size, "all")]
+                found = [ratios(profile, unit, epsilon, options.runs, simulations) for profile in shapes]
                 sides = [f"{min(side):.2f} to {max(side):.2f}" for side in zip(*found, strict=True)]
                 cells.append("; ".join(sides))
             print(f"| {size:,} | " + " | ".join(cells) + " |", flush=True)
