@@ -1,8 +1,8 @@
 """Cumulative windows: how far one unit moves increments, what noise that needs, and what is made of it."""
 
 from collections.abc import Iterator
+from datetime import date, timedelta
 from fractions import Fraction
-from functools import cache
 from itertools import combinations, combinations_with_replacement, product
 from typing import Any
 
@@ -40,10 +40,10 @@ CASES: dict[str, tuple[int, int, dict[str, Any], PrivacyUnit]] = {
 THRESHOLDS = [(1,), (2,), (1, 2), (1, 3), (1, 2, 3)]
 
 
-def read(rows: list[Row], thresholds: tuple[int, ...], **given: Any) -> CumulativeCounts:
+def read(rows: list[Row], days: list[str], **given: Any) -> CumulativeCounts:
     table = pl.DataFrame(rows, schema={"user": pl.String, "label": pl.String, "day": pl.String}, orient="row")
     key = {"order_key": KEY} if "user" in given else {}
-    return read_cumulative(table, label="label", by="day(day)", days=DAYS, thresholds=thresholds, **given, **key)
+    return read_cumulative(table, label="label", by="day(day)", days=days, thresholds=(1, 2, 3), **given, **key)
 
 
 def of_one(column: int, most: int) -> Iterator[tuple[list[Row], list[Row]]]:
@@ -56,29 +56,67 @@ def of_one(column: int, most: int) -> Iterator[tuple[list[Row], list[Row]]]:
             yield list(rest), list(added)
 
 
+def days_of(at: int) -> list[str]:
+    """The days of one of many data sets."""
+    first = date.fromisoformat(DAYS[0]) + timedelta(at * len(DAYS))
+    return [str(first + timedelta(place)) for place in range(len(DAYS))]
+
+
+def apart(at: int, rows: list[Row]) -> list[Row]:
+    """The rows with users, labels and days that no other data set has."""
+    days = dict(zip(DAYS, days_of(at), strict=True))
+    return [(f"{user}{at}", f"{label}{at}", days[day]) for user, label, day in rows]
+
+
+def increments_of(sets: list[list[Row]], **given: Any) -> tuple[NDArray[np.int64], PrivacyUnit]:
+    """The increments of small data sets, of shape (sets, thresholds, days): many are read as one."""
+    found = [
+        read(
+            [row for at, rows in enumerate(some) for row in apart(at, rows)],
+            [day for at in range(len(some)) for day in days_of(at)],
+            **given,
+        )
+        for some in (sets[start : start + 360] for start in range(0, len(sets), 360))
+    ]
+    parts = [each.increments.reshape(3, -1, len(DAYS)).swapaxes(0, 1) for each in found]
+    return np.concatenate(parts), found[0].unit
+
+
 def summed(increments: NDArray[np.int64], width: int) -> NDArray[np.int64]:
     """Increments of intervals of so many days."""
-    return np.add.reduceat(increments, np.arange(0, increments.shape[1], width), axis=1)
+    return np.add.reduceat(increments, np.arange(0, increments.shape[-1], width), axis=-1)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("case", list(CASES))
 def test_one_unit_moves_increments_by_what_the_noise_is_for(case: str) -> None:
     column, most, given, unit = CASES[case]
+    rests, added = zip(*of_one(column, most), strict=True)
+    (before, unit_before), (after, unit_after) = (
+        increments_of(sets, **given)
+        for sets in (list(rests), [rest + more for rest, more in zip(rests, added, strict=True)])
+    )
+    assert unit_before == unit_after == unit
     # A release for some thresholds reads the rows of all of them: each has its own.
-    remembered = cache(lambda rows: read(list(rows), (1, 2, 3), **given))
-    for rest, added in of_one(column, most):
-        before, after = remembered(tuple(rest)), read(rest + added, (1, 2, 3), **given)
-        assert before.unit == after.unit == unit
-        for thresholds, width in product(THRESHOLDS, (1, 2, 3)):
-            rows = [k - 1 for k in thresholds]
-            change = np.abs(summed(after.increments[rows], width) - summed(before.increments[rows], width))
-            assert change.sum() <= moved(unit, thresholds=len(rows), intervals=-(-len(DAYS) // width))
-            daily = after.k_plus[rows] - before.k_plus[rows]
-            if unit.max_count is not None:
-                # How many labels are between two thresholds.
-                daily = np.diff(daily, axis=0, append=0)
-            assert np.abs(daily).sum(axis=0).max() <= (1 if unit.max_count is not None else unit.max_distance)
+    for thresholds, width in product(THRESHOLDS, (1, 2, 3)):
+        rows = [k - 1 for k in thresholds]
+        change = np.abs(summed(after[:, rows], width) - summed(before[:, rows], width)).sum(axis=(1, 2))
+        assert change.max() <= moved(unit, thresholds=len(rows), intervals=-(-len(DAYS) // width))
+        daily = (after - before)[:, rows].cumsum(axis=2)
+        if unit.max_count is not None:
+            # How many labels are between two thresholds.
+            daily = np.diff(daily, axis=1, append=0)
+        assert np.abs(daily).sum(axis=1).max() <= (1 if unit.max_count is not None else unit.max_distance)
+
+
+@pytest.mark.parametrize("case", list(CASES))
+def test_data_sets_that_are_read_as_one_are_counted_apart(case: str) -> None:
+    column, most, given, _ = CASES[case]
+    sets = [rest + added for rest, added in of_one(column, most)]
+    together, _ = increments_of(sets[:360], **given)
+    for at in range(0, len(together), 30):
+        alone = read(apart(at, sets[at]), days_of(at), **given)
+        assert (alone.increments == together[at]).all()
 
 
 def running(days: tuple[int, ...], thresholds: tuple[int, ...]) -> NDArray[np.int64]:
