@@ -1,7 +1,6 @@
 """Cumulative windows: how far one unit moves increments, what noise that needs, and what is made of it."""
 
 from collections.abc import Iterator
-from datetime import date, timedelta
 from fractions import Fraction
 from itertools import combinations, combinations_with_replacement, product
 from typing import Any
@@ -24,9 +23,9 @@ from anonhist.mechanisms.windows.tree import TreeMechanism
 from anonhist.mechanisms.windows.window_mechanism import WindowMechanism, moved
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles.windows import CumulativeCounts
+from anonhist_testing.apart import Row, days_apart, read_apart, rows_apart
 from anonhist_testing.sources import SeededSource
 
-Row = tuple[str, str, str]
 DAYS = ["2026-11-01", "2026-11-02", "2026-11-03"]
 POSSIBLE: list[Row] = list(product(("u", "v"), ("a", "b"), DAYS))
 KEY = "0f" * 16
@@ -56,32 +55,6 @@ def of_one(column: int, most: int) -> Iterator[tuple[list[Row], list[Row]]]:
             yield list(rest), list(added)
 
 
-def days_of(at: int) -> list[str]:
-    """The days of one of many data sets."""
-    first = date.fromisoformat(DAYS[0]) + timedelta(at * len(DAYS))
-    return [str(first + timedelta(place)) for place in range(len(DAYS))]
-
-
-def apart(at: int, rows: list[Row]) -> list[Row]:
-    """The rows with users, labels and days that no other data set has."""
-    days = dict(zip(DAYS, days_of(at), strict=True))
-    return [(f"{user}{at}", f"{label}{at}", days[day]) for user, label, day in rows]
-
-
-def increments_of(sets: list[list[Row]], **given: Any) -> tuple[NDArray[np.int64], PrivacyUnit]:
-    """The increments of small data sets, of shape (sets, thresholds, days): many are read as one."""
-    found = [
-        read(
-            [row for at, rows in enumerate(some) for row in apart(at, rows)],
-            [day for at in range(len(some)) for day in days_of(at)],
-            **given,
-        )
-        for some in (sets[start : start + 360] for start in range(0, len(sets), 360))
-    ]
-    parts = [each.increments.reshape(3, -1, len(DAYS)).swapaxes(0, 1) for each in found]
-    return np.concatenate(parts), found[0].unit
-
-
 def summed(increments: NDArray[np.int64], width: int) -> NDArray[np.int64]:
     """Increments of intervals of so many days."""
     return np.add.reduceat(increments, np.arange(0, increments.shape[-1], width), axis=-1)
@@ -92,11 +65,16 @@ def summed(increments: NDArray[np.int64], width: int) -> NDArray[np.int64]:
 def test_one_unit_moves_increments_by_what_the_noise_is_for(case: str) -> None:
     column, most, given, unit = CASES[case]
     rests, added = zip(*of_one(column, most), strict=True)
-    (before, unit_before), (after, unit_after) = (
-        increments_of(sets, **given)
-        for sets in (list(rests), [rest + more for rest, more in zip(rests, added, strict=True)])
-    )
-    assert unit_before == unit_after == unit
+    units = set()
+
+    def increments(rows: list[Row], days: list[str]) -> NDArray[np.int64]:
+        found = read(rows, days, **given)
+        units.add(found.unit)
+        return found.increments
+
+    before = read_apart(increments, rests, DAYS)
+    after = read_apart(increments, [rest + more for rest, more in zip(rests, added, strict=True)], DAYS)
+    assert units == {unit}
     # A release for some thresholds reads the rows of all of them: each has its own.
     for thresholds, width in product(THRESHOLDS, (1, 2, 3)):
         rows = [k - 1 for k in thresholds]
@@ -112,10 +90,10 @@ def test_one_unit_moves_increments_by_what_the_noise_is_for(case: str) -> None:
 @pytest.mark.parametrize("case", list(CASES))
 def test_data_sets_that_are_read_as_one_are_counted_apart(case: str) -> None:
     column, most, given, _ = CASES[case]
-    sets = [rest + added for rest, added in of_one(column, most)]
-    together, _ = increments_of(sets[:360], **given)
+    sets = [rest + added for rest, added in of_one(column, most)][:330]
+    together = read_apart(lambda rows, days: read(rows, days, **given).increments, sets, DAYS)
     for at in range(0, len(together), 30):
-        alone = read(apart(at, sets[at]), days_of(at), **given)
+        alone = read(rows_apart(at, sets[at], DAYS), days_apart(at, DAYS), **given)
         assert (alone.increments == together[at]).all()
 
 
