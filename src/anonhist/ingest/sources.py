@@ -18,6 +18,7 @@ from anonhist.ingest.files import DATABASES, HOW_TO_NAME, file_relation, is_parq
 from anonhist.ingest.limits import NO_LIMITS, EngineLimits
 from anonhist.ingest.naming import is_spark
 from anonhist.ingest.progress import followed
+from anonhist.ingest.warehouses import check_engine, without_collations
 
 _SQLITE = "sqlite:///"
 _UNREADABLE_BY_SPARK = ".`"
@@ -214,12 +215,15 @@ def _memory(source: Any, spilling: Spilling, limits: EngineLimits) -> Iterator[A
 
 
 def _without_collations(table: Any) -> Any:
-    """Return a table of DuckDB whose texts are equal only if they are the same, whatever its columns were made for.
+    """Return a table of SQL whose texts are equal only if they are the same, whatever its columns were made for.
 
     Under some collations "de" and "DE" are equal: one row could then give the labels of others another name.
     """
     import narwhals as nw
 
+    if table.implementation.is_ibis():
+        check_engine(table)
+        return without_collations(table)
     if not table.implementation.is_duckdb():
         return table
     native = table.to_native()
