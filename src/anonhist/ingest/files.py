@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from anonhist.errors import DataError, UsageError, mask
+from anonhist.ingest.database_urls import WAREHOUSES
 from anonhist.ingest.delimited import (
     STDIN,
     delimited_relation,
@@ -27,8 +28,11 @@ _COMPRESSED = (".gz", ".zst")
 _JSON = (".jsonl", ".ndjson", ".json")
 _PARQUET = (".parquet", ".pq")
 _OF_DATABASES = (".db", ".duckdb", ".sqlite", ".sqlite3")
-HOW_TO_NAME = "Name a database as duckdb:///FILE, sqlite:///FILE or postgresql://…, and one of its tables (`table`)."
-DATABASES = ("duckdb://", "sqlite://", "postgres://", "postgresql://")
+DATABASES = ("duckdb://", "sqlite://", "postgres://", "postgresql://", *(f"{scheme}://" for scheme in WAREHOUSES))
+HOW_TO_NAME = (
+    f"Name a database as duckdb:///FILE, sqlite:///FILE, postgresql://…, "
+    f"{', '.join(f'{scheme}://…' for scheme in WAREHOUSES)}, and one of its tables (`table`)."
+)
 _LOCAL_DATABASES = ("duckdb:///", "sqlite:///")
 Format = TypeVar("Format", bound=str)
 

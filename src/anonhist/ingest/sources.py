@@ -12,6 +12,7 @@ from typing import Any
 
 from anonhist.errors import AnonhistError, MissingExtraError, UsageError, mask, public_error
 from anonhist.ingest.columns import Header
+from anonhist.ingest.database_urls import connect_to
 from anonhist.ingest.engine import Spilling, connect, let_go_at_exit
 from anonhist.ingest.failures import translate_failures
 from anonhist.ingest.files import DATABASES, HOW_TO_NAME, file_relation, is_parquet, names_are_a_line
@@ -158,14 +159,14 @@ def _ibis_table(url: str, table: str | None, spilling: Spilling) -> Iterator[Any
         import ibis
     except ImportError:
         raise MissingExtraError(
-            "SQLite and PostgreSQL are read through Ibis; install it with: pip install 'anonhist[ibis]'."
+            "SQLite, PostgreSQL and warehouses are read through Ibis; install it with: pip install 'anonhist[ibis]'."
         ) from None
     import narwhals as nw
 
     # SQLite would make a database that is not there, and Ibis reads a relative path as an absolute one.
     path = _database_path(url, _SQLITE) if url.startswith("sqlite") else ""
     with translate_failures("The database", path=path):
-        connection = ibis.sqlite.connect(path) if path else ibis.connect(url)
+        connection = ibis.sqlite.connect(path) if path else connect_to(url)
         try:
             if path and spilling is Spilling.FORBIDDEN:
                 connection.con.execute("PRAGMA temp_store = MEMORY")

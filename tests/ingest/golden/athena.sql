@@ -922,13 +922,9 @@ FROM (
                     "t3"."group",
                     "t3"."occurrence",
                     "t3"."hash",
-                    CASE
-                      WHEN CONCAT("t3"."hash", '', "t3"."group") IS NOT NULL
-                      THEN (
-                        DENSE_RANK() OVER (PARTITION BY "t3"."user" ORDER BY CONCAT("t3"."hash", '', "t3"."group") ASC) - 1
-                      ) + 1
-                      ELSE NULL
-                    END AS "group_rank"
+                    (
+                      DENSE_RANK() OVER (PARTITION BY "t3"."user" ORDER BY CONCAT("t3"."hash", "t3"."group") ASC) - 1
+                    ) + 1 AS "group_rank"
                   FROM (
                     SELECT
                       "t2"."label",

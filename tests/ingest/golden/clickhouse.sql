@@ -883,17 +883,13 @@ FROM (
                     "t3"."group" AS "group",
                     "t3"."occurrence" AS "occurrence",
                     "t3"."hash" AS "hash",
-                    CASE
-                      WHEN isNotNull(CONCAT("t3"."hash", '', "t3"."group"))
-                      THEN (
-                        DENSE_RANK() OVER (
-                          PARTITION BY "t3"."user"
-                          ORDER BY CONCAT("t3"."hash", '', "t3"."group") ASC
-                          ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING
-                        ) - 1
-                      ) + 1
-                      ELSE NULL
-                    END AS "group_rank"
+                    (
+                      DENSE_RANK() OVER (
+                        PARTITION BY "t3"."user"
+                        ORDER BY CONCAT("t3"."hash", "t3"."group") ASC
+                        RANGE BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+                      ) - 1
+                    ) + 1 AS "group_rank"
                   FROM (
                     SELECT
                       "t2"."label" AS "label",

@@ -945,19 +945,13 @@ FROM (
                     "t4"."group",
                     "t4"."occurrence",
                     "t4"."hash",
-                    CASE
-                      WHEN (
-                        "t4"."hash" || '' || "t4"."group"
-                      ) IS NOT NULL
-                      THEN (
-                        DENSE_RANK() OVER (
-                          PARTITION BY "t4"."user"
-                          ORDER BY "t4"."hash" || '' || "t4"."group" ASC
-                          ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING
-                        ) - 1
-                      ) + 1
-                      ELSE NULL
-                    END AS "group_rank"
+                    (
+                      DENSE_RANK() OVER (
+                        PARTITION BY "t4"."user"
+                        ORDER BY "t4"."hash" || "t4"."group" ASC
+                        RANGE BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+                      ) - 1
+                    ) + 1 AS "group_rank"
                   FROM (
                     SELECT
                       "t3"."label",

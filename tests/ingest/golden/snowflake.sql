@@ -995,13 +995,9 @@ FROM (
                     "t4"."group",
                     "t4"."occurrence",
                     "t4"."hash",
-                    CASE
-                      WHEN CONCAT("t4"."hash", '', "t4"."group") IS NOT NULL
-                      THEN (
-                        DENSE_RANK() OVER (PARTITION BY "t4"."user" ORDER BY CONCAT("t4"."hash", '', "t4"."group") ASC) - 1
-                      ) + 1
-                      ELSE NULL
-                    END AS "group_rank"
+                    (
+                      DENSE_RANK() OVER (PARTITION BY "t4"."user" ORDER BY CONCAT("t4"."hash", "t4"."group") ASC) - 1
+                    ) + 1 AS "group_rank"
                   FROM (
                     SELECT
                       "t3"."label",

@@ -821,17 +821,13 @@ FROM (
                     "t5"."group",
                     "t5"."occurrence",
                     "t5"."hash",
-                    CASE
-                      WHEN "t5"."hash" || '' || "t5"."group" IS NOT NULL
-                      THEN (
-                        DENSE_RANK() OVER (
-                          PARTITION BY "t5"."user"
-                          ORDER BY "t5"."hash" || '' || "t5"."group" ASC NULLS LAST
-                          ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING
-                        ) - 1
-                      ) + 1
-                      ELSE NULL
-                    END AS "group_rank"
+                    (
+                      DENSE_RANK() OVER (
+                        PARTITION BY "t5"."user"
+                        ORDER BY "t5"."hash" || "t5"."group" ASC NULLS LAST
+                        RANGE BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+                      ) - 1
+                    ) + 1 AS "group_rank"
                   FROM (
                     SELECT
                       "t4"."label",
