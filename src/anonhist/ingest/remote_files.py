@@ -12,6 +12,7 @@ from io import BufferedReader, RawIOBase
 from typing import TYPE_CHECKING, Any
 
 from anonhist.errors import DataError, MissingExtraError, UsageError, mask, public_error
+from anonhist.ingest.failures import CUT_OFF, TRY_AGAIN
 from anonhist.ingest.zstandard import is_whole
 
 if TYPE_CHECKING:
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 _PATIENCE = timedelta(seconds=15)
 _BLOCK = 2**22
 _SIGNS = "*["
-_CUT_OFF = "a part of the file is missing"
 
 
 def attach(connection: duckdb.DuckDBPyConnection, url: str) -> None:
@@ -99,8 +99,8 @@ def _unreadable(url: str, error: Exception) -> DataError:
         )
     if status is not None:
         return DataError(f"The file {shown} cannot be read: the server answers with the status {status}.")
-    if _CUT_OFF in said or "payload" in said:
-        return DataError(f"The file {shown} was cut off on its way: try again.")
+    if CUT_OFF in said:
+        return DataError(f"The file {shown} {TRY_AGAIN}")
     return DataError(f"The server of {shown} cannot be reached: check the address and the network.")
 
 
@@ -136,9 +136,12 @@ class _Whole(RawIOBase):
     def read(self, size: int | None = -1) -> bytes:
         left = max(self._size - self.tell(), 0)
         wanted = left if size is None or size < 0 else min(size, left)
-        data = bytes(self._file.read(wanted)) if wanted else b""
+        try:
+            data = bytes(self._file.read(wanted)) if wanted else b""
+        except Exception:  # noqa: BLE001  # clients raise what they like, with the URL in it
+            raise OSError(CUT_OFF) from None
         if len(data) != wanted:
-            raise OSError(_CUT_OFF)
+            raise OSError(CUT_OFF)
         return data
 
     def readinto(self, buffer: Any) -> int:
