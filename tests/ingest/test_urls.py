@@ -219,8 +219,9 @@ def test_an_object_store_that_is_not_there(refuse: Refused, monkeypatch: pytest.
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "eve")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "hunter2")
     monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")
-    message = refuse(DataError, "s3://shop/a.csv", secret="hunter2")  # noqa: S106
-    assert "cannot be reached" in message
+    for url in ("s3://shop/a.csv", "s3://shop/*.csv"):
+        message = refuse(DataError, url, label="a", secret="hunter2")  # noqa: S106
+        assert "cannot be reached" in message
 
 
 def test_objects_of_google_cloud(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, write_table: WriteTable) -> None:

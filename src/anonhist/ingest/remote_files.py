@@ -7,6 +7,7 @@ its way; each part must therefore have the length that was asked for, so that an
 from __future__ import annotations
 
 import os
+import re
 from datetime import UTC, datetime, timedelta
 from io import BufferedReader, RawIOBase
 from typing import TYPE_CHECKING, Any
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 _PATIENCE = timedelta(seconds=15)
 _BLOCK = 2**22
-_SIGNS = "*["
+_SIGN = re.compile(r"[*\[]")
 
 
 def attach(connection: duckdb.DuckDBPyConnection, url: str) -> None:
@@ -58,8 +59,11 @@ def attach(connection: duckdb.DuckDBPyConnection, url: str) -> None:
         ) from None
     except OSError as error:
         raise _unreadable(url, error) from None
-    if scheme in _WEB or not set(url) & set(_SIGNS):
+    sign = None if scheme in _WEB else _SIGN.search(url)
+    if sign is None:
         _check(system, url)
+    else:
+        _check_folder(system, url, url[: sign.start()].rpartition("/")[0])
     connection.register_filesystem(system)
 
 
@@ -78,6 +82,17 @@ def _check(system: Any, url: str) -> None:
         raise DataError(f"The file {shown!r} is empty.")
     if is_cut:
         raise DataError(f"The file {shown!r} cannot be decompressed: it is cut off or not what its ending says.")
+
+
+def _check_folder(system: Any, url: str, folder: str) -> None:
+    """Refuse a pattern in a folder that cannot be listed, where fsspec would find that nothing matches."""
+    try:
+        system.ls(folder)
+    except FileNotFoundError:
+        # The files are missed later.
+        return
+    except Exception as error:  # noqa: BLE001  # clients raise what they like
+        raise _unreadable(url, error) from None
 
 
 def _is_whole(system: Any, url: str) -> bool:
