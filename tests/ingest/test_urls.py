@@ -135,7 +135,8 @@ def test_files_of_one_url_each_are_named_without_signatures(web: Web, tmp_path: 
 
 
 @pytest.mark.parametrize(
-    "url", ["az://shop/a.csv", "hf://datasets/a.parquet", "ftp://host/a.csv", "mysql://host/a.csv"]
+    "url",
+    ["az://shop/a.csv", "HTTPS://host/a.csv", "hf://datasets/a.parquet", "ftp://host/a.csv", "mysql://host/a.csv"],
 )
 def test_of_other_urls_it_is_said_which_are_read(url: str, refuse: Refused) -> None:
     assert "https://…, http://…, s3://… or gs://…" in refuse(UsageError, url, label="label")

@@ -45,11 +45,11 @@ def attach(connection: duckdb.DuckDBPyConnection, url: str) -> None:
     UsageError
         If nobody here reads URLs of that kind.
     """
-    scheme = url.partition("://")[0].lower()
+    scheme = url.partition("://")[0]
     if scheme not in _OPENERS:
         raise UsageError(
             f"Files of {mask(scheme)}:// cannot be read: name them as https://…, http://…, s3://… or gs://…, or "
-            "download them first."
+            "download them first; of a database, name a table (`table`)."
         )
     try:
         system = _OPENERS[scheme](url)
@@ -64,7 +64,9 @@ def attach(connection: duckdb.DuckDBPyConnection, url: str) -> None:
         _check(system, url)
     else:
         _check_folder(system, url, url[: sign.start()].rpartition("/")[0])
-    connection.register_filesystem(system)
+    # DuckDB takes each kind once, and has the files of https:// by the system of http://.
+    if system.protocol[0] not in connection.list_filesystems():
+        connection.register_filesystem(system)
 
 
 def _check(system: Any, url: str) -> None:
@@ -124,15 +126,19 @@ class _Whole(RawIOBase):
 
     Parameters
     ----------
-    file
-        What reads parts of it.
+    part
+        Returns so many bytes from a place on.
     size
-        How many bytes it has.
+        How many bytes there are.
+    file
+        What is closed in the end.
     """
 
-    def __init__(self, file: Any, size: int) -> None:
-        self._file = file
+    def __init__(self, part: Callable[[int, int], bytes], size: int, file: Any) -> None:
+        self._part = part
         self._size = size
+        self._file = file
+        self._at = 0
 
     def readable(self) -> bool:
         return True
@@ -141,22 +147,22 @@ class _Whole(RawIOBase):
         return True
 
     def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
-        base = {os.SEEK_SET: 0, os.SEEK_CUR: self.tell(), os.SEEK_END: self._size}[whence]
-        self._file.seek(base + offset)
-        return base + offset
+        self._at = {os.SEEK_SET: 0, os.SEEK_CUR: self._at, os.SEEK_END: self._size}[whence] + offset
+        return self._at
 
     def tell(self) -> int:
-        return int(self._file.tell())
+        return self._at
 
     def read(self, size: int | None = -1) -> bytes:
-        left = max(self._size - self.tell(), 0)
+        left = max(self._size - self._at, 0)
         wanted = left if size is None or size < 0 else min(size, left)
         try:
-            data = bytes(self._file.read(wanted)) if wanted else b""
+            data = self._part(self._at, wanted) if wanted else b""
         except Exception:  # noqa: BLE001  # clients raise what they like, with the URL in it
             raise OSError(CUT_OFF) from None
         if len(data) != wanted:
             raise OSError(CUT_OFF)
+        self._at += wanted
         return data
 
     def readinto(self, buffer: Any) -> int:
@@ -177,7 +183,13 @@ def _web(_: str) -> Any:
         """Files of web servers, one by one: no address is a pattern."""
 
         def _open(self, path: str, mode: str = "rb", **options: Any) -> Any:
-            return _Whole(super()._open(path, mode, **options | {"cache_type": "none"}), self.size(path))
+            file = super()._open(path, mode, **options | {"cache_type": "none"})
+
+            def part(place: int, size: int) -> bytes:
+                file.seek(place)
+                return bytes(file.read(size))
+
+            return _Whole(part, int(self.size(path)), file)
 
         def glob(self, path: str, **_: Any) -> list[str]:
             return [path]
@@ -198,28 +210,29 @@ def _s3(url: str) -> Any:
     if not (region or endpoint):
         region = fs.resolve_s3_region(url.partition("://")[2].partition("/")[0])
     # Keys and tokens are found where programs of AWS look for them.
-    return _of_arrow(fs.S3FileSystem(region=region, endpoint_override=endpoint), ("s3",))
+    return _of_arrow(fs.S3FileSystem(region=region, endpoint_override=endpoint), "s3")
 
 
 def _gs(_: str) -> Any:
     from pyarrow import fs
 
-    return _of_arrow(fs.GcsFileSystem(retry_time_limit=_PATIENCE), ("gs", "gcs"))
+    return _of_arrow(fs.GcsFileSystem(retry_time_limit=_PATIENCE), "gs")
 
 
-def _of_arrow(system: Any, names: tuple[str, ...]) -> Any:
+def _of_arrow(system: Any, name: str) -> Any:
     from fsspec.implementations.arrow import ArrowFSWrapper
 
     class Bucket(ArrowFSWrapper):  # type: ignore[misc]  # it has no types
         """Files of an object store."""
 
-        protocol = names
+        protocol = (name,)
 
         def _open(self, path: str, mode: str = "rb", **options: Any) -> Any:
-            return _Whole(super()._open(path, mode, **options), self.size(path))
+            file = system.open_input_file(self._strip_protocol(path))
+            return _Whole(lambda place, size: bytes(file.read_at(size, place)), int(self.size(path)), file)
 
     return Bucket(system, skip_instance_cache=True)
 
 
 _WEB = ("http", "https")
-_OPENERS: dict[str, Callable[[str], Any]] = {"http": _web, "https": _web, "s3": _s3, "gs": _gs, "gcs": _gs}
+_OPENERS: dict[str, Callable[[str], Any]] = {"http": _web, "https": _web, "s3": _s3, "gs": _gs}

@@ -60,8 +60,14 @@ class _Engine:
     name: str
 
 
-def _events(*columns: Any, **options: Any) -> Query:
-    chosen = Columns(*columns, order_key=KEY, **options)
+def _events(
+    label: str,
+    user: str | None = None,
+    most: int | None = None,
+    order_by: str | None = None,
+    grouping: Grouping | None = None,
+) -> Query:
+    chosen = Columns(label, user, most, order_by, KEY, grouping=grouping)
 
     def query(table: Any) -> Any:
         dated = table if chosen.grouping is None else with_periods(table, chosen.grouping.parts)
@@ -70,8 +76,8 @@ def _events(*columns: Any, **options: Any) -> Query:
     return query
 
 
-def _windows(days: tuple[Part, tuple[str, ...]], *columns: Any) -> Query:
-    chosen = Columns(*columns, order_key=KEY, days=days)
+def _windows(days: tuple[Part, tuple[str, ...]], user: str | None = None, most: int | None = None) -> Query:
+    chosen = Columns("query", user, most, order_key=KEY, days=days)
     return lambda table: increments_query(with_periods(table, (days[0],)), chosen, (1, 2))
 
 
@@ -95,8 +101,8 @@ QUERIES: Mapping[str, Query] = {
     "groups, five items of each user": _events("query", "user", 5, grouping=_COUNTRIES),
     "groups, one of each user": _events("query", "user", 5, grouping=_OF_USERS),
     "groups, one of each label": _events("query", grouping=_OF_LABELS),
-    "windows of days, five items of each user": _windows(_DAYS, "query", "user", 5),
-    "windows of weeks": _windows(_WEEKS, "query"),
+    "windows of days, five items of each user": _windows(_DAYS, "user", 5),
+    "windows of weeks": _windows(_WEEKS),
     "counts": _renamed(counts_query, label="query", count="count"),
     "counts as text": _renamed(counts_query, label="query", count="written"),
     "prevalences": _renamed(prevalences_query, count="count", prevalence="share"),
