@@ -165,14 +165,6 @@ def test_unreadable_file(tmp_path: Path, refuse: Refused, monkeypatch: pytest.Mo
     assert "cannot be read: Permission denied" in refuse(DataError, path, secret=SECRET)
 
 
-@pytest.mark.parametrize(
-    "source", ["s3://bucket/a.parquet", "https://example.org/a.csv", "https://example.org/a.csv?x=1"]
-)
-def test_remote_paths_are_passed_to_the_engine(refuse: Refused, source: str) -> None:
-    # Without its extension, which is never downloaded, the engine refuses before it asks the network.
-    assert "extension" in refuse(DataError, source)
-
-
 @each_of("source", [3, 3.5, b"a,b", object(), None, {"a": 3}])
 def test_no_sources(refuse: Refused, source: object) -> None:
     assert refuse(UsageError, source)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import ibis
 import psycopg
 import pyarrow as pa
 import pytest
@@ -111,7 +112,7 @@ def test_a_database_of_another_kind_is_said_to_be_one(tmp_path: Path, refuse: Re
 def test_how_databases_are_named_is_said_where_one_is_not(tmp_path: Path, refuse: Refused, name: str) -> None:
     (tmp_path / name.partition(":")[0]).write_text("a\n")
     named = name if ":" in name else str(tmp_path / name)
-    told = "duckdb:///FILE, sqlite:///FILE or postgresql://…"
+    told = "duckdb:///FILE, sqlite:///FILE, postgresql://…, bigquery://…, clickhouse://…, databricks://…, snowflake://…"
     assert told in refuse(UsageError, named, table="t", label="a")
     if named != name:
         assert told in refuse(UsageError, named, label="a")
@@ -156,6 +157,58 @@ def test_without_the_extra_one_sentence_says_what_to_install(
 ) -> None:
     monkeypatch.setitem(sys.modules, "ibis", None)
     assert "pip install 'anonhist[ibis]'" in refuse(MissingExtraError, url, table="t")
+
+
+@pytest.mark.parametrize("scheme", ["bigquery", "clickhouse", "databricks", "snowflake", "trino"])
+def test_without_its_driver_a_warehouse_says_what_to_install(
+    refuse: Refused, monkeypatch: pytest.MonkeyPatch, scheme: str
+) -> None:
+    monkeypatch.setitem(sys.modules, f"ibis.backends.{scheme}", None)
+    monkeypatch.delitem(vars(ibis), scheme, raising=False)
+    url = f"{scheme}://someone:hunter2@host/shop?http_path=hunter2"
+    message = refuse(MissingExtraError, url, table="t", secret="hunter2")  # noqa: S106
+    assert f"pip install 'ibis-framework[{scheme}]'" in message
+
+
+class _Warehouse:
+    """What Ibis has for an engine whose driver is installed; it notes what it is asked for."""
+
+    def __init__(self, answer: Callable[[], Any]) -> None:
+        self.asked: list[Any] = []
+        self._answer = answer
+
+    def connect(self, **options: Any) -> Any:
+        self.asked.append(options)
+        return self._answer()
+
+    def _from_url(self, url: Any, **options: Any) -> Any:
+        return self.connect(host=url.hostname, database=url.path.strip("/"), **options)
+
+
+def test_tables_of_a_warehouse_are_named_and_read(monkeypatch: pytest.MonkeyPatch, refuse: Refused) -> None:
+    def opened() -> Any:
+        connection = ibis.sqlite.connect()
+        connection.con.execute("CREATE TABLE events AS VALUES ('a'), ('b'), ('a')")
+        return connection
+
+    warehouse = _Warehouse(opened)
+    monkeypatch.setitem(vars(ibis), "trino", warehouse)
+    assert read_profile("trino://eve@host:8080/hive/shop", table="events").n == 3
+    assert warehouse.asked == [{"host": "host", "database": "hive/shop"}]
+    assert "it has 'events'" in refuse(UsageError, "trino://eve@host:8080/hive/shop")
+
+
+def test_databricks_takes_its_url_apart(monkeypatch: pytest.MonkeyPatch, refuse: Refused) -> None:
+    def fail() -> Any:
+        raise ConnectionError("https://host: hunter2 is no token")
+
+    warehouse = _Warehouse(fail)
+    monkeypatch.setitem(vars(ibis), "databricks", warehouse)
+    url = "databricks://token:hunter%202@host/main/shop?http_path=/sql/1.0/warehouses/9"
+    message = refuse(DataError, url, table="events", secret="hunter")  # noqa: S106
+    assert "Databricks cannot be reached: check the URL, whose form is databricks://token:TOKEN@HOST" in message
+    parts = {"server_hostname": "host", "access_token": "hunter 2", "catalog": "main", "schema": "shop"}
+    assert warehouse.asked == [parts | {"http_path": "/sql/1.0/warehouses/9"}]
 
 
 @pytest.mark.parametrize("value", ["'hunter2'", "1.5", "0", "x'31'", "NULL", "9e18 * 9"])
@@ -210,8 +263,47 @@ def test_the_engine_downloads_nothing_and_spills_to_a_private_folder_that_is_rem
 @pytest.mark.parametrize("source", ["mysql://host/shop", "https://host/a.csv"])
 def test_tables_of_what_is_not_read_as_a_database_are_refused(source: str) -> None:
     scheme = source.partition(":")[0]
-    told = rf"^Tables of {scheme}:// cannot be read: name a database as duckdb:///FILE, sqlite:///FILE or postgresql://"
+    told = rf"^Tables of {scheme}:// cannot be read: name a database as duckdb:///FILE, sqlite:///FILE, postgresql://"
     with pytest.raises(UsageError, match=told):
         read_profile(source, table="t", label="sku")
     with pytest.raises(UsageError, match=r"^table names a table of a database, but the source is not a database"):
         read_profile("events.csv", table="t", label="sku")
+
+
+@pytest.mark.filterwarnings("ignore:fetch_arrow_table")  # by Ibis, of DuckDB
+@pytest.mark.parametrize("held", ["duckdb", "ibis duckdb", "sqlite", "postgresql"])
+def test_texts_that_a_collation_takes_for_equal_are_different(
+    held: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    server = request.getfixturevalue("postgresql") if held == "postgresql" else ""
+    path = tmp_path / "shop.db"
+    opened: Any = {
+        "sqlite": lambda: sqlite3.connect(path),
+        "postgresql": lambda: psycopg.connect(server, autocommit=True),
+    }.get(held, lambda: duckdb.connect(path))()
+    with closing(opened) as connection:
+        cursor = connection.cursor()
+        if server:
+            cursor.execute("DROP TABLE IF EXISTS collated")
+            cursor.execute("DROP COLLATION IF EXISTS blind")
+            try:
+                cursor.execute(
+                    "CREATE COLLATION blind (provider = icu, locale = 'und-u-ks-level2', deterministic = false)"
+                )
+            except psycopg.errors.FeatureNotSupported:
+                pytest.skip("this PostgreSQL was built without ICU")
+        kind = "TEXT COLLATE blind" if server else "TEXT COLLATE NOCASE"
+        cursor.execute(f'CREATE TABLE collated (sku {kind}, "user" {kind}, "when" {kind})')
+        rows = "('de', 'u', 'b'), ('DE', 'u', 'B'), ('De', 'U', 'A'), ('de', 'U', 'a')"
+        cursor.execute(f"INSERT INTO collated VALUES {rows}")  # noqa: S608  # the rows above
+        if held == "sqlite":
+            connection.commit()
+    url = server or f"{held.removeprefix('ibis ')}:///{path}"
+    native = ibis.duckdb.connect(path).table("collated") if held == "ibis duckdb" else None
+    source, named = (url, {"table": "collated"}) if native is None else (native, {})
+    assert read_profile(source, label="sku", **named) == Profile.from_prevalences({1: 2, 2: 1})
+    bounded = read_profile(source, label="sku", user="user", max_per_user=1, order_by="when", **named)
+    # Capitals come first, as they do where nothing is collated, so both keep what is written in them.
+    assert dict(zip(bounded.counts, bounded.prevalences, strict=True)) == {1: 2}
+    everything = read_profile(source, label="user", user="user", max_per_user=9, **named)
+    assert dict(zip(everything.counts, everything.prevalences, strict=True)) == {2: 2}

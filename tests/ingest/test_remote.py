@@ -1,7 +1,7 @@
 """Files behind URLs are read as local files are: nothing of them is guessed.
 
-The engine reaches the network by an extension that need not be here, so it is given what it takes for one: ``file://``
-URLs, which the readers themselves would take for paths.
+The engine reaches the network by other packages, so it is given what it takes for that: ``file://`` URLs, which the
+readers themselves would take for paths. Tests of servers are in ``test_urls.py``.
 """
 
 import gzip
@@ -35,6 +35,7 @@ def urls_are_remote(monkeypatch: pytest.MonkeyPatch) -> None:
 
     for module in (files, local_files):
         monkeypatch.setattr(module, "is_remote", is_remote)
+    monkeypatch.setattr(files, "attach", lambda *_: None)
 
 
 @pytest.fixture(scope="module")

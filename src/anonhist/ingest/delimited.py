@@ -9,7 +9,7 @@ import stat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from anonhist.errors import DataError, UsageError
+from anonhist.errors import DataError, UsageError, mask
 from anonhist.ingest.failures import NOT_TEXT
 
 if TYPE_CHECKING:
@@ -96,10 +96,13 @@ def _common_names(lines: Mapping[str, bytes], delimiter: str, *, header: bool) -
     """Return the names of the columns that the first lines of all files have, or refuse files that differ."""
     names: dict[str, list[str]] = {}
     for path, line in lines.items():
-        names[path] = _names(line, delimiter, header=header, what=f"The file {path!r}")
+        names[path] = _names(line, delimiter, header=header, what=f"The file {mask(path)!r}")
         first = next(iter(names))
         if names[path] != names[first]:
-            raise DataError(f"The file {path!r} does not have the same columns, in the same order, as {first!r}.")
+            shown = mask(path)
+            raise DataError(
+                f"The file {shown!r} does not have the same columns, in the same order, as {mask(first)!r}."
+            )
     return next(iter(names.values()))
 
 

@@ -12,8 +12,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 NOT_TEXT = "is not UTF-8 text; what is compressed must be unpacked first (zcat), or end in .gz or .zst."
+# What our readers of remote files raise inside the engine.
+CUT_OFF = "a part of the file is missing"
+TRY_AGAIN = "was cut off on its way from the server, or has changed since: try again."
 # What the engine says (a pattern), and what is told. The first that matches counts.
 _EXPLANATIONS = {
+    CUT_OFF: TRY_AGAIN,
     r"floats of 2\^53 and more": (
         "holds floats of 2^53 and more, which cannot represent every whole number: write whole numbers or text."
     ),
@@ -34,9 +38,7 @@ _EXPLANATIONS = {
     "gzip|zstd|frame descriptor|inflate|decompress|compressed file": (
         "cannot be decompressed: it is cut off or not what its ending says."
     ),
-    "httpfs|extension|protocol": (
-        "is on a remote path that DuckDB cannot read without an extension; download the file first."
-    ),
+    "httpfs|extension|protocol": "cannot be read by DuckDB without an extension; make a Parquet file of it first.",
     "schema mismatch|mismatch between the schema": "consists of files with different columns.",
     "byte order mark": "begins with a byte order mark, which JSON lines must not have.",
     "malformed json|json transform|json_read|read_json": (

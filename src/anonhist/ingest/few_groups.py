@@ -14,11 +14,28 @@ def in_few_groups_of_users(rows: Any, most: int, key: str) -> Any:
     import narwhals as nw
 
     rows = add_hash(_named(rows).with_columns(occurrence=nw.lit(0)), key, of=GROUP)
-    # With their names, no two groups of a user are equal in this order, whatever their hashes are.
-    hashed = nw.concat_str(nw.col(HASH), nw.col(GROUP))
-    rows = rows.with_columns(group_rank=hashed.rank("dense").over("user"))
+    rows = _ranked(rows, "user")
     names = [name for name in rows.collect_schema().names() if name not in ("occurrence", "group_rank", HASH)]
     return rows.filter(nw.col("group_rank") <= most).select(names)
+
+
+def _ranked(rows: Any, *within: str) -> Any:
+    """Return the rows with the place of their group, ``group_rank``, by its hash.
+
+    With their names, no two groups are equal in this order, whatever their hashes are.
+    """
+    import narwhals as nw
+
+    if not rows.implementation.is_ibis():
+        hashed = nw.concat_str(nw.col(HASH), nw.col(GROUP))
+        return rows.with_columns(group_rank=hashed.rank("dense").over(*within))
+    import ibis
+
+    # Ibis gives ClickHouse a frame of rows, in which it ranks rows that tie apart, unless one of a range is asked for.
+    native = rows.to_native()
+    order = native[HASH] + native[GROUP]
+    window = ibis.range_window(preceding=None, following=0, group_by=within, order_by=order)
+    return nw.from_native(native.mutate(group_rank=ibis.dense_rank().over(window) + 1))
 
 
 def _named(rows: Any) -> Any:
@@ -55,9 +72,7 @@ def rows_in_few_groups_of_labels(counted: Any, most: int, key: str) -> Any:
     """
     import narwhals as nw
 
-    hashed = add_hash(_named_labels(counted), key, of=GROUP)
-    hashed = hashed.with_columns(nw.concat_str(nw.col(HASH), nw.col(GROUP)).alias(HASH))
-    ranked = hashed.with_columns(group_rank=nw.col(HASH).rank("dense").over("user_name", "occurrence"))
+    ranked = _ranked(add_hash(_named_labels(counted), key, of=GROUP), "user_name", "occurrence")
     return ranked.filter(nw.col("group_rank") <= most)
 
 

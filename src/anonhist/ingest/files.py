@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from anonhist.errors import DataError, UsageError, mask
+from anonhist.ingest.database_urls import WAREHOUSES
 from anonhist.ingest.delimited import (
     STDIN,
     delimited_relation,
@@ -16,6 +17,7 @@ from anonhist.ingest.delimited import (
 )
 from anonhist.ingest.json_lines import json_relation
 from anonhist.ingest.local_files import escape_pattern, is_remote, match_files, readable
+from anonhist.ingest.remote_files import attach
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -27,8 +29,11 @@ _COMPRESSED = (".gz", ".zst")
 _JSON = (".jsonl", ".ndjson", ".json")
 _PARQUET = (".parquet", ".pq")
 _OF_DATABASES = (".db", ".duckdb", ".sqlite", ".sqlite3")
-HOW_TO_NAME = "Name a database as duckdb:///FILE, sqlite:///FILE or postgresql://…, and one of its tables (`table`)."
-DATABASES = ("duckdb://", "sqlite://", "postgres://", "postgresql://")
+DATABASES = ("duckdb://", "sqlite://", "postgres://", "postgresql://", *(f"{scheme}://" for scheme in WAREHOUSES))
+HOW_TO_NAME = (
+    f"Name a database as duckdb:///FILE, sqlite:///FILE, postgresql://…, "
+    f"{', '.join(f'{scheme}://…' for scheme in WAREHOUSES)}, and one of its tables (`table`)."
+)
 _LOCAL_DATABASES = ("duckdb:///", "sqlite:///")
 Format = TypeVar("Format", bound=str)
 
@@ -223,7 +228,10 @@ def _schema(relation: Any) -> tuple[tuple[str, str], ...]:
 
 def remote_files(connection: duckdb.DuckDBPyConnection, url: str) -> list[str]:
     """Return the files that a URL or a pattern of one names, as patterns that the engine reads, each once."""
+    attach(connection, url)
     found = {name for (name,) in connection.execute("SELECT file FROM glob($1)", [url]).fetchall()}
+    if not found:
+        raise DataError(f"There is no file {mask(url)!r}.")
     # Only what a pattern matched would be taken for a pattern wrongly; other URLs may hold question marks.
     return [escape_pattern(name) for name in sorted(found)] if found - {url} else [url]
 

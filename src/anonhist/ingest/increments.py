@@ -107,7 +107,7 @@ def fetch_increments(
         columns = replace(columns, label=_label_in(opened.header, columns, part, parts, label))
         if group_into is not None:
             columns = replace(columns, grouping=group_into(opened.table))
-        rows = fetch(_query(with_periods(opened.table, (*parts, part)), columns, thresholds))
+        rows = fetch(increments_query(with_periods(opened.table, (*parts, part)), columns, thresholds))
     check_named(all(bool(row[1]) for row in rows))
     place = {part.key_of(day): at for at, day in enumerate(days)}
     shape = len(thresholds), len(days)
@@ -136,7 +136,7 @@ def _label_in(header: Header, columns: Columns, day: Part, parts: tuple[Part, ..
     return name
 
 
-def _query(table: Any, columns: Columns, thresholds: tuple[int, ...]) -> Any:
+def increments_query(table: Any, columns: Columns, thresholds: tuple[int, ...]) -> Any:
     """Return the lazy query (day, named, reached0, reached1, …): how many labels first reach each threshold.
 
     With groups, their text follows.

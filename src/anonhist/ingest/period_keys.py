@@ -12,6 +12,7 @@ from typing import Any
 from anonhist.errors import UsageError
 from anonhist.ingest.naming import as_text, is_of_pandas, is_spark, is_sqlite
 from anonhist.ingest.periods import DATE, LAST_DAY, WEEK_DIGITS, Period, key_of_text, text_of
+from anonhist.ingest.warehouses import in_utc_of_ibis
 
 _DAY = 24 * 60 * 60
 # Since 1 January of year 1.
@@ -27,9 +28,10 @@ def in_utc(table: Any, columns: list[str]) -> Any:
     if is_of_pandas(table):
         return _in_utc_of_pandas(table, columns)
     zoned = [name for name in columns if getattr(kinds.get(name), "time_zone", None) is not None]
-    if not zoned or table.implementation.is_ibis():
-        # Ibis has its connections in UTC.
+    if not zoned:
         return table
+    if table.implementation.is_ibis():
+        return in_utc_of_ibis(table, zoned)
     if is_spark(table):
         days = dict.fromkeys(zoned, f"date_from_unix_date(CAST(floor(unix_seconds({{}}) / {_DAY}) AS INT))")
         return _replaced_in_spark(table, days)

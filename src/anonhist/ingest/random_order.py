@@ -12,6 +12,7 @@ from hashlib import md5
 from typing import Any
 
 from anonhist.errors import UsageError
+from anonhist.ingest.hash_of_ibis import md5_of_ibis
 from anonhist.ingest.naming import is_spark
 from anonhist.privacy import parse_order_key
 from anonhist.randomness import RandomSource, SystemSource
@@ -95,7 +96,7 @@ def _in_sql(rows: Any, key: str, of: str) -> Any:
         return nw.from_native(native.project(f"*, md5({text_to_hash(key, of=of)}) AS {HASH}"))
     number, label = native["occurrence"].cast("string"), native[of]
     text = key + number + " " + native["user_name"] + "\n" + label.isnull().ifelse("", "=" + label)
-    return nw.from_native(native.mutate(**{HASH: _md5_of_ibis(native.get_backend().name)(text)}))
+    return nw.from_native(native.mutate(**{HASH: md5_of_ibis(native.get_backend().name)(text)}))
 
 
 def _in_spark(rows: Any, key: str, of: str) -> Any:
@@ -103,18 +104,6 @@ def _in_spark(rows: Any, key: str, of: str) -> Any:
 
     text = f"concat('{key}', occurrence, ' ', user_name, char(10), coalesce(concat('=', `{of}`), ''))"
     return nw.from_native(rows.to_native().selectExpr("*", f"md5({text}) AS {HASH}"))
-
-
-def _md5_of_ibis(engine: str) -> Any:
-    """Return the function as the engine has it, or as Python has it where the engine has none: SQLite."""
-    from ibis import udf
-
-    if engine == "sqlite":
-        return udf.scalar.python(_digest, name="anonhist_md5", signature=(("string",), "string"))
-
-    def md5(text: str) -> str: ...  # type: ignore[empty-body]  # the engine has it
-
-    return udf.scalar.builtin(md5, signature=(("string",), "string"))
 
 
 def _in_memory(rows: Any, key: str, of: str) -> Any:
@@ -130,7 +119,3 @@ def _in_memory(rows: Any, key: str, of: str) -> Any:
     # Python's texts may hold halves of characters, which UTF-8 has no place for.
     hashes = [md5(text.encode("utf-8", "surrogatepass"), usedforsecurity=False).hexdigest() for text in texts]
     return held.with_columns(nw.new_series(HASH, hashes, nw.String, backend=held.implementation))
-
-
-def _digest(text: str) -> str:
-    return md5(text.encode(), usedforsecurity=False).hexdigest()

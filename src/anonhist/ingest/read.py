@@ -64,8 +64,9 @@ def read_profile(
     ----------
     source
         A path or glob (.csv, .tsv, .jsonl, .parquet; .gz and .zst too; .txt, if ``format`` or ``label`` says what its
-        lines are), a URL DuckDB can read, ``"-"`` for standard
-        input, ``"duckdb:///file.db"``, ``"sqlite:///file.db"`` or ``"postgresql://…"``; a pandas, polars, pyarrow,
+        lines are), such a file behind ``https://``, ``s3://`` or ``gs://``, ``"-"`` for standard input, a database
+        (``"duckdb:///file.db"``, ``"sqlite:///file.db"``, ``"postgresql://…"``) or a warehouse (``"bigquery://…"``,
+        ``"clickhouse://…"``, ``"databricks://…"``, ``"snowflake://…"``, ``"trino://…"``); a pandas, polars, pyarrow,
         DuckDB or Ibis table; a NumPy array or any iterable of labels; a mapping with its format.
     label
         Column of labels, or key of JSON lines; may be left out where there is only one column. In counted data it is

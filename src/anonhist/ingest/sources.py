@@ -12,12 +12,14 @@ from typing import Any
 
 from anonhist.errors import AnonhistError, MissingExtraError, UsageError, mask, public_error
 from anonhist.ingest.columns import Header
+from anonhist.ingest.database_urls import connect_to
 from anonhist.ingest.engine import Spilling, connect, let_go_at_exit
 from anonhist.ingest.failures import translate_failures
 from anonhist.ingest.files import DATABASES, HOW_TO_NAME, file_relation, is_parquet, names_are_a_line
 from anonhist.ingest.limits import NO_LIMITS, EngineLimits
 from anonhist.ingest.naming import is_spark
 from anonhist.ingest.progress import followed
+from anonhist.ingest.warehouses import check_engine, without_collations
 
 _SQLITE = "sqlite:///"
 _UNREADABLE_BY_SPARK = ".`"
@@ -157,14 +159,14 @@ def _ibis_table(url: str, table: str | None, spilling: Spilling) -> Iterator[Any
         import ibis
     except ImportError:
         raise MissingExtraError(
-            "SQLite and PostgreSQL are read through Ibis; install it with: pip install 'anonhist[ibis]'."
+            "SQLite, PostgreSQL and warehouses are read through Ibis; install it with: pip install 'anonhist[ibis]'."
         ) from None
     import narwhals as nw
 
     # SQLite would make a database that is not there, and Ibis reads a relative path as an absolute one.
     path = _database_path(url, _SQLITE) if url.startswith("sqlite") else ""
     with translate_failures("The database", path=path):
-        connection = ibis.sqlite.connect(path) if path else ibis.connect(url)
+        connection = ibis.sqlite.connect(path) if path else connect_to(url)
         try:
             if path and spilling is Spilling.FORBIDDEN:
                 connection.con.execute("PRAGMA temp_store = MEMORY")
@@ -214,12 +216,15 @@ def _memory(source: Any, spilling: Spilling, limits: EngineLimits) -> Iterator[A
 
 
 def _without_collations(table: Any) -> Any:
-    """Return a table of DuckDB whose texts are equal only if they are the same, whatever its columns were made for.
+    """Return a table of SQL whose texts are equal only if they are the same, whatever its columns were made for.
 
     Under some collations "de" and "DE" are equal: one row could then give the labels of others another name.
     """
     import narwhals as nw
 
+    if table.implementation.is_ibis():
+        check_engine(table)
+        return without_collations(table)
     if not table.implementation.is_duckdb():
         return table
     native = table.to_native()

@@ -119,8 +119,9 @@ def release(
 
     A profile says how many labels occur once, how many twice, and so on, but not which labels.
 
-    SOURCE is a file (.csv, .tsv, .jsonl, .parquet or .txt; .gz and .zst too), a pattern such as 'logs/*.csv', a
-    database (duckdb:///FILE; sqlite:///FILE and postgresql://… with the extra [ibis]), or - for standard input. For
+    SOURCE is a file (.csv, .tsv, .jsonl, .parquet or .txt; .gz and .zst too), a pattern such as 'logs/*.csv', a URL
+    (https://, s3:// or gs://, with the extra [remote]), a database (duckdb:///FILE; with the extra [ibis]
+    sqlite:///FILE, postgresql://… and warehouses such as bigquery://PROJECT/DATASET), or - for standard input. For
     standard input and .txt files, also say what the lines are: --format labels for one label per line, --label COLUMN
     for columns with a header (CSV; in .txt files separated by tabs), or another --format.
 

@@ -196,8 +196,9 @@ def degrees(
     """Release the degrees of a graph: how many nodes have each.
 
     EDGES is text with the two ends of an edge on each line (.txt, .edges, .edgelist; # and % start comments), a table
-    (.csv, .tsv, .jsonl, .parquet), either of these compressed (.gz, .zst), a pattern such as 'edges/*.parquet', a
-    database (duckdb:///FILE; sqlite:///FILE and postgresql://… with the extra [ibis]), or - for text on standard input.
+    (.csv, .tsv, .jsonl, .parquet), either of these compressed (.gz, .zst), a pattern such as 'edges/*.parquet', a URL
+    (https://, s3:// or gs://, with the extra [remote]), a database (duckdb:///FILE; with the extra [ibis]
+    sqlite:///FILE, postgresql://… and warehouses such as bigquery://PROJECT/DATASET), or - for text on standard input.
 
     Without -o, the release is written to release.json in the working directory, or as CSV to standard output in a pipe.
     """

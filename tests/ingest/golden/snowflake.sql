@@ -1,0 +1,1951 @@
+-- by ibis-framework 12.0.0 and sqlglot 30.30.0
+
+-- events
+SELECT
+  *
+FROM (
+  SELECT
+    "t4"."count",
+    "t4"."is_null",
+    COUNT(*) AS "prevalence"
+  FROM (
+    SELECT
+      "t3"."count",
+      "t3"."label" IS NULL AS "is_null"
+    FROM (
+      SELECT
+        "t2"."label",
+        COUNT(*) AS "count"
+      FROM (
+        SELECT
+          CONCAT("t1"."query", '', '') AS "label"
+        FROM (
+          SELECT
+            COLLATE("t0"."query", 'utf8') AS "query",
+            COLLATE("t0"."user", 'utf8') AS "user",
+            "t0"."ts",
+            "t0"."price",
+            COLLATE("t0"."country", 'utf8') AS "country",
+            "t0"."seen",
+            "t0"."zoned",
+            "t0"."count",
+            "t0"."share",
+            COLLATE("t0"."written", 'utf8') AS "written"
+          FROM "events" AS "t0"
+        ) AS "t1"
+      ) AS "t2"
+      GROUP BY
+        1
+    ) AS "t3"
+  ) AS "t4"
+  GROUP BY
+    1,
+    2
+) AS "t5";
+
+-- events, five of each user
+SELECT
+  *
+FROM (
+  SELECT
+    "t9"."count",
+    "t9"."is_null",
+    COUNT(*) AS "prevalence"
+  FROM (
+    SELECT
+      "t8"."count",
+      "t8"."label" IS NULL AS "is_null"
+    FROM (
+      SELECT
+        "t7"."label",
+        COUNT(*) AS "count"
+      FROM (
+        SELECT
+          "t6"."label"
+        FROM (
+          SELECT
+            "t5"."label",
+            "t5"."user",
+            "t5"."user_name",
+            "t5"."one",
+            "t5"."occurrence",
+            "t5"."hash",
+            CASE
+              WHEN "t5"."one" IS NOT NULL
+              THEN SUM("t5"."one") OVER (
+                PARTITION BY "t5"."user"
+                ORDER BY "t5"."hash" ASC NULLS FIRST, "t5"."label" ASC NULLS FIRST
+                ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+              )
+              ELSE NULL
+            END AS "rank"
+          FROM (
+            SELECT
+              "t4"."label",
+              "t4"."user",
+              "t4"."user_name",
+              "t4"."one",
+              "t4"."occurrence",
+              MD5(
+                CONCAT(
+                  CONCAT(
+                    CONCAT(
+                      CONCAT(
+                        CONCAT('0123456789abcdef0123456789abcdef', CAST("t4"."occurrence" AS VARCHAR)),
+                        ' '
+                      ),
+                      "t4"."user_name"
+                    ),
+                    '\n'
+                  ),
+                  IFF("t4"."label" IS NULL, '', CONCAT('=', "t4"."label"))
+                )
+              ) AS "hash"
+            FROM (
+              SELECT
+                "t3"."label",
+                "t3"."user",
+                "t3"."user_name",
+                "t3"."one",
+                CASE
+                  WHEN "t3"."one" IS NOT NULL
+                  THEN SUM("t3"."one") OVER (
+                    PARTITION BY "t3"."user", "t3"."label"
+                    ORDER BY "t3"."label" ASC NULLS FIRST
+                    ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+                  )
+                  ELSE NULL
+                END AS "occurrence"
+              FROM (
+                SELECT
+                  *
+                FROM (
+                  SELECT
+                    CONCAT("t1"."query", '', '') AS "label",
+                    CASE WHEN NOT (
+                      "t1"."user" IS NULL
+                    ) THEN "t1"."user" ELSE NULL END AS "user",
+                    CONCAT("t1"."user", '', '') AS "user_name",
+                    1 AS "one"
+                  FROM (
+                    SELECT
+                      COLLATE("t0"."query", 'utf8') AS "query",
+                      COLLATE("t0"."user", 'utf8') AS "user",
+                      "t0"."ts",
+                      "t0"."price",
+                      COLLATE("t0"."country", 'utf8') AS "country",
+                      "t0"."seen",
+                      "t0"."zoned",
+                      "t0"."count",
+                      "t0"."share",
+                      COLLATE("t0"."written", 'utf8') AS "written"
+                    FROM "events" AS "t0"
+                  ) AS "t1"
+                ) AS "t2"
+                WHERE
+                  NOT (
+                    (
+                      "t2"."user" IS NULL
+                    ) OR (
+                      "t2"."label" IS NULL
+                    )
+                  )
+              ) AS "t3"
+            ) AS "t4"
+          ) AS "t5"
+        ) AS "t6"
+        WHERE
+          "t6"."rank" <= 5
+      ) AS "t7"
+      GROUP BY
+        1
+    ) AS "t8"
+  ) AS "t9"
+  GROUP BY
+    1,
+    2
+) AS "t10";
+
+-- events, the first five of each user
+SELECT
+  *
+FROM (
+  SELECT
+    "t9"."count",
+    "t9"."is_null",
+    COUNT(*) AS "prevalence"
+  FROM (
+    SELECT
+      "t8"."count",
+      "t8"."label" IS NULL AS "is_null"
+    FROM (
+      SELECT
+        "t7"."label",
+        COUNT(*) AS "count"
+      FROM (
+        SELECT
+          "t6"."label"
+        FROM (
+          SELECT
+            "t5"."label",
+            "t5"."user",
+            "t5"."user_name",
+            "t5"."rank_by",
+            "t5"."one",
+            "t5"."occurrence",
+            "t5"."hash",
+            CASE
+              WHEN "t5"."one" IS NOT NULL
+              THEN SUM("t5"."one") OVER (
+                PARTITION BY "t5"."user"
+                ORDER BY "t5"."rank_by" ASC NULLS FIRST, "t5"."hash" ASC NULLS FIRST, "t5"."label" ASC NULLS FIRST
+                ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+              )
+              ELSE NULL
+            END AS "rank"
+          FROM (
+            SELECT
+              "t4"."label",
+              "t4"."user",
+              "t4"."user_name",
+              "t4"."rank_by",
+              "t4"."one",
+              "t4"."occurrence",
+              MD5(
+                CONCAT(
+                  CONCAT(
+                    CONCAT(
+                      CONCAT(
+                        CONCAT('0123456789abcdef0123456789abcdef', CAST("t4"."occurrence" AS VARCHAR)),
+                        ' '
+                      ),
+                      "t4"."user_name"
+                    ),
+                    '\n'
+                  ),
+                  IFF("t4"."label" IS NULL, '', CONCAT('=', "t4"."label"))
+                )
+              ) AS "hash"
+            FROM (
+              SELECT
+                "t3"."label",
+                "t3"."user",
+                "t3"."user_name",
+                "t3"."rank_by",
+                "t3"."one",
+                CASE
+                  WHEN "t3"."one" IS NOT NULL
+                  THEN SUM("t3"."one") OVER (
+                    PARTITION BY "t3"."user", "t3"."label"
+                    ORDER BY "t3"."rank_by" ASC NULLS FIRST
+                    ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+                  )
+                  ELSE NULL
+                END AS "occurrence"
+              FROM (
+                SELECT
+                  *
+                FROM (
+                  SELECT
+                    CONCAT("t1"."query", '', '') AS "label",
+                    CASE WHEN NOT (
+                      "t1"."user" IS NULL
+                    ) THEN "t1"."user" ELSE NULL END AS "user",
+                    CONCAT("t1"."user", '', '') AS "user_name",
+                    CASE WHEN NOT (
+                      "t1"."ts" IS NULL
+                    ) THEN CAST("t1"."ts" AS DOUBLE) ELSE NULL END AS "rank_by",
+                    1 AS "one"
+                  FROM (
+                    SELECT
+                      COLLATE("t0"."query", 'utf8') AS "query",
+                      COLLATE("t0"."user", 'utf8') AS "user",
+                      "t0"."ts",
+                      "t0"."price",
+                      COLLATE("t0"."country", 'utf8') AS "country",
+                      "t0"."seen",
+                      "t0"."zoned",
+                      "t0"."count",
+                      "t0"."share",
+                      COLLATE("t0"."written", 'utf8') AS "written"
+                    FROM "events" AS "t0"
+                  ) AS "t1"
+                ) AS "t2"
+                WHERE
+                  NOT (
+                    (
+                      "t2"."user" IS NULL
+                    ) OR (
+                      "t2"."label" IS NULL
+                    )
+                  )
+              ) AS "t3"
+            ) AS "t4"
+          ) AS "t5"
+        ) AS "t6"
+        WHERE
+          "t6"."rank" <= 5
+      ) AS "t7"
+      GROUP BY
+        1
+    ) AS "t8"
+  ) AS "t9"
+  GROUP BY
+    1,
+    2
+) AS "t10";
+
+-- events, fractions and NaN
+SELECT
+  "t10"."count",
+  "t10"."is_null",
+  "t10"."prevalence",
+  "t10"."named"
+FROM (
+  SELECT
+    "t9"."count",
+    "t9"."is_null",
+    "t9"."named",
+    COUNT(*) AS "prevalence"
+  FROM (
+    SELECT
+      "t8"."count",
+      "t8"."named",
+      "t8"."label" IS NULL AS "is_null"
+    FROM (
+      SELECT
+        "t7"."label",
+        "t7"."named",
+        COUNT(*) AS "count"
+      FROM (
+        SELECT
+          "t6"."label",
+          "t6"."named"
+        FROM (
+          SELECT
+            "t5"."label",
+            "t5"."user",
+            "t5"."user_name",
+            "t5"."rank_by",
+            "t5"."named",
+            "t5"."one",
+            "t5"."occurrence",
+            "t5"."hash",
+            CASE
+              WHEN "t5"."one" IS NOT NULL
+              THEN SUM("t5"."one") OVER (
+                PARTITION BY "t5"."user"
+                ORDER BY "t5"."rank_by" ASC NULLS FIRST, "t5"."named" ASC NULLS FIRST, "t5"."hash" ASC NULLS FIRST, "t5"."label" ASC NULLS FIRST
+                ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+              )
+              ELSE NULL
+            END AS "rank"
+          FROM (
+            SELECT
+              "t4"."label",
+              "t4"."user",
+              "t4"."user_name",
+              "t4"."rank_by",
+              "t4"."named",
+              "t4"."one",
+              "t4"."occurrence",
+              MD5(
+                CONCAT(
+                  CONCAT(
+                    CONCAT(
+                      CONCAT(
+                        CONCAT('0123456789abcdef0123456789abcdef', CAST("t4"."occurrence" AS VARCHAR)),
+                        ' '
+                      ),
+                      "t4"."user_name"
+                    ),
+                    '\n'
+                  ),
+                  IFF("t4"."label" IS NULL, '', CONCAT('=', "t4"."label"))
+                )
+              ) AS "hash"
+            FROM (
+              SELECT
+                "t3"."label",
+                "t3"."user",
+                "t3"."user_name",
+                "t3"."rank_by",
+                "t3"."named",
+                "t3"."one",
+                CASE
+                  WHEN "t3"."one" IS NOT NULL
+                  THEN SUM("t3"."one") OVER (
+                    PARTITION BY "t3"."user", "t3"."label"
+                    ORDER BY "t3"."rank_by" ASC NULLS FIRST
+                    ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+                  )
+                  ELSE NULL
+                END AS "occurrence"
+              FROM (
+                SELECT
+                  *
+                FROM (
+                  SELECT
+                    CASE
+                      WHEN NOT (
+                        (
+                          "t1"."price" IS NULL
+                        )
+                        OR IFF("t1"."price" IS NULL, NULL, "t1"."price" = CAST('NaN' AS DOUBLE))
+                      )
+                      THEN CASE
+                        WHEN COALESCE(
+                          CASE
+                            WHEN NOT (
+                              (
+                                "t1"."price" IS NULL
+                              )
+                              OR IFF("t1"."price" IS NULL, NULL, "t1"."price" = CAST('NaN' AS DOUBLE))
+                            )
+                            AND (
+                              (
+                                "t1"."price" > -9007199254740992
+                              ) AND (
+                                "t1"."price" < 9007199254740992
+                              )
+                            )
+                            THEN "t1"."price"
+                            ELSE 0.5
+                          END = CAST(ROUND(
+                            CASE
+                              WHEN NOT (
+                                (
+                                  "t1"."price" IS NULL
+                                )
+                                OR IFF("t1"."price" IS NULL, NULL, "t1"."price" = CAST('NaN' AS DOUBLE))
+                              )
+                              AND (
+                                (
+                                  "t1"."price" > -9007199254740992
+                                ) AND (
+                                  "t1"."price" < 9007199254740992
+                                )
+                              )
+                              THEN "t1"."price"
+                              ELSE 0.5
+                            END,
+                            0
+                          ) AS BIGINT),
+                          FALSE
+                        )
+                        THEN CAST(CAST(ROUND(
+                          CASE
+                            WHEN NOT (
+                              (
+                                "t1"."price" IS NULL
+                              )
+                              OR IFF("t1"."price" IS NULL, NULL, "t1"."price" = CAST('NaN' AS DOUBLE))
+                            )
+                            AND (
+                              (
+                                "t1"."price" > -9007199254740992
+                              ) AND (
+                                "t1"."price" < 9007199254740992
+                              )
+                            )
+                            THEN "t1"."price"
+                            ELSE 0.5
+                          END,
+                          0
+                        ) AS BIGINT) AS VARCHAR)
+                        ELSE CAST("t1"."price" AS VARCHAR)
+                      END
+                      ELSE NULL
+                    END AS "label",
+                    CASE WHEN NOT (
+                      "t1"."user" IS NULL
+                    ) THEN "t1"."user" ELSE NULL END AS "user",
+                    CONCAT("t1"."user", '', '') AS "user_name",
+                    CASE
+                      WHEN NOT (
+                        (
+                          "t1"."price" IS NULL
+                        )
+                        OR IFF("t1"."price" IS NULL, NULL, "t1"."price" = CAST('NaN' AS DOUBLE))
+                      )
+                      THEN "t1"."price" + 0.0
+                      ELSE NULL
+                    END AS "rank_by",
+                    CASE
+                      WHEN COALESCE(
+                        NOT (
+                          COALESCE(
+                            (
+                              "t1"."price" > -9007199254740992
+                            ) AND (
+                              "t1"."price" < 9007199254740992
+                            ),
+                            FALSE
+                          )
+                        )
+                        AND NOT (
+                          (
+                            "t1"."price" IS NULL
+                          )
+                          OR IFF("t1"."price" IS NULL, NULL, "t1"."price" = CAST('NaN' AS DOUBLE))
+                        ),
+                        FALSE
+                      )
+                      THEN 0
+                      ELSE 1
+                    END AS "named",
+                    1 AS "one"
+                  FROM (
+                    SELECT
+                      COLLATE("t0"."query", 'utf8') AS "query",
+                      COLLATE("t0"."user", 'utf8') AS "user",
+                      "t0"."ts",
+                      "t0"."price",
+                      COLLATE("t0"."country", 'utf8') AS "country",
+                      "t0"."seen",
+                      "t0"."zoned",
+                      "t0"."count",
+                      "t0"."share",
+                      COLLATE("t0"."written", 'utf8') AS "written"
+                    FROM "events" AS "t0"
+                  ) AS "t1"
+                ) AS "t2"
+                WHERE
+                  NOT (
+                    (
+                      "t2"."user" IS NULL
+                    ) OR (
+                      "t2"."label" IS NULL
+                    )
+                  )
+              ) AS "t3"
+            ) AS "t4"
+          ) AS "t5"
+        ) AS "t6"
+        WHERE
+          "t6"."rank" <= 5
+      ) AS "t7"
+      GROUP BY
+        1,
+        2
+    ) AS "t8"
+  ) AS "t9"
+  GROUP BY
+    1,
+    2,
+    3
+) AS "t10";
+
+-- users
+SELECT
+  *
+FROM (
+  SELECT
+    "t5"."items",
+    COUNT(*) AS "users"
+  FROM (
+    SELECT
+      *
+    FROM (
+      SELECT
+        "t3"."user",
+        COUNT(*) AS "items"
+      FROM (
+        SELECT
+          *
+        FROM (
+          SELECT
+            CONCAT("t1"."query", '', '') AS "label",
+            CASE WHEN NOT (
+              "t1"."user" IS NULL
+            ) THEN "t1"."user" ELSE NULL END AS "user"
+          FROM (
+            SELECT
+              COLLATE("t0"."query", 'utf8') AS "query",
+              COLLATE("t0"."user", 'utf8') AS "user",
+              "t0"."ts",
+              "t0"."price",
+              COLLATE("t0"."country", 'utf8') AS "country",
+              "t0"."seen",
+              "t0"."zoned",
+              "t0"."count",
+              "t0"."share",
+              COLLATE("t0"."written", 'utf8') AS "written"
+            FROM "events" AS "t0"
+          ) AS "t1"
+        ) AS "t2"
+        WHERE
+          NOT (
+            (
+              "t2"."user" IS NULL
+            ) OR (
+              "t2"."label" IS NULL
+            )
+          )
+      ) AS "t3"
+      GROUP BY
+        1
+    ) AS "t4"
+  ) AS "t5"
+  GROUP BY
+    1
+) AS "t6";
+
+-- rows left out
+SELECT
+  COUNT(*) AS "rows",
+  COALESCE(SUM("t2"."missing"), 0) AS "missing"
+FROM (
+  SELECT
+    CASE WHEN "t1"."user" IS NULL THEN 1 ELSE 0 END AS "missing"
+  FROM (
+    SELECT
+      COLLATE("t0"."query", 'utf8') AS "query",
+      COLLATE("t0"."user", 'utf8') AS "user",
+      "t0"."ts",
+      "t0"."price",
+      COLLATE("t0"."country", 'utf8') AS "country",
+      "t0"."seen",
+      "t0"."zoned",
+      "t0"."count",
+      "t0"."share",
+      COLLATE("t0"."written", 'utf8') AS "written"
+    FROM "events" AS "t0"
+  ) AS "t1"
+) AS "t2";
+
+-- groups
+SELECT
+  "t8"."count",
+  "t8"."is_null",
+  "t8"."prevalence",
+  "t8"."group"
+FROM (
+  SELECT
+    "t7"."count",
+    "t7"."is_null",
+    "t7"."group",
+    COUNT(*) AS "prevalence"
+  FROM (
+    SELECT
+      "t6"."count",
+      "t6"."group",
+      "t6"."label" IS NULL AS "is_null"
+    FROM (
+      SELECT
+        "t5"."label",
+        "t5"."group",
+        COUNT(*) AS "count"
+      FROM (
+        SELECT
+          "t4"."label",
+          "t4"."group"
+        FROM (
+          SELECT
+            "t3"."label",
+            "t3"."group0",
+            "t3"."group1",
+            CONCAT(
+              CASE
+                WHEN "t3"."group0" IS NULL
+                THEN '\x1b0'
+                ELSE REPLACE(REPLACE("t3"."group0", '\x1b', '\x1b2'), '\x1f', '\x1b1')
+              END,
+              '\x1f',
+              CASE
+                WHEN "t3"."group1" IS NULL
+                THEN '\x1b0'
+                ELSE REPLACE(REPLACE("t3"."group1", '\x1b', '\x1b2'), '\x1f', '\x1b1')
+              END
+            ) AS "group"
+          FROM (
+            SELECT
+              CONCAT("t2"."query", '', '') AS "label",
+              CONCAT("t2"."country", '', '') AS "group0",
+              CASE
+                WHEN (
+                  CAST(DATE_PART(year, "t2"."zoned") AS BIGINT) >= 1
+                )
+                AND (
+                  CAST(DATE_PART(year, "t2"."zoned") AS BIGINT) <= 9999
+                )
+                THEN SUBSTRING(
+                  TO_CHAR("t2"."zoned", 'yyyy-mm-DD'),
+                  IFF(
+                    (
+                      (
+                        1 - 1
+                      ) + 1
+                    ) >= 1,
+                    (
+                      1 - 1
+                    ) + 1,
+                    (
+                      1 - 1
+                    ) + 1 + LENGTH(TO_CHAR("t2"."zoned", 'yyyy-mm-DD'))
+                  ),
+                  10
+                )
+                ELSE NULL
+              END AS "group1"
+            FROM (
+              SELECT
+                "t1"."query",
+                "t1"."user",
+                "t1"."ts",
+                "t1"."price",
+                "t1"."country",
+                "t1"."seen",
+                CONVERT_TIMEZONE('UTC', "t1"."zoned") AS "zoned",
+                "t1"."count",
+                "t1"."share",
+                "t1"."written"
+              FROM (
+                SELECT
+                  COLLATE("t0"."query", 'utf8') AS "query",
+                  COLLATE("t0"."user", 'utf8') AS "user",
+                  "t0"."ts",
+                  "t0"."price",
+                  COLLATE("t0"."country", 'utf8') AS "country",
+                  "t0"."seen",
+                  "t0"."zoned",
+                  "t0"."count",
+                  "t0"."share",
+                  COLLATE("t0"."written", 'utf8') AS "written"
+                FROM "events" AS "t0"
+              ) AS "t1"
+            ) AS "t2"
+          ) AS "t3"
+          WHERE
+            NOT (
+              COALESCE("t3"."group0" IS NULL, FALSE) OR COALESCE("t3"."group1" IS NULL, FALSE)
+            )
+        ) AS "t4"
+        WHERE
+          IFF(
+            "t4"."group" IS NULL,
+            NULL,
+            "t4"."group" IN ('de\x1f2026-11-01', 'f\x1b1r\x1f2026-11-02')
+          )
+      ) AS "t5"
+      GROUP BY
+        1,
+        2
+    ) AS "t6"
+  ) AS "t7"
+  GROUP BY
+    1,
+    2,
+    3
+) AS "t8";
+
+-- groups, five items of each user
+SELECT
+  "t10"."count",
+  "t10"."is_null",
+  "t10"."prevalence",
+  "t10"."group"
+FROM (
+  SELECT
+    "t9"."count",
+    "t9"."is_null",
+    "t9"."group",
+    COUNT(*) AS "prevalence"
+  FROM (
+    SELECT
+      "t8"."count",
+      "t8"."group",
+      "t8"."label" IS NULL AS "is_null"
+    FROM (
+      SELECT
+        "t7"."label",
+        "t7"."group",
+        COUNT(*) AS "count"
+      FROM (
+        SELECT
+          "t6"."label",
+          "t6"."group"
+        FROM (
+          SELECT
+            "t5"."label",
+            "t5"."user",
+            "t5"."user_name",
+            "t5"."one",
+            "t5"."group",
+            "t5"."place",
+            "t5"."occurrence",
+            "t5"."hash",
+            CASE
+              WHEN "t5"."one" IS NOT NULL
+              THEN SUM("t5"."one") OVER (
+                PARTITION BY "t5"."user"
+                ORDER BY "t5"."hash" ASC NULLS FIRST, "t5"."group" ASC NULLS FIRST, "t5"."label" ASC NULLS FIRST
+                ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+              )
+              ELSE NULL
+            END AS "rank"
+          FROM (
+            SELECT
+              "t4"."label",
+              "t4"."user",
+              "t4"."user_name",
+              "t4"."one",
+              "t4"."group",
+              "t4"."place",
+              "t4"."occurrence",
+              MD5(
+                CONCAT(
+                  CONCAT(
+                    CONCAT(
+                      CONCAT(
+                        CONCAT('0123456789abcdef0123456789abcdef', CAST("t4"."occurrence" AS VARCHAR)),
+                        ' '
+                      ),
+                      "t4"."user_name"
+                    ),
+                    '\n'
+                  ),
+                  IFF("t4"."place" IS NULL, '', CONCAT('=', "t4"."place"))
+                )
+              ) AS "hash"
+            FROM (
+              SELECT
+                "t3"."label",
+                "t3"."user",
+                "t3"."user_name",
+                "t3"."one",
+                "t3"."group",
+                "t3"."place",
+                CASE
+                  WHEN "t3"."one" IS NOT NULL
+                  THEN SUM("t3"."one") OVER (
+                    PARTITION BY "t3"."user", "t3"."group", "t3"."label"
+                    ORDER BY "t3"."label" ASC NULLS FIRST
+                    ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+                  )
+                  ELSE NULL
+                END AS "occurrence"
+              FROM (
+                SELECT
+                  "t2"."label",
+                  "t2"."user",
+                  "t2"."user_name",
+                  "t2"."one",
+                  "t2"."group0" AS "group",
+                  CASE
+                    WHEN "t2"."label" IS NULL
+                    THEN "t2"."group0"
+                    ELSE CONCAT(CONCAT("t2"."group0", '', '\x1b3'), '', "t2"."label")
+                  END AS "place"
+                FROM (
+                  SELECT
+                    CONCAT("t1"."query", '', '') AS "label",
+                    CONCAT("t1"."country", '', '') AS "group0",
+                    CASE WHEN NOT (
+                      "t1"."user" IS NULL
+                    ) THEN "t1"."user" ELSE NULL END AS "user",
+                    CONCAT("t1"."user", '', '') AS "user_name",
+                    1 AS "one"
+                  FROM (
+                    SELECT
+                      COLLATE("t0"."query", 'utf8') AS "query",
+                      COLLATE("t0"."user", 'utf8') AS "user",
+                      "t0"."ts",
+                      "t0"."price",
+                      COLLATE("t0"."country", 'utf8') AS "country",
+                      "t0"."seen",
+                      "t0"."zoned",
+                      "t0"."count",
+                      "t0"."share",
+                      COLLATE("t0"."written", 'utf8') AS "written"
+                    FROM "events" AS "t0"
+                  ) AS "t1"
+                ) AS "t2"
+                WHERE
+                  NOT (
+                    (
+                      "t2"."user" IS NULL
+                    ) OR (
+                      "t2"."label" IS NULL
+                    )
+                  )
+                  AND IFF("t2"."group0" IS NULL, NULL, "t2"."group0" IN ('de', 'fr'))
+              ) AS "t3"
+            ) AS "t4"
+          ) AS "t5"
+        ) AS "t6"
+        WHERE
+          "t6"."rank" <= 5
+      ) AS "t7"
+      GROUP BY
+        1,
+        2
+    ) AS "t8"
+  ) AS "t9"
+  GROUP BY
+    1,
+    2,
+    3
+) AS "t10";
+
+-- groups, one of each user
+SELECT
+  "t13"."count",
+  "t13"."is_null",
+  "t13"."prevalence",
+  "t13"."group"
+FROM (
+  SELECT
+    "t12"."count",
+    "t12"."is_null",
+    "t12"."group",
+    COUNT(*) AS "prevalence"
+  FROM (
+    SELECT
+      "t11"."count",
+      "t11"."group",
+      "t11"."label" IS NULL AS "is_null"
+    FROM (
+      SELECT
+        "t10"."label",
+        "t10"."group",
+        COUNT(*) AS "count"
+      FROM (
+        SELECT
+          "t9"."label",
+          "t9"."group"
+        FROM (
+          SELECT
+            "t8"."label",
+            "t8"."user",
+            "t8"."user_name",
+            "t8"."one",
+            "t8"."group",
+            "t8"."place",
+            "t8"."occurrence",
+            "t8"."hash",
+            CASE
+              WHEN "t8"."one" IS NOT NULL
+              THEN SUM("t8"."one") OVER (
+                PARTITION BY "t8"."user", "t8"."group"
+                ORDER BY "t8"."hash" ASC NULLS FIRST, "t8"."group" ASC NULLS FIRST, "t8"."label" ASC NULLS FIRST
+                ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+              )
+              ELSE NULL
+            END AS "rank"
+          FROM (
+            SELECT
+              "t7"."label",
+              "t7"."user",
+              "t7"."user_name",
+              "t7"."one",
+              "t7"."group",
+              "t7"."place",
+              "t7"."occurrence",
+              MD5(
+                CONCAT(
+                  CONCAT(
+                    CONCAT(
+                      CONCAT(
+                        CONCAT('0123456789abcdef0123456789abcdef', CAST("t7"."occurrence" AS VARCHAR)),
+                        ' '
+                      ),
+                      "t7"."user_name"
+                    ),
+                    '\n'
+                  ),
+                  IFF("t7"."place" IS NULL, '', CONCAT('=', "t7"."place"))
+                )
+              ) AS "hash"
+            FROM (
+              SELECT
+                "t6"."label",
+                "t6"."user",
+                "t6"."user_name",
+                "t6"."one",
+                "t6"."group",
+                "t6"."place",
+                CASE
+                  WHEN "t6"."one" IS NOT NULL
+                  THEN SUM("t6"."one") OVER (
+                    PARTITION BY "t6"."user", "t6"."group", "t6"."label"
+                    ORDER BY "t6"."label" ASC NULLS FIRST
+                    ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+                  )
+                  ELSE NULL
+                END AS "occurrence"
+              FROM (
+                SELECT
+                  "t5"."label",
+                  "t5"."user",
+                  "t5"."user_name",
+                  "t5"."one",
+                  "t5"."group",
+                  CASE
+                    WHEN "t5"."label" IS NULL
+                    THEN "t5"."group"
+                    ELSE CONCAT(CONCAT("t5"."group", '', '\x1b3'), '', "t5"."label")
+                  END AS "place"
+                FROM (
+                  SELECT
+                    "t4"."label",
+                    "t4"."user",
+                    "t4"."user_name",
+                    "t4"."one",
+                    "t4"."group",
+                    "t4"."occurrence",
+                    "t4"."hash",
+                    (
+                      DENSE_RANK() OVER (PARTITION BY "t4"."user" ORDER BY CONCAT("t4"."hash", "t4"."group") ASC) - 1
+                    ) + 1 AS "group_rank"
+                  FROM (
+                    SELECT
+                      "t3"."label",
+                      "t3"."user",
+                      "t3"."user_name",
+                      "t3"."one",
+                      "t3"."group",
+                      "t3"."occurrence",
+                      MD5(
+                        CONCAT(
+                          CONCAT(
+                            CONCAT(
+                              CONCAT(
+                                CONCAT('0123456789abcdef0123456789abcdef', CAST("t3"."occurrence" AS VARCHAR)),
+                                ' '
+                              ),
+                              "t3"."user_name"
+                            ),
+                            '\n'
+                          ),
+                          IFF("t3"."group" IS NULL, '', CONCAT('=', "t3"."group"))
+                        )
+                      ) AS "hash"
+                    FROM (
+                      SELECT
+                        "t2"."label",
+                        "t2"."user",
+                        "t2"."user_name",
+                        "t2"."one",
+                        "t2"."group0" AS "group",
+                        0 AS "occurrence"
+                      FROM (
+                        SELECT
+                          CONCAT("t1"."query", '', '') AS "label",
+                          CONCAT("t1"."country", '', '') AS "group0",
+                          CASE WHEN NOT (
+                            "t1"."user" IS NULL
+                          ) THEN "t1"."user" ELSE NULL END AS "user",
+                          CONCAT("t1"."user", '', '') AS "user_name",
+                          1 AS "one"
+                        FROM (
+                          SELECT
+                            COLLATE("t0"."query", 'utf8') AS "query",
+                            COLLATE("t0"."user", 'utf8') AS "user",
+                            "t0"."ts",
+                            "t0"."price",
+                            COLLATE("t0"."country", 'utf8') AS "country",
+                            "t0"."seen",
+                            "t0"."zoned",
+                            "t0"."count",
+                            "t0"."share",
+                            COLLATE("t0"."written", 'utf8') AS "written"
+                          FROM "events" AS "t0"
+                        ) AS "t1"
+                      ) AS "t2"
+                      WHERE
+                        NOT (
+                          (
+                            "t2"."user" IS NULL
+                          ) OR (
+                            "t2"."label" IS NULL
+                          )
+                        )
+                        AND IFF("t2"."group0" IS NULL, NULL, "t2"."group0" IN ('de', 'fr'))
+                    ) AS "t3"
+                  ) AS "t4"
+                ) AS "t5"
+                WHERE
+                  "t5"."group_rank" <= 1
+              ) AS "t6"
+            ) AS "t7"
+          ) AS "t8"
+        ) AS "t9"
+        WHERE
+          "t9"."rank" <= 5
+      ) AS "t10"
+      GROUP BY
+        1,
+        2
+    ) AS "t11"
+  ) AS "t12"
+  GROUP BY
+    1,
+    2,
+    3
+) AS "t13";
+
+-- groups, one of each label
+SELECT
+  "t10"."count",
+  "t10"."is_null",
+  "t10"."prevalence",
+  "t10"."group"
+FROM (
+  SELECT
+    "t9"."count",
+    "t9"."is_null",
+    "t9"."group",
+    COUNT(*) AS "prevalence"
+  FROM (
+    SELECT
+      "t8"."count",
+      "t8"."group",
+      "t8"."label" IS NULL AS "is_null"
+    FROM (
+      SELECT
+        "t7"."label",
+        "t7"."group",
+        "t7"."count",
+        "t7"."user_name",
+        "t7"."occurrence",
+        "t7"."hash",
+        "t7"."one",
+        CASE
+          WHEN "t7"."one" IS NOT NULL
+          THEN SUM("t7"."one") OVER (
+            PARTITION BY "t7"."user_name", "t7"."occurrence"
+            ORDER BY "t7"."hash" ASC NULLS FIRST, "t7"."group" ASC NULLS FIRST
+            ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+          )
+          ELSE NULL
+        END AS "rank"
+      FROM (
+        SELECT
+          "t6"."label",
+          "t6"."group",
+          "t6"."count",
+          "t6"."user_name",
+          "t6"."occurrence",
+          "t6"."hash",
+          1 AS "one"
+        FROM (
+          SELECT
+            "t5"."label",
+            "t5"."group",
+            "t5"."count",
+            "t5"."user_name",
+            "t5"."occurrence",
+            MD5(
+              CONCAT(
+                CONCAT(
+                  CONCAT(
+                    CONCAT(
+                      CONCAT('0123456789abcdef0123456789abcdef', CAST("t5"."occurrence" AS VARCHAR)),
+                      ' '
+                    ),
+                    "t5"."user_name"
+                  ),
+                  '\n'
+                ),
+                IFF("t5"."group" IS NULL, '', CONCAT('=', "t5"."group"))
+              )
+            ) AS "hash"
+          FROM (
+            SELECT
+              "t4"."label",
+              "t4"."group",
+              "t4"."count",
+              CASE WHEN "t4"."label" IS NULL THEN '' ELSE "t4"."label" END AS "user_name",
+              CASE WHEN "t4"."label" IS NULL THEN 0 ELSE 1 END AS "occurrence"
+            FROM (
+              SELECT
+                "t3"."label",
+                "t3"."group",
+                COUNT(*) AS "count"
+              FROM (
+                SELECT
+                  "t2"."label",
+                  "t2"."group0" AS "group"
+                FROM (
+                  SELECT
+                    CONCAT("t1"."query", '', '') AS "label",
+                    CONCAT("t1"."country", '', '') AS "group0"
+                  FROM (
+                    SELECT
+                      COLLATE("t0"."query", 'utf8') AS "query",
+                      COLLATE("t0"."user", 'utf8') AS "user",
+                      "t0"."ts",
+                      "t0"."price",
+                      COLLATE("t0"."country", 'utf8') AS "country",
+                      "t0"."seen",
+                      "t0"."zoned",
+                      "t0"."count",
+                      "t0"."share",
+                      COLLATE("t0"."written", 'utf8') AS "written"
+                    FROM "events" AS "t0"
+                  ) AS "t1"
+                ) AS "t2"
+                WHERE
+                  IFF("t2"."group0" IS NULL, NULL, "t2"."group0" IN ('de', 'fr'))
+              ) AS "t3"
+              GROUP BY
+                1,
+                2
+            ) AS "t4"
+          ) AS "t5"
+        ) AS "t6"
+      ) AS "t7"
+    ) AS "t8"
+    WHERE
+      "t8"."rank" <= 1
+  ) AS "t9"
+  GROUP BY
+    1,
+    2,
+    3
+) AS "t10";
+
+-- windows of days, five items of each user
+SELECT
+  *
+FROM (
+  SELECT
+    "t11"."at_day",
+    MIN("t11"."named") AS "named",
+    COALESCE(SUM("t11"."reached0"), 0) AS "reached0",
+    COALESCE(SUM("t11"."reached1"), 0) AS "reached1"
+  FROM (
+    SELECT
+      "t10"."at_day",
+      "t10"."named",
+      CASE
+        WHEN (
+          "t10"."after" >= 1
+        ) AND (
+          (
+            "t10"."after" - "t10"."count"
+          ) < 1
+        )
+        THEN 1
+        ELSE 0
+      END AS "reached0",
+      CASE
+        WHEN (
+          "t10"."after" >= 2
+        ) AND (
+          (
+            "t10"."after" - "t10"."count"
+          ) < 2
+        )
+        THEN 1
+        ELSE 0
+      END AS "reached1"
+    FROM (
+      SELECT
+        "t9"."label",
+        "t9"."at_day",
+        "t9"."count",
+        "t9"."known",
+        "t9"."named",
+        CASE
+          WHEN "t9"."count" IS NOT NULL
+          THEN SUM("t9"."count") OVER (
+            PARTITION BY "t9"."known"
+            ORDER BY "t9"."at_day" ASC NULLS FIRST
+            ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+          )
+          ELSE NULL
+        END AS "after"
+      FROM (
+        SELECT
+          "t8"."label",
+          "t8"."at_day",
+          "t8"."count",
+          "t8"."label" AS "known",
+          1 AS "named"
+        FROM (
+          SELECT
+            "t7"."label",
+            "t7"."at_day",
+            COUNT(*) AS "count"
+          FROM (
+            SELECT
+              "t6"."label",
+              "t6"."at_day"
+            FROM (
+              SELECT
+                "t5"."label",
+                "t5"."at_day",
+                "t5"."user",
+                "t5"."user_name",
+                "t5"."one",
+                "t5"."place",
+                "t5"."occurrence",
+                "t5"."hash",
+                CASE
+                  WHEN "t5"."one" IS NOT NULL
+                  THEN SUM("t5"."one") OVER (
+                    PARTITION BY "t5"."user"
+                    ORDER BY "t5"."hash" ASC NULLS FIRST, "t5"."at_day" ASC NULLS FIRST, "t5"."label" ASC NULLS FIRST
+                    ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+                  )
+                  ELSE NULL
+                END AS "rank"
+              FROM (
+                SELECT
+                  "t4"."label",
+                  "t4"."at_day",
+                  "t4"."user",
+                  "t4"."user_name",
+                  "t4"."one",
+                  "t4"."place",
+                  "t4"."occurrence",
+                  MD5(
+                    CONCAT(
+                      CONCAT(
+                        CONCAT(
+                          CONCAT(
+                            CONCAT('0123456789abcdef0123456789abcdef', CAST("t4"."occurrence" AS VARCHAR)),
+                            ' '
+                          ),
+                          "t4"."user_name"
+                        ),
+                        '\n'
+                      ),
+                      IFF("t4"."place" IS NULL, '', CONCAT('=', "t4"."place"))
+                    )
+                  ) AS "hash"
+                FROM (
+                  SELECT
+                    "t3"."label",
+                    "t3"."at_day",
+                    "t3"."user",
+                    "t3"."user_name",
+                    "t3"."one",
+                    "t3"."place",
+                    CASE
+                      WHEN "t3"."one" IS NOT NULL
+                      THEN SUM("t3"."one") OVER (
+                        PARTITION BY "t3"."user", "t3"."at_day", "t3"."label"
+                        ORDER BY "t3"."label" ASC NULLS FIRST
+                        ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+                      )
+                      ELSE NULL
+                    END AS "occurrence"
+                  FROM (
+                    SELECT
+                      "t2"."label",
+                      "t2"."at_day",
+                      "t2"."user",
+                      "t2"."user_name",
+                      "t2"."one",
+                      CASE
+                        WHEN "t2"."label" IS NULL
+                        THEN "t2"."at_day"
+                        ELSE CONCAT(CONCAT("t2"."at_day", '', '\x1b3'), '', "t2"."label")
+                      END AS "place"
+                    FROM (
+                      SELECT
+                        CONCAT("t1"."query", '', '') AS "label",
+                        CASE
+                          WHEN (
+                            CAST(DATE_PART(year, "t1"."seen") AS BIGINT) >= 1
+                          )
+                          AND (
+                            CAST(DATE_PART(year, "t1"."seen") AS BIGINT) <= 9999
+                          )
+                          THEN SUBSTRING(
+                            TO_CHAR("t1"."seen", 'yyyy-mm-DD'),
+                            IFF(
+                              (
+                                (
+                                  1 - 1
+                                ) + 1
+                              ) >= 1,
+                              (
+                                1 - 1
+                              ) + 1,
+                              (
+                                1 - 1
+                              ) + 1 + LENGTH(TO_CHAR("t1"."seen", 'yyyy-mm-DD'))
+                            ),
+                            10
+                          )
+                          ELSE NULL
+                        END AS "at_day",
+                        CASE WHEN NOT (
+                          "t1"."user" IS NULL
+                        ) THEN "t1"."user" ELSE NULL END AS "user",
+                        CONCAT("t1"."user", '', '') AS "user_name",
+                        1 AS "one"
+                      FROM (
+                        SELECT
+                          COLLATE("t0"."query", 'utf8') AS "query",
+                          COLLATE("t0"."user", 'utf8') AS "user",
+                          "t0"."ts",
+                          "t0"."price",
+                          COLLATE("t0"."country", 'utf8') AS "country",
+                          "t0"."seen",
+                          "t0"."zoned",
+                          "t0"."count",
+                          "t0"."share",
+                          COLLATE("t0"."written", 'utf8') AS "written"
+                        FROM "events" AS "t0"
+                      ) AS "t1"
+                    ) AS "t2"
+                    WHERE
+                      NOT (
+                        (
+                          "t2"."user" IS NULL
+                        ) OR (
+                          "t2"."label" IS NULL
+                        )
+                      )
+                      AND IFF("t2"."at_day" IS NULL, NULL, "t2"."at_day" IN ('2026-11-01', '2026-11-02'))
+                  ) AS "t3"
+                ) AS "t4"
+              ) AS "t5"
+            ) AS "t6"
+            WHERE
+              "t6"."rank" <= 5
+          ) AS "t7"
+          GROUP BY
+            1,
+            2
+        ) AS "t8"
+      ) AS "t9"
+    ) AS "t10"
+  ) AS "t11"
+  GROUP BY
+    1
+) AS "t12";
+
+-- windows of weeks
+SELECT
+  *
+FROM (
+  SELECT
+    "t8"."at_day",
+    MIN("t8"."named") AS "named",
+    COALESCE(SUM("t8"."reached0"), 0) AS "reached0",
+    COALESCE(SUM("t8"."reached1"), 0) AS "reached1"
+  FROM (
+    SELECT
+      "t7"."at_day",
+      "t7"."named",
+      CASE
+        WHEN (
+          "t7"."after" >= 1
+        ) AND (
+          (
+            "t7"."after" - "t7"."count"
+          ) < 1
+        )
+        THEN 1
+        ELSE 0
+      END AS "reached0",
+      CASE
+        WHEN (
+          "t7"."after" >= 2
+        ) AND (
+          (
+            "t7"."after" - "t7"."count"
+          ) < 2
+        )
+        THEN 1
+        ELSE 0
+      END AS "reached1"
+    FROM (
+      SELECT
+        "t6"."label",
+        "t6"."at_day",
+        "t6"."count",
+        "t6"."known",
+        "t6"."named",
+        CASE
+          WHEN "t6"."count" IS NOT NULL
+          THEN SUM("t6"."count") OVER (
+            PARTITION BY "t6"."known"
+            ORDER BY "t6"."at_day" ASC NULLS FIRST
+            ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+          )
+          ELSE NULL
+        END AS "after"
+      FROM (
+        SELECT
+          "t5"."label",
+          "t5"."at_day",
+          "t5"."count",
+          "t5"."label" AS "known",
+          1 AS "named"
+        FROM (
+          SELECT
+            "t4"."label",
+            "t4"."at_day",
+            COUNT(*) AS "count"
+          FROM (
+            SELECT
+              *
+            FROM (
+              SELECT
+                CONCAT("t2"."query", '', '') AS "label",
+                IFF(
+                  DATEDIFF(DAY, DATE_FROM_PARTS(1970, 1, 1), TO_DATE("t2"."zoned")) + 719162 BETWEEN 0 AND 3652058,
+                  LPAD(
+                    CAST(CAST(FLOOR(
+                      (
+                        DATEDIFF(DAY, DATE_FROM_PARTS(1970, 1, 1), TO_DATE("t2"."zoned")) + 719162
+                      ) / (
+                        7
+                      )
+                    ) AS BIGINT) AS VARCHAR),
+                    GREATEST(
+                      LENGTH(
+                        CAST(CAST(FLOOR(
+                          (
+                            DATEDIFF(DAY, DATE_FROM_PARTS(1970, 1, 1), TO_DATE("t2"."zoned")) + 719162
+                          ) / (
+                            7
+                          )
+                        ) AS BIGINT) AS VARCHAR)
+                      ),
+                      6
+                    ),
+                    '0'
+                  ),
+                  NULL
+                ) AS "at_day"
+              FROM (
+                SELECT
+                  "t1"."query",
+                  "t1"."user",
+                  "t1"."ts",
+                  "t1"."price",
+                  "t1"."country",
+                  "t1"."seen",
+                  CONVERT_TIMEZONE('UTC', "t1"."zoned") AS "zoned",
+                  "t1"."count",
+                  "t1"."share",
+                  "t1"."written"
+                FROM (
+                  SELECT
+                    COLLATE("t0"."query", 'utf8') AS "query",
+                    COLLATE("t0"."user", 'utf8') AS "user",
+                    "t0"."ts",
+                    "t0"."price",
+                    COLLATE("t0"."country", 'utf8') AS "country",
+                    "t0"."seen",
+                    "t0"."zoned",
+                    "t0"."count",
+                    "t0"."share",
+                    COLLATE("t0"."written", 'utf8') AS "written"
+                  FROM "events" AS "t0"
+                ) AS "t1"
+              ) AS "t2"
+            ) AS "t3"
+            WHERE
+              IFF("t3"."at_day" IS NULL, NULL, "t3"."at_day" IN ('105702', '105703'))
+              AND NOT (
+                "t3"."label" IS NULL
+              )
+          ) AS "t4"
+          GROUP BY
+            1,
+            2
+        ) AS "t5"
+      ) AS "t6"
+    ) AS "t7"
+  ) AS "t8"
+  GROUP BY
+    1
+) AS "t9";
+
+-- counts
+SELECT
+  *
+FROM (
+  SELECT
+    "t5"."count",
+    "t5"."is_null",
+    COUNT(*) AS "prevalence",
+    COALESCE(SUM("t5"."wrong"), 0) AS "wrong",
+    MAX("t5"."size") AS "size"
+  FROM (
+    SELECT
+      "t4"."label",
+      "t4"."count",
+      "t4"."wrong",
+      "t4"."size",
+      "t4"."label" IS NULL AS "is_null"
+    FROM (
+      SELECT
+        "t3"."label",
+        COALESCE(SUM("t3"."count"), 0) AS "count",
+        COALESCE(SUM("t3"."wrong"), 0) AS "wrong",
+        COALESCE(SUM("t3"."size"), 0) AS "size"
+      FROM (
+        SELECT
+          "t2"."label",
+          "t2"."count",
+          "t2"."wrong",
+          CASE
+            WHEN 4294967296 <> 0
+            THEN CAST(FLOOR((
+              "t2"."count"
+            ) / (
+              4294967296
+            )) AS BIGINT)
+            ELSE NULL
+          END AS "size"
+        FROM (
+          SELECT
+            CONCAT("t1"."query", '', '') AS "label",
+            CASE
+              WHEN NOT (
+                "t1"."count" IS NULL
+              )
+              AND COALESCE(
+                (
+                  "t1"."count" >= 1
+                )
+                AND (
+                  "t1"."count" <= 9223372036854775807
+                )
+                AND NOT (
+                  CONTAINS(CAST("t1"."count" AS VARCHAR), '.')
+                ),
+                FALSE
+              )
+              THEN "t1"."count"
+              ELSE 0
+            END AS "count",
+            CASE
+              WHEN NOT (
+                NOT (
+                  "t1"."count" IS NULL
+                )
+                AND COALESCE(
+                  (
+                    "t1"."count" >= 1
+                  )
+                  AND (
+                    "t1"."count" <= 9223372036854775807
+                  )
+                  AND NOT (
+                    CONTAINS(CAST("t1"."count" AS VARCHAR), '.')
+                  ),
+                  FALSE
+                )
+              )
+              THEN 1
+              ELSE 0
+            END AS "wrong"
+          FROM (
+            SELECT
+              COLLATE("t0"."query", 'utf8') AS "query",
+              COLLATE("t0"."user", 'utf8') AS "user",
+              "t0"."ts",
+              "t0"."price",
+              COLLATE("t0"."country", 'utf8') AS "country",
+              "t0"."seen",
+              "t0"."zoned",
+              "t0"."count",
+              "t0"."share",
+              COLLATE("t0"."written", 'utf8') AS "written"
+            FROM "events" AS "t0"
+          ) AS "t1"
+        ) AS "t2"
+      ) AS "t3"
+      GROUP BY
+        1
+    ) AS "t4"
+  ) AS "t5"
+  GROUP BY
+    1,
+    2
+) AS "t6";
+
+-- counts as text
+SELECT
+  *
+FROM (
+  SELECT
+    "t5"."count",
+    "t5"."is_null",
+    COUNT(*) AS "prevalence",
+    COALESCE(SUM("t5"."wrong"), 0) AS "wrong",
+    MAX("t5"."size") AS "size"
+  FROM (
+    SELECT
+      "t4"."label",
+      "t4"."count",
+      "t4"."wrong",
+      "t4"."size",
+      "t4"."label" IS NULL AS "is_null"
+    FROM (
+      SELECT
+        "t3"."label",
+        COALESCE(SUM("t3"."count"), 0) AS "count",
+        COALESCE(SUM("t3"."wrong"), 0) AS "wrong",
+        COALESCE(SUM("t3"."size"), 0) AS "size"
+      FROM (
+        SELECT
+          "t2"."label",
+          "t2"."count",
+          "t2"."wrong",
+          CASE
+            WHEN 4294967296 <> 0
+            THEN CAST(FLOOR((
+              "t2"."count"
+            ) / (
+              4294967296
+            )) AS BIGINT)
+            ELSE NULL
+          END AS "size"
+        FROM (
+          SELECT
+            CONCAT("t1"."query", '', '') AS "label",
+            CAST(CASE
+              WHEN NOT (
+                "t1"."written" IS NULL
+              )
+              AND COALESCE(
+                REGEXP_LIKE("t1"."written", CONCAT('.*', '^ *0*[1-9][0-9]{0,17} *$', '.*'), 'cs')
+                OR (
+                  REGEXP_LIKE("t1"."written", CONCAT('.*', '^ *[1-9][0-9]{18} *$', '.*'), 'cs')
+                  AND (
+                    TRIM("t1"."written", ' \t\n\r\x0b\f') <= '9223372036854775807'
+                  )
+                ),
+                FALSE
+              )
+              THEN TRIM("t1"."written", ' \t\n\r\x0b\f')
+              ELSE '0'
+            END AS BIGINT) AS "count",
+            CASE
+              WHEN NOT (
+                NOT (
+                  "t1"."written" IS NULL
+                )
+                AND COALESCE(
+                  REGEXP_LIKE("t1"."written", CONCAT('.*', '^ *0*[1-9][0-9]{0,17} *$', '.*'), 'cs')
+                  OR (
+                    REGEXP_LIKE("t1"."written", CONCAT('.*', '^ *[1-9][0-9]{18} *$', '.*'), 'cs')
+                    AND (
+                      TRIM("t1"."written", ' \t\n\r\x0b\f') <= '9223372036854775807'
+                    )
+                  ),
+                  FALSE
+                )
+              )
+              THEN 1
+              ELSE 0
+            END AS "wrong"
+          FROM (
+            SELECT
+              COLLATE("t0"."query", 'utf8') AS "query",
+              COLLATE("t0"."user", 'utf8') AS "user",
+              "t0"."ts",
+              "t0"."price",
+              COLLATE("t0"."country", 'utf8') AS "country",
+              "t0"."seen",
+              "t0"."zoned",
+              "t0"."count",
+              "t0"."share",
+              COLLATE("t0"."written", 'utf8') AS "written"
+            FROM "events" AS "t0"
+          ) AS "t1"
+        ) AS "t2"
+      ) AS "t3"
+      GROUP BY
+        1
+    ) AS "t4"
+  ) AS "t5"
+  GROUP BY
+    1,
+    2
+) AS "t6";
+
+-- prevalences
+SELECT
+  "t4"."count",
+  "t4"."prevalence",
+  "t4"."rows",
+  "t4"."wrong_counts",
+  "t4"."wrong",
+  "t4"."size"
+FROM (
+  SELECT
+    "t3"."count",
+    COALESCE(SUM("t3"."prevalence"), 0) AS "prevalence",
+    COALESCE(SUM("t3"."wrong_counts"), 0) AS "wrong_counts",
+    COALESCE(SUM("t3"."wrong"), 0) AS "wrong",
+    COALESCE(SUM("t3"."size"), 0) AS "size",
+    COUNT(*) AS "rows"
+  FROM (
+    SELECT
+      "t2"."count",
+      "t2"."prevalence",
+      "t2"."wrong_counts",
+      "t2"."wrong",
+      CASE
+        WHEN 4294967296 <> 0
+        THEN CAST(FLOOR((
+          "t2"."prevalence"
+        ) / (
+          4294967296
+        )) AS BIGINT)
+        ELSE NULL
+      END AS "size"
+    FROM (
+      SELECT
+        CASE
+          WHEN NOT (
+            "t1"."count" IS NULL
+          )
+          AND COALESCE(
+            (
+              "t1"."count" >= 1
+            )
+            AND (
+              "t1"."count" <= 9223372036854775807
+            )
+            AND NOT (
+              CONTAINS(CAST("t1"."count" AS VARCHAR), '.')
+            ),
+            FALSE
+          )
+          THEN "t1"."count"
+          ELSE 0
+        END AS "count",
+        CAST(CASE
+          WHEN NOT (
+            "t1"."share" IS NULL
+          )
+          AND COALESCE(
+            CASE
+              WHEN NOT (
+                (
+                  "t1"."share" IS NULL
+                )
+                OR IFF("t1"."share" IS NULL, NULL, "t1"."share" = CAST('NaN' AS DOUBLE))
+              )
+              AND (
+                "t1"."share" >= 1
+              )
+              AND (
+                "t1"."share" <= 9007199254740992
+              )
+              THEN "t1"."share"
+              ELSE 0.5
+            END = CAST(ROUND(
+              CASE
+                WHEN NOT (
+                  (
+                    "t1"."share" IS NULL
+                  )
+                  OR IFF("t1"."share" IS NULL, NULL, "t1"."share" = CAST('NaN' AS DOUBLE))
+                )
+                AND (
+                  "t1"."share" >= 1
+                )
+                AND (
+                  "t1"."share" <= 9007199254740992
+                )
+                THEN "t1"."share"
+                ELSE 0.5
+              END,
+              0
+            ) AS BIGINT),
+            FALSE
+          )
+          THEN "t1"."share"
+          ELSE 0.0
+        END AS BIGINT) AS "prevalence",
+        CASE
+          WHEN NOT (
+            NOT (
+              "t1"."count" IS NULL
+            )
+            AND COALESCE(
+              (
+                "t1"."count" >= 1
+              )
+              AND (
+                "t1"."count" <= 9223372036854775807
+              )
+              AND NOT (
+                CONTAINS(CAST("t1"."count" AS VARCHAR), '.')
+              ),
+              FALSE
+            )
+          )
+          THEN 1
+          ELSE 0
+        END AS "wrong_counts",
+        CASE
+          WHEN NOT (
+            NOT (
+              "t1"."share" IS NULL
+            )
+            AND COALESCE(
+              CASE
+                WHEN NOT (
+                  (
+                    "t1"."share" IS NULL
+                  )
+                  OR IFF("t1"."share" IS NULL, NULL, "t1"."share" = CAST('NaN' AS DOUBLE))
+                )
+                AND (
+                  "t1"."share" >= 1
+                )
+                AND (
+                  "t1"."share" <= 9007199254740992
+                )
+                THEN "t1"."share"
+                ELSE 0.5
+              END = CAST(ROUND(
+                CASE
+                  WHEN NOT (
+                    (
+                      "t1"."share" IS NULL
+                    )
+                    OR IFF("t1"."share" IS NULL, NULL, "t1"."share" = CAST('NaN' AS DOUBLE))
+                  )
+                  AND (
+                    "t1"."share" >= 1
+                  )
+                  AND (
+                    "t1"."share" <= 9007199254740992
+                  )
+                  THEN "t1"."share"
+                  ELSE 0.5
+                END,
+                0
+              ) AS BIGINT),
+              FALSE
+            )
+          )
+          THEN 1
+          ELSE 0
+        END AS "wrong"
+      FROM (
+        SELECT
+          COLLATE("t0"."query", 'utf8') AS "query",
+          COLLATE("t0"."user", 'utf8') AS "user",
+          "t0"."ts",
+          "t0"."price",
+          COLLATE("t0"."country", 'utf8') AS "country",
+          "t0"."seen",
+          "t0"."zoned",
+          "t0"."count",
+          "t0"."share",
+          COLLATE("t0"."written", 'utf8') AS "written"
+        FROM "events" AS "t0"
+      ) AS "t1"
+    ) AS "t2"
+  ) AS "t3"
+  GROUP BY
+    1
+) AS "t4";

@@ -1,0 +1,151 @@
+"""The queries of this program as SQL of engines that are not here: tables of Ibis that no engine holds.
+
+Texts of SQL differ between versions of Ibis and sqlglot, so a file says of which it is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+from anonhist.ingest.group_values import Part
+from anonhist.ingest.grouping import Grouping, parts_of, with_periods
+from anonhist.ingest.increments import increments_query
+from anonhist.ingest.query import (
+    Columns,
+    counts_query,
+    dropped_query,
+    events_query,
+    prevalences_query,
+    users_query,
+)
+from anonhist.ingest.warehouses import check_engine, without_collations
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+DIALECTS = ("athena", "bigquery", "clickhouse", "databricks", "duckdb", "postgres", "snowflake", "sqlite", "trino")
+SCHEMA = {
+    "query": "string",
+    "user": "string",
+    "ts": "int64",
+    "price": "float64",
+    "country": "string",
+    "seen": "timestamp",
+    "zoned": "timestamp('UTC')",
+    "count": "int64",
+    "share": "float64",
+    "written": "string",
+}
+KEY = "0123456789abcdef" * 2
+_COUNTRIES = Grouping(parts_of("country"), (("de",), ("fr",)))
+_OF_DAYS = Grouping(parts_of(["country", "day(zoned)"]), (("de", "2026-11-01"), ("f\x1fr", "2026-11-02")))
+_OF_USERS = Grouping(parts_of("country"), (("de",), ("fr",)), groups_per_user=1)
+_OF_LABELS = Grouping(parts_of("country"), (("de",), ("fr",)), groups_per_label=1)
+_DAYS = (Part.of("day(seen)"), ("2026-11-01", "2026-11-02"))
+_WEEKS = (Part.of("week(zoned)"), ("2026-10-26", "2026-11-02"))
+
+Query = Callable[[Any], Any]
+_NUMBERED = re.compile(r"(_(?:DIGEST|WEEK_OF_TEXT))_[0-9]+\(", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class _Engine:
+    """What Ibis asks of the engine of a table: its name."""
+
+    name: str
+
+
+def _events(
+    label: str,
+    user: str | None = None,
+    most: int | None = None,
+    order_by: str | None = None,
+    grouping: Grouping | None = None,
+) -> Query:
+    chosen = Columns(label, user, most, order_by, KEY, grouping=grouping)
+
+    def query(table: Any) -> Any:
+        dated = table if chosen.grouping is None else with_periods(table, chosen.grouping.parts)
+        return events_query(dated, chosen)
+
+    return query
+
+
+def _windows(days: tuple[Part, tuple[str, ...]], user: str | None = None, most: int | None = None) -> Query:
+    chosen = Columns("query", user, most, order_key=KEY, days=days)
+    return lambda table: increments_query(with_periods(table, (days[0],)), chosen, (1, 2))
+
+
+def _renamed(query: Query, **columns: str) -> Query:
+    def of_table(table: Any) -> Any:
+        import narwhals as nw
+
+        return query(table.select(**{name: nw.col(column) for name, column in columns.items()}))
+
+    return of_table
+
+
+QUERIES: Mapping[str, Query] = {
+    "events": _events("query"),
+    "events, five of each user": _events("query", "user", 5),
+    "events, the first five of each user": _events("query", "user", 5, "ts"),
+    "events, fractions and NaN": _events("price", "user", 5, "price"),
+    "users": lambda table: users_query(table, Columns("query", "user", 5)),
+    "rows left out": lambda table: dropped_query(table, Columns("price", "user", 5)),
+    "groups": _events("query", grouping=_OF_DAYS),
+    "groups, five items of each user": _events("query", "user", 5, grouping=_COUNTRIES),
+    "groups, one of each user": _events("query", "user", 5, grouping=_OF_USERS),
+    "groups, one of each label": _events("query", grouping=_OF_LABELS),
+    "windows of days, five items of each user": _windows(_DAYS, "user", 5),
+    "windows of weeks": _windows(_WEEKS),
+    "counts": _renamed(counts_query, label="query", count="count"),
+    "counts as text": _renamed(counts_query, label="query", count="written"),
+    "prevalences": _renamed(prevalences_query, count="count", prevalence="share"),
+}
+
+
+def table_of(dialect: str, schema: Mapping[str, str] = SCHEMA) -> Any:
+    """Return a Narwhals table ``events`` of Ibis that an engine would hold."""
+    import ibis
+    import ibis.expr.operations as ops
+    import narwhals as nw
+
+    held = ops.DatabaseTable(name="events", schema=ibis.schema(schema), source=_Engine(dialect))
+    return nw.from_native(held.to_expr())
+
+
+@cache
+def compiled(dialect: str, query: str) -> str:
+    """Return the SQL of one of the queries, as it runs on an engine."""
+    import ibis
+
+    table = table_of(dialect)
+    check_engine(table)
+    return without_numbers(str(ibis.to_sql(QUERIES[query](without_collations(table)).to_native(), dialect=dialect)))
+
+
+def without_numbers(sql: str) -> str:
+    """Return SQL in which functions of Python, which SQLite takes, do not have the numbers that Ibis gives them."""
+    return _NUMBERED.sub(r"\1_N(", sql)
+
+
+def heading() -> str:
+    """Return the first line of a file: what wrote its SQL."""
+    return f"-- by ibis-framework {version('ibis-framework')} and sqlglot {version('sqlglot')}"
+
+
+def text_of(dialect: str) -> str:
+    """Return the file of a dialect."""
+    parts = (f"-- {query}\n{compiled(dialect, query)};\n" for query in QUERIES)
+    return "\n".join([heading() + "\n", *parts])
+
+
+def write(folder: Path) -> None:
+    """Write the files of all dialects."""
+    for dialect in DIALECTS:
+        (folder / f"{dialect}.sql").write_bytes(text_of(dialect).encode())
