@@ -25,6 +25,7 @@ from anonhist.ingest.query import (
     users_query,
 )
 from anonhist.ingest.random_order import key_of_order
+from anonhist.ingest.renaming import columns_in_table
 from anonhist.ingest.sources import as_path, open_source, plain_labels
 from anonhist.numeric.value_name import value_name
 from anonhist.privacy import PrivacyUnit
@@ -174,6 +175,7 @@ def read_profile(
             )
         columns = Columns("label", user, max_per_user, order_by, key or "", keep_null)
         columns = replace(columns, label=_labels_in(opened.header, kind, label, columns))
+        columns = columns_in_table(columns, opened.header)
         if kind == "prevalences":
             pairs = _prevalences(opened.table, notify)
         elif kind == "counts":
