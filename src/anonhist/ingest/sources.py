@@ -19,9 +19,11 @@ from anonhist.ingest.limits import NO_LIMITS, EngineLimits
 from anonhist.ingest.naming import is_spark
 from anonhist.ingest.progress import followed
 from anonhist.ingest.renaming import renamed_in_spark
+from anonhist.ingest.spark_session import opened_files, opened_table
+from anonhist.ingest.spark_source import SPARK_URLS, SparkFiles
 
 _SQLITE = "sqlite:///"
-_SERVED = tuple(scheme for scheme in DATABASES if not scheme.startswith("duckdb"))
+_SERVED = (*(scheme for scheme in DATABASES if not scheme.startswith("duckdb")), *SPARK_URLS)
 _SCHEME = re.compile("[A-Za-z][A-Za-z0-9+.-]*")
 # Of batches.
 _ROWS = 2**16
@@ -73,20 +75,24 @@ def open_source(
     let_go_at_exit()
     limits = _checked_limits(limits, source)
     follow = followed(progress)
-    is_database = isinstance(source, str) and source.startswith(DATABASES)
+    is_database = isinstance(source, str) and source.startswith((*DATABASES, *SPARK_URLS))
     if table is not None and not is_database:
         scheme = source.partition("://")[0] if isinstance(source, str) and "://" in source else ""
         if _SCHEME.fullmatch(scheme):
             raise UsageError(f"Tables of {scheme}:// cannot be read: n{HOW_TO_NAME[1:]}")
         raise UsageError(f"`table` names a table of a database, but the source is not a database. {HOW_TO_NAME}")
-    if not isinstance(source, str):
+    reading: dict[str, Any] = {"format": format, "delimiter": delimiter, "header": header, "keys": keys}
+    if isinstance(source, SparkFiles):
+        opening = opened_files(source, reading, what=what)
+    elif not isinstance(source, str):
         opening = _memory(source, spilling, limits)
+    elif source.startswith(SPARK_URLS):
+        opening = opened_table(source, table)
     elif source.startswith("duckdb://"):
         opening = _duckdb_table(source, table, follow, spilling, limits)
     elif is_database:
         opening = _ibis_table(source, table, spilling)
     else:
-        reading = {"format": format, "delimiter": delimiter, "header": header, "keys": keys}
         opening = _file(source, reading, twice=twice, follow=follow, spilling=spilling, what=what, limits=limits)
     with opening as (opened, declared), follow, _telling_of_rows(declared=declared):
         table_of_source = _without_collations(opened)
