@@ -149,6 +149,8 @@ def spark_server() -> Iterator[tuple[Any, str]]:
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.shuffle.partitions": "2",
+        # To plan anew in between takes longer than to count these few rows.
+        "spark.sql.adaptive.enabled": "false",
         "spark.sql.session.timeZone": "Asia/Tokyo",
         "spark.plugins": "org.apache.spark.sql.connect.SparkConnectPlugin",
         "spark.connect.grpc.binding.port": str(port),

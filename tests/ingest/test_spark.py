@@ -99,6 +99,8 @@ def test_sentences_have_the_names_that_the_table_has(session: Any) -> None:
         read_profile(table, label="x_y")
     with pytest.raises(UsageError, match=r"^week\(o\.o\) needs a column of dates"):
         read_groups(table, label="x.y", by="week(o.o)", groups=["2026-11-23"])
+    with pytest.raises(UsageError, match=r"grouping column 't\.t' holds times: group by day\(t\.t\)"):
+        read_groups(table.selectExpr("*", "current_timestamp() AS `t.t`"), label="x.y", by="t.t", groups=["now"])
     with pytest.raises(UsageError, match=r"grouping column 'o\.o', which holds numbers"):
         read_groups(table, label="x.y", by="o.o", groups=["many"])
 

@@ -49,7 +49,6 @@ def write(folder: Path, files: dict[str, bytes]) -> None:
         ({"a.csv": b"who;what\nu1;a\n"}, "a.csv", {"delimiter": ";"}),
         ({"a.csv": b"\xef\xbb\xbfwho,what\r\nu1,a\r\nu1,a\r\n"}, "a.csv", {}),
         ({"a.csv": b"who,what\n"}, "a.csv", {}),
-        # The name of a folder is no column.
         ({"who=u9/a.csv": EVENTS, "who=u9/b.csv": EVENTS}, "who=*/*.csv", {}),
         (
             {"a.csv": b"\xef\xbb\xbfu1,a\nu1,b\n"},
@@ -82,6 +81,13 @@ def test_lines_and_parquet(tmp_path: Path) -> None:
     files = SparkFiles(tmp_path / "*.parquet")
     assert read_profile(files, label="what.is") == Profile.from_counts([2, 1])
     assert read_groups(files, label="what.is", by="g", groups=[1])["1"].n == 2
+    # The name of a folder is no column.
+    folder = tmp_path / "all.parquet"
+    (folder / "day=1").mkdir(parents=True)
+    (tmp_path / "a.parquet").rename(folder / "day=1" / "a.parquet")
+    assert read_profile(SparkFiles(folder), label="what.is") == Profile.from_counts([2, 1])
+    with pytest.raises(DataError, match="There is no column 'day' to use as label"):
+        read_profile(SparkFiles(folder), label="day")
 
 
 @pytest.mark.slow
@@ -248,6 +254,8 @@ def test_an_address_that_nobody_answers_at() -> None:
 
 
 def test_what_reads_what() -> None:
+    with pytest.raises(UsageError, match="must be one of duckdb, spark, not 'dask'"):
+        read_by("dask", "a.csv")
     assert read_by(None, "sc://host") == "sc://host"
     assert read_by("duckdb", "-") == "-"
     for engine, source in (

@@ -45,7 +45,7 @@ def spark_relation(
     Parameters
     ----------
     session
-        A session of Spark, whose settings this may change.
+        A session of Spark.
     files
         What to read.
     format, delimiter, header, keys
@@ -83,8 +83,6 @@ def spark_relation(
 def _delimited_rows(session: Any, path: str, delimiter: str, *, header: bool) -> Any:
     from pyspark.sql.types import StringType, StructField, StructType
 
-    # Where only some fields are asked for, rows with fewer would be read otherwise.
-    session.conf.set("spark.sql.csv.parser.columnPruning.enabled", "false")
     reader = session.read.option("recursiveFileLookup", value=True)
     # Spark begins with any of the files.
     found = reader.text(path).where("_metadata.file_block_start = 0").limit(1).collect()
@@ -93,7 +91,8 @@ def _delimited_rows(session: Any, path: str, delimiter: str, *, header: bool) ->
     fields = next(csv.reader([line], delimiter=delimiter), []) or [""]
     called = fields if header else names
     rows = (
-        # Every file has to begin with these fields.
+        # Every file has to begin with these fields, and every row to have as many: with line breaks in fields, Spark
+        # looks at all of a row, whichever of its fields are asked for.
         session.read.option("recursiveFileLookup", value=True)
         .schema(StructType([StructField(name, StringType()) for name in called]))
         .options(header=header, enforceSchema=False, mode="FAILFAST", multiLine=True)

@@ -17,7 +17,7 @@ from anonhist.ingest.files import is_parquet
 from anonhist.ingest.spark_files import spark_relation
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from anonhist.ingest.spark_source import SparkFiles
 
@@ -28,7 +28,7 @@ _NO_JAVA = (
     "default-jre-headless, or name where it is in JAVA_HOME."
 )
 _NO_CONNECT = f"Spark Connect needs packages beside pyspark; install them with: {_INSTALL}."
-_NOT_STARTED = "Spark did not start: look what spark-submit --version says; it needs Java 17 or later."
+_NOT_STARTED = "Spark did not start: it needs Java 17 or later, and settings with which its own spark-submit starts."
 _SECONDS_TO_REACH = 10
 _CONNECT = "sc://"
 _PORTS = {_CONNECT: 15002, "spark://": 7077}
@@ -75,7 +75,7 @@ def _tables(session: Any) -> str:
 
 @contextmanager
 def _session(url: str | None) -> Iterator[Any]:
-    """Yield a session whose settings may be changed; what was started for it ends with it."""
+    """Yield a session; what was started for it ends with it."""
     url = os.environ.get("SPARK_REMOTE") if url is None else url
     if url is not None and url.startswith(_CONNECT):
         opening = _connected(url)
@@ -112,7 +112,7 @@ def _lacks_pyspark() -> bool:
 
 @contextmanager
 def _in_this_process(master: str | None) -> Iterator[Any]:
-    """Yield a session beside that of this process, or one of a Spark that is started."""
+    """Yield the session of this process, or one that is started."""
     if _lacks_pyspark():
         raise MissingExtraError(_NO_PYSPARK)
     from pyspark.sql import SparkSession
@@ -123,7 +123,7 @@ def _in_this_process(master: str | None) -> Iterator[Any]:
     if running is not None:
         if master is not None and running.sparkContext.master != master:
             raise UsageError(f"This process has a session of Spark already, but not of {mask(master)}: stop it first.")
-        yield running.newSession()
+        yield running
         return
     session = _started(master)
     try:
@@ -134,9 +134,8 @@ def _in_this_process(master: str | None) -> Iterator[Any]:
 
 def _started(master: str | None) -> Any:
     """Start Spark in a process that writes to no stream of ours."""
-    from pyspark import SparkConf, SparkContext
+    from pyspark import SparkConf, SparkContext, java_gateway
     from pyspark.errors import PySparkException
-    from pyspark.java_gateway import launch_gateway
     from pyspark.sql import SparkSession
 
     home = os.environ.get("JAVA_HOME")
@@ -149,9 +148,9 @@ def _started(master: str | None) -> Any:
         warnings.simplefilter("ignore")
         try:
             # One that was started before in this process is used again.
-            gateway = getattr(SparkContext, "_gateway", None) or launch_gateway(
-                conf, {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-            )
+            launch: Callable[..., Any] = java_gateway.launch_gateway
+            silent = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+            gateway = getattr(SparkContext, "_gateway", None) or launch(conf, silent)
             context = SparkContext(conf=conf, gateway=gateway)
         except PySparkException:
             raise DataError(_NOT_STARTED) from None

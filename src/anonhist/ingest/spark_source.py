@@ -67,13 +67,15 @@ def read_by(engine: str | None, source: str) -> str | SparkFiles:
     Raises
     ------
     UsageError
-        If the source names no files, and an engine is said.
+        If there is no such engine, or the source names no files.
 
     Examples
     --------
     >>> read_by("spark", "events/*.parquet"), read_by(None, "events/*.parquet")
     (SparkFiles(path='events/*.parquet'), 'events/*.parquet')
     """
-    if engine == "spark":
-        return SparkFiles(source)
-    return _parse_file(source) if engine is not None and source != "-" else source
+    if engine is None:
+        return source
+    if engine not in ENGINES:
+        raise UsageError(f"`engine` must be one of {', '.join(ENGINES)}, not {engine!r}.")
+    return SparkFiles(source) if engine == "spark" else _parse_file(source)
