@@ -66,8 +66,9 @@ def read_profile(
     source
         A path or glob (.csv, .tsv, .jsonl, .parquet; .gz and .zst too; .txt, if ``format`` or ``label`` says what its
         lines are), a URL DuckDB can read, ``"-"`` for standard
-        input, ``"duckdb:///file.db"``, ``"sqlite:///file.db"`` or ``"postgresql://…"``; a pandas, polars, pyarrow,
-        DuckDB or Ibis table; a NumPy array or any iterable of labels; a mapping with its format.
+        input, ``"duckdb:///file.db"``, ``"sqlite:///file.db"`` or ``"postgresql://…"``; ``"spark://host:port"`` or
+        ``"sc://host:port"`` (Spark Connect), or :class:`~anonhist.ingest.SparkFiles`; a pandas, polars, pyarrow,
+        DuckDB, Ibis or Spark table; a NumPy array or any iterable of labels; a mapping with its format.
     label
         Column of labels, or key of JSON lines; may be left out where there is only one column. In counted data it is
         always called ``"label"``. Labels are compared as
@@ -88,7 +89,7 @@ def read_profile(
         With ``user``: also count how many items each user has, into :attr:`Profile.users`, which
         ``release(…, excess_share=…)`` needs. The source is asked once more for it.
     table
-        Table of a database.
+        Table of a database, or of Spark.
     format
         ``"events"`` (one row per item), ``"labels"`` (one label per line), ``"counts"`` (columns label, count) or
         ``"prevalences"`` (columns count, prevalence). By default the schema decides: a table whose columns are exactly

@@ -96,7 +96,8 @@ def open_source(
         opening = _file(source, reading, twice=twice, follow=follow, spilling=spilling, what=what, limits=limits)
     with opening as (opened, declared), follow, _telling_of_rows(declared=declared):
         table_of_source = _without_collations(opened)
-        names, renamed = table_of_source.collect_schema().names(), {}
+        names = table_of_source.collect_schema().names()
+        renamed: dict[str, str] = {}
         if is_spark(table_of_source):
             table_of_source, renamed = renamed_in_spark(table_of_source)
         is_line = names_are_a_line(source, format=format, header=header)

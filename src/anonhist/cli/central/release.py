@@ -121,9 +121,10 @@ def release(
     A profile says how many labels occur once, how many twice, and so on, but not which labels.
 
     SOURCE is a file (.csv, .tsv, .jsonl, .parquet or .txt; .gz and .zst too), a pattern such as 'logs/*.csv', a
-    database (duckdb:///FILE; sqlite:///FILE and postgresql://… with the extra [ibis]), or - for standard input. For
-    standard input and .txt files, also say what the lines are: --format labels for one label per line, --label COLUMN
-    for columns with a header (CSV; in .txt files separated by tabs), or another --format.
+    database (duckdb:///FILE; sqlite:///FILE and postgresql://… with the extra [ibis]), Spark (spark://HOST:PORT, and
+    sc://HOST:PORT for Spark Connect, with the extra [spark]), or - for standard input. For standard input and .txt
+    files, say as well what the lines are: one label per line (--format labels), columns with a header (--label COLUMN;
+    CSV, in .txt files separated by tabs), or another --format.
 
     Without -o, the release is written to release.json in the working directory, or as CSV to standard output in a pipe.
     """
