@@ -7,6 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from anonhist.mechanisms import CumulativeMechanism, IsotonicMechanism, PrevalenceMechanism
+from anonhist.mechanisms.basis import falling_band
 from anonhist.mechanisms.basis import noisy_band as nb
 from anonhist.mechanisms.basis.noise import simulated_noise
 from anonhist.mechanisms.basis.noise_quantile import noise_quantile, sum_quantiles
@@ -143,3 +144,13 @@ def test_the_largest_numbers_there_can_be_are_not_said_to_be_impossible() -> Non
             assert evidence.prevalences is not None
             for band in (evidence.band, evidence.prevalences):
                 assert band.at([at])[1][0] >= (largest if at == 1 else 1)
+
+
+def test_bounds_are_the_same_however_many_are_computed_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng()
+    noisy = np.sort(rng.geometric(0.02, 90))[::-1] + np.rint(rng.laplace(0, 9, 90))
+    guess = np.sort(noisy)[::-1]
+    whole = nb.falling_bounds(noisy, guess, 0.1, tail=0.025)
+    for together in (1, 7, 16, 64, 89):
+        monkeypatch.setattr(falling_band, "_TOGETHER", together)
+        np.testing.assert_array_equal(nb.falling_bounds(noisy, guess, 0.1, tail=0.025), whole)

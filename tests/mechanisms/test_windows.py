@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from fractions import Fraction
-from functools import cache
 from itertools import combinations, combinations_with_replacement, product
 from typing import Any
 
@@ -24,9 +23,9 @@ from anonhist.mechanisms.windows.tree import TreeMechanism
 from anonhist.mechanisms.windows.window_mechanism import WindowMechanism, moved
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles.windows import CumulativeCounts
+from anonhist_testing.apart import Row, days_apart, read_apart, rows_apart
 from anonhist_testing.sources import SeededSource
 
-Row = tuple[str, str, str]
 DAYS = ["2026-11-01", "2026-11-02", "2026-11-03"]
 POSSIBLE: list[Row] = list(product(("u", "v"), ("a", "b"), DAYS))
 KEY = "0f" * 16
@@ -40,10 +39,10 @@ CASES: dict[str, tuple[int, int, dict[str, Any], PrivacyUnit]] = {
 THRESHOLDS = [(1,), (2,), (1, 2), (1, 3), (1, 2, 3)]
 
 
-def read(rows: list[Row], thresholds: tuple[int, ...], **given: Any) -> CumulativeCounts:
+def read(rows: list[Row], days: list[str], **given: Any) -> CumulativeCounts:
     table = pl.DataFrame(rows, schema={"user": pl.String, "label": pl.String, "day": pl.String}, orient="row")
     key = {"order_key": KEY} if "user" in given else {}
-    return read_cumulative(table, label="label", by="day(day)", days=DAYS, thresholds=thresholds, **given, **key)
+    return read_cumulative(table, label="label", by="day(day)", days=days, thresholds=(1, 2, 3), **given, **key)
 
 
 def of_one(column: int, most: int) -> Iterator[tuple[list[Row], list[Row]]]:
@@ -58,27 +57,44 @@ def of_one(column: int, most: int) -> Iterator[tuple[list[Row], list[Row]]]:
 
 def summed(increments: NDArray[np.int64], width: int) -> NDArray[np.int64]:
     """Increments of intervals of so many days."""
-    return np.add.reduceat(increments, np.arange(0, increments.shape[1], width), axis=1)
+    return np.add.reduceat(increments, np.arange(0, increments.shape[-1], width), axis=-1)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("case", list(CASES))
 def test_one_unit_moves_increments_by_what_the_noise_is_for(case: str) -> None:
     column, most, given, unit = CASES[case]
+    rests, added = zip(*of_one(column, most), strict=True)
+    units = set()
+
+    def increments(rows: list[Row], days: list[str]) -> NDArray[np.int64]:
+        found = read(rows, days, **given)
+        units.add(found.unit)
+        return found.increments
+
+    before = read_apart(increments, rests, DAYS)
+    after = read_apart(increments, [rest + more for rest, more in zip(rests, added, strict=True)], DAYS)
+    assert units == {unit}
     # A release for some thresholds reads the rows of all of them: each has its own.
-    remembered = cache(lambda rows: read(list(rows), (1, 2, 3), **given))
-    for rest, added in of_one(column, most):
-        before, after = remembered(tuple(rest)), read(rest + added, (1, 2, 3), **given)
-        assert before.unit == after.unit == unit
-        for thresholds, width in product(THRESHOLDS, (1, 2, 3)):
-            rows = [k - 1 for k in thresholds]
-            change = np.abs(summed(after.increments[rows], width) - summed(before.increments[rows], width))
-            assert change.sum() <= moved(unit, thresholds=len(rows), intervals=-(-len(DAYS) // width))
-            daily = after.k_plus[rows] - before.k_plus[rows]
-            if unit.max_count is not None:
-                # How many labels are between two thresholds.
-                daily = np.diff(daily, axis=0, append=0)
-            assert np.abs(daily).sum(axis=0).max() <= (1 if unit.max_count is not None else unit.max_distance)
+    for thresholds, width in product(THRESHOLDS, (1, 2, 3)):
+        rows = [k - 1 for k in thresholds]
+        change = np.abs(summed(after[:, rows], width) - summed(before[:, rows], width)).sum(axis=(1, 2))
+        assert change.max() <= moved(unit, thresholds=len(rows), intervals=-(-len(DAYS) // width))
+        daily = (after - before)[:, rows].cumsum(axis=2)
+        if unit.max_count is not None:
+            # How many labels are between two thresholds.
+            daily = np.diff(daily, axis=1, append=0)
+        assert np.abs(daily).sum(axis=1).max() <= (1 if unit.max_count is not None else unit.max_distance)
+
+
+@pytest.mark.parametrize("case", list(CASES))
+def test_data_sets_that_are_read_as_one_are_counted_apart(case: str) -> None:
+    column, most, given, _ = CASES[case]
+    sets = [rest + added for rest, added in of_one(column, most)][:330]
+    together = read_apart(lambda rows, days: read(rows, days, **given).increments, sets, DAYS)
+    for at in range(0, len(together), 30):
+        alone = read(rows_apart(at, sets[at], DAYS), days_apart(at, DAYS), **given)
+        assert (alone.increments == together[at]).all()
 
 
 def running(days: tuple[int, ...], thresholds: tuple[int, ...]) -> NDArray[np.int64]:

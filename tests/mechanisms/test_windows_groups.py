@@ -20,8 +20,8 @@ from anonhist.mechanisms.windows.window_mechanism import moved
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles.grouped_windows import GroupedCumulativeCounts
 from anonhist.profiles.windows import CumulativeCounts
+from anonhist_testing.apart import Row, days_apart, read_apart, rows_apart
 
-Row = tuple[str, str, str, str]
 DAYS = ["2026-11-01", "2026-11-02"]
 KEY = "0f" * 16
 LABEL = PrivacyUnit.label(max_count=2)
@@ -43,12 +43,12 @@ CASES: dict[str, tuple[int, int, dict[str, Any], PrivacyUnit, str]] = {
 THRESHOLDS = [(1,), (2,), (1, 2)]
 
 
-def read(rows: list[Row], groups: str, given: dict[str, Any]) -> NDArray[np.int64]:
+def read(rows: list[Row], days: list[str], groups: str, given: dict[str, Any]) -> NDArray[np.int64]:
     """The increments of all groups, by the reader: shape (groups, thresholds, days)."""
     names = ("user", "label", "group", "day")
     table = pl.DataFrame(rows, schema=dict.fromkeys(names, pl.String), orient="row")
     key = {"order_key": KEY} if len(given) > 1 else {}
-    asked = {"cumulative_by": "day(day)", "days": DAYS, "thresholds": (1, 2), "groups": list(groups), **given, **key}
+    asked = {"cumulative_by": "day(day)", "days": days, "thresholds": (1, 2), "groups": list(groups), **given, **key}
     found = read_cumulative_groups(table, label="label", by="group", **asked)
     return np.array([each.increments for each in found.values()])
 
@@ -87,7 +87,9 @@ def test_one_unit_moves_all_groups_by_what_the_noise_is_for(case: str) -> None:
     farthest = dict.fromkeys(product(THRESHOLDS, (1, 2), (1, 2)), 0)
     for rest, added in of_one(column, most, groups):
         # The first is the data set without the unit, all others are neighbors of it, and replacements of each other.
-        found = np.array([read(rows, groups, given) for rows in [rest, *(rest + more for more in added)]])
+        # Each has names of its own: what is the same in all of them is one row, which counts whatever it is called.
+        sets = [rest, *(rest + more for more in added)]
+        found = read_apart(lambda rows, days: read(rows, days, groups, given), sets, DAYS)
         for thresholds, width in product(THRESHOLDS, (1, 2)):
             numbers = found[:, :, [k - 1 for k in thresholds]]
             summed = np.add.reduceat(numbers, np.arange(0, len(DAYS), width), axis=-1)
@@ -105,6 +107,17 @@ def test_one_unit_moves_all_groups_by_what_the_noise_is_for(case: str) -> None:
         for (thresholds, width, steps), far in farthest.items():
             if width == 1:
                 assert far == len(thresholds) * unit.groups * steps
+
+
+@pytest.mark.parametrize("case", list(CASES))
+def test_data_sets_that_are_read_as_one_are_counted_apart(case: str) -> None:
+    column, most, given, _, groups = CASES[case]
+    rest, added = list(of_one(column, most, groups))[-1]
+    sets = [rest + more for more in added]
+    together = read_apart(lambda rows, days: read(rows, days, groups, given), sets, DAYS)
+    for at in range(0, len(together), 20):
+        alone = read(rows_apart(at, sets[at], DAYS), days_apart(at, DAYS), groups, given)
+        assert (alone == together[at]).all()
 
 
 @pytest.mark.parametrize("relation", list(NeighboringRelation))

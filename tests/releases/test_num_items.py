@@ -17,6 +17,7 @@ from anonhist.mechanisms import (
 )
 from anonhist.mechanisms.basis.noisy_total import of_prevalences, of_sums, weighted_quantile
 from anonhist.mechanisms.basis.setting import make_release
+from anonhist.mechanisms.basis.skeletons import AdditiveMechanism
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile
 from anonhist.properties.statement import Holds
@@ -50,10 +51,12 @@ def test_the_interval_holds(name: str, shape: str) -> None:
     runs = 40 if name == "partition" else 100
     truth = mechanism.admit(profile).n
     source = SeededSource(f"{name} {shape}".encode()[0])
-    held = 0
-    for _ in range(runs):
-        low, high = mechanism.release(profile, source=source).num_items().interval
-        held += low <= truth <= high
+    if isinstance(mechanism, AdditiveMechanism):
+        # Fits of many releases together take less time. What these are moved by is no part of the interval.
+        releases = [each.release for each in mechanism.release_each([profile] * runs, source=source)]
+    else:
+        releases = [mechanism.release(profile, source=source) for _ in range(runs)]
+    held = sum(low <= truth <= high for low, high in (each.num_items().interval for each in releases))
     # With a true rate of 95 %, fewer hold in one of 4,000 tests.
     assert held >= (33 if runs == 40 else 86)
 

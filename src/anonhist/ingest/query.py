@@ -11,7 +11,7 @@ from anonhist.errors import DataError, UsageError
 from anonhist.ingest.few_groups import in_few_groups_of_labels, in_few_groups_of_users
 from anonhist.ingest.grouping import DAY, GROUP, Grouping, group_keys, in_groups, place_of_rows
 from anonhist.ingest.naming import NAMED, as_text, identity_of, is_missing, name_columns, order_of
-from anonhist.ingest.random_order import HASH, add_hash
+from anonhist.ingest.user_bounds import UserBound, first_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -98,22 +98,17 @@ def bounded_rows(table: Any, columns: Columns) -> Any:
         selected["rank_by"] = order_of(table, columns.order_by)
     # SQLite limits the depth of nested queries, so each step uses a query that exists already.
     rows = table.select(**selected, **flags, one=nw.lit(1))
-    number = nw.col("one").cum_sum()
-    by = "label" if columns.order_by is None else "rank_by"
     rows = rows.filter(is_item(columns), *listed)
-    group, hashed, within = [], "label", ["user"]
+    places, hashed, within = [], "label", ["user"]
     if grouping is not None:
-        rows, group = in_groups(rows, grouping, keep_null=columns.keep_null), [GROUP]
+        rows, places = in_groups(rows, grouping, keep_null=columns.keep_null), [GROUP]
         if grouping.groups_per_user is not None:
             rows, within = in_few_groups_of_users(rows, grouping.groups_per_user, columns.order_key), ["user", GROUP]
-    group += [DAY] if columns.days is not None else []
-    if group:
-        rows, hashed = place_of_rows(rows, group), "place"
-    rows = rows.with_columns(occurrence=number.over("user", *group, "label", order_by=by).cast(nw.Int64))
-    rows = add_hash(rows, columns.order_key, of=hashed)
-    order = [name for name in ("rank_by", NAMED, HASH, *group, "label") if name in (*selected, *flags, *group, HASH)]
-    rows = rows.with_columns(rank=number.over(*within, order_by=order)).filter(nw.col("rank") <= columns.max_per_user)
-    return rows.select("label", *flags, *group)
+    places += [DAY] if columns.days is not None else []
+    if places:
+        rows, hashed = place_of_rows(rows, places), "place"
+    most = operator.index(columns.max_per_user or 0)
+    return first_rows(rows, UserBound(most, columns.order_key, tuple(within), tuple(places), hashed))
 
 
 def users_query(table: Any, columns: Columns) -> Any:

@@ -82,13 +82,17 @@ def add_hash(rows: Any, key: str, *, of: str = "label") -> Any:
     )
 
 
+def text_to_hash(key: str, *, of: str) -> str:
+    """Return the expression of the text that is hashed, in DuckDB's SQL."""
+    return f"concat('{key}', occurrence, ' ', user_name, chr(10), '=' || \"{of}\")"
+
+
 def _in_sql(rows: Any, key: str, of: str) -> Any:
     import narwhals as nw
 
     native = rows.to_native()
     if rows.implementation.is_duckdb():
-        text = f"concat('{key}', occurrence, ' ', user_name, chr(10), '=' || \"{of}\")"
-        return nw.from_native(native.project(f"*, md5({text}) AS {HASH}"))
+        return nw.from_native(native.project(f"*, md5({text_to_hash(key, of=of)}) AS {HASH}"))
     number, label = native["occurrence"].cast("string"), native[of]
     text = key + number + " " + native["user_name"] + "\n" + label.isnull().ifelse("", "=" + label)
     return nw.from_native(native.mutate(**{HASH: _md5_of_ibis(native.get_backend().name)(text)}))

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 _LONGEST = 2**12
 _TAIL = 0.025
+# So many positions at a time stay in the cache of the processor.
+_TOGETHER = 2**14
 # Sums of whole numbers below this are exact in floats.
 _SURE = 2.0**53
 
@@ -55,18 +57,31 @@ def falling_bounds(noisy: _Numbers, guess: _Numbers, rate: float, *, tail: float
     """
     size = noisy.size
     low, high = np.full(size, -np.inf), np.full(size, np.inf)
-    best_low, best_high = low.copy(), high.copy()
     before, hoped = np.append(0.0, np.cumsum(noisy)), np.append(0.0, np.cumsum(guess))
     largest = float(np.abs(before).max())
     slack = 1e-6 if largest < _SURE else size * largest * 2.0**-52
     lengths = min(size, _LONGEST).bit_length()
-    for count in (1 << power for power in range(lengths)):
-        reach = noise_quantile(rate, count, tail / lengths) / count
-        seen, meant = ((sums[count:] - sums[:-count]) / count for sums in (before, hoped))
-        last, first = slice(count - 1, size), slice(0, size - count + 1)
-        _take(meant + reach, seen + reach + slack, best_high[last], high[last], np.less)
-        _take(meant - reach, seen - reach - slack, best_low[first], low[first], np.greater)
+    windows = [
+        (1 << power, noise_quantile(rate, 1 << power, tail / lengths) / (1 << power)) for power in range(lengths)
+    ]
+    for start in range(0, size, _TOGETHER):
+        stop = min(start + _TOGETHER, size)
+        best_low, best_high = np.full(stop - start, -np.inf), np.full(stop - start, np.inf)
+        for count, reach in windows:
+            # Windows that end at these positions bound them from above, those that begin there from below.
+            first, last = max(start, count - 1), min(stop, size - count + 1)
+            if first < stop:
+                seen, meant = (_means(sums, first - count + 1, stop - count + 1, count) for sums in (before, hoped))
+                _take(meant + reach, seen + reach + slack, best_high[first - start :], high[first:stop], np.less)
+            if start < last:
+                seen, meant = (_means(sums, start, last, count) for sums in (before, hoped))
+                _take(meant - reach, seen - reach - slack, best_low[: last - start], low[start:last], np.greater)
     return widen_to_falling(np.ceil(low), np.floor(high))
+
+
+def _means(sums: _Numbers, first: int, last: int, count: int) -> _Numbers:
+    """Return the means of so many numbers from each of these positions on, by running sums."""
+    return (sums[first + count : last + count] - sums[first:last]) / count
 
 
 def _take(hope: _Numbers, bound: _Numbers, best: _Numbers, kept: _Numbers, is_better: np.ufunc) -> None:

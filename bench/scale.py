@@ -1,0 +1,133 @@
+"""What counting takes on one machine, beside the engine's own queries. Run as ``python bench/scale.py``.
+
+*Rows*: a release from Parquet files of 10^6 rows and more, a third as many labels as rows, drawn from P(k) ∝ 1/k^0.9,
+in 2 GB of memory, beside the one query that it takes in as much. *Users*: a profile that counts at most five rows of
+each user, beside ``GROUP BY user, label``, on two kinds of data: many equal rows a user, and few rows a user. The
+limits are 1.3 times the bare query and 2.5 GB, and three times the grouping. Whole processes in turn, warm caches.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from children import measure
+
+MEMORY = "2GB"
+BARE = (
+    "SELECT items, count(*) FROM (SELECT count(*) AS items FROM '{path}' GROUP BY label) GROUP BY items ORDER BY items"
+)
+PAIRS = "SELECT count(*) FROM (SELECT user, label, count(*) AS items FROM '{path}' GROUP BY ALL)"
+DUCKDB = "import duckdb; duckdb.connect(config={config}).sql({query!r}).fetchall()"
+PROFILE = (
+    "from anonhist.ingest import EngineLimits, read_profile; "
+    "read_profile({path!r}, label='label', user='user', max_per_user=5, limits=EngineLimits(threads=2))"
+)
+# Users and labels for each row, and how unequal both are: the share of row i is that of i^power.
+USERS = {
+    "many equal rows a user": (0.03, 3.0, 0.0001),
+    "few rows a user": (0.33, 1.0, 1.0),
+}
+GROUP = 10**6
+
+
+def write_labels(path: Path, rows: int) -> None:
+    """Write labels a million at a time: numbers as text, of a power law that goes on to a third of the rows."""
+    rng = np.random.default_rng(rows)
+    last = rows / 3
+    with pq.ParquetWriter(path, pa.schema([("label", pa.string())]), compression="zstd") as writer:
+        for first in range(0, rows, GROUP):
+            uniform = rng.random(min(GROUP, rows - first))
+            drawn = (1 + uniform * (last**0.1 - 1)) ** 10
+            writer.write_table(pa.table({"label": pa.array(drawn.astype(np.int64)).cast(pa.string())}))
+
+
+def write_users(path: Path, rows: int, kind: str) -> None:
+    """Write rows (user, label), a million at a time."""
+    rng = np.random.default_rng(rows)
+    users, power, labels = USERS[kind]
+    with pq.ParquetWriter(path, pa.schema([("user", pa.string()), ("label", pa.string())])) as writer:
+        for first in range(0, rows, GROUP):
+            size = min(GROUP, rows - first)
+            user = (max(1, users * rows) * rng.random(size) ** power).astype(np.int64)
+            label = np.exp(rng.random(size) * np.log(max(2, labels * rows))).astype(np.int64)
+            columns = {"user": pa.array(user).cast(pa.string()), "label": pa.array(label).cast(pa.string())}
+            writer.write_table(pa.table(columns))
+
+
+def duckdb(query: str, **config: object) -> list[str]:
+    """Return the command of a process that runs one query."""
+    return [sys.executable, "-c", DUCKDB.format(config={"preserve_insertion_order": False, **config}, query=query)]
+
+
+def compare_rows(sizes: list[int], rounds: int, folder: Path) -> None:
+    """Print what a release takes in 2 GB, beside the bare query."""
+    print("| rows | bare query s | release s | ratio | met | bare GB | release GB | met |")
+    print("|---|---|---|---|---|---|---|---|")
+    anonhist = str(Path(sys.executable).with_name("anonhist"))
+    for rows in sizes:
+        path = folder / f"labels-{rows}.parquet"
+        if not path.exists():
+            write_labels(path, rows)
+        release = [anonhist, "release", str(path), "--label", "label", "--epsilon", "1", "-o", "-", "--quiet"]
+        limits = ["--memory-limit", MEMORY, "--temp-directory", str(folder)]
+        commands = {
+            "bare": duckdb(BARE.format(path=path), memory_limit=MEMORY, temp_directory=str(folder)),
+            "release": [*release, *limits],
+        }
+        runs = measure(commands, rounds=1 if rows >= 10**9 else rounds, warm_up=rows < 10**8)
+        bare, ours = runs["bare"], runs["release"]
+        gigabytes = [each.memory * 2**20 / 1e9 for each in (bare, ours)]
+        ratio, is_small = ours.time / bare.time, gigabytes[1] < 2.5
+        times = f"{bare.time:.2f} | {ours.time:.2f} | {ratio:.2f} | {'yes' if ratio <= 1.3 else 'NO'}"
+        print(
+            f"| {rows:,} | {times} | {gigabytes[0]:.2f} | {gigabytes[1]:.2f} | {'yes' if is_small else 'NO'} |",
+            flush=True,
+        )
+
+
+def compare_users(rows: int, rounds: int, folder: Path) -> None:
+    """Print what a bound on users takes, beside grouping by user and label."""
+    print("\n| data | bare counts s | GROUP BY user, label s | 5 a user s | ratio | ratio of processor time | met |")
+    print("|---|---|---|---|---|---|---|")
+    for kind in USERS:
+        path = folder / f"{kind.replace(' ', '-')}-{rows}.parquet"
+        if not path.exists():
+            write_users(path, rows, kind)
+        commands = {
+            "unbounded": duckdb(BARE.format(path=path), threads=2),
+            "pairs": duckdb(PAIRS.format(path=path), threads=2),
+            "bounded": [sys.executable, "-c", PROFILE.format(path=str(path))],
+        }
+        runs = measure(commands, rounds=rounds)
+        pairs_run, ours = runs["pairs"], runs["bounded"]
+        ratio = ours.time / pairs_run.time
+        times = f"{runs['unbounded'].time:.2f} | {pairs_run.time:.2f} | {ours.time:.2f} | {ratio:.2f}"
+        print(
+            f"| {kind} | {times} | {ours.processor / pairs_run.processor:.2f} | {'yes' if ratio <= 3 else 'NO'} |",
+            flush=True,
+        )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--rows", type=int, nargs="*", default=[10**6, 10**7, 10**8])
+    parser.add_argument("--user-rows", type=int, default=10**7)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--folder", type=Path, default=Path("bench-data"))
+    parser.add_argument("--quick", action="store_true", help="a tiny setting, to see that the program runs")
+    options = parser.parse_args()
+    if options.quick:
+        options.rows, options.user_rows, options.rounds = [1000], 1000, 1
+    options.folder.mkdir(exist_ok=True)
+    compare_rows(options.rows, options.rounds, options.folder)
+    compare_users(options.user_rows, options.rounds, options.folder)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,112 @@
+"""What counting on Spark takes, beside the same queries in Spark SQL. Run as ``python bench/scale_spark.py``.
+
+One session on two threads of this machine; each way runs once to warm up, then in turn. *Labels*: two group-bys.
+*Users*: at most five rows of each, beside a window of random order in front of the two group-bys. Data are those of
+bench/scale.py. The limit is 1.15 times the query written by hand. Shuffled bytes are those that Spark says it wrote.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import sys
+import warnings
+from pathlib import Path
+from statistics import median
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+from anonhist.ingest import read_profile
+from scale import USERS, write_labels, write_users
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+COUNTED = "SELECT items, count(*) FROM (SELECT count(*) AS items FROM {rows} GROUP BY label) GROUP BY items"
+FIRST = (
+    "(SELECT label FROM (SELECT label, row_number() OVER (PARTITION BY user ORDER BY rand()) AS rank FROM events "
+    "WHERE user IS NOT NULL AND label IS NOT NULL) WHERE rank <= 5)"
+)
+
+
+def start(memory: str) -> Any:
+    """Start a session of two threads in this process, quietly."""
+    from pyspark.sql import SparkSession
+
+    warnings.simplefilter("ignore")
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    settings = {"spark.ui.enabled": "false", "spark.driver.memory": memory, "spark.log.level": "OFF"}
+    session = SparkSession.builder.master("local[2]").config(map=settings).getOrCreate()
+    session.sparkContext.setLogLevel("OFF")
+    return session
+
+
+def shuffled(session: Any) -> int:
+    """Return how many bytes all stages so far wrote for others to read."""
+    context = session.sparkContext
+    none = context._gateway.new_array(context._jvm.double, 0)  # noqa: SLF001  # Python has no door of its own to these
+    stages = context._jsc.sc().statusStore().stageList(None, False, False, none, None)  # noqa: SLF001
+    return sum(stages.apply(place).shuffleWriteBytes() for place in range(stages.size()))
+
+
+def compare(session: Any, name: str, ways: dict[str, Callable[[], Any]], rounds: int) -> None:
+    """Print one row: medians of the ways, in turn, and what they shuffled."""
+    seconds: dict[str, list[float]] = {way: [] for way in ways}
+    sent: dict[str, int] = {}
+    for turn in range(rounds + 1):
+        for way, run in ways.items():
+            before, began = shuffled(session), perf_counter()
+            run()
+            if turn:
+                seconds[way].append(perf_counter() - began)
+            sent[way] = shuffled(session) - before
+    hand, ours = (median(seconds[way]) for way in ways)
+    megabytes = " | ".join(f"{each / 1e6:,.0f}" for each in sent.values())
+    met = "yes" if ours <= 1.15 * hand else "NO"
+    print(f"| {name} | {hand:.1f} | {ours:.1f} | {ours / hand:.2f} | {met} | {megabytes} |", flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--rows", type=int, default=10**7)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--memory", default="6g")
+    parser.add_argument("--folder", type=Path, default=Path("bench-data"))
+    parser.add_argument("--quick", action="store_true", help="a tiny setting, to see that the program runs")
+    options = parser.parse_args()
+    if options.quick:
+        options.rows, options.rounds, options.memory = 1000, 1, "1g"
+    options.folder.mkdir(exist_ok=True)
+    print("| data | by hand s | ours s | ratio | met | shuffled by hand MB | shuffled by ours MB |")
+    print("|---|---|---|---|---|---|---|")
+    if shutil.which("java") is None:
+        print("| Java is not installed | | | | | | |")
+        return
+    session = start(options.memory)
+    labels = options.folder / f"labels-{options.rows}.parquet"
+    if not labels.exists():
+        write_labels(labels, options.rows)
+    table = session.read.parquet(str(labels))
+    table.createOrReplaceTempView("labels")
+    ways: dict[str, Callable[[], Any]] = {
+        "hand": lambda: session.sql(COUNTED.format(rows="labels WHERE label IS NOT NULL")).collect(),
+        "ours": lambda: read_profile(table, label="label"),
+    }
+    compare(session, "labels", ways, options.rounds)
+    for kind in USERS:
+        path = options.folder / f"{kind.replace(' ', '-')}-{options.rows}.parquet"
+        if not path.exists():
+            write_users(path, options.rows, kind)
+        events = session.read.parquet(str(path))
+        events.createOrReplaceTempView("events")
+        ways = {
+            "hand": lambda: session.sql(COUNTED.format(rows=FIRST)).collect(),
+            "ours": lambda events=events: read_profile(events, label="label", user="user", max_per_user=5),  # type: ignore[misc]
+        }
+        compare(session, kind, ways, options.rounds)
+    session.stop()
+
+
+if __name__ == "__main__":
+    main()
