@@ -20,6 +20,7 @@ from anonhist.graphs.node.privacy import BoundingName
 from anonhist.graphs.policy import Direction
 from anonhist.ingest.read import FORMATS
 from anonhist.ingest.sketches import FORMATS as SKETCH_FORMATS
+from anonhist.ingest.spark_source import ENGINES
 from anonhist.local.decoding.names import CORRECTIONS, DECODERS
 from anonhist.mechanisms.estimators import PRIVATE_PROPERTIES
 from anonhist.mechanisms.planning import Shape
@@ -44,6 +45,7 @@ OWNERS = {
     ("degrees", "--directed"): {each.value for each in Direction if each.is_directed},
     ("degrees", "--bounding"): set(get_args(BoundingName)),
     ("show", "--curator-type"): set(CURATOR_TYPES),
+    ("release", "--engine"): set(ENGINES),
 }
 NAMES = {
     ("local estimate", "--decoder"): DECODERS,

@@ -5,10 +5,13 @@ import json
 import os
 import pwd
 import shutil
+import socket
 import sqlite3
 import subprocess
+import sys
 import tempfile
 import threading
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager
 from datetime import date, datetime
@@ -42,6 +45,8 @@ WriteTable = Callable[[Path, Table], str]
 FILES = ["csv", "parquet"]
 MEMORY = ["pandas", "pandas pyarrow", "polars", "polars lazy", "arrow", "duckdb relation", "ibis duckdb"]
 DATABASES = ["duckdb", "sqlite", "postgresql"]
+SPARK = ["spark", "spark repartitioned", "spark connect"]
+ALL = [*FILES, *MEMORY, "sqlframe", *DATABASES, *(pytest.param(kind, marks=pytest.mark.slow) for kind in SPARK)]
 SQL_TYPES = {
     str: "TEXT",
     int: "BIGINT",
@@ -49,6 +54,14 @@ SQL_TYPES = {
     bool: "BOOLEAN",
     date: "DATE",
     datetime: "TIMESTAMP",
+}
+SPARK_TYPES = {
+    str: "string",
+    int: "long",
+    float: "double",
+    bool: "boolean",
+    date: "date",
+    datetime: "timestamp_ntz",
 }
 
 
@@ -114,6 +127,64 @@ def hold(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     return _holder(request, request.param, tmp_path_factory.mktemp("engine"))
 
 
+@pytest.fixture(params=ALL, scope="session")
+def hold_anywhere(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Held:
+    """Hold a table of columns with any engine there is."""
+    return _holder(request, request.param, tmp_path_factory.mktemp("engine"))
+
+
+@pytest.fixture(scope="session")
+def spark_server() -> Iterator[tuple[Any, str]]:
+    """Start Spark once in this process: a session in a zone far from UTC, and the address where others connect to it.
+
+    Both are of one virtual machine, which takes as long to start as all tests of Spark together.
+    """
+    if shutil.which("java") is None:
+        pytest.skip("Java is not installed")
+    sql = pytest.importorskip("pyspark.sql", reason="pyspark is not installed")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    settings = {
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.sql.shuffle.partitions": "2",
+        # To plan anew in between takes longer than to count these few rows.
+        "spark.sql.adaptive.enabled": "false",
+        "spark.sql.session.timeZone": "Asia/Tokyo",
+        "spark.plugins": "org.apache.spark.sql.connect.SparkConnectPlugin",
+        "spark.connect.grpc.binding.port": str(port),
+    }
+    with warnings.catch_warnings(), pytest.MonkeyPatch.context() as patch:
+        warnings.simplefilter("ignore")
+        patch.setenv("PYSPARK_PYTHON", sys.executable)
+        patch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
+        session = sql.SparkSession.builder.master("local[2]").config(map=settings).getOrCreate()
+        session.sparkContext.setLogLevel("OFF")
+        yield session, f"sc://127.0.0.1:{session.sparkContext.getConf().get('spark.connect.grpc.binding.port')}"
+        session.stop()
+
+
+@pytest.fixture(scope="session")
+def spark(spark_server: tuple[Any, str]) -> Any:
+    """Return the session of Spark in this process."""
+    return spark_server[0]
+
+
+@pytest.fixture(scope="session")
+def spark_connect(spark_server: tuple[Any, str]) -> Iterator[Any]:
+    """Connect to Spark over the network."""
+    with warnings.catch_warnings():
+        # It warns of the newest pandas.
+        warnings.simplefilter("ignore")
+        pytest.importorskip("grpc", reason="what Spark Connect needs is not installed (pyspark[connect])")
+        from pyspark.sql.connect.session import SparkSession
+
+        session = SparkSession.builder.remote(spark_server[1]).create()
+        yield session
+        session.stop()
+
+
 def _reader(request: pytest.FixtureRequest, kind: str, folder: Path) -> Read:
     hold = _holder(request, kind, folder)
 
@@ -126,6 +197,9 @@ def _reader(request: pytest.FixtureRequest, kind: str, folder: Path) -> Read:
 
 def _holder(request: pytest.FixtureRequest, kind: str, folder: Path) -> Held:
     server = request.getfixturevalue("postgresql") if kind == "postgresql" else None
+    session = (
+        request.getfixturevalue("spark_connect" if kind == "spark connect" else "spark") if kind in SPARK else None
+    )
     numbers = count()
 
     @contextmanager
@@ -133,6 +207,9 @@ def _holder(request: pytest.FixtureRequest, kind: str, folder: Path) -> Held:
         path = folder / f"{next(numbers)}"
         if kind in FILES or kind == "jsonl":
             yield _write_file(path.with_suffix(f".{kind}"), table), {}
+        elif kind in SPARK:
+            held = in_spark(session, table)
+            yield (held.repartition(5) if kind == "spark repartitioned" else held), {}
         elif kind in DATABASES:
             yield _database(kind, path, server, table), {"table": "the table"}
         else:
@@ -174,8 +251,28 @@ def _in_memory(kind: str, table: Table) -> Any:
         "arrow": lambda: pa.table(table),
         "duckdb relation": lambda: _callers_engine().from_arrow(pa.table(table)),
         "ibis duckdb": lambda: ibis.memtable(pa.table(table)),
+        "sqlframe": lambda: _sqlframe().createDataFrame(pa.table(table).to_pandas(types_mapper=pd.ArrowDtype)),
     }
     return makers[kind]()
+
+
+@cache
+def _sqlframe() -> Any:
+    from sqlframe.duckdb import DuckDBSession
+
+    return DuckDBSession(duckdb.connect())
+
+
+def in_spark(session: Any, table: Table) -> Any:
+    """Return a table of Spark whose columns have the types of their values."""
+
+    def typed(name: str, values: list[Any]) -> str:
+        value = next((value for value in values if value is not None), "")
+        quoted = "`" + name.replace("`", "``") + "`"
+        return f"{quoted} {'timestamp' if getattr(value, 'tzinfo', None) is not None else SPARK_TYPES[type(value)]}"
+
+    rows = list(zip(*table.values(), strict=True))
+    return session.createDataFrame(rows, ", ".join(typed(name, values) for name, values in table.items()))
 
 
 def _database(kind: str, path: Path, server: str | None, table: Table) -> str:

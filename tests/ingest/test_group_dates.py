@@ -79,7 +79,7 @@ def test_periods_are_those_of_python_on_every_engine(hold_grouped: Held, column:
 def test_every_week_of_python_is_found_in_text() -> None:
     days = [date.fromordinal(at) for at in range(1, date.max.toordinal() + 1, 5)]
     table = nw.from_native(pl.DataFrame({"day": [day.isoformat() for day in days]}))
-    keys = table.select(week=period_key(table, "day", Period.WEEK))["week"].to_list()
+    keys = table.select(week=period_key(table, "day", Period.WEEK, "week(day)"))["week"].to_list()
     assert list(map(Period.WEEK.name_at, keys)) == list(map(iso_monday, days))
 
 

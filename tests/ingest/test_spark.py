@@ -1,9 +1,8 @@
-"""Tables of Spark, where Java and pyspark are installed: groups, days and users as everywhere."""
+"""Tables of Spark, where Java and pyspark are installed: what they have that other engines have not.
 
-import shutil
-import sys
-import warnings
-from collections.abc import Iterator
+That they are counted as on other engines is in test_engines.py.
+"""
+
 from datetime import date
 from typing import Any
 
@@ -12,7 +11,10 @@ import pytest
 
 from anonhist.errors import UsageError
 from anonhist.ingest import read_profile
+from anonhist.ingest.columns import MissingColumnError
 from anonhist.ingest.groups import read_groups
+from anonhist.ingest.renaming import readable_names
+from anonhist.ingest.windows import read_cumulative
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile
 from anonhist_testing.cases import each_of
@@ -26,40 +28,18 @@ ROWS = [
     ("u2", "a", "FR", "1999-12-31", date(1999, 12, 31), None),
     ("u2", None, None, None, None, 7),
 ]
-KEY = "0123456789abcdef" * 2
 NAMES = ("user", "label", "country", "text", "day", "number")
 
 
-@pytest.fixture(scope="module")
-def spark() -> Iterator[Any]:
-    """A session in this process, in a zone far from UTC."""
-    if shutil.which("java") is None:
-        pytest.skip("Java is not installed")
-    pyspark = pytest.importorskip("pyspark.sql", reason="pyspark is not installed")
-    with warnings.catch_warnings(), pytest.MonkeyPatch.context() as patch:
-        warnings.simplefilter("ignore")
-        patch.setenv("PYSPARK_PYTHON", sys.executable)
-        settings = {
-            "spark.ui.enabled": "false",
-            "spark.sql.shuffle.partitions": "2",
-            "spark.sql.session.timeZone": "Asia/Tokyo",
-        }
-        session = pyspark.SparkSession.builder.master("local[2]").config(map=settings).getOrCreate()
-        session.sparkContext.setLogLevel("OFF")
-        yield session
-        session.stop()
+@pytest.fixture(params=["classic", "connect"])
+def session(request: pytest.FixtureRequest) -> Any:
+    """A session of each kind."""
+    return request.getfixturevalue("spark" if request.param == "classic" else "spark_connect")
 
 
-@pytest.fixture(scope="module")
-def table(spark: Any) -> Any:
-    return spark.createDataFrame(ROWS, "user string, label string, country string, text string, day date, number long")
-
-
-@pytest.mark.parametrize(
+@each_of(
     ("by", "groups"),
     [
-        ("country", ["DE", "FR", "XX"]),
-        ("number", [7, 9]),
         ("day(text)", "2026-11-22..2027-01-01"),
         ("week(text)", "1999-12-27..1999-12-27"),
         ("week(text)", "2026-11-22..2027-01-01"),
@@ -69,80 +49,74 @@ def table(spark: Any) -> Any:
         (["country", "week(day)"], [("DE", "2026-11-16"), ("FR", "2024-02-26")]),
     ],
 )
-def test_groups_are_those_of_other_engines(table: Any, by: Any, groups: Any) -> None:
+def test_groups_are_those_of_other_engines(session: Any, by: Any, groups: Any) -> None:
+    types = "user string, label string, country string, text string, day date, number long"
     given = {"label": "label", "by": by, "groups": groups}
     polars = pl.DataFrame(ROWS, schema=list(NAMES), orient="row")
-    assert dict(read_groups(table, **given)) == dict(read_groups(polars, **given))
+    assert dict(read_groups(session.createDataFrame(ROWS, types), **given)) == dict(read_groups(polars, **given))
 
 
-def test_times_are_in_utc(spark: Any) -> None:
+def test_times_are_in_utc(session: Any) -> None:
     # A time of this session is nine hours before UTC: it is still the day before there.
-    rows = spark.sql(
+    session.conf.set("spark.sql.session.timeZone", "Asia/Tokyo")
+    rows = session.sql(
         "SELECT 'a' AS label, timestamp'2026-11-23 03:00:00' AS seen, timestamp'1969-12-29 00:00:00' AS old"
     )
     assert read_groups(rows, label="label", by="day(seen)", groups=["2026-11-22"])["2026-11-22"].n == 1
     assert read_groups(rows, label="label", by="week(seen)", groups=["2026-11-16"])["2026-11-16"].n == 1
     assert read_groups(rows, label="label", by="day(old)", groups=["1969-12-28"])["1969-12-28"].n == 1
-    with_no_zone = spark.sql("SELECT 'a' AS label, timestamp_ntz'2026-11-23 03:00:00' AS seen")
+    with_no_zone = session.sql("SELECT 'a' AS label, timestamp_ntz'2026-11-23 03:00:00' AS seen")
     assert read_groups(with_no_zone, label="label", by="day(seen)", groups=["2026-11-23"])["2026-11-23"].n == 1
 
 
-def test_counted_data(spark: Any) -> None:
-    counted = spark.createDataFrame(
-        [("DE", "a", 3), ("DE", "a", 1), ("FR", "b", 2)], "g string, label string, count long"
+DOTTED = [("a", "u1", "DE", "2026-11-22", 3), ("b", "u1", "DE", "2026-11-23", 1), ("a", "u2", "FR", "2026-11-23", 2)]
+TYPES = "`x.y` string, `us``er` string, `c.c` string, `d.d` string, `o.o` long"
+
+
+def test_names_that_spark_takes_for_something_else(session: Any) -> None:
+    table = session.createDataFrame(DOTTED, TYPES)
+    users: dict[str, Any] = {"user": "us`er", "max_per_user": 1, "order_by": "o.o"}
+    assert read_profile(table, label="x.y", **users) == Profile.from_counts([1, 1], unit=PrivacyUnit.user(max_items=1))
+    assert read_profile(table.select("`x.y`")) == Profile.from_counts([2, 1])
+    groups = read_groups(table, label="x.y", by=["c.c", "week(d.d)"], groups=[("DE", "2026-11-16")], **users)
+    assert (groups.by, groups[("DE", "2026-11-16")].n) == (("c.c", "week(d.d)"), 1)
+    listed = table.select("`c.c`").distinct()
+    assert {
+        group: profile.n for group, profile in read_groups(table, label="x.y", by="c.c", groups=listed).items()
+    } == {
+        ("DE",): 2,
+        ("FR",): 1,
+    }
+    windows = read_cumulative(
+        table, label="x.y", by="day(d.d)", days=["2026-11-22", "2026-11-23"], thresholds=[1, 2], **users
     )
-    read = read_groups(counted, by="g", groups=["DE", "FR"], format="counts")
-    assert dict(read) == {("DE",): Profile.from_counts([4]), ("FR",): Profile.from_counts([2])}
+    assert windows.k_plus.tolist() == [[0, 2], [0, 0]]
 
 
-@pytest.fixture(scope="module")
-def many(spark: Any) -> tuple[Any, pl.DataFrame]:
-    """Rows of users in five partitions, and the same rows in one table."""
-    rows = [
-        (f"u{at % 7}", None if at % 11 == 0 else f"l{at * at % 5}", "DE" if at % 3 else "FR", at % 4)
-        for at in range(200)
-    ]
-    names = "user string, label string, country string, rank long"
-    polars = pl.DataFrame(rows, schema=["user", "label", "country", "rank"], orient="row")
-    return spark.createDataFrame(rows, names).repartition(5), polars
+def test_sentences_have_the_names_that_the_table_has(session: Any) -> None:
+    table = session.createDataFrame(DOTTED, TYPES)
+    with pytest.raises(MissingColumnError, match=r"the columns are 'x\.y', 'us`er', "):
+        read_profile(table, label="x_y")
+    with pytest.raises(UsageError, match=r"^week\(o\.o\) needs a column of dates"):
+        read_groups(table, label="x.y", by="week(o.o)", groups=["2026-11-23"])
+    with pytest.raises(UsageError, match=r"grouping column 't\.t' holds times: group by day\(t\.t\)"):
+        read_groups(table.selectExpr("*", "current_timestamp() AS `t.t`"), label="x.y", by="t.t", groups=["now"])
+    with pytest.raises(UsageError, match=r"grouping column 'o\.o', which holds numbers"):
+        read_groups(table, label="x.y", by="o.o", groups=["many"])
 
 
-@each_of(
-    "said",
-    [
-        {},
-        {"order_by": "rank"},
-        {"keep_null": True},
-        {"by": "country", "groups": ["DE", "FR"]},
-        {"by": "country", "groups": ["DE", "FR"], "max_groups_per_user": 1},
-    ],
-)
-def test_the_same_items_of_users_count_as_on_other_engines(
-    many: tuple[Any, pl.DataFrame], said: dict[str, Any]
-) -> None:
-    table, polars = many
-    given = {"label": "label", "user": "user", "max_per_user": 3, "order_key": KEY, **said}
-    if "by" in said:
-        assert dict(read_groups(table, **given)) == dict(read_groups(polars, **given))
-    else:
-        assert read_profile(table, **given) == read_profile(polars, **given)
+def test_other_names_are_nobodys() -> None:
+    assert readable_names(["a", "b_", "B"]) == {}
+    assert readable_names(["a_b", "a.b", "a`b"]) == {"a.b": "a_b_2", "a`b": "a_b_3"}
+    # Without regard to case Spark would not know which is meant.
+    assert readable_names(["Label", "label"]) == {"label": "label_2"}
+    assert readable_names(["same", "same"]) == {}
 
 
-def test_labels_are_in_the_same_groups_as_on_other_engines(many: tuple[Any, pl.DataFrame]) -> None:
-    unit = PrivacyUnit.label(max_count=5)
-    given: dict[str, Any] = {"label": "user", "by": "country", "groups": ["DE", "FR"], "order_key": KEY}
-    read = [read_groups(table, unit=unit, max_groups_per_label=1, **given) for table in many]
-    assert dict(read[0]) == dict(read[1])
-    assert sum(profile.num_labels for profile in read[0].values()) == 7
-
-
-def test_a_column_that_spark_reads_as_something_else_is_named(spark: Any) -> None:
-    table = spark.createDataFrame([("a", "DE", "q")], "`x.y` string, country string, query string")
-    with pytest.raises(UsageError, match=r"'x\.y' has a dot or a backquote, .* withColumnRenamed"):
-        read_profile(table, label="x.y")
-    with pytest.raises(UsageError, match="withColumnRenamed"):
-        read_profile(table.select("`x.y`"))
-    assert read_groups(table, label="query", by="country", groups=["DE"])["DE"].n == 1
+def test_names_that_differ_in_case(session: Any) -> None:
+    table = session.createDataFrame([("a", "x"), ("b", "x")], "label string, Label string")
+    assert read_profile(table, label="label") == Profile.from_counts([1, 1])
+    assert read_profile(table, label="Label") == Profile.from_counts([2])
 
 
 def test_pandas_on_spark_is_refused_with_a_sentence() -> None:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 # Help shows them, and must not load their owners: tests/cli/test_choices.py compares them.
 _UNITS = ("item", "user", "label")
+_ENGINES = ("duckdb", "spark")
 
 
 def mechanism_options(names: Iterable[str]) -> Callable[[Any], Any]:
@@ -62,7 +63,7 @@ label_option = click.option(
     metavar="COLUMN",
     help="Column (or key of JSON lines) of labels; optional if there is only one column.",
 )
-table_option = click.option("--table", metavar="NAME", help="Table to read from a database.")
+table_option = click.option("--table", metavar="NAME", help="Table to read from a database, or from Spark.")
 delimiter_option = click.option(
     "--delimiter",
     metavar="CHAR",
@@ -104,6 +105,11 @@ reading_options = as_one(
         "--keep-null",
         is_flag=True,
         help="Count rows without a label as a label of their own; otherwise they are left out.",
+    ),
+    click.option(
+        "--engine",
+        type=OneOf(_ENGINES),
+        help="What reads files: DuckDB in this process, or Spark, on all cores or on your cluster.  [default: duckdb]",
     ),
     click.option(
         "--memory-limit",

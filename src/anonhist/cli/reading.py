@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from anonhist.cli.arguments import Protection
     from anonhist.cli.progress import Bars
+    from anonhist.ingest.spark_source import SparkFiles
     from anonhist.profiles import Profile
     from anonhist.releases import Release
     from anonhist.releases.grouped import GroupedRelease
@@ -41,16 +42,17 @@ Format = Literal["events", "labels", "counts", "prevalences"]
 
 PROTECTED = ("unit", "max_per_user", "max_count", "relation")
 # The options under "Input", in the order in which help has them.
-ENGINE = ("memory_limit", "threads", "temp_directory")
+LIMITS = ("memory_limit", "threads", "temp_directory")
 READING = (
     *("label", "user", "order_by", "order_key", "keep_null", "table", "format_", "delimiter", "no_header"),
-    *ENGINE,
+    "engine",
+    *LIMITS,
 )
 
 
 def reading_of(*, format_: Format | None, delimiter: str | None, no_header: bool, **others: Any) -> dict[str, Any]:
-    """Return how a source is read, as :func:`anonhist.ingest.read_profile` calls it."""
-    asked = {name: others.pop(name) for name in ENGINE}
+    """Return how a source is read: what :func:`held_source` takes."""
+    asked = {name: others.pop(name) for name in LIMITS}
     limits = None
     if any(each is not None for each in asked.values()):
         from anonhist.ingest.limits import EngineLimits
@@ -60,20 +62,29 @@ def reading_of(*, format_: Format | None, delimiter: str | None, no_header: bool
     return others | read
 
 
+def held_source(source: str, reading: dict[str, Any]) -> tuple[str | SparkFiles, dict[str, Any]]:
+    """Return a source as its engine takes it, and how it is read, as :func:`anonhist.ingest.read_profile` calls it."""
+    from anonhist.ingest.spark_source import read_by
+
+    said = {name: value for name, value in reading.items() if name != "engine"}
+    return read_by(reading["engine"], source), said
+
+
 def profile_of_source(
     source: str, reading: dict[str, Any], protection: Protection, bars: Bars, *, count_users: bool = False
 ) -> Profile:
     """Read the source as the options say."""
     from anonhist.ingest import read_profile
 
+    held, said = held_source(source, reading)
     return read_profile(
-        source,
+        held,
         max_per_user=protection.max_per_user,
         count_users=count_users,
         unit=protection.unit,
         notify=bars.notify,
         progress=bars.reading,
-        **reading,
+        **said,
     )
 
 

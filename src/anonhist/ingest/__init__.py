@@ -2,5 +2,6 @@
 
 from anonhist.ingest.limits import EngineLimits
 from anonhist.ingest.read import FORMATS, read_profile
+from anonhist.ingest.spark_source import SparkFiles
 
-__all__ = ["FORMATS", "EngineLimits", "read_profile"]
+__all__ = ["FORMATS", "EngineLimits", "SparkFiles", "read_profile"]

@@ -7,13 +7,15 @@ have no schema: their keys are data, so the keys to read are said, and none is e
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, TypeVar
 
 from anonhist.errors import AnonhistError, DataError, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
+
+Name = TypeVar("Name", str, str | None)
 
 
 class ColumnError(AnonhistError):
@@ -59,24 +61,23 @@ class Header:
         The names.
     is_line
         Whether they are the first line of a text.
-    unreadable
-        Signs that a column to read must not have in its name: Spark takes a dot for a field of a structure.
+    renamed
+        What the table that is read calls those of its columns whose names its engine would take for something else.
     """
 
     names: Sequence[str]
     is_line: bool
-    unreadable: str = ""
+    renamed: Mapping[str, str] = field(default_factory=dict)
 
     def require(self, **columns: str | None) -> None:
         """Refuse columns that are not there; each is given under its role."""
         for role, name in columns.items():
             if name is not None and name not in self.names:
                 raise self._error(MissingColumnError, f"There is no column {name!r} to use as {role}")
-            if name is not None and set(name) & set(self.unreadable):
-                raise UsageError(
-                    f"The name of the column {name!r} has a dot or a backquote, which Spark reads as something else: "
-                    "rename it first, with withColumnRenamed."
-                )
+
+    def in_table(self, name: Name) -> Name:
+        """Return what the table that is read calls a column; None for None."""
+        return name if name is None else self.renamed.get(name, name)
 
     def label_column(self, label: str | None, *, role: str = "label", option: str = "label") -> str:
         """Return the column of labels, or of another role, which must be named where there are several."""
@@ -85,7 +86,6 @@ class Header:
             return label
         if len(self.names) != 1:
             raise self._error(UnnamedColumnError, f"Say which column holds the {role}s (`{option}`)")
-        self.require(**{role: self.names[0]})
         return self.names[0]
 
     def without(self, *columns: str | None) -> Header:

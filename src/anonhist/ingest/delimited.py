@@ -55,13 +55,13 @@ def delimited_relation(
     header
         Whether the first lines name the columns.
     """
-    _check_delimiter(delimiter)
+    check_delimiter(delimiter)
     return _rows(connection, patterns, _common_names(first_lines, delimiter, header=header), delimiter, header=header)
 
 
 def stdin_relation(connection: duckdb.DuckDBPyConnection, delimiter: str, *, header: bool) -> Any:
     """Return the rows of a table on standard input, which can be read only once where it is a pipe."""
-    _check_delimiter(delimiter)
+    check_delimiter(delimiter)
     if not header:
         raise UsageError(
             "A table on standard input needs a header line: use `format='labels'` for one label per line, or put a "
@@ -74,7 +74,7 @@ def stdin_relation(connection: duckdb.DuckDBPyConnection, delimiter: str, *, hea
             line = file.readline(_LONGEST_HEADER)
     else:
         line = _piped_line()
-    names = _names(line, delimiter, header=True, what="Standard input")
+    names = names_in_line(line, delimiter, header=True, what="Standard input")
     return _rows(connection, [STDIN], names, delimiter, header=_is_regular(0))
 
 
@@ -96,7 +96,7 @@ def _common_names(lines: Mapping[str, bytes], delimiter: str, *, header: bool) -
     """Return the names of the columns that the first lines of all files have, or refuse files that differ."""
     names: dict[str, list[str]] = {}
     for path, line in lines.items():
-        names[path] = _names(line, delimiter, header=header, what=f"The file {mask(path)!r}")
+        names[path] = names_in_line(line, delimiter, header=header, what=f"The file {mask(path)!r}")
         first = next(iter(names))
         if names[path] != names[first]:
             shown = mask(path)
@@ -106,12 +106,14 @@ def _common_names(lines: Mapping[str, bytes], delimiter: str, *, header: bool) -
     return next(iter(names.values()))
 
 
-def _check_delimiter(delimiter: str) -> None:
+def check_delimiter(delimiter: str) -> None:
+    """Refuse what cannot separate columns."""
     if len(delimiter) != 1 or delimiter in '"\r\n':
         raise UsageError(f"The delimiter must be one character that neither quotes nor ends a line, not {delimiter!r}.")
 
 
-def _names(line: bytes, delimiter: str, *, header: bool, what: str) -> list[str]:
+def names_in_line(line: bytes, delimiter: str, *, header: bool, what: str) -> list[str]:
+    """Return the names of columns that the first line of a file has, or those of columns without names."""
     if not line:
         raise DataError(f"{what} is empty: a table needs at least its header line.")
     try:

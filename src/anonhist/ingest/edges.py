@@ -231,7 +231,8 @@ class _Asked:
                 return
             # A header that nobody spoke of may be missing, and would be an edge that nobody counts.
             may_guess = self.header is not None or not opened.header.is_line
-            yield edge_rows(opened.table, *edge_columns(opened.header, self.origin, self.target, may_guess=may_guess))
+            ends = edge_columns(opened.header, self.origin, self.target, may_guess=may_guess)
+            yield edge_rows(opened.table, *map(opened.header.in_table, ends))
 
     def tell(self, left_out: LeftOut, source: Any, notify: Callable[[str], None] | None) -> None:
         """Tell the operator what was left out, or refuse a text in which nothing is an edge."""

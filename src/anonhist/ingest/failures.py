@@ -18,6 +18,23 @@ TRY_AGAIN = "was cut off on its way from the server, or has changed since: try a
 # What the engine says (a pattern), and what is told. The first that matches counts.
 _EXPLANATIONS = {
     CUT_OFF: TRY_AGAIN,
+    # Of Spark, by its own kinds: what follows them there quotes much else.
+    r"\[user_raised_exception\] invalid unicode": NOT_TEXT,
+    r"\[user_raised_exception\] state machine": (
+        "is not a table: its lines have different endings, or its quoting is broken."
+    ),
+    r"\[path_not_found\]": "is not there: Spark finds no file by this name.",
+    r"\[failed_read_file\.cannot_read_file_footer|\[unable_to_infer_schema": (
+        "is not a complete Parquet file, despite its ending."
+    ),
+    r"\[cannot_merge_schemas\]": "consists of files with different columns.",
+    r"\[failed_read_file": (
+        "is not a table that Spark can read: a file is damaged or begins with other columns than the first, or a row "
+        "has more or fewer columns than the first (check `delimiter` and quoting)."
+    ),
+    r"\[malformed_record_in_parsing|\[user_raised_exception\] malformed json": (
+        "is not in JSON lines format: each line must be one object with unique keys."
+    ),
     r"floats of 2\^53 and more": (
         "holds floats of 2^53 and more, which cannot represent every whole number: write whole numbers or text."
     ),

@@ -18,13 +18,14 @@ from anonhist.ingest.delimited import (
 from anonhist.ingest.json_lines import json_relation
 from anonhist.ingest.local_files import escape_pattern, is_remote, match_files, readable
 from anonhist.ingest.remote_files import attach
+from anonhist.ingest.spark_source import SPARK_URLS, SparkFiles
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     import duckdb
 
-_DELIMITERS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": "\t"}
+DELIMITERS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": "\t"}
 _COMPRESSED = (".gz", ".zst")
 _JSON = (".jsonl", ".ndjson", ".json")
 _PARQUET = (".parquet", ".pq")
@@ -32,7 +33,8 @@ _OF_DATABASES = (".db", ".duckdb", ".sqlite", ".sqlite3")
 DATABASES = ("duckdb://", "sqlite://", "postgres://", "postgresql://", *(f"{scheme}://" for scheme in WAREHOUSES))
 HOW_TO_NAME = (
     f"Name a database as duckdb:///FILE, sqlite:///FILE, postgresql://…, "
-    f"{', '.join(f'{scheme}://…' for scheme in WAREHOUSES)}, and one of its tables (`table`)."
+    f"{', '.join(f'{scheme}://…' for scheme in WAREHOUSES)}, or Spark as spark://HOST:PORT or sc://HOST:PORT (Spark "
+    "Connect), and one of its tables (`table`)."
 )
 _LOCAL_DATABASES = ("duckdb:///", "sqlite:///")
 Format = TypeVar("Format", bound=str)
@@ -69,7 +71,7 @@ def file_relation(
         return parquet_relation(connection, patterns)
     if ending in _JSON:
         return json_relation(connection, patterns, keys)
-    delimiter = _DELIMITERS.get(ending) if delimiter is None else delimiter
+    delimiter = DELIMITERS.get(ending) if delimiter is None else delimiter
     if delimiter is None and ending in _OF_DATABASES:
         raise UsageError(f"{mask(source)!r} does not end like a file of rows. {HOW_TO_NAME}")
     if delimiter is None and ending == ".sketch":
@@ -112,7 +114,7 @@ def stated_format(
     ('events', None)
     """
     if not isinstance(source, str) or source != "-":
-        if label is None and header and format in (None, "events") and _ending_of(source, format) == ".txt":
+        if label is None and header and format in (None, "events") and ending_of(source, format) == ".txt":
             check_there(source)
             raise UsageError(
                 "A .txt file may hold one label per line or columns: give `format='labels'` for the first, or, for "
@@ -139,7 +141,7 @@ def names_are_a_line(source: Any, *, format: str | None, header: bool) -> bool: 
     """
     if isinstance(source, str) and source == "-":
         return header and format not in (None, "labels")
-    ending = _ending_of(source, format)
+    ending = ending_of(source, format)
     return header and ending is not None and ending not in (*_PARQUET, *_JSON)
 
 
@@ -151,7 +153,7 @@ def is_parquet(source: Any, *, format: str | None) -> bool:  # noqa: A002
     >>> is_parquet("log.parquet", format=None), is_parquet("log.csv", format=None)
     (True, False)
     """
-    return _ending_of(source, format) in _PARQUET
+    return ending_of(source, format) in _PARQUET
 
 
 def is_json(source: Any, *, format: str | None) -> bool:  # noqa: A002
@@ -162,12 +164,12 @@ def is_json(source: Any, *, format: str | None) -> bool:  # noqa: A002
     >>> is_json("log.jsonl.gz", format=None), is_json("log.csv", format=None)
     (True, False)
     """
-    return _ending_of(source, format) in _JSON
+    return ending_of(source, format) in _JSON
 
 
-def check_there(source: str) -> None:
-    """Refuse a local path or pattern that names no file that can be read."""
-    if not is_remote(source):
+def check_there(source: Any) -> None:
+    """Refuse a local path or pattern that names no file that can be read; of what Spark reads, Spark knows it."""
+    if isinstance(source, str) and not is_remote(source):
         readable(source)
 
 
@@ -179,11 +181,13 @@ def input_files(source: str) -> list[str]:
     return [] if is_remote(local) else [path for path in match_files(local) if Path(path).exists()]
 
 
-def _ending_of(source: Any, format: str | None) -> str | None:  # noqa: A002
+def ending_of(source: Any, format: str | None) -> str | None:  # noqa: A002
     """Return the ending of the files that hold a table; None for lines of labels, databases and tables in memory."""
+    if isinstance(source, SparkFiles) and format != "labels":
+        return _common_ending(source.path, [source.path], remote=True)
     if not isinstance(source, str) or format == "labels" or source == "-":
         return None
-    if source.startswith(DATABASES):
+    if source.startswith((*DATABASES, *SPARK_URLS)):
         return None
     remote = is_remote(source)
     paths = [] if remote else match_files(source)

@@ -111,4 +111,5 @@ def _from_table(given: Any, parts: Sequence[Part]) -> list[tuple[Any, ...]]:
         names = [name if name in have else part.column for name, part in zip(named, parts, strict=True)]
         if sorted(names) != sorted(have):
             raise UsageError(f"{what} must have the columns {_names(parts)} and no others: a row for each group.")
-        return [tuple(row) for row in fetch(opened.table.select(*names))]
+        held = map(opened.header.in_table, names)
+        return [tuple(row) for row in fetch(opened.table.select(*held))]

@@ -20,6 +20,7 @@ from anonhist.ingest.group_profiles import group_profiles, labels_of_several
 from anonhist.ingest.group_units import group_units
 from anonhist.ingest.grouping import is_shown_as_written, listed_groups, with_periods
 from anonhist.ingest.query import Columns, check_users
+from anonhist.ingest.renaming import columns_in_table, parts_in_table
 from anonhist.ingest.sources import as_path, open_source, plain_labels
 from anonhist.mechanisms.group_selection import FindGroups, GroupSelection
 from anonhist.profiles.grouped import GroupedProfile
@@ -113,12 +114,15 @@ def read_recorded(
     ) as opened:
         columns = _columns_in(opened.header, reading, label, format)
         check_combination(columns, protected, levels_cross=asked is Levels.CROSSING)
-        kinds = [part.kind_in(opened.table) for part in parts]
+        columns = columns_in_table(columns, opened.header)
+        held = parts_in_table(parts, opened.header)
+        kinds = [part.kind_in(opened.table) for part in held]
+        grouping = replace(grouping, parts=held)
         if rows is not None:
             grouping = grouping.of_listed(listed_groups(rows, parts, kinds, keep_null=keep_null))
             if asked is not None:
                 grouping.check_totals()
-        events = with_periods(opened.table, parts)
+        events = with_periods(opened.table, held)
         if finding is not None:
             grouping = grouping.of_found(_found(events, columns, finding.selection(protected), recorded, randomness))
             check_memory(len(grouping.groups))

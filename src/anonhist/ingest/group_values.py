@@ -8,7 +8,7 @@ is refused, since a group that no row can be in would be released as an empty on
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from decimal import Decimal, InvalidOperation
 from enum import Enum
@@ -53,6 +53,8 @@ class Part:
 
     column: str
     period: Period | None = None
+    # What people call the column, where the table to read calls it otherwise.
+    called: str | None = field(default=None, repr=False)
 
     @classmethod
     def of(cls, given: str) -> Part:
@@ -64,6 +66,15 @@ class Part:
     def name(self) -> str:
         """What it is called in tables."""
         return self.column if self.period is None else f"{self.period.value}({self.column})"
+
+    def in_table(self, column: str) -> Part:
+        """Return this part of a table that calls the column so."""
+        return self if column == self.column else replace(self, column=column, called=self.column)
+
+    @property
+    def told(self) -> str:
+        """What sentences call it."""
+        return self.name if self.called is None else Part(self.called, self.period).name
 
     def key_of(self, name: str | None) -> str | None:
         """Return what queries have in the place of a name: of weeks their number, else the name."""
@@ -83,7 +94,7 @@ class Part:
         """
         import narwhals as nw
 
-        kind = table.collect_schema()[self.column]
+        kind, called = table.collect_schema()[self.column], self.called or self.column
         if self.period is not None:
             return ValueKind.DATES
         if kind.is_numeric():
@@ -93,8 +104,8 @@ class Part:
         is_time = isinstance(kind, nw.Datetime) or (is_of_pandas(table) and is_zoned_of_pandas(table, self.column))
         if is_time:
             raise UsageError(
-                f"The grouping column {self.column!r} holds times: group by day({self.column}), week({self.column}) or "
-                f"month({self.column}), or make text of it."
+                f"The grouping column {called!r} holds times: group by day({called}), week({called}) or "
+                f"month({called}), or make text of it."
             )
         for types, held in (
             (nw.Boolean, ValueKind.TRUTH),
@@ -105,7 +116,7 @@ class Part:
             if isinstance(kind, types):
                 return held
         raise UsageError(
-            f"Groups are made of text, whole numbers, truth values and dates, and the grouping column {self.column!r} "
+            f"Groups are made of text, whole numbers, truth values and dates, and the grouping column {called!r} "
             "holds none of these: make text of it."
         )
 
@@ -116,7 +127,7 @@ class Part:
         if self.period is Period.WEEK and counts_days(table):
             return nw.col(self.name)
         if self.period is not None:
-            return period_key(table, self.column, self.period)
+            return period_key(table, self.column, self.period, self.told)
         held, column = self.kind_in(table), nw.col(self.column)
         if held is ValueKind.OBJECTS:
             names = table.to_native()[self.column].map(_of_object).astype(object)

@@ -14,6 +14,7 @@ from anonhist.ingest.files import check_there, is_json, stated_format
 from anonhist.ingest.grouping import DAY, GROUP, with_periods
 from anonhist.ingest.naming import NAMED, check_named
 from anonhist.ingest.query import Columns, bounded_rows, fetch
+from anonhist.ingest.renaming import columns_in_table, part_in_table, parts_in_table
 from anonhist.ingest.sources import as_path, open_source, plain_labels
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ def fetch_increments(
     header: bool,
     progress: Callable[[float], None] | None,
     limits: EngineLimits | None,
-    group_into: Callable[[Any], Grouping] | None = None,
+    group_into: Callable[[Any, Grouping], Grouping] | None = None,
 ) -> Increments:
     """Read the increments of all groups and days.
 
@@ -80,7 +81,8 @@ def fetch_increments(
     thresholds
         The thresholds.
     group_into
-        Returns the grouping into listed groups, of the table that was opened; ``columns`` has one without these.
+        Returns the grouping into listed groups, of the table that was opened and the grouping of ``columns``, which has
+        none of them.
     """
     if columns.days is None:
         raise ValueError("Windows are counted on days.")
@@ -105,9 +107,11 @@ def fetch_increments(
         limits=limits,
     ) as opened:
         columns = replace(columns, label=_label_in(opened.header, columns, part, parts, label))
-        if group_into is not None:
-            columns = replace(columns, grouping=group_into(opened.table))
-        rows = fetch(increments_query(with_periods(opened.table, (*parts, part)), columns, thresholds))
+        columns = columns_in_table(columns, opened.header)
+        if group_into is not None and columns.grouping is not None:
+            columns = replace(columns, grouping=group_into(opened.table, columns.grouping))
+        dated = (*parts_in_table(parts, opened.header), part_in_table(part, opened.header))
+        rows = fetch(increments_query(with_periods(opened.table, dated), columns, thresholds))
     check_named(all(bool(row[1]) for row in rows))
     place = {part.key_of(day): at for at, day in enumerate(days)}
     shape = len(thresholds), len(days)

@@ -41,14 +41,26 @@ def json_relation(connection: duckdb.DuckDBPyConnection, paths: Any, keys: Itera
     UsageError
         If no key is said, or two differ in nothing but case.
     """
-    names = list(dict.fromkeys(key for key in keys if key))
-    if not names:
-        raise UsageError("JSON lines have no header: say which keys to read.")
-    if len({name.casefold() for name in names}) < len(names):
-        raise UsageError("Two keys that differ only in case cannot be read together; rename one of them.")
+    names = keys_to_read(keys)
     columns = dict.fromkeys(names, "JSON")
     relation = connection.read_json(
         paths, format="newline_delimited", records="true", columns=columns, hive_partitioning=False
     )
     quoted = ['"' + name.replace('"', '""') + '"' for name in names]
     return relation.project(", ".join(f"{_NAME.format(value=each)} AS {each}" for each in quoted))
+
+
+def keys_to_read(keys: Iterable[str | None]) -> list[str]:
+    """Return the keys to read, each once.
+
+    Raises
+    ------
+    UsageError
+        If no key is said, or two differ in nothing but case.
+    """
+    names = list(dict.fromkeys(key for key in keys if key))
+    if not names:
+        raise UsageError("JSON lines have no header: say which keys to read.")
+    if len({name.casefold() for name in names}) < len(names):
+        raise UsageError("Two keys that differ only in case cannot be read together; rename one of them.")
+    return names

@@ -173,7 +173,7 @@ def _read(source: Any) -> list[Any]:
             names = nodes_of_lines(table)
         else:
             called = _COLUMN if _COLUMN in header.names else None
-            column = header.label_column(called, role="node", option=f"call it {_COLUMN!r}")
+            column = header.in_table(header.label_column(called, role="node", option=f"call it {_COLUMN!r}"))
             texts = as_text(table, column, only_whole=True)
             names = table.select(node=texts, **name_columns(table, {column: True}))
         chunks = []

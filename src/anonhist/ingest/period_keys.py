@@ -59,25 +59,25 @@ def is_zoned_of_pandas(table: Any, column: str) -> bool:
     return getattr(kind if arrow is None else arrow, "tz", None) is not None
 
 
-def with_weeks(table: Any, columns: dict[str, str]) -> Any:
+def with_weeks(table: Any, columns: dict[str, tuple[str, str]]) -> Any:
     """Return a table in which SQL engines have put the weeks of some columns into columns of other names.
 
     Parameters
     ----------
     columns
-        For each new column, that of dates. They have the keys of weeks.
+        For each new column, that of dates, and what sentences call its weeks. They have the keys of weeks.
     """
     import narwhals as nw
 
     if not counts_days(table):
         return table
-    for name, column in columns.items():
-        is_date = _is_date(table.collect_schema()[column], f"week({column})")
+    for name, (column, told) in columns.items():
+        is_date = _is_date(table.collect_schema()[column], told)
         if is_sqlite(table):
             table = _with_weeks_of_sqlite(table, name, column)
             continue
-        told = nw.col(column) if is_date else _valid(as_text(table, column)).str.slice(0, 10)
-        native = table.with_columns(told.alias(name)).to_native()
+        dates = nw.col(column) if is_date else _valid(as_text(table, column)).str.slice(0, 10)
+        native = table.with_columns(dates.alias(name)).to_native()
         if table.implementation.is_duckdb():
             quoted = '"' + name.replace('"', '""') + '"'
             week = _week_in_sql(f"date_diff('day', DATE '0001-01-01', CAST({quoted} AS DATE))", "//", "VARCHAR")
@@ -142,8 +142,17 @@ def _is_date(kind: Any, name: str) -> bool:
     raise UsageError(f"{name} needs a column of dates or times, or of text that begins with YYYY-MM-DD.")
 
 
-def period_key(table: Any, column: str, period: Period) -> Any:
+def period_key(table: Any, column: str, period: Period, told: str) -> Any:
     """Return the keys of the periods that a column's dates are in (see :meth:`Period.key_of`), null without a date.
+
+    Parameters
+    ----------
+    table, column
+        The column.
+    period
+        Its periods.
+    told
+        What sentences call them.
 
     Raises
     ------
@@ -155,7 +164,7 @@ def period_key(table: Any, column: str, period: Period) -> Any:
     kind = table.collect_schema()[column]
     if isinstance(kind, nw.Object) and is_of_pandas(table):
         return _of_pandas(table, column, period)
-    is_date = _is_date(kind, f"{period.value}({column})")
+    is_date = _is_date(kind, told)
     if is_of_pandas(table):
         return _of_pandas(table, column, period)
     if not is_date:

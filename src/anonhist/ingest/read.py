@@ -25,6 +25,7 @@ from anonhist.ingest.query import (
     users_query,
 )
 from anonhist.ingest.random_order import key_of_order
+from anonhist.ingest.renaming import columns_in_table
 from anonhist.ingest.sources import as_path, open_source, plain_labels
 from anonhist.numeric.value_name import value_name
 from anonhist.privacy import PrivacyUnit
@@ -65,9 +66,11 @@ def read_profile(
     source
         A path or glob (.csv, .tsv, .jsonl, .parquet; .gz and .zst too; .txt, if ``format`` or ``label`` says what its
         lines are), such a file behind ``https://``, ``s3://`` or ``gs://``, ``"-"`` for standard input, a database
-        (``"duckdb:///file.db"``, ``"sqlite:///file.db"``, ``"postgresql://…"``) or a warehouse (``"bigquery://…"``,
-        ``"clickhouse://…"``, ``"databricks://…"``, ``"snowflake://…"``, ``"trino://…"``); a pandas, polars, pyarrow,
-        DuckDB or Ibis table; a NumPy array or any iterable of labels; a mapping with its format.
+        (``"duckdb:///file.db"``, ``"sqlite:///file.db"``, ``"postgresql://…"``), a warehouse (``"bigquery://…"``,
+        ``"clickhouse://…"``, ``"databricks://…"``, ``"snowflake://…"``, ``"trino://…"``) or Spark
+        (``"spark://host:port"``, ``"sc://host:port"`` for Spark Connect, :class:`~anonhist.ingest.SparkFiles`); a
+        pandas, polars, pyarrow, DuckDB, Ibis or Spark table; a NumPy array or any iterable of labels; a mapping with
+        its format.
     label
         Column of labels, or key of JSON lines; may be left out where there is only one column. In counted data it is
         always called ``"label"``. Labels are compared as
@@ -88,7 +91,7 @@ def read_profile(
         With ``user``: also count how many items each user has, into :attr:`Profile.users`, which
         ``release(…, excess_share=…)`` needs. The source is asked once more for it.
     table
-        Table of a database.
+        Table of a database, or of Spark.
     format
         ``"events"`` (one row per item), ``"labels"`` (one label per line), ``"counts"`` (columns label, count) or
         ``"prevalences"`` (columns count, prevalence). By default the schema decides: a table whose columns are exactly
@@ -175,6 +178,7 @@ def read_profile(
             )
         columns = Columns("label", user, max_per_user, order_by, key or "", keep_null)
         columns = replace(columns, label=_labels_in(opened.header, kind, label, columns))
+        columns = columns_in_table(columns, opened.header)
         if kind == "prevalences":
             pairs = _prevalences(opened.table, notify)
         elif kind == "counts":

@@ -18,7 +18,7 @@ def record_batches(query: Any, rows: int) -> Iterator[Any]:
     native = query.to_native()
     if type(native).__name__ == "DuckDBPyRelation":
         yield from batches(native, rows)
-    elif hasattr(native, "to_pyarrow_batches"):
+    elif query.implementation.is_ibis():
         yield from _ibis_batches(native, rows)
     else:
         collected = query.collect() if hasattr(query, "collect") else query

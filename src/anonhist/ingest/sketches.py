@@ -134,8 +134,8 @@ def update_sketch(
             if is_counted and label in (None, "label") and user is None:
                 label, count = "label", "count"
             columns = Columns(
-                label=_labels_in(opened.header, label, count, user),
-                user=user,
+                label=opened.header.in_table(_labels_in(opened.header, label, count, user)),
+                user=opened.header.in_table(user),
                 max_per_user=None if user is None else sketch.unit.bound,
                 order_key=key or "",
                 only_whole=True,
@@ -143,7 +143,7 @@ def update_sketch(
             query = (
                 bounded_rows(opened.table, columns)
                 if count is None
-                else counted_rows(opened.table, label=columns.label, count=count)
+                else counted_rows(opened.table, label=columns.label, count=opened.header.in_table(count))
             )
             for batch in record_batches(query, _ROWS):
                 counting.add_batch(batch, count)

@@ -19,13 +19,29 @@ from anonhist.ingest.files import DATABASES, HOW_TO_NAME, file_relation, is_parq
 from anonhist.ingest.limits import NO_LIMITS, EngineLimits
 from anonhist.ingest.naming import is_spark
 from anonhist.ingest.progress import followed
+from anonhist.ingest.renaming import renamed_in_spark
+from anonhist.ingest.spark_session import opened_files, opened_table
+from anonhist.ingest.spark_source import SPARK_URLS, SparkFiles
 from anonhist.ingest.warehouses import check_engine, without_collations
 
 _SQLITE = "sqlite:///"
-_UNREADABLE_BY_SPARK = ".`"
-_SERVED = tuple(scheme for scheme in DATABASES if not scheme.startswith("duckdb"))
+_SERVED = (*(scheme for scheme in DATABASES if not scheme.startswith("duckdb")), *SPARK_URLS)
 _SCHEME = re.compile("[A-Za-z][A-Za-z0-9+.-]*")
-_TABLES = ("pandas", "polars", "pyarrow", "duckdb", "ibis", "_duckdb", "narwhals", "modin", "pyspark", "dask")
+# Of batches.
+_ROWS = 2**16
+_TABLES = (
+    "pandas",
+    "polars",
+    "pyarrow",
+    "duckdb",
+    "ibis",
+    "_duckdb",
+    "narwhals",
+    "modin",
+    "pyspark",
+    "sqlframe",
+    "dask",
+)
 
 
 @dataclass(frozen=True)
@@ -61,33 +77,42 @@ def open_source(
     let_go_at_exit()
     limits = _checked_limits(limits, source)
     follow = followed(progress)
-    is_database = isinstance(source, str) and source.startswith(DATABASES)
+    is_database = isinstance(source, str) and source.startswith((*DATABASES, *SPARK_URLS))
     if table is not None and not is_database:
         scheme = source.partition("://")[0] if isinstance(source, str) and "://" in source else ""
         if _SCHEME.fullmatch(scheme):
             raise UsageError(f"Tables of {scheme}:// cannot be read: n{HOW_TO_NAME[1:]}")
         raise UsageError(f"`table` names a table of a database, but the source is not a database. {HOW_TO_NAME}")
-    if not isinstance(source, str):
+    reading: dict[str, Any] = {"format": format, "delimiter": delimiter, "header": header, "keys": keys}
+    if isinstance(source, SparkFiles):
+        opening = opened_files(source, reading, what=what)
+    elif not isinstance(source, str):
         opening = _memory(source, spilling, limits)
+    elif source.startswith(SPARK_URLS):
+        opening = opened_table(source, table)
     elif source.startswith("duckdb://"):
         opening = _duckdb_table(source, table, follow, spilling, limits)
     elif is_database:
         opening = _ibis_table(source, table, spilling)
     else:
-        reading = {"format": format, "delimiter": delimiter, "header": header, "keys": keys}
         opening = _file(source, reading, twice=twice, follow=follow, spilling=spilling, what=what, limits=limits)
     with opening as (opened, declared), follow, _telling_of_rows(declared=declared):
         table_of_source = _without_collations(opened)
         names = table_of_source.collect_schema().names()
+        renamed: dict[str, str] = {}
+        if is_spark(table_of_source):
+            table_of_source, renamed = renamed_in_spark(table_of_source)
         is_line = names_are_a_line(source, format=format, header=header)
-        yield Opened(table_of_source, Header(names, is_line, _UNREADABLE_BY_SPARK * is_spark(table_of_source)))
+        yield Opened(table_of_source, Header(names, is_line, renamed))
 
 
 def _checked_limits(limits: EngineLimits | None, source: Any) -> EngineLimits:
     """Return the limits of our engine, or refuse some for another engine."""
     if limits is None:
         return NO_LIMITS
-    is_ours = _package(source) == "pyarrow" or (isinstance(source, str) and not source.startswith(_SERVED))
+    is_ours = _package(source) in {"pyarrow", "sqlframe"} or (
+        isinstance(source, str) and not source.startswith(_SERVED)
+    )
     if limits != NO_LIMITS and not is_ours:
         raise UsageError(
             "`memory_limit`, `threads` and `temp_directory` are for DuckDB, which reads files and its own databases; "
@@ -209,6 +234,11 @@ def _memory(source: Any, spilling: Spilling, limits: EngineLimits) -> Iterator[A
             with connect(spilling=spilling, limits=limits) as connection:
                 yield nw.from_native(connection.from_arrow(_arrow_table(source))), True
             return
+        if _package(source) == "sqlframe":
+            with connect(spilling=spilling, limits=limits) as connection:
+                connection.from_arrow(_batches_of_sqlframe(source)).create("input")
+                yield nw.from_native(connection.table("input")), True
+            return
         frame = nw.from_native(source, allow_series=True)
         # Relations may infer their columns from files, and pandas its types from rows.
         declared = _package(source) in {"polars", "pyspark"}
@@ -232,6 +262,17 @@ def _without_collations(table: Any) -> Any:
     quoted = ['"' + name.replace('"', '""') + '"' for name in texts]
     replaced = ", ".join(f'{name} COLLATE "binary" AS {name}' for name in quoted)
     return nw.from_native(native.project(f"* REPLACE ({replaced})")) if texts else table
+
+
+def _batches_of_sqlframe(source: Any) -> Any:
+    """Return a table of SQLFrame, which has no types or functions of its own, as what its engine hands over."""
+    try:
+        return source.toArrow(batch_size=_ROWS)
+    except NotImplementedError:
+        raise UsageError(
+            "A table of SQLFrame is read where DuckDB holds it: read that of another engine through Ibis, or write it "
+            "to a Parquet file."
+        ) from None
 
 
 def _arrow_table(source: Any) -> Any:

@@ -114,9 +114,9 @@ def read_cumulative_groups(
     check_cap(protected, levels)
     key = order_key_of(order_key, chooses=user is not None or grouping.groups_per_label is not None)
 
-    def group_into(opened: Any) -> Grouping:
-        kinds = [each.kind_in(opened) for each in parts]
-        return grouping.of_listed(listed_groups(rows, parts, kinds, keep_null=keep_null))
+    def group_into(opened: Any, unlisted: Grouping) -> Grouping:
+        kinds = [each.kind_in(opened) for each in unlisted.parts]
+        return unlisted.of_listed(listed_groups(rows, parts, kinds, keep_null=keep_null))
 
     columns = Columns(
         label or "label", user, most, order_by, key or "", keep_null, grouping=grouping, days=(part, listed)

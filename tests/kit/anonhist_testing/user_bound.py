@@ -58,3 +58,29 @@ def items_of_users(
     Counter({'u': 1})
     """
     return Counter(user for user, label, _ in rows if user is not None and (keep_null or label is not None))
+
+
+def kept_groups(pairs: Iterable[tuple[str, str]], *, most: int, key: str, number: int = 0) -> set[tuple[str, str]]:
+    """Return the pairs (user, group) in at most so many groups of each user.
+
+    Parameters
+    ----------
+    pairs
+        The groups each user has an item in.
+    most
+        In how many groups a user counts.
+    key
+        32 hexadecimal digits.
+    number
+        What is hashed before the user: 0, but 1 for labels, which take the place of users.
+
+    Examples
+    --------
+    >>> len(kept_groups([("u", "DE"), ("u", "FR"), ("v", "FR")], most=1, key="0" * 32))
+    2
+    """
+    of_user: defaultdict[str, set[tuple[str, str]]] = defaultdict(set)
+    for user, group in pairs:
+        text = f"{key}{number} {user}\n={group}"
+        of_user[user].add((md5(text.encode(), usedforsecurity=False).hexdigest(), group))
+    return {(user, group) for user, groups in of_user.items() for _, group in sorted(groups)[:most]}

@@ -13,7 +13,7 @@ from anonhist.catalogue.levels import Levels
 from anonhist.cli.charging import write_charged
 from anonhist.cli.decorators import WholeNumber, as_one
 from anonhist.cli.output import say_line, tell_of_epsilon
-from anonhist.cli.reading import reading_bars, refuse_release
+from anonhist.cli.reading import held_source, reading_bars, refuse_release
 from anonhist.cli.tables import console_on, table_of
 from anonhist.errors import UsageError
 from anonhist.privacy import parse_epsilon
@@ -212,12 +212,13 @@ def release_groups_of(
     )
     refuse_release(source)
     destination = outputs.for_release(source)
+    held, said = held_source(source, reading)
     spent = None if finding is None else (finding.epsilon, finding.delta)
     with account.charged(partial(prepared.price, spent)) as recorded:
         with reading_bars("Estimating errors", quiet=outputs.quiet) as bars:
             with recorded.reading():
                 grouped = read_recorded(
-                    source,
+                    held,
                     recorded,
                     by=asked.by,
                     groups=finding or asked.groups or (),
@@ -229,7 +230,7 @@ def release_groups_of(
                     levels=None if asked.levels is None else asked.levels.value,
                     progress=bars.reading,
                     notify=bars.notify,
-                    **reading,
+                    **said,
                 )
             released = release_prepared(grouped, prepared).with_receipt(recorded.receipt)
             del grouped

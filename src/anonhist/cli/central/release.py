@@ -51,6 +51,7 @@ anonhist release log.csv.gz --label password --user account --max-per-user 1 --e
 anonhist release log.csv --label query --by country --groups DE,FR,PL --epsilon 1 -o countries.json
 anonhist release log.csv --label id --cumulative-by 'day(t)' --days 2026-11-01..2026-11-30 --thresholds 1,3 --epsilon 1
 anonhist release 'duckdb:///shop.db' --table orders --label sku --epsilon 1
+anonhist release 'sc://cluster:15002' --table shop.orders --label sku --epsilon 1
 cut -f3 access.log | anonhist release - --format labels --epsilon 1 -o -
 """
 # A user is a label then, and to take one away changes one count: noise for several items is more than that needs.
@@ -121,9 +122,10 @@ def release(
 
     SOURCE is a file (.csv, .tsv, .jsonl, .parquet or .txt; .gz and .zst too), a pattern such as 'logs/*.csv', a URL
     (https://, s3:// or gs://, with the extra [remote]), a database (duckdb:///FILE; with the extra [ibis]
-    sqlite:///FILE, postgresql://… and warehouses such as bigquery://PROJECT/DATASET), or - for standard input. For
-    standard input and .txt files, also say what the lines are: --format labels for one label per line, --label COLUMN
-    for columns with a header (CSV; in .txt files separated by tabs), or another --format.
+    sqlite:///FILE, postgresql://… and warehouses such as bigquery://PROJECT/DATASET), Spark (spark://HOST:PORT, and
+    sc://HOST:PORT for Spark Connect, with the extra [spark]), or - for standard input. For standard input and .txt
+    files, say as well what the lines are: one label per line (--format labels), columns with a header (--label COLUMN;
+    CSV, in .txt files separated by tabs), or another --format.
 
     Without -o, the release is written to release.json in the working directory, or as CSV to standard output in a pipe.
     """

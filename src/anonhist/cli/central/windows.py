@@ -12,7 +12,7 @@ import click
 from anonhist.cli.charging import write_charged
 from anonhist.cli.decorators import as_one, given_options
 from anonhist.cli.output import say_line, tell_of_epsilon
-from anonhist.cli.reading import reading_bars, refuse_release
+from anonhist.cli.reading import held_source, reading_bars, refuse_release
 from anonhist.cli.tables import console_on, table_of
 from anonhist.errors import UsageError
 
@@ -112,11 +112,12 @@ def release_windows_of(
     )
     refuse_release(source)
     destination = outputs.for_release(source)
-    own = {name: value for name, value in reading.items() if name != "format"}
+    held, said = held_source(source, reading)
+    own = {name: value for name, value in said.items() if name != "format"}
     with account.charged(partial(Price.of, prepared)) as recorded:
         with reading_bars("Adding noise", quiet=outputs.quiet) as bars, recorded.reading():
             counts = read_cumulative(
-                source,
+                held,
                 by=asked.by,
                 days=days,
                 thresholds=asked.thresholds,
