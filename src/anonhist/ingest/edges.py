@@ -22,6 +22,7 @@ from anonhist.ingest.edge_query import (
     edges_of_lines,
     is_edge_text,
     node_query,
+    with_names,
 )
 from anonhist.ingest.files import is_json
 from anonhist.ingest.naming import check_batch, check_named
@@ -55,7 +56,10 @@ def read_edges(
     progress: Callable[[float], None] | None = None,
     limits: EngineLimits | None = None,
 ) -> Graph:
-    """Read a graph, for node privacy.
+    """Read a graph, for node privacy: all edges come into the memory of this process.
+
+    Which edges must be dropped depends on all of them, so those of a database or a Spark cluster are collected here, on
+    the driver. For edge privacy :func:`read_degrees` counts where they are.
 
     Parameters
     ----------
@@ -113,7 +117,7 @@ def read_edges(
     listed = None if nodes is None else node_names(nodes)
     names = EndNames()
     with asked.opened_rows(source, progress) as rows:
-        for batch in record_batches(rows, _ROWS):
+        for batch in record_batches(with_names(rows), _ROWS):
             check_batch(batch, only_whole=True)
             names.add(batch)
     sources, targets, identities = names.rank(listed)
@@ -138,6 +142,8 @@ def read_degrees(
     limits: EngineLimits | None = None,
 ) -> Degrees:
     """Count degrees on the engine that holds the edges, for edge privacy: edges never reach Python.
+
+    No more than how many nodes have each degree comes from the engine, such as a Spark cluster, unless nodes are listed.
 
     Parameters
     ----------
@@ -257,7 +263,7 @@ def _among(query: Any, listed: Any) -> list[tuple[int, bool, int, int, int]]:
     import pyarrow as pa
 
     found: list[tuple[int, bool, int, int, int]] = []
-    for batch in record_batches(query, _ROWS):
+    for batch in record_batches(with_names(query), _ROWS):
         is_node = batch.column("node").is_valid()
         ranks_among(batch.column("node").filter(is_node), listed)
         is_loop, degrees, rows = (
