@@ -14,6 +14,7 @@ import pytest
 from anonhist.errors import DataError, UsageError
 from anonhist.formats.writing import write
 from anonhist.ingest import reports as module
+from anonhist.ingest.report_rows import TallySum
 from anonhist.ingest.reports import report_files, reports_of, tally_reports
 from anonhist.local import KRR, OptimizedUnary, Reports, SubsetSelection, Survey
 from anonhist_testing.cases import each_of
@@ -277,7 +278,7 @@ def test_the_share_done_is_of_all_files() -> None:
 def test_sums_of_many_parts_are_right() -> None:
     survey = SURVEYS["whole"]
     parts = [survey.tally(_reports(survey, people)) for people in (0, 1, 50, 3, 900, 2)]
-    total = module._Total(survey.empty_tally())
+    total = TallySum(survey.empty_tally())
     for part in parts:
         total.add(part)
     assert total.sum() == sum(parts, survey.empty_tally())

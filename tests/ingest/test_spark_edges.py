@@ -10,7 +10,7 @@ import pytest
 
 from anonhist.errors import DataError
 from anonhist.graphs.policy import SIMPLE, Direction, EdgePolicy
-from anonhist.ingest import edges as module
+from anonhist.ingest import edge_cluster as module
 from anonhist.ingest.edges import read_degrees, read_edges
 from anonhist_testing.cases import each_of
 
@@ -76,22 +76,31 @@ def test_only_degrees_reach_the_driver(tables: dict[str, Any], monkeypatch: pyte
     monkeypatch.setattr(module, "fetch", spy)
     found = read_degrees(tables["whole"]).profile
     (rows,) = fetched
-    # One row for each degree, one for self-loops, and one for rows without both ends.
-    assert len(rows) == len(found.counts) + 2
+    assert len(rows) == len(found.counts)
+    read_degrees(tables["whole"], notify=print)
+    # What was left out is one row more.
+    assert [len(each) for each in fetched[1:]] == [1, len(found.counts)]
 
 
 def test_edges_are_read_and_merged_once(tables: dict[str, Any]) -> None:
     import narwhals as nw
 
-    from anonhist.ingest.edge_query import degree_query, edge_rows, node_query
+    from anonhist.ingest.edge_query import edge_rows
 
     rows = edge_rows(nw.from_native(tables["whole"]), "source", "target")
-    query = degree_query(node_query(rows, SIMPLE)).to_native()
+    query = module._degrees(rows, SIMPLE).to_native()
     plan = query._jdf.queryExecution().executedPlan().toString()
     assert plan.count("Scan") == 1
     assert "Union" not in plan
     # Whole numbers are compared as such: nothing becomes text.
     assert "as string" not in plan
+
+
+def test_numbers_without_a_name_are_refused(spark: Any) -> None:
+    fractions = spark.createDataFrame([(1.0, 2.0), (2.5, 1.0)], "source double, target double")
+    with pytest.raises(DataError, match="whole numbers"):
+        read_degrees(fractions)
+    assert read_degrees(fractions.where("source = 1")).profile.n == 2
 
 
 def test_listed_nodes_count_although_they_have_no_edges(tables: dict[str, Any]) -> None:

@@ -1,6 +1,7 @@
 """Reading: one group-by, on the engine that holds the data; only distinct counts reach Python."""
 
 from anonhist.ingest.limits import EngineLimits
+from anonhist.ingest.partials import ExactPartials, NoisyPartials
 from anonhist.ingest.read import FORMATS, read_profile
 
-__all__ = ["FORMATS", "EngineLimits", "read_profile"]
+__all__ = ["FORMATS", "EngineLimits", "ExactPartials", "NoisyPartials", "read_profile"]
