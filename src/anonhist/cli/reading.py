@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from anonhist.cli.arguments import Protection
     from anonhist.cli.progress import Bars
+    from anonhist.ingest.limits import EngineLimits
     from anonhist.profiles import Profile
     from anonhist.releases import Release
     from anonhist.releases.grouped import GroupedRelease
@@ -50,14 +51,18 @@ READING = (
 
 def reading_of(*, format_: Format | None, delimiter: str | None, no_header: bool, **others: Any) -> dict[str, Any]:
     """Return how a source is read, as :func:`anonhist.ingest.read_profile` calls it."""
-    asked = {name: others.pop(name) for name in ENGINE}
-    limits = None
-    if any(each is not None for each in asked.values()):
-        from anonhist.ingest.limits import EngineLimits
-
-        limits = EngineLimits(**asked)
+    limits = limits_of(**{name: others.pop(name) for name in ENGINE})
     read = {"format": format_, "delimiter": one_character(delimiter), "header": not no_header, "limits": limits}
     return others | read
+
+
+def limits_of(**asked: Any) -> EngineLimits | None:
+    """Return the limits of the engine, or None where none was asked for."""
+    if all(each is None for each in asked.values()):
+        return None
+    from anonhist.ingest.limits import EngineLimits
+
+    return EngineLimits(**asked)
 
 
 def profile_of_source(

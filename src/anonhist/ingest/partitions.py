@@ -20,18 +20,18 @@ _NUMBERS = "place long, number long"
 _ROWS = 1 << 20
 
 
-def work_on_partitions(table: Any, work: Callable[[Iterator[Any]], Iterator[Any]], schema: str) -> Iterator[Any]:
-    """Run a function on the Arrow batches of each partition of a Narwhals table, and return the batches it yields."""
+def work_on_partitions(frame: Any, work: Callable[[Iterator[Any]], Iterator[Any]], schema: str) -> Iterator[Any]:
+    """Run a function on the Arrow batches of each partition of a Spark table, and return the batches it yields."""
     import narwhals as nw
 
-    return record_batches(nw.from_native(table.to_native().mapInArrow(work, schema)), _ROWS)
+    return record_batches(nw.from_native(frame.mapInArrow(work, schema)), _ROWS)
 
 
 def numbers_of_partitions(
-    table: Any, work: Callable[[Iterator[Any]], Iterator[Any]]
+    frame: Any, work: Callable[[Iterator[Any]], Iterator[Any]]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Run a function that yields batches of numbers on each partition; return all places and all numbers."""
-    batches = list(work_on_partitions(table, work, _NUMBERS))
+    batches = list(work_on_partitions(frame, work, _NUMBERS))
     nothing = np.zeros(0, dtype=np.int64)
     places, numbers = ([batch.column(name).to_numpy() for batch in batches] for name in ("place", "number"))
     return np.concatenate([nothing, *places]), np.concatenate([nothing, *numbers])

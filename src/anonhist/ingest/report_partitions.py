@@ -81,9 +81,7 @@ def _grouped(survey: Survey, query: Any) -> Iterator[Counted]:
 
 def _by_partition(survey: Survey, query: Any) -> Iterator[Counted]:
     """Let each partition count its reports, and add the tallies up here."""
-    import narwhals as nw
-
-    cells, counts = numbers_of_partitions(nw.from_native(query), partial(_partial_tally, survey))
+    cells, counts = numbers_of_partitions(query, partial(_partial_tally, survey))
     users, foreign, impossible = (int(counts[cells == told].sum()) for told in _Told)
     tally = Tally(survey.digest, users, *sum_cells(cells[cells >= 0], counts[cells >= 0]))
     yield Counted(tally, foreign, impossible)

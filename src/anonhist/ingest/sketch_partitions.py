@@ -125,9 +125,9 @@ class PartitionReading:
 
 
 def count_partitions(
-    sketch: Sketch, table: Any, reading: PartitionReading, partials: Partials
+    sketch: Sketch, frame: Any, reading: PartitionReading, partials: Partials
 ) -> tuple[int, int] | None:
-    """Count a Narwhals table of Spark in a sketch: all of it, or nothing.
+    """Count a Spark table in a sketch: all of it, or nothing.
 
     Returns
     -------
@@ -142,14 +142,14 @@ def count_partitions(
         If the data cannot be used.
     """
     if isinstance(partials, NoisyPartials):
-        _merge_noisy(sketch, table, reading, partials.partitions)
+        _merge_noisy(sketch, frame, reading, partials.partitions)
         return None
-    return _add_exact(sketch, table, reading)
+    return _add_exact(sketch, frame, reading)
 
 
-def _add_exact(sketch: Sketch, table: Any, reading: PartitionReading) -> tuple[int, int]:
+def _add_exact(sketch: Sketch, frame: Any, reading: PartitionReading) -> tuple[int, int]:
     check_unclipped(sketch, "updated")
-    places, numbers = numbers_of_partitions(table, partial(_exact_partial, reading))
+    places, numbers = numbers_of_partitions(frame, partial(_exact_partial, reading))
     reading.check(set(places.tolist()) if places.size and int(places.min()) < Told.LEFT_OUT else set())
     is_counter = places >= 0
     sketch.add(places[is_counter], numbers[is_counter])
@@ -171,12 +171,10 @@ def _exact_partial(reading: PartitionReading, batches: Iterator[Any]) -> Iterato
         yield numbers_batch(found, counters[found])
 
 
-def _merge_noisy(sketch: Sketch, table: Any, reading: PartitionReading, partitions: int) -> None:
-    import narwhals as nw
-
+def _merge_noisy(sketch: Sketch, frame: Any, reading: PartitionReading, partitions: int) -> None:
     parts = PartialSketches.of(sketch)
     # Fewer partitions without moving a row: a shuffle would leave rows on the disks of executors.
-    few = nw.from_native(table.to_native().coalesce(partitions))
+    few = frame.coalesce(partitions)
     found: dict[str, NDArray[np.int64]] = {}
     refused = set()
     for batch in work_on_partitions(few, partial(_noisy_partial, parts, reading), _PIECES):
@@ -206,8 +204,9 @@ def _noisy_partial(parts: PartialSketches, reading: PartitionReading, batches: I
     try:
         for places, counts in reading.increments(batches, _Rows()):
             sketch.add(places, counts)
-    except _Refused as refused:
-        yield pa.RecordBatch.from_arrays([[""], pa.array([int(refused.why)], pa.int64()), [b""]], names=_NAMES)
+    except (_Refused, DataError) as refused:
+        why = refused.why if isinstance(refused, _Refused) else Told.TOO_MANY
+        yield pa.RecordBatch.from_arrays([[""], pa.array([int(why)], pa.int64()), [b""]], names=_NAMES)
         return
     identity = sketch.noise[0].identity
     for start in range(0, sketch.counters.size, _PIECE):

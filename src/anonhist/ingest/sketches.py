@@ -157,7 +157,9 @@ def update_sketch(
                 else counted_rows(opened.table, label=columns.label, count=count)
             )
             if partials is not None:
-                counting.add_partitions(query, PartitionReading(sketch.addresses, count, ignore_unknown), partials)
+                counting.add_partitions(
+                    query.to_native(), PartitionReading(sketch.addresses, count, ignore_unknown), partials
+                )
             else:
                 for batch in record_batches(query, _ROWS):
                     counting.add_batch(batch, count)
@@ -218,9 +220,9 @@ class _Counting:
         data, offsets = text_buffers(kept.column("label"))
         self.add(data, offsets, None if count is None else kept.column("count").to_numpy().astype(np.int64))
 
-    def add_partitions(self, table: Any, reading: PartitionReading, partials: Partials) -> None:
+    def add_partitions(self, frame: Any, reading: PartitionReading, partials: Partials) -> None:
         """Count a table of Spark where it is."""
-        found = count_partitions(self._sketch, table, reading, partials)
+        found = count_partitions(self._sketch, frame, reading, partials)
         if found is None:
             self.knows_rows = False
             return

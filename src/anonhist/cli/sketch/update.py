@@ -10,14 +10,25 @@ import click
 
 from anonhist.cli.arguments import one_character
 from anonhist.cli.decorators import OneOf
-from anonhist.cli.options import delimiter_option, label_option, no_header_option, quiet_option, table_option
-from anonhist.cli.reading import tell_operator
+from anonhist.cli.options import (
+    delimiter_option,
+    label_option,
+    memory_limit_option,
+    no_header_option,
+    quiet_option,
+    table_option,
+    threads_option,
+)
+from anonhist.cli.reading import limits_of, tell_operator
 from anonhist.cli.sections import SectionedCommand
 from anonhist.cli.targets import STDOUT
 
 Format = Literal["events", "labels", "counts"]
 _SECTIONS = {
-    "Input": ("label", "count", "user", "ignore_unknown", "table", "format_", "delimiter", "no_header"),
+    "Input": (
+        *("label", "count", "user", "ignore_unknown", "table", "format_", "delimiter", "no_header"),
+        *("memory_limit", "threads"),
+    ),
     "Messages": ("quiet",),
 }
 _EXAMPLES = """
@@ -54,6 +65,8 @@ anonhist sketch update users.sketch log.parquet --label query --user account
 )
 @delimiter_option
 @no_header_option
+@memory_limit_option("what does not fit is an error, for nothing goes to temporary files")
+@threads_option
 @quiet_option
 def update(
     *,
@@ -67,6 +80,8 @@ def update(
     format_: Format | None,
     delimiter: str | None,
     no_header: bool,
+    memory_limit: str | None,
+    threads: int | None,
     quiet: bool,
 ) -> None:
     """Add data to a sketch, all at once or not at all.
@@ -81,6 +96,7 @@ def update(
     from anonhist.formats.sketch_in_place import sketch_in_place
     from anonhist.ingest.sketches import check_sources, update_sketch
 
+    limits = limits_of(memory_limit=memory_limit, threads=threads)
     remarks: list[str] = []
     with sketch_in_place(path, waiting=None if quiet else _say_waiting) as sketch:
         check_sources(sketch, sources)
@@ -104,6 +120,7 @@ def update(
                     ignore_unknown=ignore_unknown,
                     notify=None if quiet else remarks.append,
                     progress=bar,
+                    limits=limits,
                     counted=counted,
                 )
     tell_operator(remarks, quiet=quiet)
