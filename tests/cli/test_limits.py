@@ -44,9 +44,7 @@ def test_degrees_are_counted_within_limits(cli: Cli, folder: Path, started: list
     assert not any((folder / "scratch").iterdir())
 
 
-def test_a_sketch_is_updated_within_limits_and_nothing_spills(
-    cli: Cli, folder: Path, started: list[dict[str, Any]]
-) -> None:
+def test_a_sketch_is_updated_within_limits_and_nothing_spills(cli: Cli, started: list[dict[str, Any]]) -> None:
     done = cli("sketch", "update", "day.sketch", "pets.csv", *_GIVEN)
     assert (done.returncode, done.stdout) == (0, "Wrote day.sketch.\n")
     (config,) = started

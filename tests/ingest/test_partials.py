@@ -227,6 +227,18 @@ def test_sketches_that_cannot_be_counted_so_are_refused_before_anything_runs() -
     assert one.guarantee.conditions == ("no user has items in more than one of the 3 sketches",)
 
 
+def test_a_user_in_several_partitions_costs_no_more_than_epsilon() -> None:
+    sketch = _sketch("1", unit=PrivacyUnit.user(max_items=3), users_in=UsersIn.ONE_SKETCH)
+    made = partials.PartialSketches.of(sketch)
+    values = np.arange(-60, 61)
+    pmf = np.exp(-float(made.gamma) * np.abs(values))
+    # What one counter of one partition loses for so many items; partitions are independent, so losses add up.
+    losses = {items: float(np.abs(np.log(pmf[items:] / pmf[: pmf.size - items])).max()) for items in (1, 2, 3)}
+    assert losses[3] == pytest.approx(float(sketch.guarantee.epsilon))
+    for spread in ((1, 2), (1, 1, 1)):
+        assert sum(losses[items] for items in spread) == pytest.approx(float(sketch.guarantee.epsilon))
+
+
 @pytest.mark.usefixtures("entropy")
 def test_partitions_of_a_merged_sketch_keep_its_epsilon() -> None:
     sketch = _sketch("20") + DomainSketch(alphabet=WORDS, epsilon=30, source=SeededSource(2))

@@ -33,11 +33,13 @@ class ExactPartials:
 class NoisyPartials:
     """Each partition has a sketch with noise of its own, drawn where it is counted; all of them are merged.
 
-    Nothing without noise leaves a process that counts, neither counts nor how many rows there were. The noise of the
-    sketch grows by that of k others: with one update, the variance of a counter is ``(k + 1)·2p/(1 − p)²``, p = e^(−γ).
-    So take few partitions. A task that Spark repeats, or runs twice because it is slow (``spark.speculation``), draws
-    new noise, and one of its results is merged. Whoever sees the others, too, between executors and driver, sees the
-    partition's items as often with ε as it was run: leave speculation off.
+    A process that counts returns nothing without noise, neither counts nor how many rows there were; Spark's own
+    metrics of tasks do say how many rows they read. The noise of the sketch grows by that of k others: with one update,
+    the variance of a counter is ``(k + 1)·2p/(1 − p)²``, p = e^(−γ). So take few partitions.
+
+    A task that Spark repeats, or runs twice because it is slow (``spark.speculation``), draws new noise, and one of its
+    results is merged. Whoever sees the others, too, between executors and driver, sees the partition's items as often
+    with ε as it was run: leave speculation off.
 
     Attributes
     ----------

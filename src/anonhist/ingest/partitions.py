@@ -1,10 +1,11 @@
 """What the processes that work on the partitions of a Spark table send to the driver: sums, and never rows.
 
-They import this package, so it must be installed on the executors.
+They import this package, so it must be installed on the executors, with PyArrow.
 """
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,7 +25,11 @@ def work_on_partitions(frame: Any, work: Callable[[Iterator[Any]], Iterator[Any]
     """Run a function on the Arrow batches of each partition of a Spark table, and return the batches it yields."""
     import narwhals as nw
 
-    return record_batches(nw.from_native(frame.mapInArrow(work, schema)), _ROWS)
+    with warnings.catch_warnings():
+        # Spark asks for pandas first, and warns of versions that it does not know: none of it is used here.
+        warnings.simplefilter("ignore", FutureWarning)
+        worked = frame.mapInArrow(work, schema)
+    return record_batches(nw.from_native(worked), _ROWS)
 
 
 def numbers_of_partitions(

@@ -156,6 +156,10 @@ class _Allowance:
 
 
 def _tallies(survey: Survey, source: Any, bad: _Allowance, progress: Callable[[float], None] | None) -> Iterator[Tally]:
+    if not isinstance(source, str):
+        import narwhals as nw
+
+        source = nw.to_native(source, pass_through=True)
     if type(source).__module__.startswith("pyspark"):
         yield from _tallies_on_cluster(survey, source, bad)
         return
@@ -248,10 +252,9 @@ def _relation_of_table(connection: Any, source: Any) -> Any:
     """Return a table in memory as a DuckDB relation."""
     import narwhals as nw
 
-    native = nw.to_native(source, pass_through=True)
-    if type(native).__name__ == "DuckDBPyRelation":
-        return native
-    frame = nw.from_native(native)
+    if type(source).__name__ == "DuckDBPyRelation":
+        return source
+    frame = nw.from_native(source)
     return connection.from_arrow((frame.collect() if isinstance(frame, nw.LazyFrame) else frame).to_arrow())
 
 

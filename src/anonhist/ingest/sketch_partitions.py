@@ -18,7 +18,7 @@ from anonhist.ingest.record_batches import text_buffers
 from anonhist.numeric.keyed_hash import hash_buffer
 from anonhist.sketches.addresses import UNKNOWN, UNKNOWN_LABEL
 from anonhist.sketches.changes import check_unclipped
-from anonhist.sketches.chunks import COUNTERS_FULL, LARGEST_COUNTER, total_of
+from anonhist.sketches.chunks import FULL, LARGEST_COUNTER, total_of
 from anonhist.sketches.partials import PartialSketches
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ class PartitionReading:
         if Told.UNKNOWN in told:
             raise DataError(UNKNOWN_LABEL)
         if Told.TOO_MANY in told:
-            raise DataError(COUNTERS_FULL)
+            raise DataError(FULL)
 
 
 def count_partitions(
