@@ -82,9 +82,9 @@ def _grouped(survey: Survey, query: Any) -> Iterator[Counted]:
 def _by_partition(survey: Survey, query: Any) -> Iterator[Counted]:
     """Let each partition count its reports, and add the tallies up here."""
     cells, counts = numbers_of_partitions(query, partial(_partial_tally, survey))
-    users, foreign, impossible = (int(counts[cells == told].sum()) for told in _Told)
-    tally = Tally(survey.digest, users, *sum_cells(cells[cells >= 0], counts[cells >= 0]))
-    yield Counted(tally, foreign, impossible)
+    told = {each: int(counts[cells == each].sum()) for each in _Told}
+    tally = Tally(survey.digest, told[_Told.USERS], *sum_cells(cells[cells >= 0], counts[cells >= 0]))
+    yield Counted(tally, told[_Told.FOREIGN], told[_Told.IMPOSSIBLE])
 
 
 def _partial_tally(survey: Survey, batches: Iterator[Any]) -> Iterator[Any]:
