@@ -13,6 +13,7 @@ import pytest
 from anonhist.accounting import Ledger
 from anonhist.errors import DataError, UsageError
 from anonhist.ingest import ExactPartials, NoisyPartials
+from anonhist.ingest.failures import translate_failures
 from anonhist.ingest.partials import Partials
 from anonhist.ingest.sketch_partitions import PartitionReading, Told, count_partitions
 from anonhist.ingest.sketches import update_sketch
@@ -261,6 +262,21 @@ def test_a_ledger_refuses_a_state_that_shows_what_was_counted_after_another(tmp_
         count_partitions(sketch, Cluster(PARTS), _reading(sketch), ExactPartials())
         with pytest.raises(UsageError, match="was read"):
             sketch.reconstruct("three-tap", **asked)
+
+
+@each_of(
+    ("said", "told"),
+    [
+        ("ModuleNotFoundError: No module named 'anonhist'", "executors lack this package: install anonhist on them."),
+        (
+            "Total size of serialized results of 9 tasks is bigger than spark.driver.maxResultSize",
+            "raise Spark's setting",
+        ),
+    ],
+)
+def test_what_executors_and_drivers_lack_is_told(said: str, told: str) -> None:
+    with pytest.raises(DataError, match=told), translate_failures("The table"):
+        raise RuntimeError(said)
 
 
 def test_what_is_no_choice_is_refused() -> None:

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 NOT_TEXT = "is not UTF-8 text; what is compressed must be unpacked first (zcat), or end in .gz or .zst."
 # What the engine says (a pattern), and what is told. The first that matches counts.
 _EXPLANATIONS = {
+    "no module named .anonhist": "is on a cluster whose executors lack this package: install anonhist on them.",
+    "maxresultsize": "has results that are too large for the driver: raise Spark's setting spark.driver.maxResultSize.",
     r"floats of 2\^53 and more": (
         "holds floats of 2^53 and more, which cannot represent every whole number: write whole numbers or text."
     ),
