@@ -64,3 +64,17 @@ def test_impossible_limits_are_refused_before_anything_is_read(cli: Cli, started
         assert refused.returncode == 2
         assert "--memory-limit must be a size such as 2GB" in refused.stderr
     assert started == []
+
+
+def test_what_partitions_send_is_asked_for_tables_of_a_cluster_only(cli: Cli, started: list[dict[str, Any]]) -> None:
+    for given, told in (
+        ("exact", "--partials is for tables of Spark; this source is counted in this process: leave it out."),
+        ("8", "--partials is for tables of Spark"),
+        ("0", "--partials must be"),
+        ("20000", "--partials must be"),
+        ("some", "--partials must be"),
+    ):
+        refused = cli("sketch", "update", "day.sketch", "pets.csv", "--partials", given)
+        assert refused.returncode == 2
+        assert told in refused.stderr
+    del started

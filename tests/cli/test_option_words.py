@@ -49,6 +49,7 @@ WORDS = {
     "--delimiter": ("what separates columns", "CHAR"),
     "--memory-limit": ("how much memory the engine takes", "SIZE"),
     "--threads": ("how many threads count", "N"),
+    "--partials": ("what partitions on a cluster send", "exact|K"),
     "--temp-directory": ("where temporary files are", "FOLDER"),
     "--delta": ("how much the promise may miss", "D"),
     "--directed": ("which direction of edges counts", "choice"),

@@ -245,9 +245,8 @@ def _check_partials(partials: Partials | None, *, on_cluster: bool) -> None:
         raise UsageError(f"`partials` must be ExactPartials() or NoisyPartials(partitions=k), not {partials!r:.80}.")
     if partials is None and on_cluster:
         raise UsageError(
-            "A table of Spark is counted partition by partition: say whether counts without noise may go to the driver "
-            "(`partials=ExactPartials()`), or each partition has noise of its own (`partials=NoisyPartials(8)`, for 8 "
-            "partitions)."
+            "A table of Spark is counted partition by partition: say whether partitions send exact counts, or counts "
+            "with noise of their own (`partials`)."
         )
     if partials is not None and not on_cluster:
         raise UsageError("`partials` is for tables of Spark; this source is counted in this process: leave it out.")

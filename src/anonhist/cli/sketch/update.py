@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sys
 from contextlib import ExitStack
-from typing import Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 import click
 
-from anonhist.cli.arguments import one_character
+from anonhist.cli.arguments import one_character, whole_number
 from anonhist.cli.decorators import OneOf
 from anonhist.cli.options import (
     delimiter_option,
@@ -22,12 +22,16 @@ from anonhist.cli.options import (
 from anonhist.cli.reading import limits_of, tell_operator
 from anonhist.cli.sections import SectionedCommand
 from anonhist.cli.targets import STDOUT
+from anonhist.privacy import parse_whole_number
+
+if TYPE_CHECKING:
+    from anonhist.ingest.partials import Partials
 
 Format = Literal["events", "labels", "counts"]
 _SECTIONS = {
     "Input": (
         *("label", "count", "user", "ignore_unknown", "table", "format_", "delimiter", "no_header"),
-        *("memory_limit", "threads"),
+        *("memory_limit", "threads", "partials"),
     ),
     "Messages": ("quiet",),
 }
@@ -37,6 +41,19 @@ anonhist sketch update day1.sketch 'logs/*.csv.gz' counted.csv --label query
 cut -f3 access.log | anonhist sketch update day1.sketch - --format labels
 anonhist sketch update users.sketch log.parquet --label query --user account
 """
+
+
+def _partials(_: click.Context, __: click.Parameter, given: str | None) -> Partials | None:
+    """Read what partitions of a cluster send."""
+    if given is None:
+        return None
+    from anonhist.ingest.partials import MOST_PARTITIONS, ExactPartials, NoisyPartials
+
+    if given == "exact":
+        return ExactPartials()
+    return NoisyPartials(
+        parse_whole_number(whole_number(given, name="--partials"), name="--partials", most=MOST_PARTITIONS)
+    )
 
 
 @click.command(cls=SectionedCommand, sections=_SECTIONS, epilog=_EXAMPLES)
@@ -67,6 +84,13 @@ anonhist sketch update users.sketch log.parquet --label query --user account
 @no_header_option
 @memory_limit_option("what does not fit is an error, for nothing goes to temporary files")
 @threads_option
+@click.option(
+    "--partials",
+    metavar="exact|K",
+    callback=_partials,
+    help="For a table on a Spark cluster, and required there: exact, if partitions may send counts without noise to "
+    "the driver, or K, to give each of K partitions noise of its own, all of which stays in the sketch.",
+)
 @quiet_option
 def update(
     *,
@@ -82,6 +106,7 @@ def update(
     no_header: bool,
     memory_limit: str | None,
     threads: int | None,
+    partials: Partials | None,
     quiet: bool,
 ) -> None:
     """Add data to a sketch, all at once or not at all.
@@ -121,6 +146,7 @@ def update(
                     notify=None if quiet else remarks.append,
                     progress=bar,
                     limits=limits,
+                    partials=partials,
                     counted=counted,
                 )
     tell_operator(remarks, quiet=quiet)
