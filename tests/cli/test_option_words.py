@@ -50,6 +50,7 @@ WORDS = {
     "--engine": ("what reads files", "choice"),
     "--memory-limit": ("how much memory the engine takes", "SIZE"),
     "--threads": ("how many threads count", "N"),
+    "--partials": ("what partitions on a cluster send", "exact|K"),
     "--temp-directory": ("where temporary files are", "FOLDER"),
     "--delta": ("how much the promise may miss", "D"),
     "--directed": ("which direction of edges counts", "choice"),

@@ -5,8 +5,13 @@ import io
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+import duckdb
+import ibis
+import narwhals as nw
 import numpy as np
+import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -14,6 +19,7 @@ import pytest
 from anonhist.errors import DataError, UsageError
 from anonhist.formats.writing import write
 from anonhist.ingest import reports as module
+from anonhist.ingest.report_rows import TallySum
 from anonhist.ingest.reports import report_files, reports_of, tally_reports
 from anonhist.local import KRR, OptimizedUnary, Reports, SubsetSelection, Survey
 from anonhist_testing.cases import each_of
@@ -60,6 +66,49 @@ def test_kinds_of_files_may_be_mixed(tmp_path: Path, survey: Survey) -> None:
     total = tally_reports(survey, [f"{tmp_path}/*.parquet", f"{tmp_path}/a.[cnj]*"], progress=shares.append)
     assert total == sum([once] * 8, survey.empty_tally())
     assert all(0 <= share <= 1 for share in shares)
+
+
+def _tables(survey: Survey, reports: Reports) -> dict[str, Any]:
+    codes = reports.columns["report"]
+    values = codes if codes.ndim == 1 else [row.tobytes() for row in codes]
+    arrow = pa.table({"survey": [survey.digest] * len(codes), "report": values})
+    polars: Any = pl.from_arrow(arrow)
+    return {
+        "arrow": arrow,
+        "pandas": arrow.to_pandas(),
+        "polars": polars,
+        "lazy": polars.lazy(),
+        "narwhals": nw.from_native(polars),
+        "duckdb": duckdb.from_arrow(arrow),
+        "ibis": ibis.memtable(arrow),
+    }
+
+
+@each_of("kind", ["arrow", "pandas", "polars", "lazy", "narwhals", "duckdb", "ibis"])
+def test_tables_are_counted_like_files(tmp_path: Path, survey: Survey, kind: str) -> None:
+    reports = _reports(survey)
+    table = _tables(survey, reports)[kind]
+    expected = survey.tally(reports)
+    assert tally_reports(survey, table) == expected
+    write(reports, tmp_path / "a.csv", overwrite=True)
+    assert tally_reports(survey, [tmp_path / "a.csv", table]) == expected + expected
+    with pytest.raises(UsageError, match="given twice"):
+        tally_reports(survey, [table, table])
+
+
+@each_of("kind", ["arrow", "pandas", "polars"])
+def test_a_bad_row_of_a_table_is_told_by_its_place(kind: str) -> None:
+    survey = SURVEYS["whole"]
+    reports = _reports(survey)
+    reports.columns["report"][41] = 77
+    table = _tables(survey, reports)[kind]
+    with pytest.raises(DataError) as caught:
+        tally_reports(survey, table)
+    told = "The table holds a row that is not a report of this survey: row 42; skip_bad says how many to leave out."
+    assert str(caught.value) == f"{told} Nothing was counted."
+    assert tally_reports(survey, table, skip_bad=1).users == 199
+    with pytest.raises(DataError, match="The table does not hold reports of this survey"):
+        tally_reports(survey, pa.table({"report": [1]}))
 
 
 def test_reports_that_are_too_many_to_group_are_streamed(
@@ -277,7 +326,7 @@ def test_the_share_done_is_of_all_files() -> None:
 def test_sums_of_many_parts_are_right() -> None:
     survey = SURVEYS["whole"]
     parts = [survey.tally(_reports(survey, people)) for people in (0, 1, 50, 3, 900, 2)]
-    total = module._Total(survey.empty_tally())
+    total = TallySum(survey.empty_tally())
     for part in parts:
         total.add(part)
     assert total.sum() == sum(parts, survey.empty_tally())

@@ -73,6 +73,27 @@ no_header_option = click.option(
     "--no-header", is_flag=True, help="The file has no header line; its columns are called column0, column1, …."
 )
 
+
+def memory_limit_option(beyond: str) -> Callable[[Any], Any]:
+    """Return the option of the engine's memory; the help says what happens beyond it."""
+    told = f"Memory in which to count, such as 2GB; {beyond}.  [default: four fifths of the machine's]"
+    return click.option("--memory-limit", metavar="SIZE", help=told)
+
+
+threads_option = click.option(
+    "--threads", type=WholeNumber(), metavar="N", help="Threads that count.  [default: one for each core]"
+)
+# In the order of LIMITS.
+engine_options = (
+    memory_limit_option("what does not fit goes to temporary files"),
+    threads_option,
+    click.option(
+        "--temp-directory",
+        metavar="FOLDER",
+        help="Folder for temporary files, which only you can read.  [default: the system's]",
+    ),
+)
+
 reading_options = as_one(
     "reading",
     label_option,
@@ -111,20 +132,7 @@ reading_options = as_one(
         type=OneOf(_ENGINES),
         help="What reads files: DuckDB in this process, or Spark, on all cores or on your cluster.  [default: duckdb]",
     ),
-    click.option(
-        "--memory-limit",
-        metavar="SIZE",
-        help="Memory in which to count, such as 2GB; what does not fit goes to temporary files.  [default: four fifths "
-        "of the machine's]",
-    ),
-    click.option(
-        "--threads", type=WholeNumber(), metavar="N", help="Threads that count.  [default: one for each core]"
-    ),
-    click.option(
-        "--temp-directory",
-        metavar="FOLDER",
-        help="Folder for temporary files, which only you can read.  [default: the system's]",
-    ),
+    *engine_options,
     made=reading_of,
 )
 

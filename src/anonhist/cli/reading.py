@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from anonhist.cli.arguments import Protection
     from anonhist.cli.progress import Bars
+    from anonhist.ingest.limits import EngineLimits
     from anonhist.ingest.spark_source import SparkFiles
     from anonhist.profiles import Profile
     from anonhist.releases import Release
@@ -52,12 +53,7 @@ READING = (
 
 def reading_of(*, format_: Format | None, delimiter: str | None, no_header: bool, **others: Any) -> dict[str, Any]:
     """Return how a source is read: what :func:`held_source` takes."""
-    asked = {name: others.pop(name) for name in LIMITS}
-    limits = None
-    if any(each is not None for each in asked.values()):
-        from anonhist.ingest.limits import EngineLimits
-
-        limits = EngineLimits(**asked)
+    limits = limits_of(**{name: others.pop(name) for name in LIMITS})
     read = {"format": format_, "delimiter": one_character(delimiter), "header": not no_header, "limits": limits}
     return others | read
 
@@ -68,6 +64,15 @@ def held_source(source: str, reading: dict[str, Any]) -> tuple[str | SparkFiles,
 
     said = {name: value for name, value in reading.items() if name != "engine"}
     return read_by(reading["engine"], source), said
+
+
+def limits_of(**asked: Any) -> EngineLimits | None:
+    """Return the limits of the engine, or None where none was asked for."""
+    if all(each is None for each in asked.values()):
+        return None
+    from anonhist.ingest.limits import EngineLimits
+
+    return EngineLimits(**asked)
 
 
 def profile_of_source(

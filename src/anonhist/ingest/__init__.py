@@ -1,7 +1,8 @@
 """Reading: one group-by, on the engine that holds the data; only distinct counts reach Python."""
 
 from anonhist.ingest.limits import EngineLimits
+from anonhist.ingest.partials import ExactPartials, NoisyPartials
 from anonhist.ingest.read import FORMATS, read_profile
 from anonhist.ingest.spark_source import SparkFiles
 
-__all__ = ["FORMATS", "EngineLimits", "SparkFiles", "read_profile"]
+__all__ = ["FORMATS", "EngineLimits", "ExactPartials", "NoisyPartials", "SparkFiles", "read_profile"]

@@ -10,7 +10,7 @@ from anonhist.errors import DataError, UsageError
 from anonhist.graphs.policy import Direction, EdgePolicy
 from anonhist.ingest.files import input_files
 from anonhist.ingest.local_files import is_remote
-from anonhist.ingest.naming import NAMED, as_text, name_columns
+from anonhist.ingest.naming import NAMED, as_text, is_spark, name_columns
 
 if TYPE_CHECKING:
     from anonhist.ingest.columns import Header
@@ -66,11 +66,25 @@ def edge_rows(table: Any, origin: str, target: str) -> Any:
     kinds = [table.collect_schema()[name] for name in (origin, target)]
     # Elsewhere numbers may become floats beside null, or hold other types than they say; Arrow has none of 128 bits.
     is_narrow = kinds[0].is_integer() and kinds[0] not in (nw.Int128, nw.UInt128)
-    is_whole = kinds[0] == kinds[1] and is_narrow and table.implementation.is_duckdb()
+    is_whole = kinds[0] == kinds[1] and is_narrow and (table.implementation.is_duckdb() or is_spark(table))
     if is_whole:
         return table.select(source=nw.col(origin), target=nw.col(target))
     names = {end: as_text(table, name, only_whole=True) for end, name in (("source", origin), ("target", target))}
     return table.select(**names, **name_columns(table, {origin: True, target: True}))
+
+
+def with_names(rows: Any) -> Any:
+    """Return rows whose ends or nodes are to leave the engine: those of Spark as text.
+
+    Its older versions send them through pandas, where whole numbers beside null become floats.
+    """
+    import narwhals as nw
+
+    if not is_spark(rows):
+        return rows
+    kinds = rows.collect_schema()
+    whole = [name for name in ("source", "target", "node") if name in kinds and kinds[name].is_integer()]
+    return rows.with_columns(nw.col(*whole).cast(nw.String)) if whole else rows
 
 
 def node_query(rows: Any, policy: EdgePolicy) -> Any:
@@ -121,6 +135,9 @@ def _ends(edges: Any, direction: Direction) -> Any:
     if edges.implementation.is_duckdb():
         # Two queries would be read twice, which standard input cannot be.
         return nw.from_native(edges.to_native().project('is_loop, "rows", unnest(["first", "second"]) AS node'))
+    if is_spark(edges):
+        # Of two queries each would read and merge all edges anew.
+        return nw.from_native(edges.to_native().selectExpr("is_loop", "rows", "explode(array(first, second)) AS node"))
     ends = [edges.select("is_loop", "rows", node=nw.col(name)) for name in ("first", "second")]
     return nw.concat(ends, how="vertical")
 

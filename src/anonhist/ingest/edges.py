@@ -13,6 +13,7 @@ from anonhist.graphs.conversion import as_graph
 from anonhist.graphs.graph import Degrees, Graph
 from anonhist.graphs.policy import SIMPLE, EdgePolicy, check_policy, normalize
 from anonhist.ingest.columns import required_key
+from anonhist.ingest.edge_cluster import count_degrees
 from anonhist.ingest.edge_query import (
     NAMELESS,
     LeftOut,
@@ -22,9 +23,10 @@ from anonhist.ingest.edge_query import (
     edges_of_lines,
     is_edge_text,
     node_query,
+    with_names,
 )
 from anonhist.ingest.files import is_json
-from anonhist.ingest.naming import check_batch, check_named
+from anonhist.ingest.naming import check_batch, check_named, is_spark
 from anonhist.ingest.node_names import EndNames, node_names, ranks_among
 from anonhist.ingest.query import fetch
 from anonhist.ingest.record_batches import record_batches
@@ -55,7 +57,10 @@ def read_edges(
     progress: Callable[[float], None] | None = None,
     limits: EngineLimits | None = None,
 ) -> Graph:
-    """Read a graph, for node privacy.
+    """Read a graph, for node privacy: all edges come into the memory of this process.
+
+    Which edges must be dropped depends on all of them, so those of a database or a Spark cluster are collected here, on
+    the driver. For edge privacy :func:`read_degrees` counts where they are.
 
     Parameters
     ----------
@@ -113,7 +118,7 @@ def read_edges(
     listed = None if nodes is None else node_names(nodes)
     names = EndNames()
     with asked.opened_rows(source, progress) as rows:
-        for batch in record_batches(rows, _ROWS):
+        for batch in record_batches(with_names(rows), _ROWS):
             check_batch(batch, only_whole=True)
             names.add(batch)
     sources, targets, identities = names.rank(listed)
@@ -138,6 +143,8 @@ def read_degrees(
     limits: EngineLimits | None = None,
 ) -> Degrees:
     """Count degrees on the engine that holds the edges, for edge privacy: edges never reach Python.
+
+    No more than how many nodes have each degree comes from the engine, a Spark cluster too, unless nodes are listed.
 
     Parameters
     ----------
@@ -166,11 +173,16 @@ def read_degrees(
         return as_graph(source, policy=policy, nodes=_plain_nodes(nodes)).degree_profile()
     listed = None if nodes is None else node_names(nodes)
     with asked.opened_rows(source, progress) as rows:
-        query = node_query(rows, policy)
-        found = fetch(degree_query(query)) if listed is None else _among(query, listed)
-    check_named(all(row[2] != NAMELESS for row in found), only_whole=True)
-    pairs = [(int(degree), int(prevalence)) for degree, is_null, _, prevalence, _ in found if not is_null]
-    asked.tell(_count_left_out(found, policy), source, notify)
+        if listed is None and is_spark(rows):
+            pairs, left_out = count_degrees(rows, policy, tells=notify is not None)
+        else:
+            query = node_query(rows, policy)
+            found = fetch(degree_query(query)) if listed is None else _among(query, listed)
+            check_named(all(row[2] != NAMELESS for row in found), only_whole=True)
+            pairs = [(int(degree), int(prevalence)) for degree, is_null, _, prevalence, _ in found if not is_null]
+            left_out = _count_left_out(found, policy)
+    if left_out is not None:
+        asked.tell(left_out, source, notify)
     unit = PrivacyUnit.edge(degrees=policy.degrees_per_edge)
     return Degrees(Profile.from_prevalences(pairs, unit=unit), policy, None if listed is None else len(listed))
 
@@ -258,7 +270,7 @@ def _among(query: Any, listed: Any) -> list[tuple[int, bool, int, int, int]]:
     import pyarrow as pa
 
     found: list[tuple[int, bool, int, int, int]] = []
-    for batch in record_batches(query, _ROWS):
+    for batch in record_batches(with_names(query), _ROWS):
         is_node = batch.column("node").is_valid()
         ranks_among(batch.column("node").filter(is_node), listed)
         is_loop, degrees, rows = (

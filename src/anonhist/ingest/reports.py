@@ -6,7 +6,6 @@ import os
 import shutil
 import sys
 from contextlib import closing, contextmanager, nullcontext
-from math import prod
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -20,14 +19,23 @@ from anonhist.ingest.files import file_relation
 from anonhist.ingest.local_files import identity, match_files
 from anonhist.ingest.progress import followed
 from anonhist.ingest.record_batches import batches
-from anonhist.ingest.sources import as_path
-from anonhist.local.surveys.reports import BytesColumn, Reports, WholeColumn
+from anonhist.ingest.report_partitions import count_on_cluster
+from anonhist.ingest.report_rows import (
+    FOREIGN,
+    TallySum,
+    check_columns,
+    foreign_rows,
+    is_groupable,
+    names_of,
+    reports_of,
+    sound_rows,
+)
+from anonhist.ingest.sources import as_path, is_table, open_source
+from anonhist.local.surveys.reports import BytesColumn, WholeColumn
 from anonhist.privacy import parse_whole_number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator
-
-    from numpy.typing import NDArray
 
     from anonhist.local.surveys.survey import Survey
     from anonhist.local.surveys.tally import Tally
@@ -35,8 +43,6 @@ if TYPE_CHECKING:
 # Where more different reports are possible, grouping them saves nothing: they are counted as they come.
 _MOST_GROUPS = 1 << 22
 _BATCH_BYTES, _BATCH_ROWS = 1 << 26, 1 << 20
-# Whether a row answers another survey.
-FOREIGN = "is_foreign"
 _WHOLE_TYPES = {
     *("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT"),
     *("UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT"),
@@ -45,13 +51,13 @@ _WHOLE_TYPES = {
 
 def tally_reports(
     survey: Survey,
-    sources: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
+    sources: Any,
     *,
     skip_bad: int = 0,
     progress: Callable[[float], None] | None = None,
     notify: Callable[[str], None] | None = None,
 ) -> Tally:
-    """Count the reports in files, any number of them and of any size, on an engine.
+    """Count the reports in files and tables, any number of them and of any size, on an engine.
 
     Parameters
     ----------
@@ -59,7 +65,9 @@ def tally_reports(
         Whose reports they are; every row says so by the survey's digest, in the column ``survey``.
     sources
         A path or pattern, or several: .parquet, .csv, .ndjson or .jsonl; .gz and .zst too. ``"-"`` is standard input,
-        JSON lines or CSV.
+        JSON lines or CSV. Or a table in memory, or several: PyArrow, pandas, Polars, DuckDB, Ibis and Spark, with the
+        columns of the files. Tables of Spark are counted on the cluster: equal reports by grouping or, where more than
+        2^22 different ones are possible, partition by partition, for which the executors need this package.
     skip_bad
         How many rows may be left out, in all sources together: rows that answer another survey, and those of which
         :meth:`Survey.possible` says that no device can have sent them. By default none. A row that breaks the format of
@@ -78,10 +86,10 @@ def tally_reports(
     ------
     DataError
         If a file is missing or damaged, or if more rows than ``skip_bad`` are invalid. The message names the first
-        such row of its file by its position, counted from 1 without a line of names, and holds no value. Nothing is
-        counted then.
+        such row of its file by its position, counted from 1 without a line of names, and holds no value; rows of Spark
+        have no positions. Nothing is counted then.
     UsageError
-        If a file is named twice, or ``skip_bad`` is no whole number from 0 on.
+        If a file or table is named twice, or ``skip_bad`` is no whole number from 0 on.
 
     Examples
     --------
@@ -95,11 +103,11 @@ def tally_reports(
     ...     tally_reports(survey, f"{folder}/*.parquet") == survey.tally(reports)
     True
     """
-    files = report_files([sources] if isinstance(sources, str | os.PathLike) else sources)
+    found = _listed(sources)
     bad = _Allowance(parse_whole_number(skip_bad, name="skip_bad", least=0))
-    total = _Total(survey.empty_tally())
-    for place, source in enumerate(files):
-        for tally in _tallies(survey, source, bad, _share(progress, place, len(files))):
+    total = TallySum(survey.empty_tally())
+    for place, source in enumerate(found):
+        for tally in _tallies(survey, source, bad, _share(progress, place, len(found))):
             total.add(tally)
     if bad.used and notify is not None:
         notify(f"{bad.used:,} {'row was' if bad.used == 1 else 'rows were'} left out: invalid for this survey.")
@@ -124,21 +132,14 @@ def report_files(sources: Iterable[str | os.PathLike[str]]) -> list[str]:
     return found
 
 
-class _Total:
-    """A running sum that adds tallies of about the same length, so that no cell is moved often."""
-
-    def __init__(self, empty: Tally) -> None:
-        self._parts = [empty]
-
-    def add(self, tally: Tally) -> None:
-        self._parts.append(tally)
-        while len(self._parts) > 1 and 2 * self._parts[-1].cells.size >= self._parts[-2].cells.size:
-            self._parts.append(self._parts.pop() + self._parts.pop())
-
-    def sum(self) -> Tally:
-        while len(self._parts) > 1:
-            self._parts.append(self._parts.pop() + self._parts.pop())
-        return self._parts[0]
+def _listed(sources: Any) -> list[Any]:
+    """Return files and tables one by one, or refuse what would count twice."""
+    listed = [sources] if isinstance(sources, str | os.PathLike) or is_table(sources) else list(sources)
+    tables = [each for each in listed if is_table(each)]
+    if len({id(each) for each in tables}) < len(tables):
+        raise UsageError("A table is given twice, so its reports would count twice; give each table once.")
+    paths = [each for each in listed if not is_table(each)]
+    return [*(report_files(paths) if paths or not tables else []), *tables]
 
 
 class _Allowance:
@@ -154,21 +155,52 @@ class _Allowance:
         return self.used <= self.most
 
 
-def _tallies(survey: Survey, source: str, bad: _Allowance, progress: Callable[[float], None] | None) -> Iterator[Tally]:
-    what = "Standard input" if source == "-" else f"The file {mask(source)!r}"
+def _tallies(survey: Survey, source: Any, bad: _Allowance, progress: Callable[[float], None] | None) -> Iterator[Tally]:
+    if not isinstance(source, str):
+        import narwhals as nw
+
+        source = nw.to_native(source, pass_through=True)
+    if type(source).__module__.startswith("pyspark"):
+        yield from _tallies_on_cluster(survey, source, bad)
+        return
+    is_path = isinstance(source, str)
+    what = "The table" if not is_path else "Standard input" if source == "-" else f"The file {mask(source)!r}"
     follow = followed(progress)
     with _open_reports(survey, source, what, follow) as (connection, relation), follow:
         columns = expressions(survey, relation, what)
         query = relation.project(", ".join(f"{expression} AS {name}" for name, expression in columns.items()))
-        few = all(isinstance(each, WholeColumn) for each in survey.columns)
-        is_grouped = few and prod(each.size for each in survey.columns if isinstance(each, WholeColumn)) <= _MOST_GROUPS
-        with closing((_group_reports if is_grouped else _stream_reports)(survey, query)) as parts:
+        count = _group_reports if is_groupable(survey, most=_MOST_GROUPS) else _stream_reports
+        with closing(count(survey, query)) as parts:
             for tally, left_out in parts:
                 if left_out and not bad.use(left_out):
                     break
                 yield tally
         if bad.used > bad.most:
             raise _first_bad(survey, connection, query, what, bad)
+
+
+def _tallies_on_cluster(survey: Survey, source: Any, bad: _Allowance) -> Iterator[Tally]:
+    """Count a table of Spark where it is."""
+    foreign = 0
+    opening = open_source(source, table=None, format=None, delimiter=None, header=True)
+    with opening as opened:
+        for counted in count_on_cluster(survey, opened.table, "The table", most_groups=_MOST_GROUPS):
+            foreign += counted.foreign
+            bad.use(counted.foreign + counted.impossible)
+            yield counted.tally
+    if bad.used > bad.most:
+        raise DataError(f"The table {_wrong(bad, is_foreign=bool(foreign))}. Nothing was counted.")
+
+
+def _wrong(bad: _Allowance, *, is_foreign: bool, where: str = "") -> str:
+    """Say what is wrong with a row, and how such rows are left out."""
+    wrong = (
+        "holds reports of another survey; count them with the file of that survey"
+        if is_foreign
+        else "holds a row that is not a report of this survey"
+    )
+    more = f"more than {bad.most:,} such rows" if bad.most else "`skip_bad` says how many to leave out"
+    return f"{wrong}{where}; {more}"
 
 
 def _group_reports(survey: Survey, query: Any) -> Generator[tuple[Tally, int], None, None]:
@@ -197,24 +229,33 @@ def _first_bad(survey: Survey, connection: Any, query: Any, what: str, bad: _All
         sound = sound_rows(survey, batch)
         if not sound.all():
             place = int(sound.argmin())
-            wrong = (
-                "holds reports of another survey; count them with the file of that survey"
-                if foreign_rows(batch)[place]
-                else "holds a row that is not a report of this survey"
-            )
-            more = f"more than {bad.most:,} such rows" if bad.most else "`skip_bad` says how many to leave out"
-            return DataError(f"{what} {wrong}: row {passed + place + 1:,}; {more}. Nothing was counted.")
+            told = _wrong(bad, is_foreign=bool(foreign_rows(batch)[place]), where=f": row {passed + place + 1:,}")
+            return DataError(f"{what} {told}. Nothing was counted.")
         passed += batch.num_rows
     return DataError(f"{what} was changed while it was read. Nothing was counted.")
 
 
 @contextmanager
-def _open_reports(survey: Survey, source: str, what: str, follow: followed) -> Iterator[tuple[Any, Any]]:
+def _open_reports(survey: Survey, source: Any, what: str, follow: followed) -> Iterator[tuple[Any, Any]]:
+    if not isinstance(source, str):
+        with translate_failures(what), connect() as connection:
+            yield connection, _relation_of_table(connection, source)
+        return
     keys = names_of(survey)
     with translate_failures(what, path=source), connect() as connection:
         follow.attach(connection)
         with spool_stdin() if source == "-" else nullcontext(source) as path:
             yield connection, file_relation(connection, path, format=None, delimiter=None, header=True, keys=keys)
+
+
+def _relation_of_table(connection: Any, source: Any) -> Any:
+    """Return a table in memory as a DuckDB relation."""
+    import narwhals as nw
+
+    if type(source).__name__ == "DuckDBPyRelation":
+        return source
+    frame = nw.from_native(source)
+    return connection.from_arrow((frame.collect() if isinstance(frame, nw.LazyFrame) else frame).to_arrow())
 
 
 def _share(progress: Callable[[float], None] | None, place: int, files: int) -> Callable[[float], None] | None:
@@ -240,11 +281,6 @@ def spool_stdin() -> Iterator[str]:
         yield str(path)
 
 
-def names_of(survey: Survey) -> list[str]:
-    """Return the columns, or keys of JSON lines, that reports of a survey have."""
-    return ["survey", *(column.name for column in survey.columns)]
-
-
 def expressions(survey: Survey, relation: Any, what: str) -> dict[str, str]:
     """Return by name what the engine is to compute: every column of the reports, and whether a row is foreign.
 
@@ -253,10 +289,8 @@ def expressions(survey: Survey, relation: Any, what: str) -> dict[str, str]:
     DataError
         If a column is missing or of another type.
     """
-    names = names_of(survey)
     types = dict(zip(relation.columns, map(str, relation.types), strict=True))
-    if not set(names) <= set(types):
-        raise DataError(f"{what} does not hold reports of this survey, which have the columns {', '.join(names)}.")
+    check_columns(survey, types, what)
     columns = {column.name: _expression(column, types[column.name], what) for column in survey.columns}
     return columns | {FOREIGN: f"CAST(\"survey\" AS VARCHAR) IS DISTINCT FROM '{survey.digest}'"}
 
@@ -281,34 +315,3 @@ def _expression(column: WholeColumn | BytesColumn, kind: str, what: str) -> str:
     if kind == "BLOB":
         return f"CASE WHEN octet_length({name}) = {column.width} THEN {name} END"
     raise DataError(f"{what} must hold bytes, or hexadecimal text, in its column {column.name!r}.")
-
-
-def sound_rows(survey: Survey, batch: Any) -> NDArray[np.bool_]:
-    """Say of each row whether it is a report of this survey that a device can have sent, shape (n,)."""
-    sound = ~foreign_rows(batch)
-    for column in survey.columns:
-        sound &= batch.column(column.name).is_valid().to_numpy(zero_copy_only=False)
-    sound[sound] = survey.possible(reports_of(survey, batch, sound))
-    return sound
-
-
-def foreign_rows(batch: Any) -> NDArray[np.bool_]:
-    """Say of each row whether it answers another survey, or none that it names, shape (n,)."""
-    return np.array(batch.column(FOREIGN).to_numpy(zero_copy_only=False))
-
-
-def reports_of(survey: Survey, batch: Any, rows: NDArray[np.bool_]) -> Reports:
-    """Return some rows of a record batch as reports; bytes of theirs are of the right length."""
-    chosen = batch if rows.all() else batch.filter(rows)
-    return Reports(survey.digest, {each.name: _array(each, chosen.column(each.name)) for each in survey.columns})
-
-
-def _array(column: WholeColumn | BytesColumn, values: Any) -> NDArray[Any]:
-    if isinstance(column, WholeColumn):
-        return np.asarray(values.to_numpy())
-    rows = len(values)
-    if not rows:
-        return column.empty(0)
-    _, offsets, data = values.buffers()
-    start = np.frombuffer(offsets, dtype=np.int32)[values.offset]
-    return np.frombuffer(data, dtype=np.uint8)[start : start + rows * column.width].reshape(rows, column.width)

@@ -14,10 +14,12 @@ from anonhist.ingest.engine import Spilling
 from anonhist.ingest.files import input_files, is_json, stated_format
 from anonhist.ingest.line_stream import label_blocks
 from anonhist.ingest.local_files import identity
-from anonhist.ingest.naming import check_batch
+from anonhist.ingest.naming import check_batch, is_spark
+from anonhist.ingest.partials import ExactPartials, NoisyPartials, Partials
 from anonhist.ingest.query import Columns, bounded_rows, check_whole, counted_rows
 from anonhist.ingest.random_order import key_of_order
 from anonhist.ingest.record_batches import record_batches, text_buffers
+from anonhist.ingest.sketch_partitions import PartitionReading, count_partitions
 from anonhist.ingest.sources import as_path, open_source
 
 if TYPE_CHECKING:
@@ -50,6 +52,7 @@ def update_sketch(
     progress: Callable[[float], None] | None = None,
     limits: EngineLimits | None = None,
     counted: Callable[[int], None] | None = None,
+    partials: Partials | None = None,
 ) -> None:
     """Count the labels of a file, a table or a stream in a sketch, in memory that does not grow with it.
 
@@ -86,6 +89,12 @@ def update_sketch(
         How much memory and how many threads DuckDB may use; it never spills here.
     counted
         Receives the number of rows counted so far, which is as private as the data.
+    partials
+        For tables of Spark, and required there: how partitions are counted, where they are. With
+        :class:`~anonhist.ingest.ExactPartials` each adds up counts without noise, which the sketch takes at once; with
+        :class:`~anonhist.ingest.NoisyPartials` each has a sketch with noise of its own, which are merged, and nothing
+        is told to ``notify`` and ``counted``. No row comes to the driver, and all are counted or none. If users are
+        bounded, Spark shuffles rows first, and so writes them to disks of executors.
 
     Raises
     ------
@@ -112,6 +121,7 @@ def update_sketch(
     _check_format(format, label, count, user, no_columns=table is None and delimiter is None)
     source = counted_table(source, format)
     if format == "labels" and isinstance(source, str) and source == "-":
+        _check_partials(partials, on_cluster=False)
         for data, offsets in label_blocks(_standard_input()):
             counting.add_lines(data, offsets)
     else:
@@ -130,6 +140,7 @@ def update_sketch(
             limits=limits,
         )
         with opening as opened:
+            _check_partials(partials, on_cluster=is_spark(opened.table))
             is_counted = format is None and opened.header.names == ["label", "count"]
             if is_counted and label in (None, "label") and user is None:
                 label, count = "label", "count"
@@ -145,8 +156,13 @@ def update_sketch(
                 if count is None
                 else counted_rows(opened.table, label=columns.label, count=opened.header.in_table(count))
             )
-            for batch in record_batches(query, _ROWS):
-                counting.add_batch(batch, count)
+            if partials is not None:
+                counting.add_partitions(
+                    query.to_native(), PartitionReading(sketch.addresses, count, ignore_unknown), partials
+                )
+            else:
+                for batch in record_batches(query, _ROWS):
+                    counting.add_batch(batch, count)
     if notify is not None:
         counting.tell(notify)
 
@@ -176,7 +192,7 @@ class _Counting:
 
     def __init__(self, sketch: Sketch, counted: Callable[[int], None] | None, *, ignore_unknown: bool) -> None:
         self._sketch, self._counted, self._ignore_unknown = sketch, counted, ignore_unknown
-        self.rows = self.left_out = 0
+        self.rows, self.left_out, self.knows_rows = 0, 0, True
 
     def add(self, data: NDArray[np.uint8], offsets: NDArray[Any], counts: NDArray[np.int64] | None) -> None:
         """Count labels that lie one after the other, once each or as often as counts say."""
@@ -204,11 +220,36 @@ class _Counting:
         data, offsets = text_buffers(kept.column("label"))
         self.add(data, offsets, None if count is None else kept.column("count").to_numpy().astype(np.int64))
 
+    def add_partitions(self, frame: Any, reading: PartitionReading, partials: Partials) -> None:
+        """Count a table of Spark where it is."""
+        found = count_partitions(self._sketch, frame, reading, partials)
+        if found is None:
+            self.knows_rows = False
+            return
+        self.rows, self.left_out = found
+        if self._counted is not None:
+            self._counted(self.rows)
+
     def tell(self, notify: Callable[[str], None]) -> None:
         """Say what was counted: to the operator alone."""
+        if not self.knows_rows:
+            return
         rows = f"{self.rows:,} row{'' if self.rows == 1 else 's'}"
         without = f"; {self.left_out:,} without a label were left out" if self.left_out else ""
         notify(f"{rows} counted{without}.")
+
+
+def _check_partials(partials: Partials | None, *, on_cluster: bool) -> None:
+    """Have it said of a table of Spark what may leave its partitions, and of no other table."""
+    if partials is not None and not isinstance(partials, ExactPartials | NoisyPartials):
+        raise UsageError(f"`partials` must be ExactPartials() or NoisyPartials(partitions=k), not {partials!r:.80}.")
+    if partials is None and on_cluster:
+        raise UsageError(
+            "A table of Spark is counted partition by partition: say whether partitions send exact counts, or counts "
+            "with noise of their own (`partials`)."
+        )
+    if partials is not None and not on_cluster:
+        raise UsageError("`partials` is for tables of Spark; this source is counted in this process: leave it out.")
 
 
 def _check_user(sketch: Sketch, user: str | None, count: str | None) -> None:

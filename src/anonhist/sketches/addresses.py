@@ -30,6 +30,10 @@ LEAST_SHARE = Fraction(1, 2**32)
 NOT_SAMPLED, UNKNOWN = -1, -2
 # Labels of a listed domain are found by their hash under this key.
 LISTED_KEY = b"anonhist listed domain"
+UNKNOWN_LABEL = (
+    "A label is not in the sketch's domain; make a sketch that lists it, or skip unknown labels "
+    "(`ignore_unknown=True`)."
+)
 _REPEATED = "The labels of a domain must all be different."
 
 
@@ -180,10 +184,7 @@ def known_places(
     """Return the counter of each label by its hash; without one, a number below zero or, unless ignored, a refusal."""
     places = addresses.of_hashes(hashes)
     if not ignore_unknown and bool((places == UNKNOWN).any()):
-        raise DataError(
-            "A label is not in the sketch's domain; make a sketch that lists it, or skip unknown labels "
-            "(`ignore_unknown=True`)."
-        )
+        raise DataError(UNKNOWN_LABEL)
     return places
 
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 CHUNK = 1 << 16
 # Counters and increments stay within this bound, so that int64 does not overflow.
 LARGEST_COUNTER = 2**62
+FULL = "A counter could pass 2^62, the largest that a sketch holds; count into a new sketch."
 
 
 def label_chunks(

@@ -22,7 +22,7 @@ from anonhist.privacy import (
 from anonhist.randomness import RandomSource, SystemSource, discrete_laplace
 from anonhist.sketches.addresses import DomainAddresses, HashedAddresses, known_places
 from anonhist.sketches.changes import check_foldable, check_mergeable, check_unclipped, fold, in_turn, unfold
-from anonhist.sketches.chunks import CHUNK, LARGEST_COUNTER, check_counters, label_chunks, total_of, whole_counts
+from anonhist.sketches.chunks import CHUNK, FULL, LARGEST_COUNTER, check_counters, label_chunks, total_of, whole_counts
 from anonhist.sketches.noise import NoiseComponent, NoiseDistribution, NoiseShare
 from anonhist.sketches.promise import UsersIn, checked_parts, checked_setting, promise, rate_of
 
@@ -323,7 +323,7 @@ class Sketch(Shown, Saved):
             raise UsageError("An address is larger than that of the last counter of the sketch.")
         total = addresses.size if numbers is None else total_of(numbers)
         if int(self.counters[addresses].max()) + total > LARGEST_COUNTER:
-            raise DataError("A counter could pass 2^62, the largest that a sketch holds; count into a new sketch.")
+            raise DataError(FULL)
         if not self.counters.flags.writeable:
             self.counters = self.counters.copy()
         # Directly to the noisy counters: no array of counts without noise ever exists.

@@ -15,6 +15,7 @@ from anonhist.cli.charging import CHARGING, charging_options
 from anonhist.cli.decorators import OneOf, WholeNumber, as_one
 from anonhist.cli.options import (
     delimiter_option,
+    engine_options,
     epsilon_option,
     no_header_option,
     relation_option,
@@ -23,7 +24,7 @@ from anonhist.cli.options import (
     table_option,
 )
 from anonhist.cli.output import say_line
-from anonhist.cli.reading import reading_bars
+from anonhist.cli.reading import LIMITS, limits_of, reading_bars
 from anonhist.cli.sections import SectionedCommand
 from anonhist.errors import UsageError
 from anonhist.privacy import NeighboringRelation, parse_epsilon
@@ -41,7 +42,7 @@ NOT_PRIVATE = "--not-private-truth draws the true degrees on the page: the page 
 _WITH_NUMBERS = [name for name, entry in MECHANISMS.items() if {*entry.options}.intersection(PUBLIC_NUMBERS)]
 _WITHOUT_NUMBERS = [name for name in MECHANISMS if name not in _WITH_NUMBERS]
 _SECTIONS = {
-    "Input": ("origin", "target", "nodes", "table", "delimiter", "no_header"),
+    "Input": ("origin", "target", "nodes", "table", "delimiter", "no_header", *LIMITS),
     "Edges": ("directed", "self_loops", "duplicates"),
     "Privacy": ("unit", "epsilon", "relation"),
     "Mechanism": ("mechanism", "simulations"),
@@ -61,9 +62,11 @@ def _exact(_: click.Context, __: click.Parameter, epsilon: str) -> Fraction:
     return parse_epsilon(epsilon)
 
 
-def _as_read(*, delimiter: str | None, no_header: bool, **columns: str | None) -> dict[str, Any]:
+def _as_read(*, delimiter: str | None, no_header: bool, **others: Any) -> dict[str, Any]:
     """Return how edges are read, as the functions call it."""
-    return {**columns, "delimiter": one_character(delimiter), "header": False if no_header else None}
+    limits = limits_of(**{name: others.pop(name) for name in LIMITS})
+    header = False if no_header else None
+    return {**others, "delimiter": one_character(delimiter), "header": header, "limits": limits}
 
 
 _reading_options = as_one(
@@ -80,6 +83,7 @@ _reading_options = as_one(
     table_option,
     delimiter_option,
     no_header_option,
+    *engine_options,
     made=_as_read,
 )
 

@@ -4,20 +4,35 @@ from __future__ import annotations
 
 import sys
 from contextlib import ExitStack
-from typing import Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 import click
 
-from anonhist.cli.arguments import one_character
+from anonhist.cli.arguments import one_character, whole_number
 from anonhist.cli.decorators import OneOf
-from anonhist.cli.options import delimiter_option, label_option, no_header_option, quiet_option, table_option
-from anonhist.cli.reading import tell_operator
+from anonhist.cli.options import (
+    delimiter_option,
+    label_option,
+    memory_limit_option,
+    no_header_option,
+    quiet_option,
+    table_option,
+    threads_option,
+)
+from anonhist.cli.reading import limits_of, tell_operator
 from anonhist.cli.sections import SectionedCommand
 from anonhist.cli.targets import STDOUT
+from anonhist.privacy import parse_whole_number
+
+if TYPE_CHECKING:
+    from anonhist.ingest.partials import Partials
 
 Format = Literal["events", "labels", "counts"]
 _SECTIONS = {
-    "Input": ("label", "count", "user", "ignore_unknown", "table", "format_", "delimiter", "no_header"),
+    "Input": (
+        *("label", "count", "user", "ignore_unknown", "table", "format_", "delimiter", "no_header"),
+        *("memory_limit", "threads", "partials"),
+    ),
     "Messages": ("quiet",),
 }
 _EXAMPLES = """
@@ -26,6 +41,19 @@ anonhist sketch update day1.sketch 'logs/*.csv.gz' counted.csv --label query
 cut -f3 access.log | anonhist sketch update day1.sketch - --format labels
 anonhist sketch update users.sketch log.parquet --label query --user account
 """
+
+
+def _partials(_: click.Context, __: click.Parameter, given: str | None) -> Partials | None:
+    """Read what partitions of a cluster send."""
+    if given is None:
+        return None
+    from anonhist.ingest.partials import MOST_PARTITIONS, ExactPartials, NoisyPartials
+
+    if given == "exact":
+        return ExactPartials()
+    return NoisyPartials(
+        parse_whole_number(whole_number(given, name="--partials"), name="--partials", most=MOST_PARTITIONS)
+    )
 
 
 @click.command(cls=SectionedCommand, sections=_SECTIONS, epilog=_EXAMPLES)
@@ -54,6 +82,15 @@ anonhist sketch update users.sketch log.parquet --label query --user account
 )
 @delimiter_option
 @no_header_option
+@memory_limit_option("what does not fit is an error, for nothing goes to temporary files")
+@threads_option
+@click.option(
+    "--partials",
+    metavar="exact|K",
+    callback=_partials,
+    help="For a table on a Spark cluster, and required there: exact, if partitions may send counts without noise to "
+    "the driver, or K, to give each of K partitions noise of its own, all of which stays in the sketch.",
+)
 @quiet_option
 def update(
     *,
@@ -67,6 +104,9 @@ def update(
     format_: Format | None,
     delimiter: str | None,
     no_header: bool,
+    memory_limit: str | None,
+    threads: int | None,
+    partials: Partials | None,
     quiet: bool,
 ) -> None:
     """Add data to a sketch, all at once or not at all.
@@ -81,6 +121,7 @@ def update(
     from anonhist.formats.sketch_in_place import sketch_in_place
     from anonhist.ingest.sketches import check_sources, update_sketch
 
+    limits = limits_of(memory_limit=memory_limit, threads=threads)
     remarks: list[str] = []
     with sketch_in_place(path, waiting=None if quiet else _say_waiting) as sketch:
         check_sources(sketch, sources)
@@ -104,6 +145,8 @@ def update(
                     ignore_unknown=ignore_unknown,
                     notify=None if quiet else remarks.append,
                     progress=bar,
+                    limits=limits,
+                    partials=partials,
                     counted=counted,
                 )
     tell_operator(remarks, quiet=quiet)
