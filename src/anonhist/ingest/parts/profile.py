@@ -1,0 +1,166 @@
+"""Parts into a profile: one is read in the order of its keys, several are added up by the engine."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from anonhist.errors import UsageError
+from anonhist.ingest.engine import connect
+from anonhist.ingest.failures import translate_failures
+from anonhist.ingest.local_files import escape_pattern
+from anonhist.ingest.parts.document import together
+from anonhist.ingest.parts.files import open_parts, reading_rows
+from anonhist.ingest.parts.rows import KEY_BYTES, bounded
+from anonhist.ingest.progress import followed
+from anonhist.ingest.query import check_sums, check_users
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from anonhist.ingest.limits import EngineLimits
+    from anonhist.ingest.parts.document import PartDocument
+    from anonhist.ingest.parts.files import PartFile
+    from anonhist.ingest.parts.rows import Rows
+
+Pairs = list[tuple[int, int]]
+_SETTLED = {"header": True, "keep_null": False, "count_users": False}
+
+
+def refuse_settled(**given: Any) -> None:
+    """Refuse what was settled when the parts were counted.
+
+    Raises
+    ------
+    UsageError
+        If any of these keywords of :func:`read_profile` was given.
+    """
+    for name, value in given.items():
+        if value is not None and value != _SETTLED.get(name):
+            raise UsageError(f"Parts are counted already, and `{name}` applies to events: leave it out.")
+
+
+def check_bound(max_per_user: Any) -> int | None:
+    """Return how many items of each user are asked for, None for as many as there are, or refuse it."""
+    return check_users(None if max_per_user is None else "user", max_per_user, None, count_users=False)
+
+
+class Parts:
+    """Parts that are added up: what they hold together is public, and known before any row is read.
+
+    Parameters
+    ----------
+    source
+        A path or a pattern that ends in .counts, or a list of such paths.
+    max_per_user
+        How many items of each user to count, if fewer than the parts hold.
+
+    Raises
+    ------
+    UsageError
+        If the parts do not go together, one is there twice, or they do not hold so many items of each user.
+    DataError
+        If a file is missing or no part.
+    """
+
+    def __init__(self, source: Any, max_per_user: int | None) -> None:
+        self._files: list[PartFile] = open_parts(source)
+        self.document: PartDocument = together(each.document for each in self._files)
+        held = self.document.max_per_user
+        bounds = {each.document.max_per_user for each in self._files}
+        if max_per_user is not None and held is None:
+            raise UsageError(
+                "These parts hold counts of labels and no users, so the items of a user cannot be bounded: count the "
+                "events again with `user` and `max_per_user`."
+            )
+        if max_per_user is None and len(bounds) > 1:
+            raise UsageError(
+                f"These parts keep different numbers of items of each user: give `max_per_user`, at most {held}."
+            )
+        if max_per_user is not None and held is not None and max_per_user > held:
+            raise UsageError(f"These parts keep {held} items of each user: `max_per_user` can be at most {held}.")
+        self.max_per_user = held if max_per_user is None else max_per_user
+
+    def pairs(self, limits: EngineLimits, progress: Callable[[float], None] | None) -> Pairs:
+        """Return (count, prevalence) of all parts together: private.
+
+        Raises
+        ------
+        DataError
+            If rows are damaged, or there are more than 2^63 − 1 items.
+        """
+        follow = followed(progress)
+        with translate_failures("A part"), connect(limits=limits) as connection:
+            follow.attach(connection)
+            with follow:
+                if self.max_per_user is not None:
+                    return self._of_users(connection, self.max_per_user)
+                return self._of_labels(connection)
+
+    def _of_labels(self, connection: Any) -> Pairs:
+        if len(self._files) == 1:
+            # Each label is there once, which is checked as they come.
+            with reading_rows(self._files[0]) as (missing, rows):
+                pairs = _prevalences(rows)
+            return [*pairs, *([(missing, 1)] if missing else [])]
+        self._relation(connection).create_view("rows")
+        asked = """
+            SELECT items, count(*), min(least), max(size) FROM (
+                SELECT sum("count") AS items, min(coalesce("count", 0)) AS least, sum("count" // 4294967296) AS size
+                FROM rows GROUP BY label
+            ) GROUP BY items"""
+        found = connection.execute(asked).fetchall()
+        if any(least < 1 for _, _, least, _ in found):
+            raise self._files[0].damaged()
+        check_sums([(items, size) for items, _, _, size in found])
+        return [(int(items), int(labels)) for items, labels, _, _ in found]
+
+    def _of_users(self, connection: Any, most: int) -> Pairs:
+        if len(self._files) == 1:
+            import pyarrow as pa
+
+            with reading_rows(self._files[0]) as (_, rows):
+                kept = bounded(rows, most)
+                first = next(kept, None)
+                if first is None:
+                    return []
+                schema = pa.schema([("label", first.values.type)])
+                reader = pa.RecordBatchReader.from_batches(schema, _labels(first, kept, schema))
+                connection.register("kept", reader)
+                return self._label_pairs(connection)
+        self._relation(connection).create_view("rows")
+        connection.execute(f"""
+            CREATE VIEW kept AS SELECT label FROM (
+                SELECT label, row_number() OVER (PARTITION BY left_user ORDER BY user_item, label) AS place FROM (
+                    SELECT label, user_item, user_item[1:{KEY_BYTES}] AS left_user FROM rows)
+            ) WHERE place <= {most:d}""")
+        return self._label_pairs(connection)
+
+    @staticmethod
+    def _label_pairs(connection: Any) -> Pairs:
+        asked = "SELECT items, count(*) FROM (SELECT count(*) AS items FROM kept GROUP BY label) GROUP BY items"
+        return [(int(items), int(labels)) for items, labels in connection.execute(asked).fetchall()]
+
+    def _relation(self, connection: Any) -> Any:
+        return connection.read_parquet([escape_pattern(each.path) for each in self._files], hive_partitioning=False)
+
+
+def _labels(first: Rows, rest: Iterator[Rows], schema: Any) -> Iterator[Any]:
+    import pyarrow as pa
+
+    yield pa.RecordBatch.from_arrays([first.values], schema=schema)
+    for rows in rest:
+        yield pa.RecordBatch.from_arrays([rows.values], schema=schema)
+
+
+def _prevalences(rows: Iterator[Rows]) -> Pairs:
+    """Return how many labels have each count, of rows in which each label is once."""
+    counts, labels = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
+    for batch in rows:
+        some, many = np.unique(batch.values.to_numpy(), return_counts=True)
+        counts, where = np.unique(np.concatenate([counts, some]), return_inverse=True)
+        added = np.zeros(len(counts), dtype=np.int64)
+        np.add.at(added, where, np.concatenate([labels, many]))
+        labels = added
+    return list(zip(counts.tolist(), labels.tolist(), strict=True))
