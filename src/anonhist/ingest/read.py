@@ -138,8 +138,16 @@ def read_profile(
     """
     if is_parts(source):
         refuse_settled(
-            label=label, user=user, order_by=order_by, order_key=order_key, table=table, format=format,
-            delimiter=delimiter, header=header, keep_null=keep_null, count_users=count_users,
+            label=label,
+            user=user,
+            order_by=order_by,
+            order_key=order_key,
+            table=table,
+            format=format,
+            delimiter=delimiter,
+            header=header,
+            keep_null=keep_null,
+            count_users=count_users,
         )
         return _of_parts(source, max_per_user, unit, limits, progress)
     max_per_user = check_users(user, max_per_user, order_by, count_users=count_users)

@@ -156,7 +156,7 @@ class PartWriter:
         self._file = file
         self._schema = schema_of(document).with_metadata({FORMAT.encode(): document.to_json()})
         # Neighboring labels begin alike, so each is written as what follows the last.
-        encodings = {name: "PLAIN" for name in self._schema.names}
+        encodings = dict.fromkeys(self._schema.names, "PLAIN")
         if document.holds == "labels" and document.labels == "text":
             encodings["label"] = "DELTA_BYTE_ARRAY"
         self._writer = pq.ParquetWriter(

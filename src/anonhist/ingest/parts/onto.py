@@ -8,12 +8,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from anonhist.errors import OutputError, UsageError
+from anonhist.ingest.parts.counting import Reading, counted
 from anonhist.ingest.parts.document import PartDocument, parse_part, together
 from anonhist.ingest.parts.files import PartFile, PartWriter, is_parts, open_parts, reading_rows
 from anonhist.ingest.parts.merge import added, merged, side_by_side
 from anonhist.ingest.parts.private_file import check_part_path, private_file
 from anonhist.ingest.parts.rows import bounded
-from anonhist.ingest.parts.write import Reading, check_users_like, counted, name_of
+from anonhist.ingest.parts.write import check_users_like, name_of
 from anonhist.ingest.query import check_users
 
 if TYPE_CHECKING:
@@ -44,9 +45,9 @@ def count_into(
 ) -> None:
     """Add events, or parts, to a part: a running total that knows which parts are in it.
 
-    The total is read and written once, in the order of its keys, in memory that does not grow with it. It is replaced in
-    one step: whoever reads it has the old total or the new one, and one that is interrupted stays as it was. Who adds
-    to it meanwhile waits.
+    The total is read and written once, in the order of its keys, in memory that does not grow with it. It is replaced
+    in one step: whoever reads it has the old total or the new one, and a total whose update is interrupted stays as it
+    was. Whoever adds to it meanwhile waits.
 
     Parameters
     ----------

@@ -130,11 +130,9 @@ class Parts:
                 connection.register("kept", reader)
                 return self._label_pairs(connection)
         self._relation(connection).create_view("rows")
-        connection.execute(f"""
-            CREATE VIEW kept AS SELECT label FROM (
-                SELECT label, row_number() OVER (PARTITION BY left_user ORDER BY user_item, label) AS place FROM (
-                    SELECT label, user_item, user_item[1:{KEY_BYTES}] AS left_user FROM rows)
-            ) WHERE place <= {most:d}""")
+        user = f"user_item[1:{KEY_BYTES}]"
+        place = f"row_number() OVER (PARTITION BY {user} ORDER BY user_item, label)"
+        connection.sql("FROM rows").project(f"label, {place} AS place").filter(f"place <= {most:d}").create_view("kept")
         return self._label_pairs(connection)
 
     @staticmethod

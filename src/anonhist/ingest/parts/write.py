@@ -3,46 +3,24 @@
 from __future__ import annotations
 
 import os
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from anonhist.errors import UsageError
-from anonhist.ingest.columns import required_key
-from anonhist.ingest.counted import COUNTED, check_label_of_counted, check_no_structures, counted_table, recognize
-from anonhist.ingest.files import check_there, is_json, stated_format
-from anonhist.ingest.limits import NO_LIMITS, EngineLimits
+from anonhist.ingest.parts.counting import Reading, counted
 from anonhist.ingest.parts.document import PartDocument, parse_part
 from anonhist.ingest.parts.files import PartFile, PartWriter
 from anonhist.ingest.parts.private_file import check_part_path, private_file
-from anonhist.ingest.parts.query import added_counts, in_order, label_counts, user_items
-from anonhist.ingest.parts.rows import Rows, bounded, without_missing
-from anonhist.ingest.query import Columns, check_users, dropped_query, fetch
+from anonhist.ingest.query import check_users
 from anonhist.ingest.random_order import random_key
-from anonhist.ingest.sources import as_path, open_source, plain_labels
-from anonhist.numeric.value_name import value_name
+from anonhist.ingest.sources import as_path
 from anonhist.privacy import parse_order_key
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
-_PREVALENCES = "Prevalences do not say which label has a count, so parts cannot be made of them: count the events."
-
-
-@dataclass(frozen=True)
-class Reading:
-    """How events are read, as :func:`write_part` calls it."""
-
-    label: str | None = None
-    user: str | None = None
-    table: str | None = None
-    format: Literal["events", "labels", "counts", "prevalences"] | None = None
-    delimiter: str | None = None
-    header: bool = True
-    notify: Callable[[str], None] | None = None
-    progress: Callable[[float], None] | None = None
-    limits: EngineLimits | None = None
+    from anonhist.ingest.limits import EngineLimits
 
 
 def write_part(
@@ -117,6 +95,9 @@ def write_part(
     Profile(n=5, num_labels=3, {1: 1, 2: 2})
     """
     target = check_part_path(path, overwrite=overwrite)
+    model = None if like is None else PartFile.open(os.fspath(like)).document
+    if model is not None and user is not None and max_per_user is None:
+        max_per_user = model.max_per_user
     bound = check_users(user, max_per_user, None, count_users=False)
     document = PartDocument(
         (parse_part(target.name[: -len(target.suffix)] if part is None else part),),
@@ -126,8 +107,8 @@ def write_part(
         bound,
         keep_null,
     )
-    if like is not None:
-        document = _alike(document, PartFile.open(os.fspath(like)).document, user, order_key)
+    if model is not None:
+        document = _alike(document, model, user, order_key)
     reading = Reading(label, user, table, format, delimiter, header, notify, progress, limits)
     with private_file(target, overwrite=overwrite) as file, counted(source, document, reading) as (missing, rows):
         writer = PartWriter(file, document)
@@ -168,96 +149,6 @@ def check_users_like(model: PartDocument, user: str | None, bound: int | None) -
         raise UsageError(
             f"That part keeps {model.max_per_user} items of each user: leave `max_per_user` out, or give that number."
         )
-
-
-@contextmanager
-def counted(source: Any, document: PartDocument, reading: Reading) -> Iterator[tuple[int, Iterator[Rows]]]:
-    """Count a source: how many items have no label, and the rows of its part in the order of their keys.
-
-    Where rows without a label are left out, the operator is told how many there were.
-    """
-    format, limits = reading.format, reading.limits or NO_LIMITS  # noqa: A001
-    if format == "prevalences":
-        raise UsageError(_PREVALENCES)
-    check_label_of_counted(format, reading.label)
-    source = as_path(source)
-    format = stated_format(source, format, reading.label, header=reading.header)  # noqa: A001
-    source = counted_table(source, format)
-    check_no_structures(source)
-    label = reading.label
-    labels = plain_labels(source)
-    if labels is not None:
-        if label is not None or reading.user is not None or reading.table is not None or format == "counts":
-            raise UsageError("A list of labels has no columns; to name columns or give counts, pass a table.")
-        source, label, format = _table_of(labels), "label", "events"  # noqa: A001
-    keys: tuple[str | None, ...] = ()
-    if is_json(source, format=format):
-        check_there(source)
-        format = format or "events"  # noqa: A001
-        keys = COUNTED[format] if format in COUNTED else (required_key(label), reading.user)
-    opening = open_source(
-        source,
-        table=reading.table,
-        format=format,
-        delimiter=reading.delimiter,
-        header=reading.header,
-        keys=keys,
-        twice=reading.user is not None and reading.notify is not None,
-        progress=reading.progress,
-        limits=reading.limits,
-    )
-    with opening as opened:
-        kind = format or recognize(opened.header, label, reading.user)
-        if kind == "prevalences":
-            raise UsageError(_PREVALENCES)
-        if kind == "counts":
-            if reading.user is not None:
-                raise UsageError(
-                    "Counted data do not say which user an item came from, so the items of a user cannot be bounded."
-                )
-            opened.header.require(label="label", count="count")
-            query, columns = added_counts(opened.table), Columns("label", keep_null=document.keep_null)
-        else:
-            found = opened.header.label_column(label)
-            opened.header.require(user=reading.user)
-            columns = Columns(found, reading.user, document.max_per_user, keep_null=document.keep_null)
-            if document.holds == "users":
-                columns = replace(columns, order_key=document.order_key())
-            query = (user_items if document.holds == "users" else label_counts)(opened.table, columns)
-        with in_order(query, document, limits) as rows:
-            missing, others = without_missing(rows)
-            kept = [0]
-            if document.max_per_user is not None:
-                others = bounded(others, document.max_per_user)
-            yield (missing if document.keep_null else 0), _tallied(others, kept)
-        if reading.notify is not None:
-            for remark in _remarks(opened.table, columns, missing, kept[0]):
-                reading.notify(remark)
-
-
-def _table_of(labels: list[Any]) -> Any:
-    import pyarrow as pa
-
-    return pa.table({"label": pa.array(map(value_name, labels), pa.string())})
-
-
-def _tallied(rows: Iterator[Rows], kept: list[int]) -> Iterator[Rows]:
-    for batch in rows:
-        kept[0] += len(batch)
-        yield batch
-
-
-def _remarks(table: Any, columns: Columns, missing: int, kept: int) -> Iterator[str]:
-    if columns.user is not None:
-        rows, nobody = fetch(dropped_query(table, columns))[0]
-        if int(rows) > kept:
-            yield (
-                f"{int(rows) - kept:,} of {int(rows):,} rows were left out: {int(nobody or 0):,} without a user, the "
-                f"others without a label or over the limit of {columns.max_per_user} per user."
-            )
-    elif missing and not columns.keep_null:
-        many = "1 item without a label was" if missing == 1 else f"{missing:,} items without a label were"
-        yield f"{many} left out (`keep_null=True` counts them as one label)."
 
 
 def name_of(source: Any) -> str | None:
