@@ -28,7 +28,6 @@ _SECTIONS = {
 }
 _EXAMPLES = """
 anonhist count day-01.parquet --label query -o day-01.counts
-anonhist release day-*.counts --epsilon 1
 anonhist count day-02.parquet --label query --onto total.counts
 anonhist count day-03.counts --onto total.counts
 anonhist count log.csv --label query --user account --max-per-user 5 -o monday.counts

@@ -52,6 +52,7 @@ anonhist release log.csv.gz --label password --user account --max-per-user 1 --e
 anonhist release log.csv --label query --by country --groups DE,FR,PL --epsilon 1 -o countries.json
 anonhist release log.csv --label id --cumulative-by 'day(t)' --days 2026-11-01..2026-11-30 --thresholds 1,3 --epsilon 1
 anonhist release 'duckdb:///shop.db' --table orders --label sku --epsilon 1
+anonhist release day-01.counts day-02.counts --epsilon 1
 cut -f3 access.log | anonhist release - --format labels --epsilon 1 -o -
 """
 # A user is a label then, and to take one away changes one count: noise for several items is more than that needs.

@@ -104,13 +104,9 @@ class Parts:
             with reading_rows(self._files[0]) as (missing, rows):
                 pairs = _prevalences(rows)
             return [*pairs, *([(missing, 1)] if missing else [])]
-        self._relation(connection).create_view("rows")
-        asked = """
-            SELECT items, count(*), min(least), max(size) FROM (
-                SELECT sum("count") AS items, min(coalesce("count", 0)) AS least, sum("count" // 4294967296) AS size
-                FROM rows GROUP BY label
-            ) GROUP BY items"""
-        found = connection.execute(asked).fetchall()
+        of_label = """sum("count") AS items, min(coalesce("count", 0)) AS least, sum("count" // 4294967296) AS size"""
+        added = self._relation(connection).aggregate(of_label, "label")
+        found = added.aggregate("items, count(*), min(least), max(size)", "items").fetchall()
         if any(least < 1 for _, _, least, _ in found):
             raise self._files[0].damaged()
         check_sums([(items, size) for items, _, _, size in found])
@@ -127,21 +123,20 @@ class Parts:
                     return []
                 schema = pa.schema([("label", first.values.type)])
                 reader = pa.RecordBatchReader.from_batches(schema, _labels(first, kept, schema))
-                connection.register("kept", reader)
-                return self._label_pairs(connection)
-        self._relation(connection).create_view("rows")
+                return _label_pairs(connection.from_arrow(reader))
         user = f"user_item[1:{KEY_BYTES}]"
         place = f"row_number() OVER (PARTITION BY {user} ORDER BY user_item, label)"
-        connection.sql("FROM rows").project(f"label, {place} AS place").filter(f"place <= {most:d}").create_view("kept")
-        return self._label_pairs(connection)
-
-    @staticmethod
-    def _label_pairs(connection: Any) -> Pairs:
-        asked = "SELECT items, count(*) FROM (SELECT count(*) AS items FROM kept GROUP BY label) GROUP BY items"
-        return [(int(items), int(labels)) for items, labels in connection.execute(asked).fetchall()]
+        ranked = self._relation(connection).project(f"label, {place} AS place")
+        return _label_pairs(ranked.filter(f"place <= {most:d}"))
 
     def _relation(self, connection: Any) -> Any:
         return connection.read_parquet([escape_pattern(each.path) for each in self._files], hive_partitioning=False)
+
+
+def _label_pairs(rows: Any) -> Pairs:
+    """Return how many labels have each number of rows."""
+    counted = rows.aggregate("label, count(*) AS items", "label").aggregate("items, count(*)", "items")
+    return [(int(items), int(labels)) for items, labels in counted.fetchall()]
 
 
 def _labels(first: Rows, rest: Iterator[Rows], schema: Any) -> Iterator[Any]:
