@@ -5,13 +5,15 @@ from __future__ import annotations
 import os
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, Self
 
 from anonhist.errors import AnonhistError, DataError, OutputError, UsageError, mask, public_error
 from anonhist.ingest.local_files import identity, is_remote, match_files, readable
 from anonhist.ingest.parts.document import FORMAT, PartDocument
+from anonhist.ingest.parts.merge import TOO_LARGE
 from anonhist.ingest.parts.private_file import ENDING
 from anonhist.ingest.parts.rows import AT_ONCE, Rows, ascending, schema_of, without_missing
+from anonhist.ingest.query import LARGEST
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -167,6 +169,8 @@ class PartWriter:
         """Write the row of items without a label, before all others."""
         import pyarrow as pa
 
+        if count > LARGEST:
+            raise DataError(TOO_LARGE)
         if count:
             self._write([pa.array([None], self._schema.types[0]), pa.array([count], pa.int64())])
 
@@ -181,10 +185,19 @@ class PartWriter:
         for batch in rows:
             self._write([batch.keys, batch.values])
 
-    def close(self) -> None:
-        """Write the end of the file."""
-        with _refusals():
-            self._writer.close()
+    def __enter__(self) -> Self:
+        """Begin; the end of the file is written when the block ends well."""
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        """Write the end of the file, or forget it."""
+        try:
+            if kind is None:
+                with _refusals():
+                    self._writer.close()
+        finally:
+            # Else it would try once more when the file is closed.
+            self._writer.is_open = False
 
     def _write(self, columns: list[Any]) -> None:
         import pyarrow as pa

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-_TOO_LARGE = "A label has more than 2^63 − 1 items in these parts, the most that can be counted: split the data."
+TOO_LARGE = "A label has more than 2^63 − 1 items in these parts, the most that can be counted: split the data."
 
 
 def merged(first: Iterator[Rows], second: Iterator[Rows], join: Callable[[Rows, Rows], Rows]) -> Iterator[Rows]:
@@ -60,7 +60,7 @@ def added(first: Rows, second: Rows) -> Rows:
     counts = np.array(first.values.to_numpy())
     counts[places[is_there]] += second.values.to_numpy()[is_there]
     if (counts < 1).any():
-        raise DataError(_TOO_LARGE)
+        raise DataError(TOO_LARGE)
     both = Rows(first.keys, pa.array(counts))
     new = np.flatnonzero(~is_there)
     return _woven(both, second.at(new), places[new]) if len(new) else both

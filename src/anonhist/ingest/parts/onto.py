@@ -112,10 +112,9 @@ def count_into(
             runs = [stack.enter_context(reading_rows(each)) for each in parts]
             if day is not None:
                 runs.append(stack.enter_context(counted(source, day, reading)))
-            writer = PartWriter(file, document)
-            writer.missing(sum(missing for missing, _ in runs))
-            writer.write(_all(document, [rows for _, rows in runs]))
-            writer.close()
+            with PartWriter(file, document) as writer:
+                writer.missing(sum(missing for missing, _ in runs))
+                writer.write(_all(document, [rows for _, rows in runs]))
 
 
 def _day(

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from anonhist.ingest.engine import connect
-from anonhist.ingest.naming import NAMED, as_text, check_batch, identity_of, name_columns
+from anonhist.ingest.naming import NAMED, as_text, check_batch, name_columns
 from anonhist.ingest.parts.rows import AT_ONCE, Rows, ascending, schema_of
 from anonhist.ingest.query import (
     Columns,
@@ -61,9 +61,9 @@ def user_items(table: Any, columns: Columns) -> Any:
 
     user = str(columns.user)
     flags = name_columns(table, {user: False, columns.label: False})
-    rows = table.select(
-        label=as_text(table, columns.label), user=identity_of(table, user), user_name=as_text(table, user), **flags
-    )
+    # Users are told apart by their names, which are all that other parts have of them.
+    name = as_text(table, user)
+    rows = table.select(label=as_text(table, columns.label), user=name, user_name=name, **flags)
     rows = rows.filter(is_item(columns)).with_columns(one=nw.lit(1))
     number = nw.col("one").cum_sum()
     rows = rows.with_columns(occurrence=number.over("user", "label", order_by="label").cast(nw.Int64))
