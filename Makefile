@@ -78,6 +78,7 @@ bench: $(DEV) ## measure accuracy and speed (about four hours)
 	$(BIN)/python bench/growth.py --plot docs/images/growth.png
 	$(BIN)/python bench/end_to_end.py
 	$(BIN)/python bench/groups.py
+	$(BIN)/python bench/parts.py
 	$(BIN)/python bench/ledger.py
 	$(BIN)/python bench/estimators.py
 	$(BIN)/python bench/estimators.py --accuracy

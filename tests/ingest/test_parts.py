@@ -14,7 +14,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from anonhist_testing.cases import each_of
 
 from anonhist.errors import AnonhistError, DataError, OutputError, UsageError
 from anonhist.ingest import read_profile
@@ -26,6 +25,7 @@ from anonhist.ingest.parts.rows import Rows, bounded, lower_bound
 from anonhist.ingest.parts.write import name_of
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile
+from anonhist_testing.cases import each_of
 
 Row = tuple[str | None, str | None]
 

@@ -110,10 +110,13 @@ def write_part(
     if model is not None:
         document = _alike(document, model, user, order_key)
     reading = Reading(label, user, table, format, delimiter, header, notify, progress, limits)
-    with private_file(target, overwrite=overwrite) as file, counted(source, document, reading) as (missing, rows):
-        with PartWriter(file, document) as writer:
-            writer.missing(missing)
-            writer.write(rows)
+    with (
+        private_file(target, overwrite=overwrite) as file,
+        counted(source, document, reading) as (missing, rows),
+        PartWriter(file, document) as writer,
+    ):
+        writer.missing(missing)
+        writer.write(rows)
 
 
 def _key(user: str | None, order_key: str | None, *, hash_labels: bool) -> str | None:
