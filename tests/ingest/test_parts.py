@@ -66,7 +66,7 @@ def _kept(parts: dict[str, list[Row]], bound: int, *, keep_null: bool = False) -
 @pytest.mark.parametrize("hash_labels", [False, True])
 @pytest.mark.parametrize("keep_null", [False, True])
 def test_parts_on_every_engine_give_the_profile_of_all_events(
-    hold: Any, tmp_path: Path, hash_labels: bool, keep_null: bool
+    hold: Any, tmp_path: Path, *, hash_labels: bool, keep_null: bool
 ) -> None:
     options: dict[str, Any] = {"hash_labels": hash_labels, "keep_null": keep_null}
     options |= {"order_key": KEY} if hash_labels else {}
@@ -89,7 +89,7 @@ def test_parts_on_every_engine_give_the_profile_of_all_events(
 
 @pytest.mark.parametrize("hash_labels", [False, True])
 @pytest.mark.parametrize("keep_null", [False, True])
-def test_users_on_every_engine(hold: Any, tmp_path: Path, hash_labels: bool, keep_null: bool) -> None:
+def test_users_on_every_engine(hold: Any, tmp_path: Path, *, hash_labels: bool, keep_null: bool) -> None:
     rows = list(zip(USERS, LABELS, strict=True))
     options: dict[str, Any] = {"user": "user", "max_per_user": 2, "label": "label", "keep_null": keep_null}
     options |= {"order_key": KEY, "hash_labels": hash_labels}
