@@ -69,7 +69,9 @@ def read_profile(
         A path or glob (.csv, .tsv, .jsonl, .parquet; .gz and .zst too; .txt, if ``format`` or ``label`` says what its
         lines are), a URL DuckDB can read, ``"-"`` for standard
         input, ``"duckdb:///file.db"``, ``"sqlite:///file.db"`` or ``"postgresql://…"``; a pandas, polars, pyarrow,
-        DuckDB or Ibis table; a NumPy array or any iterable of labels; a mapping with its format.
+        DuckDB or Ibis table; a NumPy array or any iterable of labels; a mapping with its format. Or parts that
+        ``anonhist.ingest.write_part`` made, which are added up: a path or a pattern that ends in .counts,
+        or a list of such paths (``pathlib.Path``; texts in a list are labels).
     label
         Column of labels, or key of JSON lines; may be left out where there is only one column. In counted data it is
         always called ``"label"``. Labels are compared as
@@ -77,7 +79,8 @@ def read_profile(
         floats.
     user, max_per_user
         Column of users, and how many items of each may count: some at random, or those that come first by ``order_by``.
-        Rows without a user are always left out. The profile's unit becomes that user.
+        Rows without a user are always left out. The profile's unit becomes that user. Of parts that hold users, the
+        bound alone may be given, if it is smaller than theirs.
     order_by
         Column that decides which items of a user count; where rows tie, chance decides. In text files it is compared as
         text: 10 comes before 9, and so are categories and enumerations everywhere, whatever order they declare. Whole

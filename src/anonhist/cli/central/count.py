@@ -81,7 +81,7 @@ def count(
     """Count events into a part, for releases of many.
 
     A part is a private file with exact counts, such as those of one day: 'anonhist release day-*.counts' reads them and
-    no events. With --user and --max-per-user, at most M items of a user count in all parts together. A part is as
+    no events. With a bound on users, at most M items of a user count in all parts together. A part is as
     private as the data. Counting spends no privacy budget; releases do.
 
     SOURCE is read as in 'anonhist release', or is one or several parts to add up.
