@@ -1,9 +1,13 @@
 """Parts: exact counts in private files, which together give the profile of all their events."""
 
 import os
+import signal
 import stat
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from hashlib import md5, sha256
 from itertools import combinations, product
@@ -20,7 +24,7 @@ from anonhist.ingest import read_profile
 from anonhist.ingest.parts import count_into, write_part
 from anonhist.ingest.parts.document import FORMAT, PartDocument
 from anonhist.ingest.parts.merge import added, merged, side_by_side
-from anonhist.ingest.parts.private_file import private_file
+from anonhist.ingest.parts.private_file import private_file, remove_parts
 from anonhist.ingest.parts.rows import Rows, bounded, lower_bound
 from anonhist.ingest.parts.write import name_of
 from anonhist.privacy import PrivacyUnit
@@ -256,6 +260,49 @@ def test_a_total_stays_as_it_was_until_the_new_one_is_whole(tmp_path: Path, monk
     count_into(["c"], link, part="2")
     assert link.is_symlink()
     assert read_profile(total).n == 3
+
+
+def test_a_process_that_is_killed_leaves_the_total_and_nothing_that_others_can_read(tmp_path: Path) -> None:
+    total = tmp_path / "total.counts"
+    write_part(["a", "b"], total, part="1")
+    old = total.read_bytes()
+    program = f"""
+import os, signal
+from anonhist.ingest.parts import count_into, files
+files.PartWriter.__exit__ = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
+count_into(["c"], {str(total)!r}, part="2")
+"""
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == -signal.SIGKILL
+    assert total.read_bytes() == old
+    (left,) = (path for path in tmp_path.iterdir() if path != total)
+    assert stat.S_IMODE(left.stat().st_mode) == 0o700
+    assert [stat.S_IMODE(path.stat().st_mode) for path in left.iterdir()] == [0o600]
+    # The lock went with the process.
+    count_into(["c"], total, part="2")
+    assert read_profile(total).n == 3
+
+
+def test_what_is_being_written_is_removed_at_once(tmp_path: Path) -> None:
+    def lose() -> None:
+        with private_file(tmp_path / "a.counts", overwrite=False) as file:
+            file.write(b"rows")
+            remove_parts()
+            assert not list(tmp_path.iterdir())
+
+    with pytest.raises(OutputError, match="nothing was left behind"):
+        lose()
+    assert not list(tmp_path.iterdir())
+
+
+def test_who_adds_to_a_total_waits(tmp_path: Path) -> None:
+    total = tmp_path / "total.counts"
+    write_part(["a"], total, part="0")
+    with ThreadPoolExecutor(4) as pool:
+        done = [pool.submit(count_into, ["a", "b"], total, part=f"{number}") for number in range(1, 9)]
+        for each in done:
+            each.result()
+    assert read_profile(total) == Profile.from_counts([9, 8])
+    assert list(tmp_path.iterdir()) == [total]
 
 
 def test_the_same_part_counts_once(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from shutil import rmtree
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 ENDING = ".counts"
+# Folders of files that have no name of their own yet.
+_folders: set[str] = set()
 
 
 def check_part_path(path: str | os.PathLike[str], *, overwrite: bool) -> Path:
@@ -66,7 +69,7 @@ def private_file(
     target = check_part_path(path, overwrite=overwrite)
     beside = target.absolute().parent
     try:
-        with TemporaryDirectory(prefix=".anonhist-", dir=beside) as folder:
+        with TemporaryDirectory(prefix=".anonhist-", dir=beside) as folder, _listed(folder):
             made = Path(folder) / "part"
             with os.fdopen(os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
                 yield file
@@ -87,6 +90,21 @@ def private_file(
     except OSError as error:
         reason = error.strerror or "the system does not take such a name"
         raise OutputError(f"{str(target)!r} could not be written: {reason}; nothing was left behind.") from None
+
+
+def remove_parts() -> None:
+    """Remove what is being written, for a process that ends without leaving its blocks."""
+    for folder in list(_folders):
+        rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def _listed(folder: str) -> Iterator[None]:
+    _folders.add(folder)
+    try:
+        yield
+    finally:
+        _folders.discard(folder)
 
 
 def _sync(folder: Path) -> None:
