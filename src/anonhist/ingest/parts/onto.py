@@ -11,7 +11,7 @@ from anonhist.errors import OutputError, UsageError
 from anonhist.ingest.parts.counting import Reading, counted
 from anonhist.ingest.parts.document import PartDocument, parse_part, together
 from anonhist.ingest.parts.files import PartFile, PartWriter, is_parts, open_parts, reading_rows
-from anonhist.ingest.parts.merge import added, merged, side_by_side
+from anonhist.ingest.parts.merge import all_rows
 from anonhist.ingest.parts.private_file import check_part_path, private_file
 from anonhist.ingest.parts.rows import bounded
 from anonhist.ingest.parts.write import check_users_like, name_of
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from anonhist.ingest.limits import EngineLimits
-    from anonhist.ingest.parts.rows import Rows
 
 
 def count_into(
@@ -114,7 +113,8 @@ def count_into(
                 runs.append(stack.enter_context(counted(source, day, reading)))
             with PartWriter(file, document) as writer:
                 writer.missing(sum(missing for missing, _ in runs))
-                writer.write(_all(document, [rows for _, rows in runs]))
+                rows = all_rows(document, [rows for _, rows in runs])
+                writer.write(rows if document.max_per_user is None else bounded(rows, document.max_per_user))
 
 
 def _day(
@@ -129,15 +129,6 @@ def _day(
     if name is None:
         raise UsageError("These events have no name of their own: give the public name of the part (`part`).")
     return replace(total, parts=(parse_part(name),))
-
-
-def _all(document: PartDocument, runs: list[Iterator[Rows]]) -> Iterator[Rows]:
-    """Merge runs one after the other: the first is the longest."""
-    join = added if document.holds == "labels" else side_by_side
-    rows = runs[0]
-    for run in runs[1:]:
-        rows = merged(rows, run, join)
-    return rows if document.max_per_user is None else bounded(rows, document.max_per_user)
 
 
 @contextmanager
