@@ -377,6 +377,8 @@ def test_parts_that_do_not_go_together(tmp_path: Path) -> None:
         with pytest.raises(UsageError, match=sentence):
             _read([first, second])
     assert _read([of_users, wider], max_per_user=2).unit == PrivacyUnit.user(max_items=2)
+    with pytest.raises(UsageError, match="The total keeps 3 items of each user, and one of the others fewer"):
+        count_into([of_users], wider)
     with pytest.raises(UsageError, match="at most 2"):
         read_profile(of_users, max_per_user=3)
     with pytest.raises(UsageError, match="no users"):

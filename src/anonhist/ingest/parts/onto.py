@@ -103,6 +103,11 @@ def count_into(
         else:
             day = _day(base.document, source, user, max_per_user, part)
         document = together([*(each.document for each in parts), *([] if day is None else [day])])
+        if document.max_per_user != base.document.max_per_user:
+            raise UsageError(
+                f"The total keeps {base.document.max_per_user} items of each user, and one of the others fewer: count "
+                "that part like the total (`like`)."
+            )
         before = check_there if replaces else None
         with (
             private_file(target, overwrite=replaces or overwrite, before_naming=before) as file,
