@@ -133,7 +133,7 @@ REFUSED = {
     "release mon.counts --cumulative-by label --days 2026-11-01..2026-11-02 --thresholds 1 --unit label --max-count 1 "
     "--epsilon 1": "no windows can be made of them",
     "release u1.counts --excess-share 0.1 --epsilon 1": "--excess-share applies to events",
-    "release u1.counts --unit item --epsilon 1": "leave --unit out, or say --unit user",
+    "release u1.counts --unit item --epsilon 1": "whom a release of them protects: leave --unit out",
     "release u1.counts --unit label --max-count 3 --epsilon 1": "give one of the two",
     "release u1.counts --max-per-user 4 --epsilon 1": "--max-per-user can be at most 3",
     "release mon.counts --max-per-user 4 --epsilon 1": "no users, so the items of a user cannot be bounded",

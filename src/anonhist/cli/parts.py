@@ -69,5 +69,5 @@ def protection_of(sources: tuple[str, ...], asked: Protection) -> Protection:
     if bound is None or asked.max_per_user is not None:
         return asked
     if asked.unit == PrivacyUnit.item():
-        raise UsageError("These parts bound the items of users: leave --unit out, or say --unit user.")
+        raise UsageError("These parts bound the items of users, whom a release of them protects: leave --unit out.")
     return asked._replace(unit=asked.unit or PrivacyUnit.user(max_items=bound), max_per_user=bound)
