@@ -81,6 +81,7 @@ bench: $(DEV) ## measure accuracy and speed (about four hours)
 	$(BIN)/python bench/group_by_tries.py
 	$(BIN)/python bench/scale_spark.py
 	$(BIN)/python bench/groups.py
+	$(BIN)/python bench/parts.py
 	$(BIN)/python bench/ledger.py
 	$(BIN)/python bench/estimators.py
 	$(BIN)/python bench/estimators.py --accuracy

@@ -210,6 +210,7 @@ def test_a_ledger_for_all_releases_asks_for_the_data_set(
 UNCHARGED = {
     "budget create": "it says what may be spent",
     "compare": "it simulates",
+    "count": "it adds up, and a release of the sum is charged",
     "plan": "it simulates",
     "local recommend": "it predicts",
     "sketch recommend": "it simulates",

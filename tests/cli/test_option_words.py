@@ -71,6 +71,7 @@ WORDS = {
     "--group": ("which group of a file is taken", "NAME,…"),
     "--groups": ("which groups are released", "LIST"),
     "--guesses": ("how many guesses there are", "B"),
+    "--hash-labels": ("whether labels are kept as hashes", "flag"),
     "--hashes": ("how many bits a label sets", "H"),
     "--honest-parties": ("how many parties draw their share of the noise", "H"),
     "--ignore-unknown": ("whether labels outside of the alphabet are left out", "flag"),
@@ -82,7 +83,7 @@ WORDS = {
     "--labels": ("how many labels to plan for", "M"),
     "--ledger": ("where the account is kept", "FILE or URL"),
     "--level": ("how likely intervals are meant to hold", "P"),
-    "--like": ("the file whose settings are taken", "RELEASE or SKETCH"),
+    "--like": ("the file whose settings are taken", "PART or RELEASE or SKETCH"),
     "--max-bytes": ("how many bytes a thing may have", "B"),
     "--level-shares": ("how epsilon is split among levels", "S,…"),
     "--levels": ("what totals of groups count", "choice"),
@@ -98,13 +99,15 @@ WORDS = {
     "--not-private-truth": ("whether the page shows the truth", "flag"),
     "--purpose": ("what a release is for", "TEXT"),
     "--q": ("q of RAPPOR", "Q"),
+    "--onto": ("which running total is added to", "TOTAL.counts"),
     "--order": ("the order of a power sum", "Q or Q,Q,…"),
     "--order-by": ("the column by which items of a user come first", "COLUMN"),
     "--order-key": ("the key by which items of a user come first", "HEX"),
     "--other": ("what stands for labels outside of the alphabet", "LABEL"),
     "--other-group": ("the group of all rows of groups that are not listed", "NAME"),
-    "--output": ("where to write", "FILE or FILE.csv or FILE.json or FILE.sketch or FOLDER"),
+    "--output": ("where to write", "FILE or FILE.counts or FILE.csv or FILE.json or FILE.sketch or FOLDER"),
     "--f": ("f of RAPPOR", "F"),
+    "--part": ("the public name of events that are counted", "NAME"),
     "--points": ("at how many places a curve is computed", "P"),
     "--public-cap": ("a public bound of counts", "C"),
     "--known-items": ("the number of items, if that is public", "N"),
@@ -213,7 +216,7 @@ def test_texts_name_options_that_exist() -> None:
 
 def test_what_is_read_is_called_the_same_everywhere() -> None:
     # The commands that read labels, whether of a file, of each of several, or for a survey.
-    for path in ("release", "compare", "estimate", "curve", "sketch update", "local randomize"):
+    for path in ("release", "compare", "count", "estimate", "curve", "sketch update", "local randomize"):
         takes = {word: _takes(option) for word, option in options_of(COMMANDS[path]).items()}
         assert {"--label": "COLUMN", "--format": "choice", "--delimiter": "CHAR"}.items() <= takes.items(), path
         arguments = [
@@ -254,7 +257,7 @@ def test_options_of_other_commands_are_known(cli: Cli) -> None:
         "show r.json --top 5": "There is no --top here: --top is an option of 'anonhist local estimate' and 'anonhist "
         "local rappor'",
         "show r.json --table t": "There is no --table here: --table is an option of 'anonhist compare', 'anonhist "
-        "curve', 'anonhist degrees' and 3 more commands",
+        "count', 'anonhist curve' and 4 more commands",
         "release a.csv --labels x": "There is no --labels here (perhaps --label): --labels is an option of 'anonhist "
         "sketch recommend'",
         "curve hill a.csv --users 5": "There is no --users here (perhaps --user): --users is an option of 'anonhist "

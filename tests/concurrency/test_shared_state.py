@@ -92,6 +92,7 @@ REVIEWED_OUTSIDE = {
     "cli.entry._prepare_streams: sys": "the command line, before it does anything",
     "formats.atomic._remove: _parts": "each thread takes out the name that it put in; a set does so in one step",
     "formats.atomic.open_whole: _parts": "each name is put in once; a set does so in one step",
+    "ingest.parts.private_file._listed: _folders": "each name is put in and taken out once; a set does so in one step",
     "local.surveys.survey.Survey.__init_subclass__: cls": "while the module is loaded",
     "sketches.sketch.Sketch.__init_subclass__: cls": "while the module is loaded",
 }
@@ -109,6 +110,8 @@ REVIEWED_OBJECTS = {
     "graphs.flow.ratios.Ratios": CALL,
     "lazy.LazyPackage": "a name always gets the same object; all are loaded with one lock held",
     "ingest.node_names.EndNames": CALL,
+    "ingest.parts.files.PartWriter": CALL,
+    "ingest.parts.rows.ascending": CALL,
     "ingest.progress.followed": CALL,
     "ingest.reports._Allowance": CALL,
     "ingest.reports._Total": CALL,

@@ -33,6 +33,7 @@ from anonhist.errors import AnonhistError, DataError, UsageError
 from anonhist.ingest import read, read_profile
 from anonhist.ingest.columns import MissingColumnError, UnnamedColumnError
 from anonhist.ingest.engine import CONFIG
+from anonhist.ingest.parts import files, query
 from anonhist.profiles import Profile
 
 Table = dict[str, list[Any]]
@@ -101,6 +102,13 @@ def lent_duckdb() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(duckdb, "connect", lend)
         yield
+
+
+@pytest.fixture
+def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have the rows of parts come a few at a time, as those of large files do."""
+    for module in (files, query):
+        monkeypatch.setattr(module, "AT_ONCE", 3)
 
 
 @pytest.fixture(params=FILES + MEMORY + DATABASES, scope="session")

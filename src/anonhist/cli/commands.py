@@ -7,7 +7,7 @@ import click
 from anonhist.cli.lazy_group import LazyGroup
 from anonhist.version import __version__
 
-_CENTRAL = ("compare", "curve", "estimate", "plan", "release", "show")
+_CENTRAL = ("compare", "count", "curve", "estimate", "plan", "release", "show")
 
 
 @click.group(

@@ -40,10 +40,11 @@ class Outputs(NamedTuple):
         """Return what the options ask for; some commands lack some of them."""
         return cls(output, AskedPage.of(report, title), force, quiet)
 
-    def for_table(self, source: str, *, what: str) -> Destination:
+    def for_table(self, *sources: str, what: str) -> Destination:
         """Return where a table goes, or refuse outputs that could not be written, before any data are read."""
-        target = csv_target(source, self.output, what=what, force=self.force)
-        return Destination(target, check_report(source, self.page, force=self.force), self.force, self.quiet)
+        targets = [csv_target(source, self.output, what=what, force=self.force) for source in sources]
+        sheets = [check_report(source, self.page, force=self.force) for source in sources]
+        return Destination(targets[0], sheets[0], self.force, self.quiet)
 
     def for_release(self, *sources: str) -> Destination:
         """Return where a release goes, or refuse outputs that could not be written, before any budget is spent."""

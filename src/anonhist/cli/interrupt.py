@@ -38,10 +38,11 @@ def _on_interrupt(signum: int, frame: FrameType | None) -> None:
     _received.set()
     while frame is not None:
         if frame.f_code.co_filename.startswith("<frozen importlib"):
-            # Where it is not loaded, nothing is being written.
-            writing = sys.modules.get("anonhist.formats.atomic")
-            if writing is not None and hasattr(writing, "remove_parts"):
-                writing.remove_parts()
+            # Where these are not loaded, nothing is being written.
+            for name in ("anonhist.formats.atomic", "anonhist.ingest.parts.private_file"):
+                writing = sys.modules.get(name)
+                if writing is not None and hasattr(writing, "remove_parts"):
+                    writing.remove_parts()
             os.write(2, f"anonhist: {SENTENCE}\n".encode())
             os._exit(INTERRUPTED)
         frame = frame.f_back

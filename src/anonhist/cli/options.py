@@ -93,11 +93,8 @@ engine_options = (
         help="Folder for temporary files, which only you can read.  [default: the system's]",
     ),
 )
-
-reading_options = as_one(
-    "reading",
-    label_option,
-    click.option("--user", metavar="COLUMN", help="Column of users; use with --max-per-user."),
+_user_option = click.option("--user", metavar="COLUMN", help="Column of users; use with --max-per-user.")
+_order_options = (
     click.option(
         "--order-by",
         metavar="COLUMN",
@@ -110,6 +107,8 @@ reading_options = as_one(
         help="With --user: key for choosing a user's items at random. To choose the same items as another release, "
         "copy the key from its file.  [default: drawn anew]",
     ),
+)
+_row_options = (
     table_option,
     click.option(
         "--format",
@@ -133,8 +132,10 @@ reading_options = as_one(
         help="What reads files: DuckDB in this process, or Spark, on all cores or on your cluster.  [default: duckdb]",
     ),
     *engine_options,
-    made=reading_of,
 )
+reading_options = as_one("reading", label_option, _user_option, *_order_options, *_row_options, made=reading_of)
+# Of what is counted into parts: which items of a user come first is a matter of all parts.
+counting_options = as_one("reading", label_option, _user_option, *_row_options, made=reading_of)
 
 relation_option = click.option(
     "--relation",

@@ -76,14 +76,14 @@ def limits_of(**asked: Any) -> EngineLimits | None:
 
 
 def profile_of_source(
-    source: str, reading: dict[str, Any], protection: Protection, bars: Bars, *, count_users: bool = False
+    sources: tuple[str, ...], reading: dict[str, Any], protection: Protection, bars: Bars, *, count_users: bool = False
 ) -> Profile:
-    """Read the source as the options say."""
+    """Read the source as the options say, or several parts."""
     from anonhist.ingest import read_profile
 
-    held, said = held_source(source, reading)
+    held, said = held_source(sources[0], reading)
     return read_profile(
-        held,
+        held if len(sources) == 1 else [Path(source) for source in sources],
         max_per_user=protection.max_per_user,
         count_users=count_users,
         unit=protection.unit,
@@ -93,12 +93,12 @@ def profile_of_source(
     )
 
 
-def released_source(source: str, group: str | None = None) -> Release | None:
+def released_source(sources: tuple[str, ...], group: str | None = None) -> Release | None:
     """Return the release in a file, or None where the source is none; of a release of groups, the group asked for.
 
     Refuse one that is damaged, and options that say how data are read or whom they are about: a release has that in it.
     """
-    released = _read_release(source)
+    released = _read_release(sources[0]) if len(sources) == 1 else None
     if released is not None:
         for option in given_options(click.get_current_context(), (*READING, *PROTECTED)):
             raise UsageError(f"{option} applies only to data, and the source is a release: leave {option} out.")
@@ -116,8 +116,13 @@ def group_of(released: Release | GroupedRelease | None, group: str | None) -> Re
     return released
 
 
-def refuse_release(source: str) -> None:
+def refuse_release(*sources: str) -> None:
     """Refuse the file of a release where data are to be released: nothing but its first bytes or its schema is read."""
+    for source in sources:
+        _refuse_release(source)
+
+
+def _refuse_release(source: str) -> None:
     from anonhist.formats.reading import is_table_of_release
 
     if _begins_as_release(source) or is_table_of_release(source):

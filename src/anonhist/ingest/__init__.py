@@ -2,7 +2,17 @@
 
 from anonhist.ingest.limits import EngineLimits
 from anonhist.ingest.partials import ExactPartials, NoisyPartials
+from anonhist.ingest.parts import count_into, write_part
 from anonhist.ingest.read import FORMATS, read_profile
 from anonhist.ingest.spark_source import SparkFiles
 
-__all__ = ["FORMATS", "EngineLimits", "ExactPartials", "NoisyPartials", "SparkFiles", "read_profile"]
+__all__ = [
+    "FORMATS",
+    "EngineLimits",
+    "ExactPartials",
+    "NoisyPartials",
+    "SparkFiles",
+    "count_into",
+    "read_profile",
+    "write_part",
+]

@@ -71,14 +71,10 @@ def file_relation(
         return parquet_relation(connection, patterns)
     if ending in _JSON:
         return json_relation(connection, patterns, keys)
+    _refuse_no_rows(source, ending, delimiter)
     delimiter = DELIMITERS.get(ending) if delimiter is None else delimiter
     if delimiter is None and ending in _OF_DATABASES:
         raise UsageError(f"{mask(source)!r} does not end like a file of rows. {HOW_TO_NAME}")
-    if delimiter is None and ending == ".sketch":
-        raise UsageError(
-            f"{mask(source)!r} is a sketch, by its ending: 'anonhist sketch profile' reads one, and 'anonhist sketch "
-            "merge' adds several."
-        )
     if delimiter is None:
         raise UsageError(
             f"{mask(source)!r} has an unknown ending (known are .csv, .tsv, .jsonl, .parquet, each also with .gz "
@@ -89,6 +85,20 @@ def file_relation(
     else:
         lines = {path: first_line(path) for path in paths}
     return delimited_relation(connection, patterns, lines, delimiter, header=header)
+
+
+def _refuse_no_rows(source: str, ending: str, delimiter: str | None) -> None:
+    """Refuse files of this program that are no tables of rows."""
+    if ending == ".counts":
+        raise UsageError(
+            f"{mask(source)!r} is a part, by its ending: it holds counts and no columns, and is read by 'anonhist "
+            "release', 'estimate', 'curve', 'compare' and 'count'."
+        )
+    if ending == ".sketch" and delimiter is None:
+        raise UsageError(
+            f"{mask(source)!r} is a sketch, by its ending: 'anonhist sketch profile' reads one, and 'anonhist sketch "
+            "merge' adds several."
+        )
 
 
 def stated_format(

@@ -10,7 +10,10 @@ from anonhist.errors import UsageError
 from anonhist.ingest.columns import Header, required_key
 from anonhist.ingest.counted import COUNTED, check_label_of_counted, check_no_structures, counted_table, recognize
 from anonhist.ingest.files import check_there, is_json, stated_format
+from anonhist.ingest.limits import NO_LIMITS
 from anonhist.ingest.naming import check_named
+from anonhist.ingest.parts.files import is_parts
+from anonhist.ingest.parts.profile import Parts, check_bound, refuse_settled
 from anonhist.ingest.query import (
     Columns,
     check_sums,
@@ -70,7 +73,8 @@ def read_profile(
         ``"clickhouse://…"``, ``"databricks://…"``, ``"snowflake://…"``, ``"trino://…"``) or Spark
         (``"spark://host:port"``, ``"sc://host:port"`` for Spark Connect, :class:`~anonhist.ingest.SparkFiles`); a
         pandas, polars, pyarrow, DuckDB, Ibis or Spark table; a NumPy array or any iterable of labels; a mapping with
-        its format.
+        its format. Or parts that ``anonhist.ingest.write_part`` made, which are added up: a path or a pattern that ends
+        in .counts, or a list of such paths (``pathlib.Path``; texts in a list are labels).
     label
         Column of labels, or key of JSON lines; may be left out where there is only one column. In counted data it is
         always called ``"label"``. Labels are compared as
@@ -78,7 +82,8 @@ def read_profile(
         floats.
     user, max_per_user
         Column of users, and how many items of each may count: some at random, or those that come first by ``order_by``.
-        Rows without a user are always left out. The profile's unit becomes that user.
+        Rows without a user are always left out. The profile's unit becomes that user. Of parts that hold users, the
+        bound alone may be given, if it is smaller than theirs.
     order_by
         Column that decides which items of a user count; where rows tie, chance decides. In text files it is compared as
         text: 10 comes before 9, and so are categories and enumerations everywhere, whatever order they declare. Whole
@@ -137,6 +142,20 @@ def read_profile(
     >>> read_profile(["a", "b", "a"])
     Profile(n=3, num_labels=2, {1: 1, 2: 1})
     """
+    if is_parts(source):
+        refuse_settled(
+            label=label,
+            user=user,
+            order_by=order_by,
+            order_key=order_key,
+            table=table,
+            format=format,
+            delimiter=delimiter,
+            header=header,
+            keep_null=keep_null,
+            count_users=count_users,
+        )
+        return _of_parts(source, max_per_user, unit, limits, progress)
     max_per_user = check_users(user, max_per_user, order_by, count_users=count_users)
     key = key_of_order(user, order_key)
     if format is not None and format not in FORMATS:
@@ -189,6 +208,20 @@ def read_profile(
         users = _users(opened.table, columns) if count_users else None
     read = Profile.from_prevalences(pairs, unit=unit)
     return read if key is None else Profile(read.counts, read.prevalences, unit=unit, order_key=key, users=users)
+
+
+def _of_parts(
+    source: Any,
+    max_per_user: int | None,
+    unit: PrivacyUnit | None,
+    limits: EngineLimits | None,
+    progress: Callable[[float], None] | None,
+) -> Profile:
+    parts = Parts(source, check_bound(max_per_user))
+    unit = _protected_unit(unit, parts.max_per_user)
+    read = Profile.from_prevalences(parts.pairs(limits or NO_LIMITS, progress), unit=unit)
+    key = parts.document.key
+    return read if parts.max_per_user is None else Profile(read.counts, read.prevalences, unit=unit, order_key=key)
 
 
 def _labels_in(header: Header, kind: str, label: str | None, others: Columns) -> str:

@@ -11,6 +11,7 @@ import click
 from anonhist.catalogue.mechanisms import MECHANISMS, PUBLIC_NUMBERS
 from anonhist.cli.options import epsilon_option, mechanism_options, output_options, protection_options, reading_options
 from anonhist.cli.output import say_line
+from anonhist.cli.parts import protection_of, source_argument
 from anonhist.cli.reading import READING, profile_of_source, reading_bars, released_source
 from anonhist.cli.sections import SectionedCommand
 from anonhist.cli.spelling import as_typed
@@ -41,7 +42,7 @@ anonhist compare data/pw_phpbb.csv --epsilon 0.1,1 -o table.csv --report compare
 
 
 @click.command(cls=SectionedCommand, sections=_SECTIONS, epilog=_EXAMPLES)
-@click.argument("source")
+@source_argument
 @epsilon_option(
     "Privacy budget of a release, or a list of budgets such as 0.1,0.5,1,2,4.", required=True, metavar="E,E,…"
 )
@@ -74,7 +75,7 @@ anonhist compare data/pw_phpbb.csv --epsilon 0.1,1 -o table.csv --report compare
 )
 def compare(
     *,
-    source: str,
+    sources: tuple[str, ...],
     reading: dict[str, Any],
     epsilon: str,
     protection: Protection,
@@ -93,7 +94,8 @@ def compare(
     """
     if repeats < 2:
         raise UsageError(f"--repeats must be at least 2, not {repeats}.")
-    destination = outputs.for_table(source, what="A comparison is")
+    protection = protection_of(sources, protection)
+    destination = outputs.for_table(*sources, what="A comparison is")
 
     from anonhist.mechanisms import compare
     from anonhist.mechanisms.comparison.compare import check_comparison, check_public_numbers
@@ -103,11 +105,11 @@ def compare(
         epsilons=_parts(epsilon), mechanisms=None if mechanism is None else _parts(mechanism), repeats=repeats
     )
     check_public_numbers({name: number for name, number in own.items() if name in PUBLIC_NUMBERS}, names)
-    released = released_source(source)
+    released = released_source(sources)
     if released is None:
         say_line(f"Warning: {NOT_PRIVATE}", sys.stderr, bold=True, fg="red")
     with reading_bars("Comparing", quiet=outputs.quiet, is_private=released is None) as bars:
-        data = profile_of_source(source, reading, protection, bars) if released is None else released
+        data = profile_of_source(sources, reading, protection, bars) if released is None else released
         comparison = compare(
             data,
             epsilons=budgets,

@@ -14,6 +14,7 @@ from anonhist.catalogue import load
 from anonhist.cli.decorators import OneOf, WholeNumber
 from anonhist.cli.options import level_option, output_options, reading_options, users_option
 from anonhist.cli.output import say_line
+from anonhist.cli.parts import protection_of, source_argument
 from anonhist.cli.picking import group_option
 from anonhist.cli.reading import READING, profile_of_source, reading_bars, released_source
 from anonhist.cli.sections import SectionedCommand
@@ -64,7 +65,7 @@ def _has_no_epsilon(_: click.Context, __: click.Parameter, value: str | None) ->
 
 @click.command(cls=SectionedCommand, sections=_SECTIONS, epilog=_EXAMPLES)
 @click.argument("kind", metavar="KIND", type=OneOf(tuple(_CURVES)))
-@click.argument("source")
+@source_argument
 @click.option(
     "--draws",
     type=WholeNumber(),
@@ -102,7 +103,7 @@ def _has_no_epsilon(_: click.Context, __: click.Parameter, value: str | None) ->
 def curve(
     *,
     kind: str,
-    source: str,
+    sources: tuple[str, ...],
     draws: int | None,
     points: int | None,
     order: str | None,
@@ -126,7 +127,8 @@ def curve(
     further privacy. From any other source, the curve is computed from the exact data and is not private.
     """  # noqa: D301  # click wants the sign itself before lines that it is to leave alone
     options = _options(kind, draws=draws, points=points, orders=order) | {"bootstraps": bootstraps, "level": level}
-    destination = outputs.for_table(source, what="A curve is")
+    protection = protection_of(sources, protection)
+    destination = outputs.for_table(*sources, what="A curve is")
 
     from anonhist.numeric.pulse import tell_share
     from anonhist.profiles import Profile
@@ -134,10 +136,10 @@ def curve(
 
     # Of no data a curve costs nothing, and it refuses what any curve would.
     _curve(kind, Profile([], []), options)
-    data: Profile | Release | None = released_source(source, group)
+    data: Profile | Release | None = released_source(sources, group)
     with reading_bars("Drawing samples", quiet=outputs.quiet, is_private=data is None) as bars:
         if data is None:
-            data = profile_of_source(source, reading, protection, bars)
+            data = profile_of_source(sources, reading, protection, bars)
             say_line(f"Warning: {wording.NOT_PRIVATE}", sys.stderr, bold=True, fg="red")
         with tell_share(bars.working, 0.0, 1.0):
             curve = _curve(kind, data, options)

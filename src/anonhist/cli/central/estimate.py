@@ -18,6 +18,7 @@ from anonhist.cli.charging import CHARGING, UNCHARGED, charging_options, say_acc
 from anonhist.cli.decorators import OneOf, WholeNumber, catalogue_options, given_options, option_word
 from anonhist.cli.options import epsilon_option, level_option, output_options, protection_options, reading_options
 from anonhist.cli.output import say_line
+from anonhist.cli.parts import protection_of, source_argument
 from anonhist.cli.picking import group_option
 from anonhist.cli.reading import PROTECTED, READING, profile_of_source, reading_bars, released_source
 from anonhist.cli.sections import SectionedCommand
@@ -107,7 +108,7 @@ class _PropertyName(OneOf):
 
 @click.command(cls=SectionedCommand, sections=_SECTIONS, epilog=_EXAMPLES, help=_HELP)
 @click.argument("property_", metavar="PROPERTY", type=_PropertyName(tuple(_MEANINGS)))
-@click.argument("source")
+@source_argument
 @catalogue_options(OPTIONS)
 @level_option("Confidence level of the interval.")
 @epsilon_option("Privacy budget of a private estimate. Without it, the estimate is not private.")
@@ -125,7 +126,7 @@ class _PropertyName(OneOf):
 def estimate(
     *,
     property_: str,
-    source: str,
+    sources: tuple[str, ...],
     own: dict[str, Any],
     level: float,
     reading: dict[str, Any],
@@ -137,7 +138,7 @@ def estimate(
     outputs: Outputs,
 ) -> None:
     """Check everything that can be checked, then read, estimate, print and write; the help is above."""
-    options = _own_options(own)
+    options, protection = _own_options(own), protection_of(sources, protection)
     context = click.get_current_context()
     if epsilon is None:
         _refuse_options_of_private(context)
@@ -150,7 +151,7 @@ def estimate(
             promise["known_items"] = known_items
         ask = _private_question(property_, options, level, promise)
     account.check()
-    destination = outputs.for_table(source, what="Estimates are")
+    destination = outputs.for_table(*sources, what="Estimates are")
 
     from anonhist.cli.central.estimate_display import log, say
     from anonhist.profiles import Profile
@@ -158,7 +159,7 @@ def estimate(
 
     # Of no data nothing can be told, but what is impossible is refused, before any are read.
     _, of_nothing = ask(Profile([], [], unit=protection.unit or PrivacyUnit.item()), None)[0]
-    data: Profile | Release | None = released_source(source, group)
+    data: Profile | Release | None = released_source(sources, group)
     if data is not None and epsilon is not None:
         raise UsageError("The source is a release, and estimates from it are already private: leave --epsilon out.")
     if data is None and epsilon is None:
@@ -167,7 +168,7 @@ def estimate(
         with reading_bars("Estimating", quiet=outputs.quiet, is_private=data is None) as bars:
             if data is None:
                 with recorded.reading():
-                    data = profile_of_source(source, reading, protection, bars)
+                    data = profile_of_source(sources, reading, protection, bars)
             found = ask(data, bars.working)
 
         def say_all(stream: TextIO) -> None:
@@ -217,7 +218,7 @@ def commands_by_release(context: click.Context) -> tuple[str, str]:
     anonhist estimate support-coverage release.json --draws 9
     """
     values = context.params
-    released = ("release", values["source"], *_as_typed(context, _RELEASED), "-o", "release.json")
+    released = ("release", *values["sources"], *_as_typed(context, _RELEASED), "-o", "release.json")
     asked = ("estimate", values["property_"], "release.json", *_as_typed(context, _ASKED))
     return command_to_publish(released), command_to_publish(asked)
 

@@ -22,6 +22,7 @@ from anonhist.cli.options import (
     simulations_option,
 )
 from anonhist.cli.output import say_line
+from anonhist.cli.parts import one_source, protection_of, refuse_for_parts, source_argument
 from anonhist.cli.reading import READING, profile_of_source, reading_bars, refuse_release
 from anonhist.cli.sections import SectionedCommand
 from anonhist.cli.targets import STDOUT
@@ -52,6 +53,7 @@ anonhist release log.csv --label query --by country --groups DE,FR,PL --epsilon 
 anonhist release log.csv --label id --cumulative-by 'day(t)' --days 2026-11-01..2026-11-30 --thresholds 1,3 --epsilon 1
 anonhist release 'duckdb:///shop.db' --table orders --label sku --epsilon 1
 anonhist release 'sc://cluster:15002' --table shop.orders --label sku --epsilon 1
+anonhist release day-01.counts day-02.counts --epsilon 1
 cut -f3 access.log | anonhist release - --format labels --epsilon 1 -o -
 """
 # A user is a label then, and to take one away changes one count: noise for several items is more than that needs.
@@ -62,7 +64,7 @@ _LABELS_ARE_USERS = (
 
 
 @click.command(cls=SectionedCommand, sections=_SECTIONS, epilog=_EXAMPLES)
-@click.argument("source")
+@source_argument
 @epsilon_option(required=True)
 @reading_options
 @protection_options()
@@ -101,7 +103,7 @@ _LABELS_ARE_USERS = (
 @release_output_options()
 def release(
     *,
-    source: str,
+    sources: tuple[str, ...],
     reading: dict[str, Any],
     epsilon: str,
     protection: Protection,
@@ -125,7 +127,8 @@ def release(
     sqlite:///FILE, postgresql://… and warehouses such as bigquery://PROJECT/DATASET), Spark (spark://HOST:PORT, and
     sc://HOST:PORT for Spark Connect, with the extra [spark]), or - for standard input. For standard input and .txt
     files, say as well what the lines are: one label per line (--format labels), columns with a header (--label COLUMN;
-    CSV, in .txt files separated by tabs), or another --format.
+    CSV, in .txt files separated by tabs), or another --format. Several sources, such as day-*.counts, must be parts:
+    'anonhist count' makes them.
 
     Without -o, the release is written to release.json in the working directory, or as CSV to standard output in a pipe.
     """
@@ -142,7 +145,7 @@ def release(
             release_window_groups_of(
                 windows,
                 grouping,
-                source,
+                one_source(sources, "windows"),
                 reading=reading,
                 protection=protection,
                 outputs=outputs,
@@ -153,7 +156,7 @@ def release(
             return
         release_windows_of(
             windows,
-            source,
+            one_source(sources, "windows"),
             reading=reading,
             protection=protection,
             outputs=outputs,
@@ -174,7 +177,7 @@ def release(
         refuse_for_groups(click.get_current_context(), others)
         release_groups_of(
             grouping,
-            source,
+            one_source(sources, "groups"),
             reading=reading,
             protection=protection,
             outputs=outputs,
@@ -186,6 +189,8 @@ def release(
             account=account,
         )
         return
+    refuse_for_parts(sources, ("excess_share", "excess_cap"))
+    protection = protection_of(sources, protection)
     from anonhist.cli.central.display import write_release
     from anonhist.mechanisms.excess import parse_excess_share
     from anonhist.mechanisms.releasing import prepare
@@ -205,8 +210,8 @@ def release(
         excess_cap=excess_cap,
         users_bound=protection.max_per_user,
     )
-    refuse_release(source)
-    destination = outputs.for_release(source)
+    refuse_release(*sources)
+    destination = outputs.for_release(*sources)
     is_csv = destination.target == STDOUT or str(destination.target).lower().endswith(".csv")
     if prepared.excess and outputs.quiet and outputs.page is None and is_csv:
         raise UsageError("CSV cannot hold the excess and --quiet hides it: write .json, .parquet or a report.")
@@ -216,7 +221,7 @@ def release(
     with account.charged(prepared.price) as recorded:
         with reading_bars("Estimating errors", quiet=outputs.quiet) as bars:
             with recorded.reading():
-                profile = profile_of_source(source, reading, protection, bars, count_users=prepared.excess is not None)
+                profile = profile_of_source(sources, reading, protection, bars, count_users=prepared.excess is not None)
             released = replace(prepared.release(profile), receipt=recorded.receipt)
             del profile
             released = released.with_error(progress=bars.working)

@@ -1,0 +1,139 @@
+"""Counting events on the engine that holds them, for a part."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from anonhist.errors import UsageError
+from anonhist.ingest.columns import required_key
+from anonhist.ingest.counted import COUNTED, check_label_of_counted, check_no_structures, counted_table, recognize
+from anonhist.ingest.files import check_there, is_json, stated_format
+from anonhist.ingest.limits import NO_LIMITS, EngineLimits
+from anonhist.ingest.parts.query import added_counts, in_order, label_counts, user_items
+from anonhist.ingest.parts.rows import Rows, bounded, without_missing
+from anonhist.ingest.query import Columns, dropped_query, fetch
+from anonhist.ingest.sources import Opened, as_path, open_source, plain_labels
+from anonhist.numeric.value_name import value_name
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from anonhist.ingest.parts.document import PartDocument
+
+_PREVALENCES = "Prevalences do not say which label has a count, so parts cannot be made of them: count the events."
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How events are read, as :func:`write_part` calls it."""
+
+    label: str | None = None
+    user: str | None = None
+    table: str | None = None
+    format: str | None = None
+    delimiter: str | None = None
+    header: bool = True
+    notify: Callable[[str], None] | None = None
+    progress: Callable[[float], None] | None = None
+    limits: EngineLimits | None = None
+
+
+@contextmanager
+def counted(source: Any, document: PartDocument, reading: Reading) -> Iterator[tuple[int, Iterator[Rows]]]:
+    """Count a source: how many items have no label, and the rows of its part in the order of their keys.
+
+    Where rows without a label are left out, the operator is told how many there were.
+    """
+    source, reading = _as_table(source, reading)
+    keys: tuple[str | None, ...] = ()
+    if is_json(source, format=reading.format):
+        check_there(source)
+        reading = replace(reading, format=reading.format or "events")
+        keys = COUNTED["counts"] if reading.format == "counts" else (required_key(reading.label), reading.user)
+    opening = open_source(
+        source,
+        table=reading.table,
+        format=reading.format,
+        delimiter=reading.delimiter,
+        header=reading.header,
+        keys=keys,
+        twice=reading.user is not None and reading.notify is not None,
+        progress=reading.progress,
+        limits=reading.limits,
+    )
+    with opening as opened:
+        query, columns = _query(opened, document, reading)
+        with in_order(query, document, reading.limits or NO_LIMITS) as rows:
+            missing, others = without_missing(rows)
+            kept = [0]
+            if document.max_per_user is not None:
+                others = bounded(others, document.max_per_user)
+            yield (missing if document.keep_null else 0), _tallied(others, kept)
+        if reading.notify is not None:
+            for remark in _remarks(opened.table, columns, missing, kept[0]):
+                reading.notify(remark)
+
+
+def _as_table(source: Any, reading: Reading) -> tuple[Any, Reading]:
+    """Return a source that has columns, and how it is read."""
+    if reading.format == "prevalences":
+        raise UsageError(_PREVALENCES)
+    check_label_of_counted(reading.format, reading.label)
+    source = as_path(source)
+    stated = stated_format(source, reading.format, reading.label, header=reading.header)
+    source = counted_table(source, stated)
+    check_no_structures(source)
+    labels = plain_labels(source)
+    if labels is None:
+        return source, replace(reading, format=stated)
+    if (reading.label, reading.user, reading.table) != (None, None, None) or stated == "counts":
+        raise UsageError("A list of labels has no columns; to name columns or give counts, pass a table.")
+    return _table_of(labels), replace(reading, label="label", format="events")
+
+
+def _query(opened: Opened, document: PartDocument, reading: Reading) -> tuple[Any, Columns]:
+    """Return the query of a part, and the columns that it reads."""
+    kind = reading.format or recognize(opened.header, reading.label, reading.user)
+    if kind == "prevalences":
+        raise UsageError(_PREVALENCES)
+    if kind == "counts":
+        if reading.user is not None:
+            raise UsageError(
+                "Counted data do not say which user an item came from, so the items of a user cannot be bounded."
+            )
+        opened.header.require(label="label", count="count")
+        return added_counts(opened.table), Columns("label", keep_null=document.keep_null)
+    label = opened.header.label_column(reading.label)
+    opened.header.require(user=reading.user)
+    columns = Columns(label, reading.user, document.max_per_user, keep_null=document.keep_null)
+    if document.holds == "users":
+        columns = replace(columns, order_key=document.order_key())
+        return user_items(opened.table, columns), columns
+    return label_counts(opened.table, columns), columns
+
+
+def _table_of(labels: list[Any]) -> Any:
+    import pyarrow as pa
+
+    return pa.table({"label": pa.array(map(value_name, labels), pa.string())})
+
+
+def _tallied(rows: Iterator[Rows], kept: list[int]) -> Iterator[Rows]:
+    for batch in rows:
+        kept[0] += len(batch)
+        yield batch
+
+
+def _remarks(table: Any, columns: Columns, missing: int, kept: int) -> Iterator[str]:
+    if columns.user is not None:
+        rows, nobody = fetch(dropped_query(table, columns))[0]
+        if int(rows) > kept:
+            yield (
+                f"{int(rows) - kept:,} of {int(rows):,} rows were left out: {int(nobody or 0):,} without a user, the "
+                f"others without a label or over the limit of {columns.max_per_user} per user."
+            )
+    elif missing and not columns.keep_null:
+        many = "1 item without a label was" if missing == 1 else f"{missing:,} items without a label were"
+        yield f"{many} left out (`keep_null=True` counts them as one label)."

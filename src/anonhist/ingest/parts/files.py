@@ -1,0 +1,216 @@
+"""Reading and writing parts: Parquet files whose rows are checked as they come."""
+
+from __future__ import annotations
+
+import os
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, BinaryIO, Self
+
+from anonhist.errors import AnonhistError, DataError, OutputError, UsageError, mask, public_error
+from anonhist.ingest.local_files import identity, is_remote, match_files, readable
+from anonhist.ingest.parts.document import FORMAT, PartDocument
+from anonhist.ingest.parts.merge import TOO_LARGE
+from anonhist.ingest.parts.private_file import ENDING
+from anonhist.ingest.parts.rows import AT_ONCE, Rows, ascending, schema_of, without_missing
+from anonhist.ingest.query import LARGEST
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+
+@dataclass(frozen=True)
+class PartFile:
+    """A part that is there, with what it says about itself."""
+
+    path: str
+    document: PartDocument
+
+    @classmethod
+    def open(cls, path: str) -> PartFile:
+        """Read what a part says about itself, and none of its rows.
+
+        Raises
+        ------
+        DataError
+            If the file is no part, is damaged, or was written by a newer version.
+        """
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        shown = repr(mask(path))
+        (path,) = readable(path)
+        try:
+            schema = pq.read_schema(path)
+        except (pa.ArrowException, OSError):
+            raise public_error(f"{shown} is not a part, or a damaged one: count its events again.") from None
+        text = (schema.metadata or {}).get(FORMAT.encode())
+        if text is None:
+            raise public_error(f"{shown} is not a part, despite its ending: parts are made by 'anonhist count'.")
+        found = cls(path, PartDocument.read(text, shown))
+        if not schema.equals(schema_of(found.document)):
+            raise public_error(f"The part {shown} is damaged: count its events again.")
+        return found
+
+    def damaged(self) -> DataError:
+        """Return the error about rows that no part has."""
+        error = DataError(f"The part {mask(self.path)!r} is damaged: count its events again.")
+        error.may_tell_rows = True
+        return error
+
+
+def is_parts(source: Any) -> bool:
+    """Return whether a source is parts, by the ending of a path or pattern, or of all paths in a list.
+
+    A list of texts is one of labels, whatever they end in.
+
+    Examples
+    --------
+    >>> is_parts("day-*.counts"), is_parts(["a.counts"]), is_parts("day.csv")
+    (True, False, False)
+    """
+    if isinstance(source, list | tuple):
+        return bool(source) and all(isinstance(path, os.PathLike) and is_parts(path) for path in source)
+    if isinstance(source, os.PathLike):
+        source = os.fspath(source)
+    return isinstance(source, str) and source.lower().endswith(ENDING)
+
+
+def open_parts(source: Any) -> list[PartFile]:
+    """Open the parts that a path, a pattern or a list of paths names.
+
+    Raises
+    ------
+    UsageError
+        If a file is named twice, through links too.
+    DataError
+        If there is none, or one is no part.
+    """
+    named = [os.fspath(path) for path in (source if isinstance(source, list | tuple) else [source])]
+    if any(is_remote(name) for name in named):
+        raise UsageError("Parts are private, and are read from files of this machine: copy them here first.")
+    paths = [path for name in named for path in (match_files(name) or [name])]
+    if len({identity(path) for path in paths}) < len(paths):
+        # Before its name is found twice: this sentence says more.
+        raise UsageError("A part is named twice, perhaps through a link: leave one out.")
+    return [PartFile.open(path) for path in paths]
+
+
+@contextmanager
+def reading_rows(part: PartFile) -> Iterator[tuple[int, Iterator[Rows]]]:
+    """Open the rows of a part: how many items have no label, and the other rows in the order of their keys.
+
+    Everything is checked: keys ascend, each label is there once, counts are at least 1.
+
+    Raises
+    ------
+    DataError
+        If the rows are damaged; the message says no more.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        with pq.ParquetFile(part.path) as file:
+            yield without_missing(_checked(part, file))
+    except AnonhistError:
+        raise
+    except (pa.ArrowException, OSError, UnicodeDecodeError):
+        raise part.damaged() from None
+
+
+def _checked(part: PartFile, file: Any) -> Iterator[Rows]:
+    import pyarrow.compute as pc
+
+    in_order, seen = ascending(part.document), 0
+    # One row, the first, may count items without a label.
+    may_miss = part.document.holds == "labels" and part.document.keep_null
+    for batch in file.iter_batches(AT_ONCE):
+        rows = Rows(batch.column(0), batch.column(1))
+        keys = rows.keys.slice(1) if may_miss and not seen and not rows.keys[0].is_valid else rows.keys
+        good = not keys.null_count and in_order(keys)
+        if part.document.holds == "labels":
+            good = good and not rows.values.null_count and pc.all(pc.greater(rows.values, 0)).as_py() is not False
+        else:
+            good = good and (part.document.keep_null or not rows.values.null_count)
+        seen += len(rows)
+        if not good:
+            raise part.damaged()
+        yield rows
+    if seen != file.metadata.num_rows:
+        raise part.damaged()
+
+
+class PartWriter:
+    """Writes the rows of a part, as they come.
+
+    Parameters
+    ----------
+    file
+        Where to: open for writing, readable by nobody else.
+    document
+        What the part says about itself.
+    """
+
+    def __init__(self, file: BinaryIO, document: PartDocument) -> None:
+        import pyarrow.parquet as pq
+
+        self._file = file
+        self._schema = schema_of(document).with_metadata({FORMAT.encode(): document.to_json()})
+        # Neighboring labels begin alike, so each is written as what follows the last.
+        encodings = dict.fromkeys(self._schema.names, "PLAIN")
+        if document.holds == "labels" and document.labels == "text":
+            encodings["label"] = "DELTA_BYTE_ARRAY"
+        self._writer = pq.ParquetWriter(
+            file, self._schema, use_dictionary=False, column_encoding=encodings, write_statistics=False
+        )
+
+    def missing(self, count: int) -> None:
+        """Write the row of items without a label, before all others."""
+        import pyarrow as pa
+
+        if count > LARGEST:
+            raise DataError(TOO_LARGE)
+        if count:
+            self._write([pa.array([None], self._schema.types[0]), pa.array([count], pa.int64())])
+
+    def write(self, rows: Iterable[Rows]) -> None:
+        """Write rows with ascending keys.
+
+        Raises
+        ------
+        OutputError
+            If the system refuses them, such as a full disk.
+        """
+        for batch in rows:
+            self._write([batch.keys, batch.values])
+
+    def __enter__(self) -> Self:
+        """Begin; the end of the file is written when the block ends well."""
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        """Write the end of the file, or forget it."""
+        try:
+            if kind is None:
+                with _refusals():
+                    self._writer.close()
+        finally:
+            # Else it would try once more when the file is closed.
+            self._writer.is_open = False
+
+    def _write(self, columns: list[Any]) -> None:
+        import pyarrow as pa
+
+        with _refusals():
+            self._writer.write_batch(pa.RecordBatch.from_arrays(columns, schema=self._schema))
+
+
+@contextmanager
+def _refusals() -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        # Else the engine that holds the data would be told of.
+        reason = error.strerror or "the system refused it"
+        raise OutputError(f"The part could not be written: {reason}; nothing was left behind.") from None

@@ -1,0 +1,117 @@
+"""Files that nobody else may read, from their first byte on; whole or not at all."""
+
+from __future__ import annotations
+
+import os
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from shutil import rmtree
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, BinaryIO
+
+from anonhist.errors import AnonhistError, OutputError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+ENDING = ".counts"
+# Folders of files that have no name of their own yet.
+_folders: set[str] = set()
+
+
+def check_part_path(path: str | os.PathLike[str], *, overwrite: bool) -> Path:
+    """Refuse a path to which no part can be written, before any data are read.
+
+    Raises
+    ------
+    UsageError
+        If it does not end in .counts, is a folder, or is there already and may not be replaced.
+    OutputError
+        If its folder does not exist.
+    """
+    name = os.fspath(path)
+    if not name.lower().endswith(ENDING):
+        raise UsageError(f"Parts end in {ENDING}: {name!r:.200} does not.")
+    target = Path(name)
+    # os.path answers False where pathlib may raise, as for names that are too long.
+    if os.path.isdir(target):  # noqa: PTH112
+        raise UsageError(f"{name!r} is a folder; name a file.")
+    if not overwrite and os.path.lexists(target):
+        raise UsageError(f"{name!r} exists already; choose another name or overwrite it (`overwrite=True`).")
+    if not os.path.isdir(os.path.dirname(os.path.abspath(target))):  # noqa: PTH100, PTH112, PTH120
+        raise OutputError(f"The folder of {name!r} does not exist; make it first.")
+    return target
+
+
+@contextmanager
+def private_file(
+    path: str | os.PathLike[str], *, overwrite: bool, before_naming: Callable[[], None] | None = None
+) -> Iterator[BinaryIO]:
+    """Give a file to write to that only its owner may read, and move it to ``path`` in one step.
+
+    It is made in a folder beside ``path`` that nobody else may enter. On any failure nothing is left behind, and what
+    was there stays. A process that is killed may leave the folder, named ``.anonhist-…``.
+
+    Parameters
+    ----------
+    path
+        Where the file will be.
+    overwrite
+        Whether a file that is there may be replaced.
+    before_naming
+        Called when all of it is on the disk, before it gets its name.
+
+    Raises
+    ------
+    UsageError, OutputError
+        As for :func:`check_part_path`, and if the disk is full or the folder cannot be written to.
+    """
+    target = check_part_path(path, overwrite=overwrite)
+    beside = target.absolute().parent
+    try:
+        with TemporaryDirectory(prefix=".anonhist-", dir=beside) as folder, _listed(folder):
+            made = Path(folder) / "part"
+            with os.fdopen(os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+                yield file
+                file.flush()
+                os.fsync(file.fileno())
+            if before_naming is not None:
+                before_naming()
+            if overwrite:
+                made.replace(target)
+            else:
+                # Unlike a renaming, it fails where the name was taken meanwhile.
+                os.link(made, target)
+        _sync(beside)
+    except AnonhistError:
+        raise
+    except FileExistsError:
+        raise UsageError(f"{str(target)!r} exists already; choose another name or overwrite it.") from None
+    except OSError as error:
+        reason = error.strerror or "the system does not take such a name"
+        raise OutputError(f"{str(target)!r} could not be written: {reason}; nothing was left behind.") from None
+
+
+def remove_parts() -> None:
+    """Remove what is being written, for a process that ends without leaving its blocks."""
+    for folder in list(_folders):
+        rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def _listed(folder: str) -> Iterator[None]:
+    _folders.add(folder)
+    try:
+        yield
+    finally:
+        _folders.discard(folder)
+
+
+def _sync(folder: Path) -> None:
+    """Have the new name survive a loss of power, where the system offers that."""
+    with suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

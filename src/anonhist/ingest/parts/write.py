@@ -1,0 +1,170 @@
+"""Events into a part: exact counts in a private file, for releases of many days that read no day again."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from anonhist.errors import UsageError
+from anonhist.ingest.parts.counting import Reading, counted
+from anonhist.ingest.parts.document import PartDocument, parse_part
+from anonhist.ingest.parts.files import PartFile, PartWriter
+from anonhist.ingest.parts.private_file import check_part_path, private_file
+from anonhist.ingest.query import check_users
+from anonhist.ingest.random_order import random_key
+from anonhist.ingest.sources import as_path
+from anonhist.privacy import parse_order_key
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from anonhist.ingest.limits import EngineLimits
+
+
+def write_part(
+    source: Any,
+    path: str | os.PathLike[str],
+    /,
+    *,
+    label: str | None = None,
+    user: str | None = None,
+    max_per_user: int | None = None,
+    order_key: str | None = None,
+    hash_labels: bool = False,
+    part: str | None = None,
+    like: str | os.PathLike[str] | None = None,
+    table: str | None = None,
+    format: Literal["events", "labels", "counts", "prevalences"] | None = None,  # noqa: A002  # the name users know
+    delimiter: str | None = None,
+    header: bool = True,
+    keep_null: bool = False,
+    overwrite: bool = False,
+    notify: Callable[[str], None] | None = None,
+    progress: Callable[[float], None] | None = None,
+    limits: EngineLimits | None = None,
+) -> None:
+    """Count how often each label occurs, exactly, and keep the counts in a private file.
+
+    Parts of different days are released together by ``read_profile(PATTERN)``, without their events. The file is **as
+    private as the data**, readable by its owner alone: nothing in it is noisy, and hashes are pseudonyms only, for
+    whoever has the file has the key, and can look whether a label or a user they know is in it.
+
+    Parameters
+    ----------
+    source
+        As for :func:`read_profile`.
+    path
+        Where to write the part; ends in .counts.
+    label, table, format, delimiter, header, keep_null, notify, progress, limits
+        As for :func:`read_profile`. Prevalences cannot be kept.
+    user, max_per_user
+        Column of users, and how many items of each to keep. Of all parts together a release counts at most
+        ``max_per_user`` items of each user, those with the smallest keyed hashes. Users are told apart by their names.
+    order_key
+        With users or hashed labels: the key of the hashes, 32 hexadecimal digits, the same for all parts that are
+        released together. By default it is drawn anew and kept in the part. It must be chosen independently of the
+        data.
+    hash_labels
+        Keep hashes of 128 bits instead of the labels.
+    part
+        Public name of the part, such as a date: a release refuses the same name twice. By default the name of the file
+        without its ending.
+    like
+        An earlier part whose settings to take: the key, whether labels are hashed, whether rows without a label count,
+        and the bound on users.
+    overwrite
+        Replace a file that is there already.
+
+    Raises
+    ------
+    DataError, UsageError
+        As for :func:`read_profile`, and if the settings contradict ``like``.
+    OutputError
+        If the file cannot be written; nothing is left behind.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from anonhist.ingest import read_profile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_part(["a", "b", "a"], f"{folder}/monday.counts")
+    ...     write_part(["b", "c"], f"{folder}/tuesday.counts")
+    ...     read_profile(f"{folder}/*.counts")
+    Profile(n=5, num_labels=3, {1: 1, 2: 2})
+    """
+    target = check_part_path(path, overwrite=overwrite)
+    model = None if like is None else PartFile.open(os.fspath(like)).document
+    if model is not None and user is not None and max_per_user is None:
+        max_per_user = model.max_per_user
+    bound = check_users(user, max_per_user, None, count_users=False)
+    document = PartDocument(
+        (parse_part(target.name[: -len(target.suffix)] if part is None else part),),
+        "labels" if user is None else "users",
+        "hashes" if hash_labels else "text",
+        _key(user, order_key, hash_labels=hash_labels),
+        bound,
+        keep_null,
+    )
+    if model is not None:
+        document = _alike(document, model, user, order_key)
+    reading = Reading(label, user, table, format, delimiter, header, notify, progress, limits)
+    with (
+        private_file(target, overwrite=overwrite) as file,
+        counted(source, document, reading) as (missing, rows),
+        PartWriter(file, document) as writer,
+    ):
+        writer.missing(missing)
+        writer.write(rows)
+
+
+def _key(user: str | None, order_key: str | None, *, hash_labels: bool) -> str | None:
+    if user is None and not hash_labels:
+        if order_key is not None:
+            raise UsageError("`order_key` is the key of hashes, so it requires `user` or `hash_labels`.")
+        return None
+    return random_key() if order_key is None else parse_order_key(order_key)
+
+
+def _alike(asked: PartDocument, model: PartDocument, user: str | None, order_key: str | None) -> PartDocument:
+    """Return what was asked with the settings of another part, or refuse what contradicts them."""
+    if order_key is not None:
+        raise UsageError("`like` already sets the key: leave `order_key` out.")
+    check_users_like(model, user, asked.max_per_user)
+    if asked.labels == "hashes" and model.labels == "text":
+        raise UsageError("`like` names a part with labels as text: leave `hash_labels` out.")
+    if asked.keep_null and not model.keep_null:
+        raise UsageError("`like` names a part that leaves out rows without a label: leave `keep_null` out.")
+    return replace(model, parts=asked.parts)
+
+
+def check_users_like(model: PartDocument, user: str | None, bound: int | None) -> None:
+    """Refuse users where another part has none, the lack of them where it has some, and another bound."""
+    if (user is not None) != (model.holds == "users"):
+        raise UsageError(
+            "That part holds items of users: name the column of users (`user`)."
+            if user is None
+            else "That part holds only counts of labels: leave `user` and `max_per_user` out."
+        )
+    if bound is not None and bound != model.max_per_user:
+        raise UsageError(
+            f"That part keeps {model.max_per_user} items of each user: leave `max_per_user` out, or give that number."
+        )
+
+
+def name_of(source: Any) -> str | None:
+    """Return the name of the one file that a source is, without its endings, or None.
+
+    Examples
+    --------
+    >>> name_of("logs/2026-11-30.csv.gz"), name_of("-"), name_of("logs/*.csv")
+    ('2026-11-30', None, None)
+    """
+    source = as_path(source)
+    if not isinstance(source, str) or source == "-" or "://" in source or set("*?[") & set(source):
+        return None
+    name = Path(source).name
+    for ending in (".gz", ".zst"):
+        name = name.removesuffix(ending)
+    return Path(name).stem or None
