@@ -102,8 +102,12 @@ def _in_sql(rows: Any, key: str, of: str) -> Any:
 def _in_spark(rows: Any, key: str, of: str) -> Any:
     import narwhals as nw
 
-    text = f"concat('{key}', occurrence, ' ', user_name, char(10), coalesce(concat('=', `{of}`), ''))"
-    return nw.from_native(rows.to_native().selectExpr("*", f"md5({text}) AS {HASH}"))
+    return nw.from_native(rows.to_native().selectExpr("*", f"md5({text_to_hash_in_spark(key, of=of)}) AS {HASH}"))
+
+
+def text_to_hash_in_spark(key: str, *, of: str) -> str:
+    """Return the expression of the text that is hashed, in the SQL of Spark."""
+    return f"concat('{key}', occurrence, ' ', user_name, char(10), coalesce(concat('=', `{of}`), ''))"
 
 
 def _in_memory(rows: Any, key: str, of: str) -> Any:

@@ -3,8 +3,8 @@
 There are two plans for the same rows. Every engine has the first, by windows: number the equal rows of each user, hash
 them with their numbers, and number all rows of each user in the order of their hashes. It sorts all rows twice and
 hashes each. Where most users have few rows that is wasted: a user who has no more than are kept keeps all of them. So
-the second plan, on engines that can expand a row into several, leaves these users out, groups the equal rows of all
-others, which numbers them without sorting, and hashes and sorts the rows of those users alone.
+the second plan, on engines that can expand a row into several, groups equal rows, which numbers them without sorting,
+and hashes the rows of users alone who have too many. DuckDB sorts no others either, and Spark sends them once.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from anonhist.ingest.naming import NAMED
-from anonhist.ingest.random_order import HASH, add_hash, text_to_hash
+from anonhist.ingest.naming import NAMED, is_spark
+from anonhist.ingest.random_order import HASH, add_hash, text_to_hash, text_to_hash_in_spark
 
 _INPUT = "anonhist_rows"
 # Rows are read once: standard input allows no more, and a text takes longer to read than to hold.
@@ -76,6 +76,8 @@ def first_rows(rows: Any, bound: UserBound) -> Any:
     order = [name for name in ("rank_by", NAMED, HASH, *bound.places, "label") if name in (*names, HASH)]
     if "rank_by" not in names and rows.implementation.is_duckdb():
         return _by_duckdb(rows, bound, kept, order)
+    if "rank_by" not in names and is_spark(rows):
+        return _by_spark(rows, bound, order).select(*kept)
     return _by_windows(rows, bound, order).select(*kept)
 
 
@@ -103,6 +105,22 @@ def _by_duckdb(rows: Any, bound: UserBound, kept: list[str], order: list[str]) -
     text = text_to_hash(bound.key, of=bound.hashed)
     query = _FIRST.format(within=within, order=ordered, kept=columns, text=text, most=bound.most)
     return nw.from_native(rows.to_native().query(_INPUT, query))
+
+
+def _by_spark(rows: Any, bound: UserBound, order: list[str]) -> Any:
+    """Send each user's rows to one place once, and group, number, hash and sort them there."""
+    import narwhals as nw
+
+    within, ordered = (", ".join(f"`{name}`" for name in names) for names in (bound.within, order))
+    native = rows.to_native().drop("one")
+    grouped = native.repartition(*bound.within).groupBy(*native.columns).count()
+    above = grouped.selectExpr("*", f"sum(count) OVER (PARTITION BY {within}) > {bound.most} AS is_above")
+    numbered = above.selectExpr("*", "explode(sequence(1L, count)) AS occurrence")
+    # To hash the rows of users who have few would change nothing.
+    text = text_to_hash_in_spark(bound.key, of=bound.hashed)
+    hashed = numbered.selectExpr("*", f"if(is_above, md5({text}), '') AS {HASH}")
+    ranked = hashed.selectExpr("*", f"row_number() OVER (PARTITION BY {within} ORDER BY {ordered}) AS rank")
+    return nw.from_native(ranked.filter(f"rank <= {bound.most}"))
 
 
 def _quoted(names: Any) -> str:
