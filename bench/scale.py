@@ -2,7 +2,7 @@
 
 *Rows*: a release from Parquet files of 10^6 rows and more, a third as many labels as rows, drawn from P(k) ∝ 1/k^0.9,
 in 2 GB of memory, beside the one query that it takes in as much. *Users*: a profile that counts at most five rows of
-each user, beside ``GROUP BY user, label``, on two kinds of data: many equal rows a user, and few rows a user. The
+each user, beside ``GROUP BY user, label``, on three kinds of data. The
 limits are 1.3 times the bare query and 2.5 GB, and three times the grouping. Whole processes in turn, warm caches.
 """
 
@@ -10,15 +10,18 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from numpy.typing import NDArray
 
 from children import measure
 
 MEMORY = "2GB"
+Draw = Callable[[np.random.Generator, int, int], NDArray[np.float64]]
 BARE = (
     "SELECT items, count(*) FROM (SELECT count(*) AS items FROM '{path}' GROUP BY label) GROUP BY items ORDER BY items"
 )
@@ -28,10 +31,11 @@ PROFILE = (
     "from anonhist.ingest import EngineLimits, read_profile; "
     "read_profile({path!r}, label='label', user='user', max_per_user=5, limits=EngineLimits(threads=2))"
 )
-# Users and labels for each row, and how unequal both are: the share of row i is that of i^power.
-USERS = {
-    "many equal rows a user": (0.03, 3.0, 0.0001),
-    "few rows a user": (0.33, 1.0, 1.0),
+# Users a row, how unequal they are (the share of the first i of them is that of i^(1/power)), and how labels are drawn.
+USERS: dict[str, tuple[float, float, Draw]] = {
+    "many equal rows a user": (0.01, 3.0, lambda rng, size, _: np.minimum(rng.random(size) ** -1.4, 1e9)),
+    "a dozen rows a user": (0.03, 3.0, lambda rng, size, rows: np.exp(rng.random(size) * np.log(rows**0.4 + 2))),
+    "few rows a user": (0.33, 1.0, lambda rng, size, rows: np.exp(rng.random(size) * np.log(rows))),
 }
 GROUP = 10**6
 
@@ -50,12 +54,12 @@ def write_labels(path: Path, rows: int) -> None:
 def write_users(path: Path, rows: int, kind: str) -> None:
     """Write rows (user, label), a million at a time."""
     rng = np.random.default_rng(rows)
-    users, power, labels = USERS[kind]
+    users, power, draw = USERS[kind]
     with pq.ParquetWriter(path, pa.schema([("user", pa.string()), ("label", pa.string())])) as writer:
         for first in range(0, rows, GROUP):
             size = min(GROUP, rows - first)
             user = (max(1, users * rows) * rng.random(size) ** power).astype(np.int64)
-            label = np.exp(rng.random(size) * np.log(max(2, labels * rows))).astype(np.int64)
+            label = draw(rng, size, rows).astype(np.int64)
             columns = {"user": pa.array(user).cast(pa.string()), "label": pa.array(label).cast(pa.string())}
             writer.write_table(pa.table(columns))
 

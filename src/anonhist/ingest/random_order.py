@@ -83,9 +83,9 @@ def add_hash(rows: Any, key: str, *, of: str = "label") -> Any:
     )
 
 
-def text_to_hash(key: str, *, of: str) -> str:
+def text_to_hash(key: str, *, of: str, user: str = "user_name") -> str:
     """Return the expression of the text that is hashed, in DuckDB's SQL."""
-    return f"concat('{key}', occurrence, ' ', user_name, chr(10), '=' || \"{of}\")"
+    return f"concat('{key}', occurrence, ' ', \"{user}\", chr(10), '=' || \"{of}\")"
 
 
 def _in_sql(rows: Any, key: str, of: str) -> Any:
@@ -105,9 +105,9 @@ def _in_spark(rows: Any, key: str, of: str) -> Any:
     return nw.from_native(rows.to_native().selectExpr("*", f"md5({text_to_hash_in_spark(key, of=of)}) AS {HASH}"))
 
 
-def text_to_hash_in_spark(key: str, *, of: str) -> str:
+def text_to_hash_in_spark(key: str, *, of: str, user: str = "user_name") -> str:
     """Return the expression of the text that is hashed, in the SQL of Spark."""
-    return f"concat('{key}', occurrence, ' ', user_name, char(10), coalesce(concat('=', `{of}`), ''))"
+    return f"concat('{key}', occurrence, ' ', `{user}`, char(10), coalesce(concat('=', `{of}`), ''))"
 
 
 def _in_memory(rows: Any, key: str, of: str) -> Any:

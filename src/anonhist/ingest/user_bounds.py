@@ -20,7 +20,7 @@ _INPUT = "anonhist_rows"
 _FIRST = """
     WITH input AS MATERIALIZED (FROM anonhist_rows),
     above AS MATERIALIZED (SELECT {within} FROM input GROUP BY {within} HAVING count(*) > {most}),
-    grouped AS (SELECT * EXCLUDE (one), count(*) AS items FROM input SEMI JOIN above USING ({within}) GROUP BY ALL),
+    grouped AS (SELECT *, count(*) AS items FROM input SEMI JOIN above USING ({within}) GROUP BY ALL),
     numbered AS (SELECT *, unnest(range(1, items + 1)) AS occurrence FROM grouped),
     hashed AS (SELECT *, md5({text}) AS hash FROM numbered)
     SELECT {kept} FROM input ANTI JOIN above USING ({within})
@@ -75,10 +75,19 @@ def first_rows(rows: Any, bound: UserBound) -> Any:
     kept = ["label", *([NAMED] if NAMED in names else []), *bound.places]
     order = [name for name in ("rank_by", NAMED, HASH, *bound.places, "label") if name in (*names, HASH)]
     if "rank_by" not in names and rows.implementation.is_duckdb():
-        return _by_duckdb(rows, bound, kept, order)
+        return _by_duckdb(*_once(rows), bound, kept, order)
     if "rank_by" not in names and is_spark(rows):
-        return _by_spark(rows, bound, order).select(*kept)
+        return _by_spark(*_once(rows), bound, order).select(*kept)
     return _by_windows(rows, bound, order).select(*kept)
+
+
+def _once(rows: Any) -> tuple[Any, str]:
+    """Return rows without the name of a user beside the user where both are the same text, and who has the name."""
+    import narwhals as nw
+
+    if rows.collect_schema()["user"] == nw.String:
+        return rows.drop("one", "user_name").to_native(), "user"
+    return rows.drop("one").to_native(), "user_name"
 
 
 def _by_windows(rows: Any, bound: UserBound, order: list[str]) -> Any:
@@ -97,27 +106,26 @@ def _by_windows(rows: Any, bound: UserBound, order: list[str]) -> Any:
     return ranked.filter(nw.col("rank") <= bound.most)
 
 
-def _by_duckdb(rows: Any, bound: UserBound, kept: list[str], order: list[str]) -> Any:
+def _by_duckdb(native: Any, name: str, bound: UserBound, kept: list[str], order: list[str]) -> Any:
     """Return the rows of users who have few, and those that come first of all others, whose equal rows are grouped."""
     import narwhals as nw
 
     within, ordered, columns = (_quoted(names) for names in (bound.within, order, kept))
-    text = text_to_hash(bound.key, of=bound.hashed)
+    text = text_to_hash(bound.key, of=bound.hashed, user=name)
     query = _FIRST.format(within=within, order=ordered, kept=columns, text=text, most=bound.most)
-    return nw.from_native(rows.to_native().query(_INPUT, query))
+    return nw.from_native(native.query(_INPUT, query))
 
 
-def _by_spark(rows: Any, bound: UserBound, order: list[str]) -> Any:
+def _by_spark(native: Any, name: str, bound: UserBound, order: list[str]) -> Any:
     """Send each user's rows to one place once, and group, number, hash and sort them there."""
     import narwhals as nw
 
     within, ordered = (", ".join(f"`{name}`" for name in names) for names in (bound.within, order))
-    native = rows.to_native().drop("one")
     grouped = native.repartition(*bound.within).groupBy(*native.columns).count()
     above = grouped.selectExpr("*", f"sum(count) OVER (PARTITION BY {within}) > {bound.most} AS is_above")
     numbered = above.selectExpr("*", "explode(sequence(1L, count)) AS occurrence")
     # To hash the rows of users who have few would change nothing.
-    text = text_to_hash_in_spark(bound.key, of=bound.hashed)
+    text = text_to_hash_in_spark(bound.key, of=bound.hashed, user=name)
     hashed = numbered.selectExpr("*", f"if(is_above, md5({text}), '') AS {HASH}")
     ranked = hashed.selectExpr("*", f"row_number() OVER (PARTITION BY {within} ORDER BY {ordered}) AS rank")
     return nw.from_native(ranked.filter(f"rank <= {bound.most}"))
