@@ -109,7 +109,9 @@ def test_a_total_grows_by_days(cli: Cli, parts: Path) -> None:
     assert read_profile("total.counts") == read_profile("new.counts")
     again = cli("count", "wed.csv", "--onto", "total.counts")
     assert again.returncode == 2
-    assert again.stderr == ("anonhist: The part 'wed' is there twice, on its own or in a total: leave one out.\n")
+    assert again.stderr.startswith(
+        "anonhist: The part 'wed' is there twice, on its own or in a total: leave one out, or"
+    )
 
 
 REFUSED = {

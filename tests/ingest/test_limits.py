@@ -57,7 +57,7 @@ def test_limits_reach_the_engine_of_every_reader(tmp_path: Path, settings: list[
     ("given", "told"),
     [
         ({"memory_limit": "much"}, "such as 2GB or 512MiB, not 'much'"),
-        ({"memory_limit": "0GB"}, "such as 2GB"),
+        ({"memory_limit": "0GB"}, "between 16MB and 1000TB"),
         ({"memory_limit": 2}, "such as 2GB"),
         ({"threads": 0}, "threads must be"),
         ({"temp_directory": "/no/such/folder"}, "must be a folder that exists"),
@@ -76,3 +76,18 @@ def test_limits_are_not_for_engines_of_others() -> None:
     assert ah.read_profile(ROWS, label="label", limits=EngineLimits()).n == 3
     assert ah.read_profile(ROWS.to_arrow(), label="label", limits=EngineLimits(threads=1)).n == 3
     assert EngineLimits() == sources.NO_LIMITS
+
+
+@pytest.mark.parametrize(
+    "impossible",
+    [
+        {"memory_limit": "1KB"},
+        {"memory_limit": "99999999999999999999TB"},
+        {"threads": 10**12},
+        {"temp_directory": "/proc"},
+        {"temp_directory": __file__},
+    ],
+)
+def test_impossible_limits_are_refused_before_data_are_read(impossible: dict[str, Any]) -> None:
+    with pytest.raises(UsageError, match="must be"):
+        EngineLimits(**impossible)

@@ -200,9 +200,9 @@ def test_parts_that_do_not_go_together(tmp_path: Path) -> None:
     assert read_both_ways([of_users, like]).n == 4
     for options, sentence in (
         ({"like": of_users}, "name the column of users"),
-        ({"like": plain, **users}, "sets the key"),
+        ({"like": of_users, **users}, "sets the key"),
         ({"like": plain, "user": "user", "max_per_user": 2}, "leave user and max_per_user out"),
-        ({"like": of_users, "user": "user", "max_per_user": 1}, "keeps 2 items"),
+        ({"like": of_users, "user": "user", "max_per_user": 1}, "2 as its bound"),
         ({"like": plain, "hash_labels": True}, "leave hash_labels out"),
         ({"like": plain, "keep_null": True}, "leave keep_null out"),
         ({"order_key": KEY}, "requires user or hash_labels"),

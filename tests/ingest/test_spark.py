@@ -9,11 +9,12 @@ from typing import Any
 import polars as pl
 import pytest
 
-from anonhist.errors import UsageError
-from anonhist.ingest import read_profile
+from anonhist.errors import DataError, UsageError
+from anonhist.ingest import read_profile, user_bounds
 from anonhist.ingest.columns import MissingColumnError
 from anonhist.ingest.groups import read_groups
 from anonhist.ingest.renaming import readable_names
+from anonhist.ingest.spark_session import _table
 from anonhist.ingest.windows import read_cumulative
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile
@@ -117,6 +118,39 @@ def test_names_that_differ_in_case(session: Any) -> None:
     table = session.createDataFrame([("a", "x"), ("b", "x")], "label string, Label string")
     assert read_profile(table, label="label") == Profile.from_counts([1, 1])
     assert read_profile(table, label="Label") == Profile.from_counts([2])
+
+
+def test_texts_are_equal_only_if_they_are_written_alike(session: Any) -> None:
+    if not hasattr(pytest.importorskip("pyspark.sql.functions"), "collate"):
+        pytest.skip("texts have collations from Spark 4 on")
+    table = session.createDataFrame([("u", "de"), ("U", "DE"), ("u", "De")], "user string, label string")
+    collated = table.selectExpr("collate(user, 'UTF8_LCASE') AS user", "collate(label, 'UTF8_LCASE') AS label")
+    assert read_profile(collated, label="label") == Profile.from_counts([1, 1, 1])
+    assert read_profile(collated, label="label", user="user", max_per_user=1).n == 2
+
+
+def test_no_row_is_logged(spark: Any, capfd: pytest.CaptureFixture[str]) -> None:
+    spark.createDataFrame([("secretrow",)], "x string").createOrReplaceTempView("raw")
+    spark.sql("SELECT cast(x AS int) AS what FROM raw").createOrReplaceTempView("numbers")
+    with pytest.raises(DataError) as refused:
+        read_profile(spark.table("numbers"), label="what")
+    assert "secretrow" not in "".join((*capfd.readouterr(), str(refused.value)))
+
+
+def test_equal_rows_are_numbered_in_blocks(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = [("u", "a")] * 7 + [("u", "b")] * 4 + [("v", "a")]
+    users: dict[str, Any] = {"label": "label", "user": "user", "max_per_user": 5, "order_key": "0123456789abcdef" * 2}
+    expected = read_profile(pl.DataFrame(rows, schema=["user", "label"], orient="row"), **users)
+    for block in (1, 3, 4, 7):
+        monkeypatch.setattr(user_bounds, "_BLOCK", block)
+        assert read_profile(spark.createDataFrame(rows, "user string, label string"), **users) == expected
+
+
+def test_paths_of_tables_are_not_repeated_with_their_keys(spark: Any) -> None:
+    for name in ("parquet.`s3a://AKIA:SECRETKEY@bucket/x`", "parquet.`hdfs://nowhere/x?token=SECRETKEY`"):
+        with pytest.raises(DataError) as refused:
+            _table(spark, name)
+        assert "SECRETKEY" not in str(refused.value)
 
 
 def test_pandas_on_spark_is_refused_with_a_sentence() -> None:

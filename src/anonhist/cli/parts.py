@@ -36,6 +36,8 @@ def _check(_: click.Context, __: click.Parameter, sources: tuple[str, ...]) -> t
             "Several sources are read together only if all are parts (.counts): put a pattern of other files in "
             "quotes, such as 'logs/*.csv'."
         )
+    if are_parts(sources) and any("://" in source for source in sources):
+        raise UsageError("Parts are private, and are read from files of this machine: copy them here first.")
     return sources
 
 

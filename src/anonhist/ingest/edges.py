@@ -31,6 +31,7 @@ from anonhist.ingest.node_names import EndNames, node_names, ranks_among
 from anonhist.ingest.query import fetch
 from anonhist.ingest.record_batches import record_batches
 from anonhist.ingest.sources import as_path, is_table, open_source
+from anonhist.ingest.spark_source import SparkFiles
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile
 
@@ -256,7 +257,7 @@ class _Asked:
 
 def _is_in_memory(source: Any) -> bool:
     """Return whether the source is edges that need no engine."""
-    return not isinstance(source, str) and not is_table(source)
+    return not isinstance(source, str | SparkFiles) and not is_table(source)
 
 
 def _plain_nodes(nodes: Any) -> Any:

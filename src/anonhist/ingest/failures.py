@@ -35,6 +35,9 @@ _EXPLANATIONS = {
     r"\[malformed_record_in_parsing|\[user_raised_exception\] malformed json": (
         "is not in JSON lines format: each line must be one object with unique keys."
     ),
+    "python_version_mismatch|different (minor )?version": (
+        "is on executors with another Python: set PYSPARK_PYTHON to this one's path."
+    ),
     "no module named .anonhist": "is on a cluster whose executors lack this package: install anonhist on them.",
     "maxresultsize": "has results that are too large for the driver: raise Spark's setting spark.driver.maxResultSize.",
     r"floats of 2\^53 and more": (

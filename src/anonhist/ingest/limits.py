@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, SupportsIndex
 
 from anonhist.errors import UsageError
@@ -12,6 +13,9 @@ from anonhist.frozen import Checked, Converted, converted, frozen
 from anonhist.privacy import parse_whole_number
 
 _SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([KMGT]i?B)", re.IGNORECASE)
+_SIZES = {"k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
+_LEAST, _MOST = 16 * 10**6, 10**15
+_MOST_THREADS = 1024
 _UNITS = {"kb": "KB", "mb": "MB", "gb": "GB", "tb": "TB", "kib": "KiB", "mib": "MiB", "gib": "GiB", "tib": "TiB"}
 
 
@@ -19,13 +23,18 @@ def _parse_memory(given: str | None) -> str | None:
     if given is None:
         return None
     found = _SIZE.fullmatch(given.strip()) if isinstance(given, str) else None
-    if found is None or not float(found[1]):
+    if found is None:
         raise UsageError(f"`memory_limit` must be a size such as 2GB or 512MiB, not {given!r:.40}.")
+    if not _LEAST <= float(found[1]) * _SIZES[found[2][0].lower()] <= _MOST:
+        raise UsageError(f"`memory_limit` must be between 16MB and 1000TB, not {given!r:.40}.")
     return f"{found[1]}{_UNITS[found[2].lower()]}"
 
 
 def _parse_threads(given: SupportsIndex | None) -> int | None:
-    return None if given is None else parse_whole_number(given, name="threads")
+    threads = None if given is None else parse_whole_number(given, name="threads")
+    if threads is not None and threads > _MOST_THREADS:
+        raise UsageError(f"`threads` must be at most {_MOST_THREADS:,}, not {threads}.")
+    return threads
 
 
 def _parse_folder(given: str | os.PathLike[str] | None) -> str | None:
@@ -34,7 +43,14 @@ def _parse_folder(given: str | os.PathLike[str] | None) -> str | None:
     folder = os.fspath(given)
     if not Path(folder).is_dir():
         raise UsageError(f"`temp_directory` must be a folder that exists, not {folder!r:.200}.")
-    return folder
+    try:
+        # Only trying tells whether the system lets us, and before data are read.
+        with TemporaryDirectory(prefix="anonhist-", dir=folder):
+            return folder
+    except OSError as error:
+        raise UsageError(
+            f"`temp_directory` must be a folder that you can write to, not {folder!r:.200} ({error.strerror})."
+        ) from None
 
 
 @frozen

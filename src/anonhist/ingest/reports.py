@@ -31,6 +31,7 @@ from anonhist.ingest.report_rows import (
     sound_rows,
 )
 from anonhist.ingest.sources import as_path, is_table, open_source
+from anonhist.ingest.spark_source import SparkFiles
 from anonhist.local.surveys.reports import BytesColumn, WholeColumn
 from anonhist.privacy import parse_whole_number
 
@@ -134,7 +135,11 @@ def report_files(sources: Iterable[str | os.PathLike[str]]) -> list[str]:
 
 def _listed(sources: Any) -> list[Any]:
     """Return files and tables one by one, or refuse what would count twice."""
-    listed = [sources] if isinstance(sources, str | os.PathLike) or is_table(sources) else list(sources)
+    listed = [sources] if isinstance(sources, str | os.PathLike | SparkFiles) or is_table(sources) else list(sources)
+    if any(isinstance(each, SparkFiles) for each in listed):
+        raise UsageError(
+            "Reports in files are counted by DuckDB; for Spark, pass its table, such as spark.read.parquet(…)."
+        )
     tables = [each for each in listed if is_table(each)]
     if len({id(each) for each in tables}) < len(tables):
         raise UsageError("A table is given twice, so its reports would count twice; give each table once.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,8 +20,10 @@ from anonhist.ingest.limits import NO_LIMITS, EngineLimits
 from anonhist.ingest.naming import is_spark
 from anonhist.ingest.progress import followed
 from anonhist.ingest.renaming import renamed_in_spark
+from anonhist.ingest.spark_logs import without_logs_of_rows
 from anonhist.ingest.spark_session import opened_files, opened_table
 from anonhist.ingest.spark_source import SPARK_URLS, SparkFiles
+from anonhist.ingest.spark_texts import without_collations_in_spark
 from anonhist.ingest.warehouses import check_engine, without_collations
 
 _SQLITE = "sqlite:///"
@@ -96,12 +98,14 @@ def open_source(
         opening = _ibis_table(source, table, spilling)
     else:
         opening = _file(source, reading, twice=twice, follow=follow, spilling=spilling, what=what, limits=limits)
-    with opening as (opened, declared), follow, _telling_of_rows(declared=declared):
+    with opening as (opened, declared), follow, _telling_of_rows(declared=declared), ExitStack() as stack:
         table_of_source = _without_collations(opened)
         names = table_of_source.collect_schema().names()
         renamed: dict[str, str] = {}
         if is_spark(table_of_source):
+            stack.enter_context(without_logs_of_rows())
             table_of_source, renamed = renamed_in_spark(table_of_source)
+            table_of_source = without_collations_in_spark(table_of_source)
         is_line = names_are_a_line(source, format=format, header=header)
         yield Opened(table_of_source, Header(names, is_line, renamed))
 

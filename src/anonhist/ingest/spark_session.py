@@ -65,6 +65,12 @@ def _table(session: Any, name: str | None) -> Any:
         # A connection asks for it only now.
         table.schema  # noqa: B018
     except AnalysisException:
+        if "://" in name:
+            # A path, in which there may be keys.
+            shown = mask(name.strip("`").rpartition("`")[2])
+            raise public_error(
+                f"Spark cannot read {shown!r} as a table: check its path and your permissions."
+            ) from None
         raise public_error(f"Spark has no table {name!r}; it has {_tables(session)}.") from None
     return table
 

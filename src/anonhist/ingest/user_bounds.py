@@ -13,12 +13,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from anonhist.ingest.naming import NAMED, is_spark
-from anonhist.ingest.random_order import HASH, add_hash, text_to_hash, text_to_hash_in_spark
+from anonhist.ingest.random_order import HASH, add_hash, random_key, text_to_hash, text_to_hash_in_spark
 
-_INPUT = "anonhist_rows"
 # Rows are read once: standard input allows no more, and a text takes longer to read than to hold.
 _FIRST = """
-    WITH input AS MATERIALIZED (FROM anonhist_rows),
+    WITH input AS MATERIALIZED (FROM {input}),
     above AS MATERIALIZED (SELECT {within} FROM input GROUP BY {within} HAVING count(*) > {most}),
     grouped AS (SELECT *, count(*) AS items FROM input SEMI JOIN above USING ({within}) GROUP BY ALL),
     numbered AS (SELECT *, unnest(range(1, items + 1)) AS occurrence FROM grouped),
@@ -27,6 +26,9 @@ _FIRST = """
     UNION ALL
     SELECT {kept} FROM hashed QUALIFY row_number() OVER (PARTITION BY {within} ORDER BY {order}) <= {most}
 """
+
+
+_BLOCK = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -112,8 +114,10 @@ def _by_duckdb(native: Any, name: str, bound: UserBound, kept: list[str], order:
 
     within, ordered, columns = (_quoted(names) for names in (bound.within, order, kept))
     text = text_to_hash(bound.key, of=bound.hashed, user=name)
-    query = _FIRST.format(within=within, order=ordered, kept=columns, text=text, most=bound.most)
-    return nw.from_native(native.query(_INPUT, query))
+    # No table of the data has this name.
+    rows = f"rows_{random_key()}"
+    query = _FIRST.format(input=rows, within=within, order=ordered, kept=columns, text=text, most=bound.most)
+    return nw.from_native(native.query(rows, query))
 
 
 def _by_spark(native: Any, name: str, bound: UserBound, order: list[str]) -> Any:
@@ -123,7 +127,10 @@ def _by_spark(native: Any, name: str, bound: UserBound, order: list[str]) -> Any
     within, ordered = (", ".join(f"`{name}`" for name in names) for names in (bound.within, order))
     grouped = native.repartition(*bound.within).groupBy(*native.columns).count()
     above = grouped.selectExpr("*", f"sum(count) OVER (PARTITION BY {within}) > {bound.most} AS is_above")
-    numbered = above.selectExpr("*", "explode(sequence(1L, count)) AS occurrence")
+    # In two steps, for Spark holds each list in memory: one user with a billion equal rows must not decide for all.
+    blocks = above.selectExpr("*", f"explode(sequence(0L, (count - 1) div {_BLOCK})) AS block")
+    last = f"least(count, (block + 1) * {_BLOCK})"
+    numbered = blocks.selectExpr("*", f"explode(sequence(block * {_BLOCK} + 1, {last})) AS occurrence")
     # To hash the rows of users who have few would change nothing.
     text = text_to_hash_in_spark(bound.key, of=bound.hashed, user=name)
     hashed = numbered.selectExpr("*", f"if(is_above, md5({text}), '') AS {HASH}")

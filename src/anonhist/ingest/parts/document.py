@@ -6,6 +6,7 @@ import json
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Literal
+from unicodedata import normalize
 
 from anonhist.errors import UsageError, public_error
 from anonhist.privacy import parse_order_key
@@ -146,9 +147,14 @@ def check_distinct(names: tuple[str, ...]) -> None:
     """Refuse a part that is there twice: its items would count twice."""
     seen: set[str] = set()
     for name in names:
-        if name in seen:
-            raise UsageError(f"The part {name!r} is there twice, on its own or in a total: leave one out.")
-        seen.add(name)
+        # Names that differ in case, in spaces around or in how an accent is written may be meant as one.
+        plain = normalize("NFC", name).strip().casefold()
+        if plain in seen:
+            raise UsageError(
+                f"The part {name!r} is there twice, on its own or in a total: leave one out, or, if other events have "
+                "that name, count these again under another (`part`)."
+            )
+        seen.add(plain)
 
 
 def parse_part(name: object) -> str:

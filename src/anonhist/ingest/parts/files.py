@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, BinaryIO, Self
+from typing import TYPE_CHECKING, Any, BinaryIO, Self, TypeGuard
 
 from anonhist.errors import AnonhistError, DataError, OutputError, UsageError, mask, public_error
 from anonhist.ingest.local_files import identity, is_remote, match_files, readable
@@ -25,6 +25,9 @@ class PartFile:
 
     path: str
     document: PartDocument
+    # What its metadata were, and which file it was.
+    text: bytes
+    identity: tuple[int, int, int]
 
     @classmethod
     def open(cls, path: str) -> PartFile:
@@ -41,13 +44,16 @@ class PartFile:
         shown = repr(mask(path))
         (path,) = readable(path)
         try:
+            identity = _identity(path)
             schema = pq.read_schema(path)
-        except (pa.ArrowException, OSError):
+        except (pa.ArrowException, OSError) as error:
+            if _is_of_system(error):
+                raise public_error(f"The part {shown} cannot be read: {error.strerror}.") from None
             raise public_error(f"{shown} is not a part, or a damaged one: count its events again.") from None
         text = (schema.metadata or {}).get(FORMAT.encode())
         if text is None:
             raise public_error(f"{shown} is not a part, despite its ending: parts are made by 'anonhist count'.")
-        found = cls(path, PartDocument.read(text, shown))
+        found = cls(path, PartDocument.read(text, shown), text, identity)
         if not schema.equals(schema_of(found.document)):
             raise public_error(f"The part {shown} is damaged: count its events again.")
         return found
@@ -57,6 +63,25 @@ class PartFile:
         error = DataError(f"The part {mask(self.path)!r} is damaged: count its events again.")
         error.may_tell_rows = True
         return error
+
+    def check_unchanged(self) -> None:
+        """Refuse a file that was replaced since it was opened: what it said of itself may not hold for its rows."""
+        try:
+            is_same = _identity(self.path) == self.identity
+        except OSError:
+            is_same = False
+        if not is_same:
+            raise DataError(f"The part {mask(self.path)!r} was replaced while it was read: try again.")
+
+
+def _identity(path: str) -> tuple[int, int, int]:
+    found = os.stat(path)  # noqa: PTH116
+    return found.st_dev, found.st_ino, found.st_mtime_ns
+
+
+def _is_of_system(error: BaseException) -> TypeGuard[OSError]:
+    """Return whether the system refused something, such as one more open file: the file may be sound."""
+    return isinstance(error, OSError) and bool(error.errno)
 
 
 def is_parts(source: Any) -> bool:
@@ -107,16 +132,33 @@ def reading_rows(part: PartFile) -> Iterator[tuple[int, Iterator[Rows]]]:
     DataError
         If the rows are damaged; the message says no more.
     """
-    import pyarrow as pa
     import pyarrow.parquet as pq
 
+    with _told(part):
+        file = pq.ParquetFile(part.path)
+    with file:
+        part.check_unchanged()
+        yield without_missing(_told_rows(part, file))
+
+
+@contextmanager
+def _told(part: PartFile) -> Iterator[None]:
+    """Tell of what cannot be read: that the part is damaged, unless the system refused something."""
+    import pyarrow as pa
+
     try:
-        with pq.ParquetFile(part.path) as file:
-            yield without_missing(_checked(part, file))
+        yield
     except AnonhistError:
         raise
-    except (pa.ArrowException, OSError, UnicodeDecodeError):
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+        if _is_of_system(error):
+            raise DataError(f"The part {mask(part.path)!r} cannot be read: {error.strerror}.") from None
         raise part.damaged() from None
+
+
+def _told_rows(part: PartFile, file: Any) -> Iterator[Rows]:
+    with _told(part):
+        yield from _checked(part, file)
 
 
 def _checked(part: PartFile, file: Any) -> Iterator[Rows]:

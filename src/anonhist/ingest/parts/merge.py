@@ -20,12 +20,15 @@ TOO_LARGE = "A label has more than 2^63 − 1 items in these parts, the most tha
 
 
 def all_rows(document: PartDocument, runs: list[Iterator[Rows]]) -> Iterator[Rows]:
-    """Merge the rows of parts one after the other, at least one; it is fastest if the first is much the longest."""
+    """Merge the rows of parts, at least one; it is fastest if the first is much the longest."""
     join = added if document.holds == "labels" else side_by_side
-    rows = runs[0]
-    for run in runs[1:]:
-        rows = merged(rows, run, join)
-    return rows
+    first, others = runs[0], runs[1:]
+    # Pair by pair, so that merges of a thousand parts are nested ten deep, not a thousand.
+    while len(others) > 1:
+        pairs = zip(others[::2], others[1::2], strict=False)
+        left = others[len(others) // 2 * 2 :]
+        others = [*(merged(ours, theirs, join) for ours, theirs in pairs), *left]
+    return merged(first, others[0], join) if others else first
 
 
 def merged(first: Iterator[Rows], second: Iterator[Rows], join: Callable[[Rows, Rows], Rows]) -> Iterator[Rows]:

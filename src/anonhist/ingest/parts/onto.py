@@ -120,12 +120,16 @@ def count_into(
                 writer.missing(sum(missing for missing, _ in runs))
                 rows = all_rows(document, [rows for _, rows in runs])
                 writer.write(rows if document.max_per_user is None else bounded(rows, document.max_per_user))
+            # Whether the total is still there is seen when the new one gets its name.
+            for each in parts[1:]:
+                each.check_unchanged()
 
 
 def _day(
     total: PartDocument, source: Any, user: str | None, max_per_user: int | None, part: str | None
 ) -> PartDocument:
     """Return what the new part is, with the settings of the total."""
+    check_users_like(total, user, None)
     if user is not None:
         max_per_user = total.max_per_user if max_per_user is None else max_per_user
     bound = check_users(user, max_per_user, None, count_users=False)

@@ -72,6 +72,8 @@ def private_file(
         with TemporaryDirectory(prefix=".anonhist-", dir=beside) as folder, _listed(folder):
             made = Path(folder) / "part"
             with os.fdopen(os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+                # Whatever the mask of the process takes away.
+                os.fchmod(file.fileno(), 0o600)
                 yield file
                 file.flush()
                 os.fsync(file.fileno())
@@ -80,8 +82,7 @@ def private_file(
             if overwrite:
                 made.replace(target)
             else:
-                # Unlike a renaming, it fails where the name was taken meanwhile.
-                os.link(made, target)
+                _name(made, target)
         _sync(beside)
     except AnonhistError:
         raise
@@ -90,6 +91,22 @@ def private_file(
     except OSError as error:
         reason = error.strerror or "the system does not take such a name"
         raise OutputError(f"{str(target)!r} could not be written: {reason}; nothing was left behind.") from None
+
+
+def _name(made: Path, target: Path) -> None:
+    """Give the file its name unless that was taken meanwhile, which a renaming would not notice."""
+    try:
+        os.link(made, target)
+    except FileExistsError:
+        raise
+    except OSError:
+        # A file system without hard links: take the name with an empty file first, then replace that.
+        target.open("xb").close()
+        try:
+            made.replace(target)
+        except BaseException:
+            target.unlink()
+            raise
 
 
 def remove_parts() -> None:

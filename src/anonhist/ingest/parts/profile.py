@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from anonhist.errors import UsageError
+from anonhist.errors import DataError, UsageError
 from anonhist.ingest.engine import connect
 from anonhist.ingest.failures import translate_failures
 from anonhist.ingest.local_files import escape_pattern
@@ -101,9 +101,11 @@ class Parts:
             with follow:
                 if len(self._files) <= FEW:
                     return self._merged(connection)
-                if self.max_per_user is not None:
-                    return self._of_users(connection, self.max_per_user)
-                return self._of_labels(connection)
+                users = self.max_per_user
+                pairs = self._of_labels(connection) if users is None else self._of_users(connection, users)
+                for each in self._files:
+                    each.check_unchanged()
+                return pairs
 
     def _merged(self, connection: Any) -> Pairs:
         """Read few parts in the order of their keys, which is checked as rows come: so each label is there once."""
@@ -121,7 +123,9 @@ class Parts:
         added = self._relation(connection).aggregate(of_label, "label")
         found = added.aggregate("items, count(*), min(least), max(size)", "items").fetchall()
         if any(least < 1 for _, _, least, _ in found):
-            raise self._files[0].damaged()
+            error = DataError("One of these parts is damaged: count the events of each again.")
+            error.may_tell_rows = True
+            raise error
         check_sums([(items, size) for items, _, _, size in found])
         return [(int(items), int(labels)) for items, labels, _, _ in found]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from anonhist.errors import UsageError
 from anonhist.ingest.engine import connect
 from anonhist.ingest.naming import NAMED, as_text, check_batch, name_columns
 from anonhist.ingest.parts.rows import AT_ONCE, Rows, ascending, schema_of
@@ -60,9 +61,17 @@ def user_items(table: Any, columns: Columns) -> Any:
     import narwhals as nw
 
     user = str(columns.user)
-    flags = name_columns(table, {user: False, columns.label: False})
+    kind = table.collect_schema()[user]
+    is_plain = (
+        kind.is_integer() or kind.is_float() or isinstance(kind, nw.String | nw.Enum | nw.Categorical | nw.Object)
+    )
+    if not is_plain:
+        raise UsageError(
+            "Users of parts must be text or whole numbers, which all engines write alike: make text of that column."
+        )
+    flags = name_columns(table, {user: True, columns.label: False})
     # Users are told apart by their names, which are all that other parts have of them.
-    name = as_text(table, user)
+    name = as_text(table, user, only_whole=True)
     rows = table.select(label=as_text(table, columns.label), user=name, user_name=name, **flags)
     rows = rows.filter(is_item(columns)).with_columns(one=nw.lit(1))
     number = nw.col("one").cum_sum()

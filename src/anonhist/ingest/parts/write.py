@@ -70,7 +70,7 @@ def write_part(
         Keep hashes of 128 bits instead of the labels.
     part
         Public name of the part, such as a date: a release refuses the same name twice. By default the name of the file
-        without its ending.
+        that is written, without its ending.
     like
         An earlier part whose settings to take: the key, whether labels are hashed, whether rows without a label count,
         and the bound on users.
@@ -96,8 +96,9 @@ def write_part(
     """
     target = check_part_path(path, overwrite=overwrite)
     model = None if like is None else PartFile.open(os.fspath(like)).document
-    if model is not None and user is not None and max_per_user is None:
-        max_per_user = model.max_per_user
+    if model is not None and user is not None:
+        check_users_like(model, user, None)
+        max_per_user = model.max_per_user if max_per_user is None else max_per_user
     bound = check_users(user, max_per_user, None, count_users=False)
     document = PartDocument(
         (parse_part(target.name[: -len(target.suffix)] if part is None else part),),
@@ -149,7 +150,8 @@ def check_users_like(model: PartDocument, user: str | None, bound: int | None) -
         )
     if bound is not None and bound != model.max_per_user:
         raise UsageError(
-            f"That part keeps {model.max_per_user} items of each user: leave `max_per_user` out, or give that number."
+            f"That part has {model.max_per_user} as its bound on items of each user: leave `max_per_user` out, or give "
+            "that number."
         )
 
 
