@@ -12,6 +12,7 @@ import os
 import shutil
 import sys
 import warnings
+from contextlib import contextmanager
 from pathlib import Path
 from statistics import median
 from time import perf_counter
@@ -21,7 +22,7 @@ from anonhist.ingest import read_profile
 from scale import USERS, write_labels, write_users
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 COUNTED = "SELECT items, count(*) FROM (SELECT count(*) AS items FROM {rows} GROUP BY label) GROUP BY items"
 FIRST = (
@@ -30,16 +31,22 @@ FIRST = (
 )
 
 
-def start(memory: str) -> Any:
-    """Start a session of two threads in this process, quietly."""
+@contextmanager
+def started(memory: str) -> Iterator[Any]:
+    """Start a session of two threads in this process, quietly; one that runs already is left running."""
     from pyspark.sql import SparkSession
 
+    running = SparkSession.getActiveSession()
     warnings.simplefilter("ignore")
     os.environ["PYSPARK_PYTHON"] = sys.executable
     settings = {"spark.ui.enabled": "false", "spark.driver.memory": memory, "spark.log.level": "OFF"}
     session = SparkSession.builder.master("local[2]").config(map=settings).getOrCreate()
     session.sparkContext.setLogLevel("OFF")
-    return session
+    try:
+        yield session
+    finally:
+        if running is None:
+            session.stop()
 
 
 def shuffled(session: Any) -> int:
@@ -77,35 +84,41 @@ def main() -> None:
     options = parser.parse_args()
     if options.quick:
         options.rows, options.rounds, options.memory = 1000, 1, "1g"
+    # A session that runs already may have been started elsewhere.
+    options.folder = options.folder.resolve()
     options.folder.mkdir(exist_ok=True)
     print("| data | by hand s | ours s | ratio | met | shuffled by hand MB | shuffled by ours MB |")
     print("|---|---|---|---|---|---|---|")
     if shutil.which("java") is None:
         print("| Java is not installed | | | | | | |")
         return
-    session = start(options.memory)
-    labels = options.folder / f"labels-{options.rows}.parquet"
+    with started(options.memory) as session:
+        compare_all(session, options.rows, options.rounds, options.folder)
+
+
+def compare_all(session: Any, rows: int, rounds: int, folder: Path) -> None:
+    """Print a row for labels and one for each kind of users."""
+    labels = folder / f"labels-{rows}.parquet"
     if not labels.exists():
-        write_labels(labels, options.rows)
+        write_labels(labels, rows)
     table = session.read.parquet(str(labels))
     table.createOrReplaceTempView("labels")
     ways: dict[str, Callable[[], Any]] = {
         "hand": lambda: session.sql(COUNTED.format(rows="labels WHERE label IS NOT NULL")).collect(),
         "ours": lambda: read_profile(table, label="label"),
     }
-    compare(session, "labels", ways, options.rounds)
+    compare(session, "labels", ways, rounds)
     for kind in USERS:
-        path = options.folder / f"{kind.replace(' ', '-')}-{options.rows}.parquet"
+        path = folder / f"{kind.replace(' ', '-')}-{rows}.parquet"
         if not path.exists():
-            write_users(path, options.rows, kind)
+            write_users(path, rows, kind)
         events = session.read.parquet(str(path))
         events.createOrReplaceTempView("events")
         ways = {
             "hand": lambda: session.sql(COUNTED.format(rows=FIRST)).collect(),
             "ours": lambda events=events: read_profile(events, label="label", user="user", max_per_user=5),  # type: ignore[misc]
         }
-        compare(session, kind, ways, options.rounds)
-    session.stop()
+        compare(session, kind, ways, rounds)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
--- by ibis-framework 12.0.0 and sqlglot 30.30.0
+-- by ibis-framework 12.0.0 and sqlglot 30.29.0
 
 -- events
 SELECT
