@@ -43,7 +43,7 @@ profile: $(RUN) ## say where the time of one command goes: make profile COMMAND=
 map: $(RUN) ## draw the rooms of the house and what they import
 	$(BIN)/python tools/house_map.py
 
-docs: $(RUN) | $(GROUPS) ## build the documentation site in build/site, and check it: warnings are errors
+docs: $(DEV) ## build the documentation site in build/site, and check it: warnings are errors
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group docs
 	rm -rf build/site docs/auto_gallery docs/reference/generated
 	$(BIN)/python -m sphinx -W --keep-going -q -E -j auto -b html -c docs . build/site
