@@ -159,6 +159,11 @@ def spark_server() -> Iterator[tuple[Any, str]]:
         "spark.sql.shuffle.partitions": "2",
         # To plan anew in between takes longer than to count these few rows.
         "spark.sql.adaptive.enabled": "false",
+        # And so does compiling queries.
+        "spark.sql.codegen.wholeStage": "false",
+        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+        # Executors find this package where this process does.
+        "spark.executorEnv.PYTHONPATH": os.pathsep.join(sys.path),
         "spark.sql.session.timeZone": "Asia/Tokyo",
         "spark.plugins": "org.apache.spark.sql.connect.SparkConnectPlugin",
         "spark.connect.grpc.binding.port": str(port),

@@ -4,6 +4,7 @@ That they are counted as on other engines is in test_engines.py.
 """
 
 from datetime import date
+from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -13,6 +14,7 @@ from anonhist.errors import DataError, UsageError
 from anonhist.ingest import read_profile, user_bounds
 from anonhist.ingest.columns import MissingColumnError
 from anonhist.ingest.groups import read_groups
+from anonhist.ingest.parts import write_part
 from anonhist.ingest.renaming import readable_names
 from anonhist.ingest.spark_session import _table
 from anonhist.ingest.windows import read_cumulative
@@ -127,6 +129,22 @@ def test_texts_are_equal_only_if_they_are_written_alike(session: Any) -> None:
     collated = table.selectExpr("collate(user, 'UTF8_LCASE') AS user", "collate(label, 'UTF8_LCASE') AS label")
     assert read_profile(collated, label="label") == Profile.from_counts([1, 1, 1])
     assert read_profile(collated, label="label", user="user", max_per_user=1).n == 2
+
+
+def test_parts_are_made_of_tables_of_spark(session: Any, tmp_path: Path) -> None:
+    table = session.createDataFrame(DOTTED, TYPES)
+    write_part(table, tmp_path / "labels.counts", label="x.y")
+    assert read_profile(tmp_path / "labels.counts") == Profile.from_counts([2, 1])
+    write_part(table, tmp_path / "users.counts", label="x.y", user="us`er", max_per_user=1)
+    assert read_profile(tmp_path / "users.counts").n == 2
+
+
+def test_columns_that_rows_decide_are_not_declared(spark: Any, tmp_path: Path) -> None:
+    path = tmp_path / "rows.json"
+    path.write_text('{"what": "a"}\n{"secret": 1}\n')
+    with pytest.raises(MissingColumnError) as refused:
+        read_profile(spark.read.json(str(path)), label="other")
+    assert refused.value.may_tell_rows
 
 
 def test_no_row_is_logged(spark: Any, capfd: pytest.CaptureFixture[str]) -> None:

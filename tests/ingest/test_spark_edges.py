@@ -1,9 +1,5 @@
 """Edges in tables of Spark: degrees are counted on the cluster, and are those of edges in memory."""
 
-import shutil
-import sys
-import warnings
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -23,22 +19,6 @@ POLICIES = [
     EdgePolicy(Direction.IN, duplicates="count"),
     EdgePolicy(Direction.OUT, self_loops="count"),
 ]
-
-
-@pytest.fixture(scope="module")
-def spark() -> Iterator[Any]:
-    """A session in this process."""
-    if shutil.which("java") is None:
-        pytest.skip("Java is not installed")
-    pyspark = pytest.importorskip("pyspark.sql", reason="pyspark is not installed")
-    with warnings.catch_warnings(), pytest.MonkeyPatch.context() as patch:
-        warnings.simplefilter("ignore")
-        patch.setenv("PYSPARK_PYTHON", sys.executable)
-        settings = {"spark.ui.enabled": "false", "spark.sql.shuffle.partitions": "3"}
-        session = pyspark.SparkSession.builder.master("local[2]").config(map=settings).getOrCreate()
-        session.sparkContext.setLogLevel("OFF")
-        yield session
-        session.stop()
 
 
 @pytest.fixture(scope="module")

@@ -1,10 +1,5 @@
 """Reports and labels in tables of Spark: the executors count what this process counts in other tables."""
 
-import os
-import shutil
-import sys
-import warnings
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -34,26 +29,6 @@ SURVEYS: dict[str, Survey] = {
 KEY = "0123456789abcdef" * 2
 LABELS = [f"label {at * at % 17}" if at % 11 else None for at in range(400)]
 ROWS = pl.DataFrame({"label": LABELS, "user": [f"u{at % 13}" for at in range(400)]})
-
-
-@pytest.fixture(scope="module")
-def spark() -> Iterator[Any]:
-    """A session in this process, whose executors find this package where this process does."""
-    if shutil.which("java") is None:
-        pytest.skip("Java is not installed")
-    pyspark = pytest.importorskip("pyspark.sql", reason="pyspark is not installed")
-    with warnings.catch_warnings(), pytest.MonkeyPatch.context() as patch:
-        warnings.simplefilter("ignore")
-        patch.setenv("PYSPARK_PYTHON", sys.executable)
-        settings = {
-            "spark.ui.enabled": "false",
-            "spark.sql.shuffle.partitions": "2",
-            "spark.executorEnv.PYTHONPATH": os.pathsep.join(sys.path),
-        }
-        session = pyspark.SparkSession.builder.master("local[2]").config(map=settings).getOrCreate()
-        session.sparkContext.setLogLevel("OFF")
-        yield session
-        session.stop()
 
 
 @pytest.fixture(scope="module")

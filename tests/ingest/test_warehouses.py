@@ -6,9 +6,6 @@ version of Ibis wrote them. Spark runs what Databricks gets, and an embedded Cli
 
 import csv
 import io
-import shutil
-import sys
-import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -162,30 +159,13 @@ def answers() -> Iterator[Callable[[str], list[tuple[str, ...]]]]:
 
 
 @pytest.mark.slow
-def test_spark_answers_what_databricks_is_asked(answers: Callable[[str], list[tuple[str, ...]]]) -> None:
-    if shutil.which("java") is None:
-        pytest.skip("Java is not installed")
-    pyspark = pytest.importorskip("pyspark.sql", reason="pyspark is not installed")
-    with warnings.catch_warnings(), pytest.MonkeyPatch.context() as patch:
-        warnings.simplefilter("ignore")
-        patch.setenv("PYSPARK_PYTHON", sys.executable)
-        settings = {
-            "spark.ui.enabled": "false",
-            "spark.sql.shuffle.partitions": "2",
-            # To compile long queries takes longer than to interpret them for a few rows.
-            "spark.sql.codegen.wholeStage": "false",
-            "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-        }
-        session = pyspark.SparkSession.builder.master("local[2]").config(map=settings).getOrCreate()
-        session.sparkContext.setLogLevel("OFF")
-        session.conf.set("spark.sql.session.timeZone", "Asia/Tokyo")
-        types = "string, string, long, double, string, string, string, long, double, string"
-        named = ", ".join(" ".join(pair) for pair in zip(COLUMNS.split(", "), types.split(", "), strict=True))
-        times = ("CAST(seen AS TIMESTAMP_NTZ) AS seen", "to_timestamp(zoned || 'Z') AS zoned")
-        chosen = [next((time for time in times if time.endswith(f" {name}")), name) for name in COLUMNS.split(", ")]
-        session.createDataFrame(ROWS, named).selectExpr(*chosen).createOrReplaceTempView("events")
-        found = {query: session.sql(compiled("databricks", query)).collect() for query in QUERIES}
-        session.stop()
+def test_spark_answers_what_databricks_is_asked(spark: Any, answers: Callable[[str], list[tuple[str, ...]]]) -> None:
+    types = "string, string, long, double, string, string, string, long, double, string"
+    named = ", ".join(" ".join(pair) for pair in zip(COLUMNS.split(", "), types.split(", "), strict=True))
+    times = ("CAST(seen AS TIMESTAMP_NTZ) AS seen", "to_timestamp(zoned || 'Z') AS zoned")
+    chosen = [next((time for time in times if time.endswith(f" {name}")), name) for name in COLUMNS.split(", ")]
+    spark.createDataFrame(ROWS, named).selectExpr(*chosen).createOrReplaceTempView("events")
+    found = {query: spark.sql(compiled("databricks", query)).collect() for query in QUERIES}
     for query, rows in found.items():
         assert sorted(tuple(map(_text, row)) for row in rows) == answers(query), query
 

@@ -244,8 +244,8 @@ def _memory(source: Any, spilling: Spilling, limits: EngineLimits) -> Iterator[A
                 yield nw.from_native(connection.table("input")), True
             return
         frame = nw.from_native(source, allow_series=True)
-        # Relations may infer their columns from files, and pandas its types from rows.
-        declared = _package(source) in {"polars", "pyspark"}
+        # Relations and tables of Spark may infer their columns from files, and pandas its types from rows.
+        declared = _package(source) == "polars"
         yield frame.alias("label").to_frame() if isinstance(frame, nw.Series) else frame, declared
 
 

@@ -48,11 +48,14 @@ def opened_files(files: SparkFiles, reading: dict[str, Any], *, what: str) -> It
 
 @contextmanager
 def opened_table(url: str, table: str | None) -> Iterator[tuple[Any, bool]]:
-    """Open a table of a cluster as a Narwhals table, whose columns are declared."""
+    """Open a table of a cluster as a Narwhals table, and say whether somebody declared its columns.
+
+    Those of files that are named as a table may be found in their rows, as are keys of JSON.
+    """
     import narwhals as nw
 
     with _session(url) as session, translate_failures("The table"):
-        yield nw.from_native(_table(session, table)), True
+        yield nw.from_native(_table(session, table)), "`" not in str(table) or str(table).startswith("parquet.")
 
 
 def _table(session: Any, name: str | None) -> Any:

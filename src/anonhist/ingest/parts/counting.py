@@ -14,6 +14,7 @@ from anonhist.ingest.limits import NO_LIMITS, EngineLimits
 from anonhist.ingest.parts.query import added_counts, in_order, label_counts, user_items
 from anonhist.ingest.parts.rows import Rows, bounded, without_missing
 from anonhist.ingest.query import Columns, dropped_query, fetch
+from anonhist.ingest.renaming import columns_in_table
 from anonhist.ingest.sources import Opened, as_path, open_source, plain_labels
 from anonhist.numeric.value_name import value_name
 
@@ -108,6 +109,7 @@ def _query(opened: Opened, document: PartDocument, reading: Reading) -> tuple[An
     label = opened.header.label_column(reading.label)
     opened.header.require(user=reading.user)
     columns = Columns(label, reading.user, document.max_per_user, keep_null=document.keep_null)
+    columns = columns_in_table(columns, opened.header)
     if document.holds == "users":
         columns = replace(columns, order_key=document.order_key())
         return user_items(opened.table, columns), columns
