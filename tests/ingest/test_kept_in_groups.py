@@ -14,6 +14,7 @@ import pytest
 from anonhist.ingest.groups import read_groups
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles.grouped import GroupedProfile
+from anonhist_testing.user_bound import sample
 
 Held = Callable[[dict[str, list[Any]]], AbstractContextManager[tuple[Any, dict[str, Any]]]]
 
@@ -52,17 +53,12 @@ def kept_of_users(rows: list[tuple[str, str, date]], most: int, most_groups: int
     kept: Counter[tuple[str, str]] = Counter()
     for user, items in of_user.items():
         groups = sorted({week for week, _ in items}, key=lambda week: digest(0, user, text_in_queries(week)))
-        numbered = [(week, label, items[:at].count((week, label)) + 1) for at, (week, label) in enumerate(items)]
-        ordered = sorted(
-            (digest(number, user, f"{text_in_queries(week)}\x1b3{label}"), week, label)
-            for week, label, number in numbered
-            if week in groups[:most_groups]
-        )
-        taken: Counter[str] = Counter()
-        for _, week, label in ordered:
-            within = week if most_groups is not None else ""
-            taken[within] += 1
-            kept[week, label] += taken[within] <= most
+        counted = [(text_in_queries(week), label, week) for week, label in items if week in groups[:most_groups]]
+        # The unit of a bound is the user, or the user in a group.
+        for within in [""] if most_groups is None else sorted({text for text, *_ in counted}):
+            own = [row for row in counted if within in ("", row[0])]
+            text = f"{KEY} {user}\n{within}" if within else f"{KEY} {user}"
+            kept.update((week, label) for _, label, week in sample(own, bound=most, start_text=text))
     return kept
 
 

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 from anonhist.errors import DataError, UsageError
-from anonhist.ingest import read_profile, user_bounds
+from anonhist.ingest import read_profile
 from anonhist.ingest.columns import MissingColumnError
 from anonhist.ingest.groups import read_groups
 from anonhist.ingest.parts import write_part
@@ -153,15 +153,6 @@ def test_no_row_is_logged(spark: Any, capfd: pytest.CaptureFixture[str]) -> None
     with pytest.raises(DataError) as refused:
         read_profile(spark.table("numbers"), label="what")
     assert "secretrow" not in "".join((*capfd.readouterr(), str(refused.value)))
-
-
-def test_equal_rows_are_numbered_in_blocks(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    rows = [("u", "a")] * 7 + [("u", "b")] * 4 + [("v", "a")]
-    users: dict[str, Any] = {"label": "label", "user": "user", "max_per_user": 5, "order_key": "0123456789abcdef" * 2}
-    expected = read_profile(pl.DataFrame(rows, schema=["user", "label"], orient="row"), **users)
-    for block in (1, 3, 4, 7):
-        monkeypatch.setattr(user_bounds, "_BLOCK", block)
-        assert read_profile(spark.createDataFrame(rows, "user string, label string"), **users) == expected
 
 
 def test_paths_of_tables_are_not_repeated_with_their_keys(spark: Any) -> None:

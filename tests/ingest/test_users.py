@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from anonhist.errors import AnonhistError, DataError, UsageError
-from anonhist.ingest import read_profile
+from anonhist.ingest import read_profile, systematic
 from anonhist.ingest.files import names_are_a_line
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import BoundedUsers, Profile, sorted_l1
@@ -30,7 +30,6 @@ Refused = Callable[..., str]
 a_few_engines = pytest.mark.parametrize("engine", ["csv", "polars lazy", "sqlite"], indirect=True)
 Row = tuple[str | None, str | None, str]
 
-# Of user u, label a comes before label b under this key.
 KEY = "0" * 32
 # Text that sorts by code point, as every engine here sorts it, and the names of the query's own columns.
 LABELS = st.sampled_from([None, "10", "9", "A", "a", "b", "label", "user", "é", "日"])
@@ -142,8 +141,9 @@ def test_columns_may_have_the_names_of_the_query(engine: Read, label: str, user:
     columns = {user: ["u", "u", "v", None], label: ["b", "a", "a", "c"], "one": list("1234")}
     columns |= {"rank": list("2134"), "rank_by": list("1234")}
     profile = engine(columns, label=label, user=user, max_per_user=1, order_by=order_by, order_key=KEY)
-    first_of_u_is_b = order_by in ("one", "rank_by")
-    assert profile.counts.tolist() == ([1] if first_of_u_is_b else [2])
+    rows = zip(columns[user], columns[label], columns[order_by or user], strict=True)
+    kept = kept_items([(who, what, by if order_by else None) for who, what, by in rows], bound=1, key=KEY)
+    assert profile == Profile.from_counts(kept.values(), unit=PrivacyUnit.user(max_items=1))
 
 
 def test_numbers_are_ordered_as_numbers_where_the_engine_knows_them(typed_engine: Read) -> None:
@@ -374,17 +374,33 @@ def test_each_item_of_a_user_has_the_same_chance(bound: int) -> None:
     frame = pa.table({"user": np.repeat(np.arange(users), 9), "label": list(labels) * users})
     profile = read_profile(frame, label="label", user="user", max_per_user=bound, order_key=KEY)
     assert profile.n == users * bound
-    # Hypergeometric numbers: each is six standard deviations off with a chance of about 2 in 10^9, under a random key.
+    # A user keeps the mean of each label, rounded up or down: six standard deviations off with a chance of 2 in 10^9.
     for count, copies in zip(profile.counts.tolist(), (1, 2, 6), strict=True):
-        mean, variance = bound * copies / 9, bound * copies / 9 * (1 - copies / 9) * (9 - bound) / 8
+        mean = bound * copies / 9
+        variance = (mean % 1) * (1 - mean % 1)
         assert abs(count - users * mean) <= 6 * math.sqrt(users * variance)
 
 
+@each_of("kind", ["table", "relation"])
+def test_products_that_would_be_too_large_are_not_formed(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    import duckdb
+
+    monkeypatch.setattr(systematic, "_LARGEST", 20)
+    # With two of each user, ten rows are the most: u has one more, and w is not above the bound.
+    rows = [*(("u", f"a{row}") for row in range(11)), *(("v", f"b{row}") for row in range(10)), ("w", "c"), ("w", "c")]
+    held = pa.table({"user": [user for user, _ in rows], "label": [label for _, label in rows]})
+    source: Any = held if kind == "table" else duckdb.from_arrow(held)
+    profile = read_profile(source, label="label", user="user", max_per_user=2)
+    assert dict(zip(profile.counts.tolist(), profile.prevalences.tolist(), strict=True)) == {1: 2, 2: 1}
+
+
 def test_copies_of_a_label_are_kept_one_by_one() -> None:
-    # Were they kept or left out together, every label would be counted twice.
+    # Were they kept or left out together, every label would be counted twice or not at all.
     labels = [f"{user}{label}" for user in range(40) for label in "aabb"]
     frame = pa.table({"user": np.repeat(np.arange(40), 4), "label": labels})
-    assert read_profile(frame, label="label", user="user", max_per_user=2, order_key=KEY).counts.tolist() == [1, 2]
+    assert read_profile(frame, label="label", user="user", max_per_user=2) == Profile(
+        [1], [80], unit=PrivacyUnit.user(max_items=2)
+    )
 
 
 @pytest.mark.slow

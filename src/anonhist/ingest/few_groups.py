@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from anonhist.ingest.grouping import GROUP
-from anonhist.ingest.naming import is_sqlite
+from anonhist.ingest.naming import with_query_name
 from anonhist.ingest.random_order import HASH, add_hash
 
 
@@ -13,7 +13,7 @@ def in_few_groups_of_users(rows: Any, most: int, key: str) -> Any:
     """Return the rows in at most so many groups of each user: those whose hashes with the user come first."""
     import narwhals as nw
 
-    rows = add_hash(_named(rows).with_columns(occurrence=nw.lit(0)), key, of=GROUP)
+    rows = add_hash(with_query_name(rows, "rows_in_groups").with_columns(occurrence=nw.lit(0)), key, of=GROUP)
     rows = _ranked(rows, "user")
     names = [name for name in rows.collect_schema().names() if name not in ("occurrence", "group_rank", HASH)]
     return rows.filter(nw.col("group_rank") <= most).select(names)
@@ -36,13 +36,6 @@ def _ranked(rows: Any, *within: str) -> Any:
     order = native[HASH] + native[GROUP]
     window = ibis.range_window(preceding=None, following=0, group_by=within, order_by=order)
     return nw.from_native(native.mutate(group_rank=ibis.dense_rank().over(window) + 1))
-
-
-def _named(rows: Any) -> Any:
-    """Return the same rows; SQLite gets them as a query with a name, since it limits how deep queries are nested."""
-    import narwhals as nw
-
-    return nw.from_native(rows.to_native().alias("rows_in_groups")) if is_sqlite(rows) else rows
 
 
 def few_groups_of_users(pairs: Any, most: int, key: str) -> Any:

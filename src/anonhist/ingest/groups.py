@@ -94,7 +94,7 @@ def read_groups(
     other
         Name of one more group, of all rows of groups that are not listed.
     order_key
-        Key of the random order in which items of users and groups of users and labels are kept; drawn anew by default.
+        Key of the random choice by which items of users and groups of users and labels are kept; drawn anew by default.
     keep_null
         Count rows without a label as one more label, and rows without a value in a grouping column as a group, which is
         listed as None; without it, they are left out.

@@ -11,7 +11,7 @@ from anonhist.errors import DataError, UsageError
 from anonhist.ingest.few_groups import in_few_groups_of_labels, in_few_groups_of_users
 from anonhist.ingest.grouping import DAY, GROUP, Grouping, group_keys, in_groups, place_of_rows
 from anonhist.ingest.naming import NAMED, as_text, identity_of, is_missing, name_columns, order_of
-from anonhist.ingest.user_bounds import UserBound, first_rows
+from anonhist.ingest.user_bounds import UserBound, bounded_users
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -64,16 +64,14 @@ def events_query(table: Any, columns: Columns) -> Any:
 def bounded_rows(table: Any, columns: Columns) -> Any:
     """Return the rows that count of a table with one row per event, their labels as text in the column ``label``.
 
-    Rows without a user go first, whatever else they hold. Of each user the first ``max_per_user`` rows are kept, in the
-    order of a keyed hash of the user, the label and a number that tells the user's equal rows apart (see
-    :mod:`~anonhist.ingest.random_order`), or of ``order_by`` and then that hash. So the choice depends on that user's
-    rows alone, and each of them has the same chance. Without the number all rows with one label would be kept or left
-    out together. Equal rows are numbered by ``order_by`` where there is one: their numbers then do not depend on the
-    order of the table. Numbers are running sums of ones: a running count of labels would leave null labels uncounted,
-    and so unbounded.
+    Rows without a user go first, whatever else they hold. Of each user ``max_per_user`` rows are kept: a systematic
+    sample of them (see :mod:`~anonhist.ingest.systematic`), or the first by ``order_by``, where a keyed hash of the
+    user, the label and a number that tells the user's equal rows apart decides between those that tie (see
+    :mod:`~anonhist.ingest.random_order`). So the choice depends on that user's rows alone, and without ``order_by``
+    each of them has the same chance.
 
-    Where values may lack a name, the column ``named`` is 0 for those that do. Of rows that tie they come first, so that
-    they are seen and refused, and not left out.
+    Where values may lack a name, the column ``named`` is 0 for those that do. They are never left out in favor of
+    others, so that they are seen and refused.
     """
     import narwhals as nw
 
@@ -105,10 +103,10 @@ def bounded_rows(table: Any, columns: Columns) -> Any:
         if grouping.groups_per_user is not None:
             rows, within = in_few_groups_of_users(rows, grouping.groups_per_user, columns.order_key), ["user", GROUP]
     places += [DAY] if columns.days is not None else []
-    if places:
+    if places and columns.order_by is not None:
         rows, hashed = place_of_rows(rows, places), "place"
     most = operator.index(columns.max_per_user or 0)
-    return first_rows(rows, UserBound(most, columns.order_key, tuple(within), tuple(places), hashed))
+    return bounded_users(rows, UserBound(most, columns.order_key, tuple(within), tuple(places), hashed))
 
 
 def users_query(table: Any, columns: Columns) -> Any:

@@ -1,9 +1,11 @@
-"""A random order of each user's rows, which every engine computes alike: that of MD5 hashes under a random key.
+"""A random order of rows, which every engine computes alike: that of MD5 hashes under a random key.
 
-The i-th of a user's rows with one label has the hash of (key, i, user, label). So which of a user's rows come first
-depends on the rows of that user and on the key, and on nothing else; the key is drawn independently of the data. For
-neither that nor the privacy of a release does the hash need to be secure: any fixed order would do. MD5 is here because
-all engines have it, and because its hashes look random, so that each row has the same chance to be kept.
+It decides between rows of a user that tie in a column to order by, which rows of a user a part keeps, and in which
+groups a user or a label counts. The i-th of a user's rows with one label has the hash of (key, i, user, label). So
+which of a user's rows come first depends on the rows of that user and on the key, and on nothing else; the key is drawn
+independently of the data. For neither that nor the privacy of a release does the hash need to be secure: any fixed
+order would do. MD5 is here because all engines have it, and because its hashes look random, so that each row has the
+same chance to be kept.
 """
 
 from __future__ import annotations
@@ -70,22 +72,28 @@ def add_hash(rows: Any, key: str, *, of: str = "label") -> Any:
     UsageError
         If no hash is known on the engine that holds the rows.
     """
+    check_hashes(rows)
     kind = rows.implementation
     if kind.is_duckdb() or kind.is_ibis():
         return _in_sql(rows, key, of)
-    if kind.is_polars() or kind.is_pandas_like():
-        return _in_memory(rows, key, of)
-    if is_spark(rows):
-        return _in_spark(rows, key, of)
+    return _in_spark(rows, key, of) if is_spark(rows) else _in_memory(rows, key, of)
+
+
+def check_hashes(rows: Any) -> None:
+    """Refuse a Narwhals table on an engine of which no hash is known.
+
+    Raises
+    ------
+    UsageError
+        If it is on such an engine.
+    """
+    kind = rows.implementation
+    if kind.is_duckdb() or kind.is_ibis() or kind.is_polars() or kind.is_pandas_like() or is_spark(rows):
+        return
     raise UsageError(
         "Users are bounded in files, databases and tables of DuckDB, pandas, Polars, PyArrow, Ibis and Spark: turn "
         "this table into one of these, or write it to a Parquet file."
     )
-
-
-def text_to_hash(key: str, *, of: str, user: str = "user_name") -> str:
-    """Return the expression of the text that is hashed, in DuckDB's SQL."""
-    return f"concat('{key}', occurrence, ' ', \"{user}\", chr(10), '=' || \"{of}\")"
 
 
 def _in_sql(rows: Any, key: str, of: str) -> Any:
@@ -93,7 +101,8 @@ def _in_sql(rows: Any, key: str, of: str) -> Any:
 
     native = rows.to_native()
     if rows.implementation.is_duckdb():
-        return nw.from_native(native.project(f"*, md5({text_to_hash(key, of=of)}) AS {HASH}"))
+        text = f"concat('{key}', occurrence, ' ', \"user_name\", chr(10), '=' || \"{of}\")"
+        return nw.from_native(native.project(f"*, md5({text}) AS {HASH}"))
     number, label = native["occurrence"].cast("string"), native[of]
     text = key + number + " " + native["user_name"] + "\n" + label.isnull().ifelse("", "=" + label)
     return nw.from_native(native.mutate(**{HASH: md5_of_ibis(native.get_backend().name)(text)}))
@@ -102,12 +111,8 @@ def _in_sql(rows: Any, key: str, of: str) -> Any:
 def _in_spark(rows: Any, key: str, of: str) -> Any:
     import narwhals as nw
 
-    return nw.from_native(rows.to_native().selectExpr("*", f"md5({text_to_hash_in_spark(key, of=of)}) AS {HASH}"))
-
-
-def text_to_hash_in_spark(key: str, *, of: str, user: str = "user_name") -> str:
-    """Return the expression of the text that is hashed, in the SQL of Spark."""
-    return f"concat('{key}', occurrence, ' ', `{user}`, char(10), coalesce(concat('=', `{of}`), ''))"
+    text = f"concat('{key}', occurrence, ' ', `user_name`, char(10), coalesce(concat('=', `{of}`), ''))"
+    return nw.from_native(rows.to_native().selectExpr("*", f"md5({text}) AS {HASH}"))
 
 
 def _in_memory(rows: Any, key: str, of: str) -> Any:

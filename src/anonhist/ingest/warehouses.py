@@ -54,6 +54,21 @@ def without_collations(table: Any) -> Any:
     return nw.from_native(native.mutate(**{name: plain(native[name]) for name in texts})) if texts else table
 
 
+def with_bytes(table: Any, names: list[str]) -> tuple[Any, list[str]]:
+    """Return a Narwhals table, and the names of columns by which its texts are ordered as the bytes of their UTF-8.
+
+    That is how engines order texts, but for PostgreSQL, which orders them as the language of a database does: there,
+    columns of bytes are added.
+    """
+    import narwhals as nw
+
+    if not table.implementation.is_ibis() or engine_of(table) != "postgres":
+        return table, names
+    native = table.to_native()
+    encoded = {f"{name}_bytes": _bytes_of_postgres(native[name]) for name in names}
+    return nw.from_native(native.mutate(**encoded)), list(encoded)
+
+
 def in_utc_of_ibis(table: Any, columns: list[str]) -> Any:
     """Return a Narwhals table of Ibis in which those of these columns that hold times with a zone hold those of UTC.
 
@@ -90,8 +105,11 @@ def _of_snowflake(text: Any) -> Any:
 
 def _of_postgres(text: Any) -> Any:
     # Joined with nothing, names of enumerations become text, and padding goes.
-    encoded = engine_function("convert_to", "string", "string", "binary")(text + "", "UTF8")
-    return engine_function("convert_from", "binary", "string", "string")(encoded, "UTF8")
+    return engine_function("convert_from", "binary", "string", "string")(_bytes_of_postgres(text + ""), "UTF8")
+
+
+def _bytes_of_postgres(text: Any) -> Any:
+    return engine_function("convert_to", "string", "string", "binary")(text, "UTF8")
 
 
 def _of_duckdb(text: Any) -> Any:

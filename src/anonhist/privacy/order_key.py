@@ -1,4 +1,4 @@
-"""The key of the random order in which a user's items are kept: public, and drawn independently of the data."""
+"""The key of the random choice by which a user's items are kept: public, and drawn independently of the data."""
 
 from __future__ import annotations
 

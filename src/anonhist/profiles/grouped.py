@@ -48,7 +48,7 @@ class GroupedProfile(Mapping[Group, Profile]):
     unit
         The unit that a release protects at least, over all groups together.
     order_key
-        The key of the random order in which items or groups were kept, if any.
+        The key of the random choice by which items or groups were kept, if any.
     finding
         What was spent on finding the groups, if they were found in the data: ``epsilon``, ``delta`` and ``relation``.
     receipt

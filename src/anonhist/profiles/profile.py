@@ -43,7 +43,7 @@ class Profile:
     unit
         The unit that a release of this profile protects at least; one item by default.
     order_key
-        The key of the random order in which items of each user were kept, if any: 32 hexadecimal digits.
+        The key of the random choice by which items of each user were kept, if any: 32 hexadecimal digits.
     users
         The number of items of each user before some were left out, if that was counted.
 

@@ -81,7 +81,7 @@ class CumulativeCounts:
     unit
         The unit that a release protects at least.
     order_key
-        The key of the random order in which items of users were kept, if any.
+        The key of the random choice by which items of users were kept, if any.
 
     Raises
     ------

@@ -67,7 +67,7 @@ class CumulativeRelease(Shown, Tabular, Saved):
     library_version
         Version of this package that made the release.
     order_key
-        The key of the random order in which items of users, or groups of users and labels, were kept, if any.
+        The key of the random choice by which items of users, or groups of users and labels, were kept, if any.
     receipt
         Where the release was charged, if a ledger keeps account.
 

@@ -237,7 +237,7 @@ class GroupedRelease(Shown, Tabular, Saved):
 
     @property
     def order_key(self) -> str | None:
-        """The key of the random order in which items of users, or groups of users and labels, were kept, if any."""
+        """The key of the random choice by which items of users, or groups of users and labels, were kept, if any."""
         return next(iter(self.values())).order_key
 
     @property

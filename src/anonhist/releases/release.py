@@ -77,7 +77,7 @@ class Release(Shown, Tabular, Saved):
     recorded_error
         The errors, if they were computed before.
     order_key
-        For users, the key of the random order in which the items of each were kept, if any: 32 hexadecimal digits.
+        For users, the key of the random choice by which the items of each were kept, if any: 32 hexadecimal digits.
         ``read_profile(…, order_key=…)`` keeps the same items again.
     excess
         For users, what the bound on their items left out, if a share of the budget was spent on it.

@@ -53,66 +53,51 @@ FROM (
           SELECT
             "t4"."label",
             "t4"."user",
-            "t4"."user_name",
             "t4"."one",
-            "t4"."occurrence",
+            "t4"."number",
+            "t4"."total",
             "t4"."hash",
-            CASE
-              WHEN "t4"."one" IS NOT NULL
-              THEN SUM("t4"."one") OVER (
-                PARTITION BY "t4"."user"
-                ORDER BY "t4"."hash" ASC NULLS FIRST, "t4"."label" ASC NULLS FIRST
-                ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
-              )
-              ELSE NULL
-            END AS "rank"
+            FROM_BASE(
+              SUBSTR("t4"."hash", IF((
+                0 + 1
+              ) >= 1, 0 + 1, 0 + 1 + LENGTH("t4"."hash")), 12),
+              16
+            ) AS "start"
           FROM (
             SELECT
               "t3"."label",
               "t3"."user",
-              "t3"."user_name",
               "t3"."one",
-              "t3"."occurrence",
-              LOWER(
-                TO_HEX(
-                  MD5(
-                    TO_UTF8(
-                      CONCAT(
-                        CONCAT(
-                          CONCAT(
-                            CONCAT(
-                              CONCAT('0123456789abcdef0123456789abcdef', CAST("t3"."occurrence" AS VARCHAR)),
-                              ' '
-                            ),
-                            "t3"."user_name"
-                          ),
-                          '
-'
-                        ),
-                        IF("t3"."label" IS NULL, '', CONCAT('=', "t3"."label"))
-                      )
-                    )
-                  )
-                )
+              "t3"."number",
+              "t3"."total",
+              IF(
+                "t3"."total" > 5,
+                LOWER(TO_HEX(MD5(TO_UTF8(CONCAT('0123456789abcdef0123456789abcdef ', "t3"."user"))))),
+                NULL
               ) AS "hash"
             FROM (
               SELECT
                 "t2"."label",
                 "t2"."user",
-                "t2"."user_name",
                 "t2"."one",
                 CASE
                   WHEN "t2"."one" IS NOT NULL
                   THEN SUM("t2"."one") OVER (
-                    PARTITION BY "t2"."user", "t2"."label"
+                    PARTITION BY "t2"."user"
                     ORDER BY "t2"."label" ASC NULLS FIRST
                     ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
                   )
                   ELSE NULL
-                END AS "occurrence"
+                END AS "number",
+                COALESCE(
+                  SUM("t2"."one") OVER (PARTITION BY "t2"."user" ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING),
+                  0
+                ) AS "total"
               FROM (
                 SELECT
-                  *
+                  "t1"."label",
+                  "t1"."user",
+                  "t1"."one"
                 FROM (
                   SELECT
                     CONCAT("t0"."query", '', '') AS "label",
@@ -136,7 +121,33 @@ FROM (
           ) AS "t4"
         ) AS "t5"
         WHERE
-          "t5"."rank" <= 5
+          (
+            "t5"."total" <= 5
+          )
+          OR (
+            (
+              "t5"."total" <= 922337203685477580
+            )
+            AND (
+              (
+                (
+                  (
+                    (
+                      (
+                        "t5"."number" * 5
+                      ) + (
+                        (
+                          (
+                            "t5"."start" % "t5"."total"
+                          ) + "t5"."total"
+                        ) % "t5"."total"
+                      )
+                    ) % "t5"."total"
+                  ) + "t5"."total"
+                ) % "t5"."total"
+              ) < 5
+            )
+          )
       ) AS "t6"
       GROUP BY
         1
@@ -695,81 +706,55 @@ FROM (
           SELECT
             "t4"."label",
             "t4"."user",
-            "t4"."user_name",
             "t4"."one",
             "t4"."group",
-            "t4"."place",
-            "t4"."occurrence",
+            "t4"."number",
+            "t4"."total",
             "t4"."hash",
-            CASE
-              WHEN "t4"."one" IS NOT NULL
-              THEN SUM("t4"."one") OVER (
-                PARTITION BY "t4"."user"
-                ORDER BY "t4"."hash" ASC NULLS FIRST, "t4"."group" ASC NULLS FIRST, "t4"."label" ASC NULLS FIRST
-                ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
-              )
-              ELSE NULL
-            END AS "rank"
+            FROM_BASE(
+              SUBSTR("t4"."hash", IF((
+                0 + 1
+              ) >= 1, 0 + 1, 0 + 1 + LENGTH("t4"."hash")), 12),
+              16
+            ) AS "start"
           FROM (
             SELECT
               "t3"."label",
               "t3"."user",
-              "t3"."user_name",
               "t3"."one",
               "t3"."group",
-              "t3"."place",
-              "t3"."occurrence",
-              LOWER(
-                TO_HEX(
-                  MD5(
-                    TO_UTF8(
-                      CONCAT(
-                        CONCAT(
-                          CONCAT(
-                            CONCAT(
-                              CONCAT('0123456789abcdef0123456789abcdef', CAST("t3"."occurrence" AS VARCHAR)),
-                              ' '
-                            ),
-                            "t3"."user_name"
-                          ),
-                          '
-'
-                        ),
-                        IF("t3"."place" IS NULL, '', CONCAT('=', "t3"."place"))
-                      )
-                    )
-                  )
-                )
+              "t3"."number",
+              "t3"."total",
+              IF(
+                "t3"."total" > 5,
+                LOWER(TO_HEX(MD5(TO_UTF8(CONCAT('0123456789abcdef0123456789abcdef ', "t3"."user"))))),
+                NULL
               ) AS "hash"
             FROM (
               SELECT
                 "t2"."label",
                 "t2"."user",
-                "t2"."user_name",
                 "t2"."one",
                 "t2"."group",
-                "t2"."place",
                 CASE
                   WHEN "t2"."one" IS NOT NULL
                   THEN SUM("t2"."one") OVER (
-                    PARTITION BY "t2"."user", "t2"."group", "t2"."label"
-                    ORDER BY "t2"."label" ASC NULLS FIRST
+                    PARTITION BY "t2"."user"
+                    ORDER BY "t2"."group" ASC NULLS FIRST, "t2"."label" ASC NULLS FIRST
                     ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
                   )
                   ELSE NULL
-                END AS "occurrence"
+                END AS "number",
+                COALESCE(
+                  SUM("t2"."one") OVER (PARTITION BY "t2"."user" ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING),
+                  0
+                ) AS "total"
               FROM (
                 SELECT
                   "t1"."label",
                   "t1"."user",
-                  "t1"."user_name",
                   "t1"."one",
-                  "t1"."group0" AS "group",
-                  CASE
-                    WHEN "t1"."label" IS NULL
-                    THEN "t1"."group0"
-                    ELSE CONCAT(CONCAT("t1"."group0", '', '3'), '', "t1"."label")
-                  END AS "place"
+                  "t1"."group0" AS "group"
                 FROM (
                   SELECT
                     CONCAT("t0"."query", '', '') AS "label",
@@ -795,7 +780,33 @@ FROM (
           ) AS "t4"
         ) AS "t5"
         WHERE
-          "t5"."rank" <= 5
+          (
+            "t5"."total" <= 5
+          )
+          OR (
+            (
+              "t5"."total" <= 922337203685477580
+            )
+            AND (
+              (
+                (
+                  (
+                    (
+                      (
+                        "t5"."number" * 5
+                      ) + (
+                        (
+                          (
+                            "t5"."start" % "t5"."total"
+                          ) + "t5"."total"
+                        ) % "t5"."total"
+                      )
+                    ) % "t5"."total"
+                  ) + "t5"."total"
+                ) % "t5"."total"
+              ) < 5
+            )
+          )
       ) AS "t6"
       GROUP BY
         1,
@@ -838,81 +849,70 @@ FROM (
           SELECT
             "t7"."label",
             "t7"."user",
-            "t7"."user_name",
             "t7"."one",
             "t7"."group",
-            "t7"."place",
-            "t7"."occurrence",
+            "t7"."number",
+            "t7"."total",
             "t7"."hash",
-            CASE
-              WHEN "t7"."one" IS NOT NULL
-              THEN SUM("t7"."one") OVER (
-                PARTITION BY "t7"."user", "t7"."group"
-                ORDER BY "t7"."hash" ASC NULLS FIRST, "t7"."group" ASC NULLS FIRST, "t7"."label" ASC NULLS FIRST
-                ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
-              )
-              ELSE NULL
-            END AS "rank"
+            FROM_BASE(
+              SUBSTR("t7"."hash", IF((
+                0 + 1
+              ) >= 1, 0 + 1, 0 + 1 + LENGTH("t7"."hash")), 12),
+              16
+            ) AS "start"
           FROM (
             SELECT
               "t6"."label",
               "t6"."user",
-              "t6"."user_name",
               "t6"."one",
               "t6"."group",
-              "t6"."place",
-              "t6"."occurrence",
-              LOWER(
-                TO_HEX(
-                  MD5(
-                    TO_UTF8(
-                      CONCAT(
+              "t6"."number",
+              "t6"."total",
+              IF(
+                "t6"."total" > 5,
+                LOWER(
+                  TO_HEX(
+                    MD5(
+                      TO_UTF8(
                         CONCAT(
-                          CONCAT(
-                            CONCAT(
-                              CONCAT('0123456789abcdef0123456789abcdef', CAST("t6"."occurrence" AS VARCHAR)),
-                              ' '
-                            ),
-                            "t6"."user_name"
-                          ),
-                          '
-'
-                        ),
-                        IF("t6"."place" IS NULL, '', CONCAT('=', "t6"."place"))
+                          CONCAT(CONCAT('0123456789abcdef0123456789abcdef ', "t6"."user"), '
+'),
+                          "t6"."group"
+                        )
                       )
                     )
                   )
-                )
+                ),
+                NULL
               ) AS "hash"
             FROM (
               SELECT
                 "t5"."label",
                 "t5"."user",
-                "t5"."user_name",
                 "t5"."one",
                 "t5"."group",
-                "t5"."place",
                 CASE
                   WHEN "t5"."one" IS NOT NULL
                   THEN SUM("t5"."one") OVER (
-                    PARTITION BY "t5"."user", "t5"."group", "t5"."label"
-                    ORDER BY "t5"."label" ASC NULLS FIRST
+                    PARTITION BY "t5"."user", "t5"."group"
+                    ORDER BY "t5"."group" ASC NULLS FIRST, "t5"."label" ASC NULLS FIRST
                     ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
                   )
                   ELSE NULL
-                END AS "occurrence"
+                END AS "number",
+                COALESCE(
+                  SUM("t5"."one") OVER (
+                    PARTITION BY "t5"."user", "t5"."group"
+                    ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING
+                  ),
+                  0
+                ) AS "total"
               FROM (
                 SELECT
                   "t4"."label",
                   "t4"."user",
-                  "t4"."user_name",
                   "t4"."one",
-                  "t4"."group",
-                  CASE
-                    WHEN "t4"."label" IS NULL
-                    THEN "t4"."group"
-                    ELSE CONCAT(CONCAT("t4"."group", '', '3'), '', "t4"."label")
-                  END AS "place"
+                  "t4"."group"
                 FROM (
                   SELECT
                     "t3"."label",
@@ -993,7 +993,33 @@ FROM (
           ) AS "t7"
         ) AS "t8"
         WHERE
-          "t8"."rank" <= 5
+          (
+            "t8"."total" <= 5
+          )
+          OR (
+            (
+              "t8"."total" <= 922337203685477580
+            )
+            AND (
+              (
+                (
+                  (
+                    (
+                      (
+                        "t8"."number" * 5
+                      ) + (
+                        (
+                          (
+                            "t8"."start" % "t8"."total"
+                          ) + "t8"."total"
+                        ) % "t8"."total"
+                      )
+                    ) % "t8"."total"
+                  ) + "t8"."total"
+                ) % "t8"."total"
+              ) < 5
+            )
+          )
       ) AS "t9"
       GROUP BY
         1,
@@ -1193,80 +1219,54 @@ FROM (
                 "t4"."label",
                 "t4"."at_day",
                 "t4"."user",
-                "t4"."user_name",
                 "t4"."one",
-                "t4"."place",
-                "t4"."occurrence",
+                "t4"."number",
+                "t4"."total",
                 "t4"."hash",
-                CASE
-                  WHEN "t4"."one" IS NOT NULL
-                  THEN SUM("t4"."one") OVER (
-                    PARTITION BY "t4"."user"
-                    ORDER BY "t4"."hash" ASC NULLS FIRST, "t4"."at_day" ASC NULLS FIRST, "t4"."label" ASC NULLS FIRST
-                    ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
-                  )
-                  ELSE NULL
-                END AS "rank"
+                FROM_BASE(
+                  SUBSTR("t4"."hash", IF((
+                    0 + 1
+                  ) >= 1, 0 + 1, 0 + 1 + LENGTH("t4"."hash")), 12),
+                  16
+                ) AS "start"
               FROM (
                 SELECT
                   "t3"."label",
                   "t3"."at_day",
                   "t3"."user",
-                  "t3"."user_name",
                   "t3"."one",
-                  "t3"."place",
-                  "t3"."occurrence",
-                  LOWER(
-                    TO_HEX(
-                      MD5(
-                        TO_UTF8(
-                          CONCAT(
-                            CONCAT(
-                              CONCAT(
-                                CONCAT(
-                                  CONCAT('0123456789abcdef0123456789abcdef', CAST("t3"."occurrence" AS VARCHAR)),
-                                  ' '
-                                ),
-                                "t3"."user_name"
-                              ),
-                              '
-'
-                            ),
-                            IF("t3"."place" IS NULL, '', CONCAT('=', "t3"."place"))
-                          )
-                        )
-                      )
-                    )
+                  "t3"."number",
+                  "t3"."total",
+                  IF(
+                    "t3"."total" > 5,
+                    LOWER(TO_HEX(MD5(TO_UTF8(CONCAT('0123456789abcdef0123456789abcdef ', "t3"."user"))))),
+                    NULL
                   ) AS "hash"
                 FROM (
                   SELECT
                     "t2"."label",
                     "t2"."at_day",
                     "t2"."user",
-                    "t2"."user_name",
                     "t2"."one",
-                    "t2"."place",
                     CASE
                       WHEN "t2"."one" IS NOT NULL
                       THEN SUM("t2"."one") OVER (
-                        PARTITION BY "t2"."user", "t2"."at_day", "t2"."label"
-                        ORDER BY "t2"."label" ASC NULLS FIRST
+                        PARTITION BY "t2"."user"
+                        ORDER BY "t2"."at_day" ASC NULLS FIRST, "t2"."label" ASC NULLS FIRST
                         ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
                       )
                       ELSE NULL
-                    END AS "occurrence"
+                    END AS "number",
+                    COALESCE(
+                      SUM("t2"."one") OVER (PARTITION BY "t2"."user" ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING),
+                      0
+                    ) AS "total"
                   FROM (
                     SELECT
                       "t1"."label",
                       "t1"."at_day",
                       "t1"."user",
-                      "t1"."user_name",
-                      "t1"."one",
-                      CASE
-                        WHEN "t1"."label" IS NULL
-                        THEN "t1"."at_day"
-                        ELSE CONCAT(CONCAT("t1"."at_day", '', '3'), '', "t1"."label")
-                      END AS "place"
+                      "t1"."one"
                     FROM (
                       SELECT
                         CONCAT("t0"."query", '', '') AS "label",
@@ -1317,7 +1317,33 @@ FROM (
               ) AS "t4"
             ) AS "t5"
             WHERE
-              "t5"."rank" <= 5
+              (
+                "t5"."total" <= 5
+              )
+              OR (
+                (
+                  "t5"."total" <= 922337203685477580
+                )
+                AND (
+                  (
+                    (
+                      (
+                        (
+                          (
+                            "t5"."number" * 5
+                          ) + (
+                            (
+                              (
+                                "t5"."start" % "t5"."total"
+                              ) + "t5"."total"
+                            ) % "t5"."total"
+                          )
+                        ) % "t5"."total"
+                      ) + "t5"."total"
+                    ) % "t5"."total"
+                  ) < 5
+                )
+              )
           ) AS "t6"
           GROUP BY
             1,

@@ -35,113 +35,128 @@ SELECT
   *
 FROM (
   SELECT
-    `t8`.`count`,
-    `t8`.`is_null`,
+    `t7`.`count`,
+    `t7`.`is_null`,
     COUNT(*) AS `prevalence`
   FROM (
     SELECT
-      `t7`.`count`,
-      `t7`.`label` IS NULL AS `is_null`
+      `t6`.`count`,
+      `t6`.`label` IS NULL AS `is_null`
     FROM (
       SELECT
-        `t6`.`label`,
+        `t5`.`label`,
         COUNT(*) AS `count`
       FROM (
         SELECT
-          `t5`.`label`
+          `t4`.`label`
         FROM (
           SELECT
-            `t4`.`label`,
-            `t4`.`user`,
-            `t4`.`user_name`,
-            `t4`.`one`,
-            `t4`.`occurrence`,
-            `t4`.`hash`,
-            CASE
-              WHEN `t4`.`one` IS NOT NULL
-              THEN SUM(`t4`.`one`) OVER (
-                PARTITION BY `t4`.`user`
-                ORDER BY `t4`.`hash` ASC, `t4`.`label` ASC
-                ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
-              )
-              ELSE NULL
-            END AS `rank`
+            `t3`.`label`,
+            `t3`.`user`,
+            `t3`.`one`,
+            `t3`.`number`,
+            `t3`.`total`,
+            IF(
+              `t3`.`total` > 5,
+              TO_HEX(MD5(CONCAT('0123456789abcdef0123456789abcdef ', `t3`.`user`))),
+              NULL
+            ) AS `hash`
           FROM (
             SELECT
-              `t3`.`label`,
-              `t3`.`user`,
-              `t3`.`user_name`,
-              `t3`.`one`,
-              `t3`.`occurrence`,
-              TO_HEX(
-                MD5(
-                  CONCAT(
-                    CONCAT(
-                      CONCAT(
-                        CONCAT(CONCAT('0123456789abcdef0123456789abcdef', CAST(`t3`.`occurrence` AS STRING)), ' '),
-                        `t3`.`user_name`
-                      ),
-                      '\n'
-                    ),
-                    IF(`t3`.`label` IS NULL, '', CONCAT('=', `t3`.`label`))
-                  )
+              `t2`.`label`,
+              `t2`.`user`,
+              `t2`.`one`,
+              CASE
+                WHEN `t2`.`one` IS NOT NULL
+                THEN SUM(`t2`.`one`) OVER (
+                  PARTITION BY `t2`.`user`
+                  ORDER BY `t2`.`label` ASC
+                  ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
                 )
-              ) AS `hash`
+                ELSE NULL
+              END AS `number`,
+              COALESCE(
+                SUM(`t2`.`one`) OVER (PARTITION BY `t2`.`user` ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING),
+                0
+              ) AS `total`
             FROM (
               SELECT
-                `t2`.`label`,
-                `t2`.`user`,
-                `t2`.`user_name`,
-                `t2`.`one`,
-                CASE
-                  WHEN `t2`.`one` IS NOT NULL
-                  THEN SUM(`t2`.`one`) OVER (
-                    PARTITION BY `t2`.`user`, `t2`.`label`
-                    ORDER BY `t2`.`label` ASC
-                    ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
-                  )
-                  ELSE NULL
-                END AS `occurrence`
+                `t1`.`label`,
+                `t1`.`user`,
+                `t1`.`one`
               FROM (
                 SELECT
-                  *
-                FROM (
-                  SELECT
-                    CONCAT(CAST(CAST(`t0`.`query` AS BYTES) AS STRING), '', '') AS `label`,
-                    CASE
-                      WHEN NOT (
-                        CAST(CAST(`t0`.`user` AS BYTES) AS STRING) IS NULL
-                      )
-                      THEN CAST(CAST(`t0`.`user` AS BYTES) AS STRING)
-                      ELSE NULL
-                    END AS `user`,
-                    CONCAT(CAST(CAST(`t0`.`user` AS BYTES) AS STRING), '', '') AS `user_name`,
-                    1 AS `one`
-                  FROM `events` AS `t0`
-                ) AS `t1`
-                WHERE
-                  NOT (
-                    (
-                      `t1`.`user` IS NULL
-                    ) OR (
-                      `t1`.`label` IS NULL
+                  CONCAT(CAST(CAST(`t0`.`query` AS BYTES) AS STRING), '', '') AS `label`,
+                  CASE
+                    WHEN NOT (
+                      CAST(CAST(`t0`.`user` AS BYTES) AS STRING) IS NULL
                     )
+                    THEN CAST(CAST(`t0`.`user` AS BYTES) AS STRING)
+                    ELSE NULL
+                  END AS `user`,
+                  CONCAT(CAST(CAST(`t0`.`user` AS BYTES) AS STRING), '', '') AS `user_name`,
+                  1 AS `one`
+                FROM `events` AS `t0`
+              ) AS `t1`
+              WHERE
+                NOT (
+                  (
+                    `t1`.`user` IS NULL
+                  ) OR (
+                    `t1`.`label` IS NULL
                   )
-              ) AS `t2`
-            ) AS `t3`
-          ) AS `t4`
-        ) AS `t5`
+                )
+            ) AS `t2`
+          ) AS `t3`
+        ) AS `t4`
         WHERE
-          `t5`.`rank` <= 5
-      ) AS `t6`
+          (
+            `t4`.`total` <= 5
+          )
+          OR (
+            (
+              `t4`.`total` <= 922337203685477580
+            )
+            AND (
+              (
+                MOD(
+                  (
+                    MOD(
+                      (
+                        `t4`.`number` * 5
+                      ) + (
+                        MOD(
+                          (
+                            MOD(
+                              CAST(CONCAT(
+                                '0x',
+                                SUBSTRING(`t4`.`hash`, IF((
+                                  0 + 1
+                                ) >= 1, 0 + 1, 0 + 1 + LENGTH(`t4`.`hash`)), 12)
+                              ) AS INT64),
+                              `t4`.`total`
+                            )
+                          ) + `t4`.`total`,
+                          `t4`.`total`
+                        )
+                      ),
+                      `t4`.`total`
+                    )
+                  ) + `t4`.`total`,
+                  `t4`.`total`
+                )
+              ) < 5
+            )
+          )
+      ) AS `t5`
       GROUP BY
         1
-    ) AS `t7`
-  ) AS `t8`
+    ) AS `t6`
+  ) AS `t7`
   GROUP BY
     1,
     2
-) AS `t9`;
+) AS `t8`;
 
 -- events, the first five of each user
 SELECT
@@ -650,328 +665,344 @@ FROM (
 
 -- groups, five items of each user
 SELECT
-  `t9`.`count`,
-  `t9`.`is_null`,
-  `t9`.`prevalence`,
-  `t9`.`group`
+  `t8`.`count`,
+  `t8`.`is_null`,
+  `t8`.`prevalence`,
+  `t8`.`group`
 FROM (
   SELECT
-    `t8`.`count`,
-    `t8`.`is_null`,
-    `t8`.`group`,
+    `t7`.`count`,
+    `t7`.`is_null`,
+    `t7`.`group`,
     COUNT(*) AS `prevalence`
   FROM (
     SELECT
-      `t7`.`count`,
-      `t7`.`group`,
-      `t7`.`label` IS NULL AS `is_null`
+      `t6`.`count`,
+      `t6`.`group`,
+      `t6`.`label` IS NULL AS `is_null`
     FROM (
       SELECT
-        `t6`.`label`,
-        `t6`.`group`,
+        `t5`.`label`,
+        `t5`.`group`,
         COUNT(*) AS `count`
       FROM (
         SELECT
-          `t5`.`label`,
-          `t5`.`group`
+          `t4`.`label`,
+          `t4`.`group`
         FROM (
           SELECT
-            `t4`.`label`,
-            `t4`.`user`,
-            `t4`.`user_name`,
-            `t4`.`one`,
-            `t4`.`group`,
-            `t4`.`place`,
-            `t4`.`occurrence`,
-            `t4`.`hash`,
-            CASE
-              WHEN `t4`.`one` IS NOT NULL
-              THEN SUM(`t4`.`one`) OVER (
-                PARTITION BY `t4`.`user`
-                ORDER BY `t4`.`hash` ASC, `t4`.`group` ASC, `t4`.`label` ASC
-                ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
-              )
-              ELSE NULL
-            END AS `rank`
+            `t3`.`label`,
+            `t3`.`user`,
+            `t3`.`one`,
+            `t3`.`group`,
+            `t3`.`number`,
+            `t3`.`total`,
+            IF(
+              `t3`.`total` > 5,
+              TO_HEX(MD5(CONCAT('0123456789abcdef0123456789abcdef ', `t3`.`user`))),
+              NULL
+            ) AS `hash`
           FROM (
             SELECT
-              `t3`.`label`,
-              `t3`.`user`,
-              `t3`.`user_name`,
-              `t3`.`one`,
-              `t3`.`group`,
-              `t3`.`place`,
-              `t3`.`occurrence`,
-              TO_HEX(
-                MD5(
-                  CONCAT(
-                    CONCAT(
-                      CONCAT(
-                        CONCAT(CONCAT('0123456789abcdef0123456789abcdef', CAST(`t3`.`occurrence` AS STRING)), ' '),
-                        `t3`.`user_name`
-                      ),
-                      '\n'
-                    ),
-                    IF(`t3`.`place` IS NULL, '', CONCAT('=', `t3`.`place`))
-                  )
+              `t2`.`label`,
+              `t2`.`user`,
+              `t2`.`one`,
+              `t2`.`group`,
+              CASE
+                WHEN `t2`.`one` IS NOT NULL
+                THEN SUM(`t2`.`one`) OVER (
+                  PARTITION BY `t2`.`user`
+                  ORDER BY `t2`.`group` ASC, `t2`.`label` ASC
+                  ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
                 )
-              ) AS `hash`
+                ELSE NULL
+              END AS `number`,
+              COALESCE(
+                SUM(`t2`.`one`) OVER (PARTITION BY `t2`.`user` ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING),
+                0
+              ) AS `total`
             FROM (
               SELECT
-                `t2`.`label`,
-                `t2`.`user`,
-                `t2`.`user_name`,
-                `t2`.`one`,
-                `t2`.`group`,
-                `t2`.`place`,
-                CASE
-                  WHEN `t2`.`one` IS NOT NULL
-                  THEN SUM(`t2`.`one`) OVER (
-                    PARTITION BY `t2`.`user`, `t2`.`group`, `t2`.`label`
-                    ORDER BY `t2`.`label` ASC
-                    ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
-                  )
-                  ELSE NULL
-                END AS `occurrence`
+                `t1`.`label`,
+                `t1`.`user`,
+                `t1`.`one`,
+                `t1`.`group0` AS `group`
               FROM (
                 SELECT
-                  `t1`.`label`,
-                  `t1`.`user`,
-                  `t1`.`user_name`,
-                  `t1`.`one`,
-                  `t1`.`group0` AS `group`,
+                  CONCAT(CAST(CAST(`t0`.`query` AS BYTES) AS STRING), '', '') AS `label`,
+                  CONCAT(CAST(CAST(`t0`.`country` AS BYTES) AS STRING), '', '') AS `group0`,
                   CASE
-                    WHEN `t1`.`label` IS NULL
-                    THEN `t1`.`group0`
-                    ELSE CONCAT(CONCAT(`t1`.`group0`, '', '\x1b3'), '', `t1`.`label`)
-                  END AS `place`
-                FROM (
-                  SELECT
-                    CONCAT(CAST(CAST(`t0`.`query` AS BYTES) AS STRING), '', '') AS `label`,
-                    CONCAT(CAST(CAST(`t0`.`country` AS BYTES) AS STRING), '', '') AS `group0`,
-                    CASE
-                      WHEN NOT (
-                        CAST(CAST(`t0`.`user` AS BYTES) AS STRING) IS NULL
-                      )
-                      THEN CAST(CAST(`t0`.`user` AS BYTES) AS STRING)
-                      ELSE NULL
-                    END AS `user`,
-                    CONCAT(CAST(CAST(`t0`.`user` AS BYTES) AS STRING), '', '') AS `user_name`,
-                    1 AS `one`
-                  FROM `events` AS `t0`
-                ) AS `t1`
-                WHERE
-                  NOT (
-                    (
-                      `t1`.`user` IS NULL
-                    ) OR (
-                      `t1`.`label` IS NULL
+                    WHEN NOT (
+                      CAST(CAST(`t0`.`user` AS BYTES) AS STRING) IS NULL
                     )
+                    THEN CAST(CAST(`t0`.`user` AS BYTES) AS STRING)
+                    ELSE NULL
+                  END AS `user`,
+                  CONCAT(CAST(CAST(`t0`.`user` AS BYTES) AS STRING), '', '') AS `user_name`,
+                  1 AS `one`
+                FROM `events` AS `t0`
+              ) AS `t1`
+              WHERE
+                NOT (
+                  (
+                    `t1`.`user` IS NULL
+                  ) OR (
+                    `t1`.`label` IS NULL
                   )
-                  AND IF(`t1`.`group0` IS NULL, NULL, `t1`.`group0` IN ('de', 'fr'))
-              ) AS `t2`
-            ) AS `t3`
-          ) AS `t4`
-        ) AS `t5`
+                )
+                AND IF(`t1`.`group0` IS NULL, NULL, `t1`.`group0` IN ('de', 'fr'))
+            ) AS `t2`
+          ) AS `t3`
+        ) AS `t4`
         WHERE
-          `t5`.`rank` <= 5
-      ) AS `t6`
+          (
+            `t4`.`total` <= 5
+          )
+          OR (
+            (
+              `t4`.`total` <= 922337203685477580
+            )
+            AND (
+              (
+                MOD(
+                  (
+                    MOD(
+                      (
+                        `t4`.`number` * 5
+                      ) + (
+                        MOD(
+                          (
+                            MOD(
+                              CAST(CONCAT(
+                                '0x',
+                                SUBSTRING(`t4`.`hash`, IF((
+                                  0 + 1
+                                ) >= 1, 0 + 1, 0 + 1 + LENGTH(`t4`.`hash`)), 12)
+                              ) AS INT64),
+                              `t4`.`total`
+                            )
+                          ) + `t4`.`total`,
+                          `t4`.`total`
+                        )
+                      ),
+                      `t4`.`total`
+                    )
+                  ) + `t4`.`total`,
+                  `t4`.`total`
+                )
+              ) < 5
+            )
+          )
+      ) AS `t5`
       GROUP BY
         1,
         2
-    ) AS `t7`
-  ) AS `t8`
+    ) AS `t6`
+  ) AS `t7`
   GROUP BY
     1,
     2,
     3
-) AS `t9`;
+) AS `t8`;
 
 -- groups, one of each user
 SELECT
-  `t12`.`count`,
-  `t12`.`is_null`,
-  `t12`.`prevalence`,
-  `t12`.`group`
+  `t11`.`count`,
+  `t11`.`is_null`,
+  `t11`.`prevalence`,
+  `t11`.`group`
 FROM (
   SELECT
-    `t11`.`count`,
-    `t11`.`is_null`,
-    `t11`.`group`,
+    `t10`.`count`,
+    `t10`.`is_null`,
+    `t10`.`group`,
     COUNT(*) AS `prevalence`
   FROM (
     SELECT
-      `t10`.`count`,
-      `t10`.`group`,
-      `t10`.`label` IS NULL AS `is_null`
+      `t9`.`count`,
+      `t9`.`group`,
+      `t9`.`label` IS NULL AS `is_null`
     FROM (
       SELECT
-        `t9`.`label`,
-        `t9`.`group`,
+        `t8`.`label`,
+        `t8`.`group`,
         COUNT(*) AS `count`
       FROM (
         SELECT
-          `t8`.`label`,
-          `t8`.`group`
+          `t7`.`label`,
+          `t7`.`group`
         FROM (
           SELECT
-            `t7`.`label`,
-            `t7`.`user`,
-            `t7`.`user_name`,
-            `t7`.`one`,
-            `t7`.`group`,
-            `t7`.`place`,
-            `t7`.`occurrence`,
-            `t7`.`hash`,
-            CASE
-              WHEN `t7`.`one` IS NOT NULL
-              THEN SUM(`t7`.`one`) OVER (
-                PARTITION BY `t7`.`user`, `t7`.`group`
-                ORDER BY `t7`.`hash` ASC, `t7`.`group` ASC, `t7`.`label` ASC
-                ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
-              )
-              ELSE NULL
-            END AS `rank`
-          FROM (
-            SELECT
-              `t6`.`label`,
-              `t6`.`user`,
-              `t6`.`user_name`,
-              `t6`.`one`,
-              `t6`.`group`,
-              `t6`.`place`,
-              `t6`.`occurrence`,
+            `t6`.`label`,
+            `t6`.`user`,
+            `t6`.`one`,
+            `t6`.`group`,
+            `t6`.`number`,
+            `t6`.`total`,
+            IF(
+              `t6`.`total` > 5,
               TO_HEX(
                 MD5(
                   CONCAT(
-                    CONCAT(
-                      CONCAT(
-                        CONCAT(CONCAT('0123456789abcdef0123456789abcdef', CAST(`t6`.`occurrence` AS STRING)), ' '),
-                        `t6`.`user_name`
-                      ),
-                      '\n'
-                    ),
-                    IF(`t6`.`place` IS NULL, '', CONCAT('=', `t6`.`place`))
+                    CONCAT(CONCAT('0123456789abcdef0123456789abcdef ', `t6`.`user`), '\n'),
+                    `t6`.`group`
                   )
                 )
-              ) AS `hash`
+              ),
+              NULL
+            ) AS `hash`
+          FROM (
+            SELECT
+              `t5`.`label`,
+              `t5`.`user`,
+              `t5`.`one`,
+              `t5`.`group`,
+              CASE
+                WHEN `t5`.`one` IS NOT NULL
+                THEN SUM(`t5`.`one`) OVER (
+                  PARTITION BY `t5`.`user`, `t5`.`group`
+                  ORDER BY `t5`.`group` ASC, `t5`.`label` ASC
+                  ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+                )
+                ELSE NULL
+              END AS `number`,
+              COALESCE(
+                SUM(`t5`.`one`) OVER (
+                  PARTITION BY `t5`.`user`, `t5`.`group`
+                  ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING
+                ),
+                0
+              ) AS `total`
             FROM (
               SELECT
-                `t5`.`label`,
-                `t5`.`user`,
-                `t5`.`user_name`,
-                `t5`.`one`,
-                `t5`.`group`,
-                `t5`.`place`,
-                CASE
-                  WHEN `t5`.`one` IS NOT NULL
-                  THEN SUM(`t5`.`one`) OVER (
-                    PARTITION BY `t5`.`user`, `t5`.`group`, `t5`.`label`
-                    ORDER BY `t5`.`label` ASC
-                    ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
-                  )
-                  ELSE NULL
-                END AS `occurrence`
+                `t4`.`label`,
+                `t4`.`user`,
+                `t4`.`one`,
+                `t4`.`group`
               FROM (
                 SELECT
-                  `t4`.`label`,
-                  `t4`.`user`,
-                  `t4`.`user_name`,
-                  `t4`.`one`,
-                  `t4`.`group`,
-                  CASE
-                    WHEN `t4`.`label` IS NULL
-                    THEN `t4`.`group`
-                    ELSE CONCAT(CONCAT(`t4`.`group`, '', '\x1b3'), '', `t4`.`label`)
-                  END AS `place`
+                  `t3`.`label`,
+                  `t3`.`user`,
+                  `t3`.`user_name`,
+                  `t3`.`one`,
+                  `t3`.`group`,
+                  `t3`.`occurrence`,
+                  `t3`.`hash`,
+                  (
+                    DENSE_RANK() OVER (PARTITION BY `t3`.`user` ORDER BY CONCAT(`t3`.`hash`, `t3`.`group`) ASC) - 1
+                  ) + 1 AS `group_rank`
                 FROM (
                   SELECT
-                    `t3`.`label`,
-                    `t3`.`user`,
-                    `t3`.`user_name`,
-                    `t3`.`one`,
-                    `t3`.`group`,
-                    `t3`.`occurrence`,
-                    `t3`.`hash`,
-                    (
-                      DENSE_RANK() OVER (PARTITION BY `t3`.`user` ORDER BY CONCAT(`t3`.`hash`, `t3`.`group`) ASC) - 1
-                    ) + 1 AS `group_rank`
-                  FROM (
-                    SELECT
-                      `t2`.`label`,
-                      `t2`.`user`,
-                      `t2`.`user_name`,
-                      `t2`.`one`,
-                      `t2`.`group`,
-                      `t2`.`occurrence`,
-                      TO_HEX(
-                        MD5(
+                    `t2`.`label`,
+                    `t2`.`user`,
+                    `t2`.`user_name`,
+                    `t2`.`one`,
+                    `t2`.`group`,
+                    `t2`.`occurrence`,
+                    TO_HEX(
+                      MD5(
+                        CONCAT(
                           CONCAT(
                             CONCAT(
-                              CONCAT(
-                                CONCAT(CONCAT('0123456789abcdef0123456789abcdef', CAST(`t2`.`occurrence` AS STRING)), ' '),
-                                `t2`.`user_name`
-                              ),
-                              '\n'
+                              CONCAT(CONCAT('0123456789abcdef0123456789abcdef', CAST(`t2`.`occurrence` AS STRING)), ' '),
+                              `t2`.`user_name`
                             ),
-                            IF(`t2`.`group` IS NULL, '', CONCAT('=', `t2`.`group`))
-                          )
+                            '\n'
+                          ),
+                          IF(`t2`.`group` IS NULL, '', CONCAT('=', `t2`.`group`))
                         )
-                      ) AS `hash`
+                      )
+                    ) AS `hash`
+                  FROM (
+                    SELECT
+                      `t1`.`label`,
+                      `t1`.`user`,
+                      `t1`.`user_name`,
+                      `t1`.`one`,
+                      `t1`.`group0` AS `group`,
+                      0 AS `occurrence`
                     FROM (
                       SELECT
-                        `t1`.`label`,
-                        `t1`.`user`,
-                        `t1`.`user_name`,
-                        `t1`.`one`,
-                        `t1`.`group0` AS `group`,
-                        0 AS `occurrence`
-                      FROM (
-                        SELECT
-                          CONCAT(CAST(CAST(`t0`.`query` AS BYTES) AS STRING), '', '') AS `label`,
-                          CONCAT(CAST(CAST(`t0`.`country` AS BYTES) AS STRING), '', '') AS `group0`,
-                          CASE
-                            WHEN NOT (
-                              CAST(CAST(`t0`.`user` AS BYTES) AS STRING) IS NULL
-                            )
-                            THEN CAST(CAST(`t0`.`user` AS BYTES) AS STRING)
-                            ELSE NULL
-                          END AS `user`,
-                          CONCAT(CAST(CAST(`t0`.`user` AS BYTES) AS STRING), '', '') AS `user_name`,
-                          1 AS `one`
-                        FROM `events` AS `t0`
-                      ) AS `t1`
-                      WHERE
-                        NOT (
-                          (
-                            `t1`.`user` IS NULL
-                          ) OR (
-                            `t1`.`label` IS NULL
+                        CONCAT(CAST(CAST(`t0`.`query` AS BYTES) AS STRING), '', '') AS `label`,
+                        CONCAT(CAST(CAST(`t0`.`country` AS BYTES) AS STRING), '', '') AS `group0`,
+                        CASE
+                          WHEN NOT (
+                            CAST(CAST(`t0`.`user` AS BYTES) AS STRING) IS NULL
                           )
+                          THEN CAST(CAST(`t0`.`user` AS BYTES) AS STRING)
+                          ELSE NULL
+                        END AS `user`,
+                        CONCAT(CAST(CAST(`t0`.`user` AS BYTES) AS STRING), '', '') AS `user_name`,
+                        1 AS `one`
+                      FROM `events` AS `t0`
+                    ) AS `t1`
+                    WHERE
+                      NOT (
+                        (
+                          `t1`.`user` IS NULL
+                        ) OR (
+                          `t1`.`label` IS NULL
                         )
-                        AND IF(`t1`.`group0` IS NULL, NULL, `t1`.`group0` IN ('de', 'fr'))
-                    ) AS `t2`
-                  ) AS `t3`
-                ) AS `t4`
-                WHERE
-                  `t4`.`group_rank` <= 1
-              ) AS `t5`
-            ) AS `t6`
-          ) AS `t7`
-        ) AS `t8`
+                      )
+                      AND IF(`t1`.`group0` IS NULL, NULL, `t1`.`group0` IN ('de', 'fr'))
+                  ) AS `t2`
+                ) AS `t3`
+              ) AS `t4`
+              WHERE
+                `t4`.`group_rank` <= 1
+            ) AS `t5`
+          ) AS `t6`
+        ) AS `t7`
         WHERE
-          `t8`.`rank` <= 5
-      ) AS `t9`
+          (
+            `t7`.`total` <= 5
+          )
+          OR (
+            (
+              `t7`.`total` <= 922337203685477580
+            )
+            AND (
+              (
+                MOD(
+                  (
+                    MOD(
+                      (
+                        `t7`.`number` * 5
+                      ) + (
+                        MOD(
+                          (
+                            MOD(
+                              CAST(CONCAT(
+                                '0x',
+                                SUBSTRING(`t7`.`hash`, IF((
+                                  0 + 1
+                                ) >= 1, 0 + 1, 0 + 1 + LENGTH(`t7`.`hash`)), 12)
+                              ) AS INT64),
+                              `t7`.`total`
+                            )
+                          ) + `t7`.`total`,
+                          `t7`.`total`
+                        )
+                      ),
+                      `t7`.`total`
+                    )
+                  ) + `t7`.`total`,
+                  `t7`.`total`
+                )
+              ) < 5
+            )
+          )
+      ) AS `t8`
       GROUP BY
         1,
         2
-    ) AS `t10`
-  ) AS `t11`
+    ) AS `t9`
+  ) AS `t10`
   GROUP BY
     1,
     2,
     3
-) AS `t12`;
+) AS `t11`;
 
 -- groups, one of each label
 SELECT
@@ -1085,20 +1116,20 @@ SELECT
   *
 FROM (
   SELECT
-    `t10`.`at_day`,
-    MIN(`t10`.`named`) AS `named`,
-    COALESCE(SUM(`t10`.`reached0`), 0) AS `reached0`,
-    COALESCE(SUM(`t10`.`reached1`), 0) AS `reached1`
+    `t9`.`at_day`,
+    MIN(`t9`.`named`) AS `named`,
+    COALESCE(SUM(`t9`.`reached0`), 0) AS `reached0`,
+    COALESCE(SUM(`t9`.`reached1`), 0) AS `reached1`
   FROM (
     SELECT
-      `t9`.`at_day`,
-      `t9`.`named`,
+      `t8`.`at_day`,
+      `t8`.`named`,
       CASE
         WHEN (
-          `t9`.`after` >= 1
+          `t8`.`after` >= 1
         ) AND (
           (
-            `t9`.`after` - `t9`.`count`
+            `t8`.`after` - `t8`.`count`
           ) < 1
         )
         THEN 1
@@ -1106,10 +1137,10 @@ FROM (
       END AS `reached0`,
       CASE
         WHEN (
-          `t9`.`after` >= 2
+          `t8`.`after` >= 2
         ) AND (
           (
-            `t9`.`after` - `t9`.`count`
+            `t8`.`after` - `t8`.`count`
           ) < 2
         )
         THEN 1
@@ -1117,173 +1148,176 @@ FROM (
       END AS `reached1`
     FROM (
       SELECT
-        `t8`.`label`,
-        `t8`.`at_day`,
-        `t8`.`count`,
-        `t8`.`known`,
-        `t8`.`named`,
+        `t7`.`label`,
+        `t7`.`at_day`,
+        `t7`.`count`,
+        `t7`.`known`,
+        `t7`.`named`,
         CASE
-          WHEN `t8`.`count` IS NOT NULL
-          THEN SUM(`t8`.`count`) OVER (
-            PARTITION BY `t8`.`known`
-            ORDER BY `t8`.`at_day` ASC
+          WHEN `t7`.`count` IS NOT NULL
+          THEN SUM(`t7`.`count`) OVER (
+            PARTITION BY `t7`.`known`
+            ORDER BY `t7`.`at_day` ASC
             ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
           )
           ELSE NULL
         END AS `after`
       FROM (
         SELECT
-          `t7`.`label`,
-          `t7`.`at_day`,
-          `t7`.`count`,
-          `t7`.`label` AS `known`,
+          `t6`.`label`,
+          `t6`.`at_day`,
+          `t6`.`count`,
+          `t6`.`label` AS `known`,
           1 AS `named`
         FROM (
           SELECT
-            `t6`.`label`,
-            `t6`.`at_day`,
+            `t5`.`label`,
+            `t5`.`at_day`,
             COUNT(*) AS `count`
           FROM (
             SELECT
-              `t5`.`label`,
-              `t5`.`at_day`
+              `t4`.`label`,
+              `t4`.`at_day`
             FROM (
               SELECT
-                `t4`.`label`,
-                `t4`.`at_day`,
-                `t4`.`user`,
-                `t4`.`user_name`,
-                `t4`.`one`,
-                `t4`.`place`,
-                `t4`.`occurrence`,
-                `t4`.`hash`,
-                CASE
-                  WHEN `t4`.`one` IS NOT NULL
-                  THEN SUM(`t4`.`one`) OVER (
-                    PARTITION BY `t4`.`user`
-                    ORDER BY `t4`.`hash` ASC, `t4`.`at_day` ASC, `t4`.`label` ASC
-                    ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
-                  )
-                  ELSE NULL
-                END AS `rank`
+                `t3`.`label`,
+                `t3`.`at_day`,
+                `t3`.`user`,
+                `t3`.`one`,
+                `t3`.`number`,
+                `t3`.`total`,
+                IF(
+                  `t3`.`total` > 5,
+                  TO_HEX(MD5(CONCAT('0123456789abcdef0123456789abcdef ', `t3`.`user`))),
+                  NULL
+                ) AS `hash`
               FROM (
                 SELECT
-                  `t3`.`label`,
-                  `t3`.`at_day`,
-                  `t3`.`user`,
-                  `t3`.`user_name`,
-                  `t3`.`one`,
-                  `t3`.`place`,
-                  `t3`.`occurrence`,
-                  TO_HEX(
-                    MD5(
-                      CONCAT(
-                        CONCAT(
-                          CONCAT(
-                            CONCAT(CONCAT('0123456789abcdef0123456789abcdef', CAST(`t3`.`occurrence` AS STRING)), ' '),
-                            `t3`.`user_name`
-                          ),
-                          '\n'
-                        ),
-                        IF(`t3`.`place` IS NULL, '', CONCAT('=', `t3`.`place`))
-                      )
+                  `t2`.`label`,
+                  `t2`.`at_day`,
+                  `t2`.`user`,
+                  `t2`.`one`,
+                  CASE
+                    WHEN `t2`.`one` IS NOT NULL
+                    THEN SUM(`t2`.`one`) OVER (
+                      PARTITION BY `t2`.`user`
+                      ORDER BY `t2`.`at_day` ASC, `t2`.`label` ASC
+                      ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
                     )
-                  ) AS `hash`
+                    ELSE NULL
+                  END AS `number`,
+                  COALESCE(
+                    SUM(`t2`.`one`) OVER (PARTITION BY `t2`.`user` ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING),
+                    0
+                  ) AS `total`
                 FROM (
                   SELECT
-                    `t2`.`label`,
-                    `t2`.`at_day`,
-                    `t2`.`user`,
-                    `t2`.`user_name`,
-                    `t2`.`one`,
-                    `t2`.`place`,
-                    CASE
-                      WHEN `t2`.`one` IS NOT NULL
-                      THEN SUM(`t2`.`one`) OVER (
-                        PARTITION BY `t2`.`user`, `t2`.`at_day`, `t2`.`label`
-                        ORDER BY `t2`.`label` ASC
-                        ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
-                      )
-                      ELSE NULL
-                    END AS `occurrence`
+                    `t1`.`label`,
+                    `t1`.`at_day`,
+                    `t1`.`user`,
+                    `t1`.`one`
                   FROM (
                     SELECT
-                      `t1`.`label`,
-                      `t1`.`at_day`,
-                      `t1`.`user`,
-                      `t1`.`user_name`,
-                      `t1`.`one`,
+                      CONCAT(CAST(CAST(`t0`.`query` AS BYTES) AS STRING), '', '') AS `label`,
                       CASE
-                        WHEN `t1`.`label` IS NULL
-                        THEN `t1`.`at_day`
-                        ELSE CONCAT(CONCAT(`t1`.`at_day`, '', '\x1b3'), '', `t1`.`label`)
-                      END AS `place`
-                    FROM (
-                      SELECT
-                        CONCAT(CAST(CAST(`t0`.`query` AS BYTES) AS STRING), '', '') AS `label`,
-                        CASE
-                          WHEN (
-                            CAST(EXTRACT(year FROM `t0`.`seen`) AS INT64) >= 1
-                          )
-                          AND (
-                            CAST(EXTRACT(year FROM `t0`.`seen`) AS INT64) <= 9999
-                          )
-                          THEN SUBSTRING(
-                            FORMAT_DATETIME('%F', `t0`.`seen`),
-                            IF(
-                              (
-                                (
-                                  1 - 1
-                                ) + 1
-                              ) >= 1,
-                              (
-                                1 - 1
-                              ) + 1,
-                              (
-                                1 - 1
-                              ) + 1 + LENGTH(FORMAT_DATETIME('%F', `t0`.`seen`))
-                            ),
-                            10
-                          )
-                          ELSE NULL
-                        END AS `at_day`,
-                        CASE
-                          WHEN NOT (
-                            CAST(CAST(`t0`.`user` AS BYTES) AS STRING) IS NULL
-                          )
-                          THEN CAST(CAST(`t0`.`user` AS BYTES) AS STRING)
-                          ELSE NULL
-                        END AS `user`,
-                        CONCAT(CAST(CAST(`t0`.`user` AS BYTES) AS STRING), '', '') AS `user_name`,
-                        1 AS `one`
-                      FROM `events` AS `t0`
-                    ) AS `t1`
-                    WHERE
-                      NOT (
-                        (
-                          `t1`.`user` IS NULL
-                        ) OR (
-                          `t1`.`label` IS NULL
+                        WHEN (
+                          CAST(EXTRACT(year FROM `t0`.`seen`) AS INT64) >= 1
                         )
+                        AND (
+                          CAST(EXTRACT(year FROM `t0`.`seen`) AS INT64) <= 9999
+                        )
+                        THEN SUBSTRING(
+                          FORMAT_DATETIME('%F', `t0`.`seen`),
+                          IF(
+                            (
+                              (
+                                1 - 1
+                              ) + 1
+                            ) >= 1,
+                            (
+                              1 - 1
+                            ) + 1,
+                            (
+                              1 - 1
+                            ) + 1 + LENGTH(FORMAT_DATETIME('%F', `t0`.`seen`))
+                          ),
+                          10
+                        )
+                        ELSE NULL
+                      END AS `at_day`,
+                      CASE
+                        WHEN NOT (
+                          CAST(CAST(`t0`.`user` AS BYTES) AS STRING) IS NULL
+                        )
+                        THEN CAST(CAST(`t0`.`user` AS BYTES) AS STRING)
+                        ELSE NULL
+                      END AS `user`,
+                      CONCAT(CAST(CAST(`t0`.`user` AS BYTES) AS STRING), '', '') AS `user_name`,
+                      1 AS `one`
+                    FROM `events` AS `t0`
+                  ) AS `t1`
+                  WHERE
+                    NOT (
+                      (
+                        `t1`.`user` IS NULL
+                      ) OR (
+                        `t1`.`label` IS NULL
                       )
-                      AND IF(`t1`.`at_day` IS NULL, NULL, `t1`.`at_day` IN ('2026-11-01', '2026-11-02'))
-                  ) AS `t2`
-                ) AS `t3`
-              ) AS `t4`
-            ) AS `t5`
+                    )
+                    AND IF(`t1`.`at_day` IS NULL, NULL, `t1`.`at_day` IN ('2026-11-01', '2026-11-02'))
+                ) AS `t2`
+              ) AS `t3`
+            ) AS `t4`
             WHERE
-              `t5`.`rank` <= 5
-          ) AS `t6`
+              (
+                `t4`.`total` <= 5
+              )
+              OR (
+                (
+                  `t4`.`total` <= 922337203685477580
+                )
+                AND (
+                  (
+                    MOD(
+                      (
+                        MOD(
+                          (
+                            `t4`.`number` * 5
+                          ) + (
+                            MOD(
+                              (
+                                MOD(
+                                  CAST(CONCAT(
+                                    '0x',
+                                    SUBSTRING(`t4`.`hash`, IF((
+                                      0 + 1
+                                    ) >= 1, 0 + 1, 0 + 1 + LENGTH(`t4`.`hash`)), 12)
+                                  ) AS INT64),
+                                  `t4`.`total`
+                                )
+                              ) + `t4`.`total`,
+                              `t4`.`total`
+                            )
+                          ),
+                          `t4`.`total`
+                        )
+                      ) + `t4`.`total`,
+                      `t4`.`total`
+                    )
+                  ) < 5
+                )
+              )
+          ) AS `t5`
           GROUP BY
             1,
             2
-        ) AS `t7`
-      ) AS `t8`
-    ) AS `t9`
-  ) AS `t10`
+        ) AS `t6`
+      ) AS `t7`
+    ) AS `t8`
+  ) AS `t9`
   GROUP BY
     1
-) AS `t11`;
+) AS `t10`;
 
 -- windows of weeks
 SELECT

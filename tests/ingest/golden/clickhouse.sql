@@ -53,63 +53,58 @@ FROM (
           SELECT
             "t4"."label" AS "label",
             "t4"."user" AS "user",
-            "t4"."user_name" AS "user_name",
             "t4"."one" AS "one",
-            "t4"."occurrence" AS "occurrence",
+            "t4"."number" AS "number",
+            "t4"."total" AS "total",
             "t4"."hash" AS "hash",
-            CASE
-              WHEN isNotNull("t4"."one")
-              THEN SUM("t4"."one") OVER (
-                PARTITION BY "t4"."user"
-                ORDER BY "t4"."hash" ASC NULLS FIRST, "t4"."label" ASC NULLS FIRST
-                ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+            reinterpretAsInt64(
+              REVERSE(
+                UNHEX(
+                  SUBSTRING(
+                    "t4"."hash",
+                    CASE WHEN (
+                      0 + 1
+                    ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t4"."hash") END,
+                    12
+                  )
+                )
               )
-              ELSE NULL
-            END AS "rank"
+            ) AS "start"
           FROM (
             SELECT
               "t3"."label" AS "label",
               "t3"."user" AS "user",
-              "t3"."user_name" AS "user_name",
               "t3"."one" AS "one",
-              "t3"."occurrence" AS "occurrence",
-              LOWER(
-                HEX(
-                  MD5(
-                    CONCAT(
-                      CONCAT(
-                        CONCAT(
-                          CONCAT(
-                            CONCAT('0123456789abcdef0123456789abcdef', CAST("t3"."occurrence" AS Nullable(String))),
-                            ' '
-                          ),
-                          "t3"."user_name"
-                        ),
-                        '\n'
-                      ),
-                      CASE WHEN isNull("t3"."label") THEN '' ELSE CONCAT('=', "t3"."label") END
-                    )
-                  )
-                )
-              ) AS "hash"
+              "t3"."number" AS "number",
+              "t3"."total" AS "total",
+              CASE
+                WHEN "t3"."total" > 5
+                THEN LOWER(HEX(MD5(CONCAT('0123456789abcdef0123456789abcdef ', "t3"."user"))))
+                ELSE NULL
+              END AS "hash"
             FROM (
               SELECT
                 "t2"."label" AS "label",
                 "t2"."user" AS "user",
-                "t2"."user_name" AS "user_name",
                 "t2"."one" AS "one",
                 CASE
                   WHEN isNotNull("t2"."one")
                   THEN SUM("t2"."one") OVER (
-                    PARTITION BY "t2"."user", "t2"."label"
+                    PARTITION BY "t2"."user"
                     ORDER BY "t2"."label" ASC NULLS FIRST
                     ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
                   )
                   ELSE NULL
-                END AS "occurrence"
+                END AS "number",
+                COALESCE(
+                  SUM("t2"."one") OVER (PARTITION BY "t2"."user" ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING),
+                  0
+                ) AS "total"
               FROM (
                 SELECT
-                  *
+                  "t1"."label" AS "label",
+                  "t1"."user" AS "user",
+                  "t1"."one" AS "one"
                 FROM (
                   SELECT
                     CONCAT("t0"."query", '', '') AS "label",
@@ -129,7 +124,33 @@ FROM (
           ) AS "t4"
         ) AS "t5"
         WHERE
-          "t5"."rank" <= 5
+          (
+            "t5"."total" <= 5
+          )
+          OR (
+            (
+              "t5"."total" <= 922337203685477580
+            )
+            AND (
+              (
+                (
+                  (
+                    (
+                      (
+                        "t5"."number" * 5
+                      ) + (
+                        (
+                          (
+                            "t5"."start" % "t5"."total"
+                          ) + "t5"."total"
+                        ) % "t5"."total"
+                      )
+                    ) % "t5"."total"
+                  ) + "t5"."total"
+                ) % "t5"."total"
+              ) < 5
+            )
+          )
       ) AS "t6"
       GROUP BY
         "t6"."label"
@@ -666,78 +687,62 @@ FROM (
           SELECT
             "t4"."label" AS "label",
             "t4"."user" AS "user",
-            "t4"."user_name" AS "user_name",
             "t4"."one" AS "one",
             "t4"."group" AS "group",
-            "t4"."place" AS "place",
-            "t4"."occurrence" AS "occurrence",
+            "t4"."number" AS "number",
+            "t4"."total" AS "total",
             "t4"."hash" AS "hash",
-            CASE
-              WHEN isNotNull("t4"."one")
-              THEN SUM("t4"."one") OVER (
-                PARTITION BY "t4"."user"
-                ORDER BY "t4"."hash" ASC NULLS FIRST, "t4"."group" ASC NULLS FIRST, "t4"."label" ASC NULLS FIRST
-                ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+            reinterpretAsInt64(
+              REVERSE(
+                UNHEX(
+                  SUBSTRING(
+                    "t4"."hash",
+                    CASE WHEN (
+                      0 + 1
+                    ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t4"."hash") END,
+                    12
+                  )
+                )
               )
-              ELSE NULL
-            END AS "rank"
+            ) AS "start"
           FROM (
             SELECT
               "t3"."label" AS "label",
               "t3"."user" AS "user",
-              "t3"."user_name" AS "user_name",
               "t3"."one" AS "one",
               "t3"."group" AS "group",
-              "t3"."place" AS "place",
-              "t3"."occurrence" AS "occurrence",
-              LOWER(
-                HEX(
-                  MD5(
-                    CONCAT(
-                      CONCAT(
-                        CONCAT(
-                          CONCAT(
-                            CONCAT('0123456789abcdef0123456789abcdef', CAST("t3"."occurrence" AS Nullable(String))),
-                            ' '
-                          ),
-                          "t3"."user_name"
-                        ),
-                        '\n'
-                      ),
-                      CASE WHEN isNull("t3"."place") THEN '' ELSE CONCAT('=', "t3"."place") END
-                    )
-                  )
-                )
-              ) AS "hash"
+              "t3"."number" AS "number",
+              "t3"."total" AS "total",
+              CASE
+                WHEN "t3"."total" > 5
+                THEN LOWER(HEX(MD5(CONCAT('0123456789abcdef0123456789abcdef ', "t3"."user"))))
+                ELSE NULL
+              END AS "hash"
             FROM (
               SELECT
                 "t2"."label" AS "label",
                 "t2"."user" AS "user",
-                "t2"."user_name" AS "user_name",
                 "t2"."one" AS "one",
                 "t2"."group" AS "group",
-                "t2"."place" AS "place",
                 CASE
                   WHEN isNotNull("t2"."one")
                   THEN SUM("t2"."one") OVER (
-                    PARTITION BY "t2"."user", "t2"."group", "t2"."label"
-                    ORDER BY "t2"."label" ASC NULLS FIRST
+                    PARTITION BY "t2"."user"
+                    ORDER BY "t2"."group" ASC NULLS FIRST, "t2"."label" ASC NULLS FIRST
                     ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
                   )
                   ELSE NULL
-                END AS "occurrence"
+                END AS "number",
+                COALESCE(
+                  SUM("t2"."one") OVER (PARTITION BY "t2"."user" ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING),
+                  0
+                ) AS "total"
               FROM (
                 SELECT
                   "t1"."label" AS "label",
                   "t1"."user" AS "user",
-                  "t1"."user_name" AS "user_name",
                   "t1"."one" AS "one",
-                  "t1"."group0" AS "group",
-                  CASE
-                    WHEN isNull("t1"."label")
-                    THEN "t1"."group0"
-                    ELSE CONCAT(CONCAT("t1"."group0", '', '\e3'), '', "t1"."label")
-                  END AS "place"
+                  "t1"."group0" AS "group"
                 FROM (
                   SELECT
                     CONCAT("t0"."query", '', '') AS "label",
@@ -759,7 +764,33 @@ FROM (
           ) AS "t4"
         ) AS "t5"
         WHERE
-          "t5"."rank" <= 5
+          (
+            "t5"."total" <= 5
+          )
+          OR (
+            (
+              "t5"."total" <= 922337203685477580
+            )
+            AND (
+              (
+                (
+                  (
+                    (
+                      (
+                        "t5"."number" * 5
+                      ) + (
+                        (
+                          (
+                            "t5"."start" % "t5"."total"
+                          ) + "t5"."total"
+                        ) % "t5"."total"
+                      )
+                    ) % "t5"."total"
+                  ) + "t5"."total"
+                ) % "t5"."total"
+              ) < 5
+            )
+          )
       ) AS "t6"
       GROUP BY
         "t6"."label",
@@ -802,78 +833,74 @@ FROM (
           SELECT
             "t7"."label" AS "label",
             "t7"."user" AS "user",
-            "t7"."user_name" AS "user_name",
             "t7"."one" AS "one",
             "t7"."group" AS "group",
-            "t7"."place" AS "place",
-            "t7"."occurrence" AS "occurrence",
+            "t7"."number" AS "number",
+            "t7"."total" AS "total",
             "t7"."hash" AS "hash",
-            CASE
-              WHEN isNotNull("t7"."one")
-              THEN SUM("t7"."one") OVER (
-                PARTITION BY "t7"."user", "t7"."group"
-                ORDER BY "t7"."hash" ASC NULLS FIRST, "t7"."group" ASC NULLS FIRST, "t7"."label" ASC NULLS FIRST
-                ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+            reinterpretAsInt64(
+              REVERSE(
+                UNHEX(
+                  SUBSTRING(
+                    "t7"."hash",
+                    CASE WHEN (
+                      0 + 1
+                    ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t7"."hash") END,
+                    12
+                  )
+                )
               )
-              ELSE NULL
-            END AS "rank"
+            ) AS "start"
           FROM (
             SELECT
               "t6"."label" AS "label",
               "t6"."user" AS "user",
-              "t6"."user_name" AS "user_name",
               "t6"."one" AS "one",
               "t6"."group" AS "group",
-              "t6"."place" AS "place",
-              "t6"."occurrence" AS "occurrence",
-              LOWER(
-                HEX(
-                  MD5(
-                    CONCAT(
+              "t6"."number" AS "number",
+              "t6"."total" AS "total",
+              CASE
+                WHEN "t6"."total" > 5
+                THEN LOWER(
+                  HEX(
+                    MD5(
                       CONCAT(
-                        CONCAT(
-                          CONCAT(
-                            CONCAT('0123456789abcdef0123456789abcdef', CAST("t6"."occurrence" AS Nullable(String))),
-                            ' '
-                          ),
-                          "t6"."user_name"
-                        ),
-                        '\n'
-                      ),
-                      CASE WHEN isNull("t6"."place") THEN '' ELSE CONCAT('=', "t6"."place") END
+                        CONCAT(CONCAT('0123456789abcdef0123456789abcdef ', "t6"."user"), '\n'),
+                        "t6"."group"
+                      )
                     )
                   )
                 )
-              ) AS "hash"
+                ELSE NULL
+              END AS "hash"
             FROM (
               SELECT
                 "t5"."label" AS "label",
                 "t5"."user" AS "user",
-                "t5"."user_name" AS "user_name",
                 "t5"."one" AS "one",
                 "t5"."group" AS "group",
-                "t5"."place" AS "place",
                 CASE
                   WHEN isNotNull("t5"."one")
                   THEN SUM("t5"."one") OVER (
-                    PARTITION BY "t5"."user", "t5"."group", "t5"."label"
-                    ORDER BY "t5"."label" ASC NULLS FIRST
+                    PARTITION BY "t5"."user", "t5"."group"
+                    ORDER BY "t5"."group" ASC NULLS FIRST, "t5"."label" ASC NULLS FIRST
                     ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
                   )
                   ELSE NULL
-                END AS "occurrence"
+                END AS "number",
+                COALESCE(
+                  SUM("t5"."one") OVER (
+                    PARTITION BY "t5"."user", "t5"."group"
+                    ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING
+                  ),
+                  0
+                ) AS "total"
               FROM (
                 SELECT
                   "t4"."label" AS "label",
                   "t4"."user" AS "user",
-                  "t4"."user_name" AS "user_name",
                   "t4"."one" AS "one",
-                  "t4"."group" AS "group",
-                  CASE
-                    WHEN isNull("t4"."label")
-                    THEN "t4"."group"
-                    ELSE CONCAT(CONCAT("t4"."group", '', '\e3'), '', "t4"."label")
-                  END AS "place"
+                  "t4"."group" AS "group"
                 FROM (
                   SELECT
                     "t3"."label" AS "label",
@@ -951,7 +978,33 @@ FROM (
           ) AS "t7"
         ) AS "t8"
         WHERE
-          "t8"."rank" <= 5
+          (
+            "t8"."total" <= 5
+          )
+          OR (
+            (
+              "t8"."total" <= 922337203685477580
+            )
+            AND (
+              (
+                (
+                  (
+                    (
+                      (
+                        "t8"."number" * 5
+                      ) + (
+                        (
+                          (
+                            "t8"."start" % "t8"."total"
+                          ) + "t8"."total"
+                        ) % "t8"."total"
+                      )
+                    ) % "t8"."total"
+                  ) + "t8"."total"
+                ) % "t8"."total"
+              ) < 5
+            )
+          )
       ) AS "t9"
       GROUP BY
         "t9"."label",
@@ -1148,77 +1201,61 @@ FROM (
                 "t4"."label" AS "label",
                 "t4"."at_day" AS "at_day",
                 "t4"."user" AS "user",
-                "t4"."user_name" AS "user_name",
                 "t4"."one" AS "one",
-                "t4"."place" AS "place",
-                "t4"."occurrence" AS "occurrence",
+                "t4"."number" AS "number",
+                "t4"."total" AS "total",
                 "t4"."hash" AS "hash",
-                CASE
-                  WHEN isNotNull("t4"."one")
-                  THEN SUM("t4"."one") OVER (
-                    PARTITION BY "t4"."user"
-                    ORDER BY "t4"."hash" ASC NULLS FIRST, "t4"."at_day" ASC NULLS FIRST, "t4"."label" ASC NULLS FIRST
-                    ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+                reinterpretAsInt64(
+                  REVERSE(
+                    UNHEX(
+                      SUBSTRING(
+                        "t4"."hash",
+                        CASE WHEN (
+                          0 + 1
+                        ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t4"."hash") END,
+                        12
+                      )
+                    )
                   )
-                  ELSE NULL
-                END AS "rank"
+                ) AS "start"
               FROM (
                 SELECT
                   "t3"."label" AS "label",
                   "t3"."at_day" AS "at_day",
                   "t3"."user" AS "user",
-                  "t3"."user_name" AS "user_name",
                   "t3"."one" AS "one",
-                  "t3"."place" AS "place",
-                  "t3"."occurrence" AS "occurrence",
-                  LOWER(
-                    HEX(
-                      MD5(
-                        CONCAT(
-                          CONCAT(
-                            CONCAT(
-                              CONCAT(
-                                CONCAT('0123456789abcdef0123456789abcdef', CAST("t3"."occurrence" AS Nullable(String))),
-                                ' '
-                              ),
-                              "t3"."user_name"
-                            ),
-                            '\n'
-                          ),
-                          CASE WHEN isNull("t3"."place") THEN '' ELSE CONCAT('=', "t3"."place") END
-                        )
-                      )
-                    )
-                  ) AS "hash"
+                  "t3"."number" AS "number",
+                  "t3"."total" AS "total",
+                  CASE
+                    WHEN "t3"."total" > 5
+                    THEN LOWER(HEX(MD5(CONCAT('0123456789abcdef0123456789abcdef ', "t3"."user"))))
+                    ELSE NULL
+                  END AS "hash"
                 FROM (
                   SELECT
                     "t2"."label" AS "label",
                     "t2"."at_day" AS "at_day",
                     "t2"."user" AS "user",
-                    "t2"."user_name" AS "user_name",
                     "t2"."one" AS "one",
-                    "t2"."place" AS "place",
                     CASE
                       WHEN isNotNull("t2"."one")
                       THEN SUM("t2"."one") OVER (
-                        PARTITION BY "t2"."user", "t2"."at_day", "t2"."label"
-                        ORDER BY "t2"."label" ASC NULLS FIRST
+                        PARTITION BY "t2"."user"
+                        ORDER BY "t2"."at_day" ASC NULLS FIRST, "t2"."label" ASC NULLS FIRST
                         ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
                       )
                       ELSE NULL
-                    END AS "occurrence"
+                    END AS "number",
+                    COALESCE(
+                      SUM("t2"."one") OVER (PARTITION BY "t2"."user" ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING),
+                      0
+                    ) AS "total"
                   FROM (
                     SELECT
                       "t1"."label" AS "label",
                       "t1"."at_day" AS "at_day",
                       "t1"."user" AS "user",
-                      "t1"."user_name" AS "user_name",
-                      "t1"."one" AS "one",
-                      CASE
-                        WHEN isNull("t1"."label")
-                        THEN "t1"."at_day"
-                        ELSE CONCAT(CONCAT("t1"."at_day", '', '\e3'), '', "t1"."label")
-                      END AS "place"
+                      "t1"."one" AS "one"
                     FROM (
                       SELECT
                         CONCAT("t0"."query", '', '') AS "label",
@@ -1269,7 +1306,33 @@ FROM (
               ) AS "t4"
             ) AS "t5"
             WHERE
-              "t5"."rank" <= 5
+              (
+                "t5"."total" <= 5
+              )
+              OR (
+                (
+                  "t5"."total" <= 922337203685477580
+                )
+                AND (
+                  (
+                    (
+                      (
+                        (
+                          (
+                            "t5"."number" * 5
+                          ) + (
+                            (
+                              (
+                                "t5"."start" % "t5"."total"
+                              ) + "t5"."total"
+                            ) % "t5"."total"
+                          )
+                        ) % "t5"."total"
+                      ) + "t5"."total"
+                    ) % "t5"."total"
+                  ) < 5
+                )
+              )
           ) AS "t6"
           GROUP BY
             "t6"."label",

@@ -48,112 +48,132 @@ SELECT
   *
 FROM (
   SELECT
-    "t9"."count",
-    "t9"."is_null",
+    "t8"."count",
+    "t8"."is_null",
     COUNT(*) AS "prevalence"
   FROM (
     SELECT
-      "t8"."count",
-      "t8"."label" IS NULL AS "is_null"
+      "t7"."count",
+      "t7"."label" IS NULL AS "is_null"
     FROM (
       SELECT
-        "t7"."label",
+        "t6"."label",
         COUNT(*) AS "count"
       FROM (
         SELECT
-          "t6"."label"
+          "t5"."label"
         FROM (
           SELECT
-            "t5"."label",
-            "t5"."user",
-            "t5"."user_name",
-            "t5"."one",
-            "t5"."occurrence",
-            "t5"."hash",
+            "t4"."label",
+            "t4"."user",
+            "t4"."one",
+            "t4"."number",
+            "t4"."total",
             CASE
-              WHEN "t5"."one" IS NOT NULL
-              THEN SUM("t5"."one") OVER (
-                PARTITION BY "t5"."user"
-                ORDER BY "t5"."hash" ASC NULLS FIRST, "t5"."label" ASC NULLS FIRST
-                ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
-              )
+              WHEN "t4"."total" > 5
+              THEN MD5('0123456789abcdef0123456789abcdef ' || "t4"."user")
               ELSE NULL
-            END AS "rank"
+            END AS "hash"
           FROM (
             SELECT
-              "t4"."label",
-              "t4"."user",
-              "t4"."user_name",
-              "t4"."one",
-              "t4"."occurrence",
-              MD5(
-                '0123456789abcdef0123456789abcdef' || CAST("t4"."occurrence" AS TEXT) || ' ' || "t4"."user_name" || '
-' || CASE WHEN "t4"."label" IS NULL THEN '' ELSE '=' || "t4"."label" END
-              ) AS "hash"
+              "t3"."label",
+              "t3"."user",
+              "t3"."one",
+              CASE
+                WHEN "t3"."one" IS NOT NULL
+                THEN SUM("t3"."one") OVER (
+                  PARTITION BY "t3"."user"
+                  ORDER BY "t3"."label" ASC NULLS FIRST
+                  ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+                )
+                ELSE NULL
+              END AS "number",
+              COALESCE(
+                SUM("t3"."one") OVER (PARTITION BY "t3"."user" ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING),
+                0
+              ) AS "total"
             FROM (
               SELECT
-                "t3"."label",
-                "t3"."user",
-                "t3"."user_name",
-                "t3"."one",
-                CASE
-                  WHEN "t3"."one" IS NOT NULL
-                  THEN SUM("t3"."one") OVER (
-                    PARTITION BY "t3"."user", "t3"."label"
-                    ORDER BY "t3"."label" ASC NULLS FIRST
-                    ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
-                  )
-                  ELSE NULL
-                END AS "occurrence"
+                "t2"."label",
+                "t2"."user",
+                "t2"."one"
               FROM (
                 SELECT
-                  *
+                  "t1"."query" || '' || '' AS "label",
+                  CASE WHEN NOT (
+                    "t1"."user" IS NULL
+                  ) THEN "t1"."user" ELSE NULL END AS "user",
+                  "t1"."user" || '' || '' AS "user_name",
+                  1 AS "one"
                 FROM (
                   SELECT
-                    "t1"."query" || '' || '' AS "label",
-                    CASE WHEN NOT (
-                      "t1"."user" IS NULL
-                    ) THEN "t1"."user" ELSE NULL END AS "user",
-                    "t1"."user" || '' || '' AS "user_name",
-                    1 AS "one"
-                  FROM (
-                    SELECT
-                      DECODE(ENCODE("t0"."query" || '')) AS "query",
-                      DECODE(ENCODE("t0"."user" || '')) AS "user",
-                      "t0"."ts",
-                      "t0"."price",
-                      DECODE(ENCODE("t0"."country" || '')) AS "country",
-                      "t0"."seen",
-                      "t0"."zoned",
-                      "t0"."count",
-                      "t0"."share",
-                      DECODE(ENCODE("t0"."written" || '')) AS "written"
-                    FROM "events" AS "t0"
-                  ) AS "t1"
-                ) AS "t2"
-                WHERE
-                  NOT (
-                    (
-                      "t2"."user" IS NULL
-                    ) OR (
-                      "t2"."label" IS NULL
-                    )
+                    DECODE(ENCODE("t0"."query" || '')) AS "query",
+                    DECODE(ENCODE("t0"."user" || '')) AS "user",
+                    "t0"."ts",
+                    "t0"."price",
+                    DECODE(ENCODE("t0"."country" || '')) AS "country",
+                    "t0"."seen",
+                    "t0"."zoned",
+                    "t0"."count",
+                    "t0"."share",
+                    DECODE(ENCODE("t0"."written" || '')) AS "written"
+                  FROM "events" AS "t0"
+                ) AS "t1"
+              ) AS "t2"
+              WHERE
+                NOT (
+                  (
+                    "t2"."user" IS NULL
+                  ) OR (
+                    "t2"."label" IS NULL
                   )
-              ) AS "t3"
-            ) AS "t4"
-          ) AS "t5"
-        ) AS "t6"
+                )
+            ) AS "t3"
+          ) AS "t4"
+        ) AS "t5"
         WHERE
-          "t6"."rank" <= 5
-      ) AS "t7"
+          (
+            "t5"."total" <= 5
+          )
+          OR (
+            (
+              "t5"."total" <= 922337203685477580
+            )
+            AND (
+              (
+                (
+                  (
+                    (
+                      (
+                        "t5"."number" * 5
+                      ) + (
+                        (
+                          (
+                            CAST('0x' || SUBSTRING(
+                              "t5"."hash",
+                              CASE WHEN (
+                                0 + 1
+                              ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t5"."hash") END,
+                              12
+                            ) AS BIGINT) % "t5"."total"
+                          ) + "t5"."total"
+                        ) % "t5"."total"
+                      )
+                    ) % "t5"."total"
+                  ) + "t5"."total"
+                ) % "t5"."total"
+              ) < 5
+            )
+          )
+      ) AS "t6"
       GROUP BY
         1
-    ) AS "t8"
-  ) AS "t9"
+    ) AS "t7"
+  ) AS "t8"
   GROUP BY
     1,
     2
-) AS "t10";
+) AS "t9";
 
 -- events, the first five of each user
 SELECT
@@ -691,320 +711,342 @@ FROM (
 
 -- groups, five items of each user
 SELECT
-  "t10"."count",
-  "t10"."is_null",
-  "t10"."prevalence",
-  "t10"."group"
+  "t9"."count",
+  "t9"."is_null",
+  "t9"."prevalence",
+  "t9"."group"
 FROM (
   SELECT
-    "t9"."count",
-    "t9"."is_null",
-    "t9"."group",
+    "t8"."count",
+    "t8"."is_null",
+    "t8"."group",
     COUNT(*) AS "prevalence"
   FROM (
     SELECT
-      "t8"."count",
-      "t8"."group",
-      "t8"."label" IS NULL AS "is_null"
+      "t7"."count",
+      "t7"."group",
+      "t7"."label" IS NULL AS "is_null"
     FROM (
       SELECT
-        "t7"."label",
-        "t7"."group",
+        "t6"."label",
+        "t6"."group",
         COUNT(*) AS "count"
       FROM (
         SELECT
-          "t6"."label",
-          "t6"."group"
+          "t5"."label",
+          "t5"."group"
         FROM (
           SELECT
-            "t5"."label",
-            "t5"."user",
-            "t5"."user_name",
-            "t5"."one",
-            "t5"."group",
-            "t5"."place",
-            "t5"."occurrence",
-            "t5"."hash",
+            "t4"."label",
+            "t4"."user",
+            "t4"."one",
+            "t4"."group",
+            "t4"."number",
+            "t4"."total",
             CASE
-              WHEN "t5"."one" IS NOT NULL
-              THEN SUM("t5"."one") OVER (
-                PARTITION BY "t5"."user"
-                ORDER BY "t5"."hash" ASC NULLS FIRST, "t5"."group" ASC NULLS FIRST, "t5"."label" ASC NULLS FIRST
-                ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
-              )
+              WHEN "t4"."total" > 5
+              THEN MD5('0123456789abcdef0123456789abcdef ' || "t4"."user")
               ELSE NULL
-            END AS "rank"
+            END AS "hash"
           FROM (
             SELECT
-              "t4"."label",
-              "t4"."user",
-              "t4"."user_name",
-              "t4"."one",
-              "t4"."group",
-              "t4"."place",
-              "t4"."occurrence",
-              MD5(
-                '0123456789abcdef0123456789abcdef' || CAST("t4"."occurrence" AS TEXT) || ' ' || "t4"."user_name" || '
-' || CASE WHEN "t4"."place" IS NULL THEN '' ELSE '=' || "t4"."place" END
-              ) AS "hash"
+              "t3"."label",
+              "t3"."user",
+              "t3"."one",
+              "t3"."group",
+              CASE
+                WHEN "t3"."one" IS NOT NULL
+                THEN SUM("t3"."one") OVER (
+                  PARTITION BY "t3"."user"
+                  ORDER BY "t3"."group" ASC NULLS FIRST, "t3"."label" ASC NULLS FIRST
+                  ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+                )
+                ELSE NULL
+              END AS "number",
+              COALESCE(
+                SUM("t3"."one") OVER (PARTITION BY "t3"."user" ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING),
+                0
+              ) AS "total"
             FROM (
               SELECT
-                "t3"."label",
-                "t3"."user",
-                "t3"."user_name",
-                "t3"."one",
-                "t3"."group",
-                "t3"."place",
-                CASE
-                  WHEN "t3"."one" IS NOT NULL
-                  THEN SUM("t3"."one") OVER (
-                    PARTITION BY "t3"."user", "t3"."group", "t3"."label"
-                    ORDER BY "t3"."label" ASC NULLS FIRST
-                    ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
-                  )
-                  ELSE NULL
-                END AS "occurrence"
+                "t2"."label",
+                "t2"."user",
+                "t2"."one",
+                "t2"."group0" AS "group"
               FROM (
                 SELECT
-                  "t2"."label",
-                  "t2"."user",
-                  "t2"."user_name",
-                  "t2"."one",
-                  "t2"."group0" AS "group",
-                  CASE
-                    WHEN "t2"."label" IS NULL
-                    THEN "t2"."group0"
-                    ELSE "t2"."group0" || '' || '3' || '' || "t2"."label"
-                  END AS "place"
+                  "t1"."query" || '' || '' AS "label",
+                  "t1"."country" || '' || '' AS "group0",
+                  CASE WHEN NOT (
+                    "t1"."user" IS NULL
+                  ) THEN "t1"."user" ELSE NULL END AS "user",
+                  "t1"."user" || '' || '' AS "user_name",
+                  1 AS "one"
                 FROM (
                   SELECT
-                    "t1"."query" || '' || '' AS "label",
-                    "t1"."country" || '' || '' AS "group0",
-                    CASE WHEN NOT (
-                      "t1"."user" IS NULL
-                    ) THEN "t1"."user" ELSE NULL END AS "user",
-                    "t1"."user" || '' || '' AS "user_name",
-                    1 AS "one"
-                  FROM (
-                    SELECT
-                      DECODE(ENCODE("t0"."query" || '')) AS "query",
-                      DECODE(ENCODE("t0"."user" || '')) AS "user",
-                      "t0"."ts",
-                      "t0"."price",
-                      DECODE(ENCODE("t0"."country" || '')) AS "country",
-                      "t0"."seen",
-                      "t0"."zoned",
-                      "t0"."count",
-                      "t0"."share",
-                      DECODE(ENCODE("t0"."written" || '')) AS "written"
-                    FROM "events" AS "t0"
-                  ) AS "t1"
-                ) AS "t2"
-                WHERE
-                  NOT (
-                    (
-                      "t2"."user" IS NULL
-                    ) OR (
-                      "t2"."label" IS NULL
-                    )
+                    DECODE(ENCODE("t0"."query" || '')) AS "query",
+                    DECODE(ENCODE("t0"."user" || '')) AS "user",
+                    "t0"."ts",
+                    "t0"."price",
+                    DECODE(ENCODE("t0"."country" || '')) AS "country",
+                    "t0"."seen",
+                    "t0"."zoned",
+                    "t0"."count",
+                    "t0"."share",
+                    DECODE(ENCODE("t0"."written" || '')) AS "written"
+                  FROM "events" AS "t0"
+                ) AS "t1"
+              ) AS "t2"
+              WHERE
+                NOT (
+                  (
+                    "t2"."user" IS NULL
+                  ) OR (
+                    "t2"."label" IS NULL
                   )
-                  AND CASE WHEN "t2"."group0" IS NULL THEN NULL ELSE "t2"."group0" IN ('de', 'fr') END
-              ) AS "t3"
-            ) AS "t4"
-          ) AS "t5"
-        ) AS "t6"
+                )
+                AND CASE WHEN "t2"."group0" IS NULL THEN NULL ELSE "t2"."group0" IN ('de', 'fr') END
+            ) AS "t3"
+          ) AS "t4"
+        ) AS "t5"
         WHERE
-          "t6"."rank" <= 5
-      ) AS "t7"
+          (
+            "t5"."total" <= 5
+          )
+          OR (
+            (
+              "t5"."total" <= 922337203685477580
+            )
+            AND (
+              (
+                (
+                  (
+                    (
+                      (
+                        "t5"."number" * 5
+                      ) + (
+                        (
+                          (
+                            CAST('0x' || SUBSTRING(
+                              "t5"."hash",
+                              CASE WHEN (
+                                0 + 1
+                              ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t5"."hash") END,
+                              12
+                            ) AS BIGINT) % "t5"."total"
+                          ) + "t5"."total"
+                        ) % "t5"."total"
+                      )
+                    ) % "t5"."total"
+                  ) + "t5"."total"
+                ) % "t5"."total"
+              ) < 5
+            )
+          )
+      ) AS "t6"
       GROUP BY
         1,
         2
-    ) AS "t8"
-  ) AS "t9"
+    ) AS "t7"
+  ) AS "t8"
   GROUP BY
     1,
     2,
     3
-) AS "t10";
+) AS "t9";
 
 -- groups, one of each user
 SELECT
-  "t13"."count",
-  "t13"."is_null",
-  "t13"."prevalence",
-  "t13"."group"
+  "t12"."count",
+  "t12"."is_null",
+  "t12"."prevalence",
+  "t12"."group"
 FROM (
   SELECT
-    "t12"."count",
-    "t12"."is_null",
-    "t12"."group",
+    "t11"."count",
+    "t11"."is_null",
+    "t11"."group",
     COUNT(*) AS "prevalence"
   FROM (
     SELECT
-      "t11"."count",
-      "t11"."group",
-      "t11"."label" IS NULL AS "is_null"
+      "t10"."count",
+      "t10"."group",
+      "t10"."label" IS NULL AS "is_null"
     FROM (
       SELECT
-        "t10"."label",
-        "t10"."group",
+        "t9"."label",
+        "t9"."group",
         COUNT(*) AS "count"
       FROM (
         SELECT
-          "t9"."label",
-          "t9"."group"
+          "t8"."label",
+          "t8"."group"
         FROM (
           SELECT
-            "t8"."label",
-            "t8"."user",
-            "t8"."user_name",
-            "t8"."one",
-            "t8"."group",
-            "t8"."place",
-            "t8"."occurrence",
-            "t8"."hash",
+            "t7"."label",
+            "t7"."user",
+            "t7"."one",
+            "t7"."group",
+            "t7"."number",
+            "t7"."total",
             CASE
-              WHEN "t8"."one" IS NOT NULL
-              THEN SUM("t8"."one") OVER (
-                PARTITION BY "t8"."user", "t8"."group"
-                ORDER BY "t8"."hash" ASC NULLS FIRST, "t8"."group" ASC NULLS FIRST, "t8"."label" ASC NULLS FIRST
-                ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+              WHEN "t7"."total" > 5
+              THEN MD5(
+                '0123456789abcdef0123456789abcdef ' || "t7"."user" || '
+' || "t7"."group"
               )
               ELSE NULL
-            END AS "rank"
+            END AS "hash"
           FROM (
             SELECT
-              "t7"."label",
-              "t7"."user",
-              "t7"."user_name",
-              "t7"."one",
-              "t7"."group",
-              "t7"."place",
-              "t7"."occurrence",
-              MD5(
-                '0123456789abcdef0123456789abcdef' || CAST("t7"."occurrence" AS TEXT) || ' ' || "t7"."user_name" || '
-' || CASE WHEN "t7"."place" IS NULL THEN '' ELSE '=' || "t7"."place" END
-              ) AS "hash"
+              "t6"."label",
+              "t6"."user",
+              "t6"."one",
+              "t6"."group",
+              CASE
+                WHEN "t6"."one" IS NOT NULL
+                THEN SUM("t6"."one") OVER (
+                  PARTITION BY "t6"."user", "t6"."group"
+                  ORDER BY "t6"."group" ASC NULLS FIRST, "t6"."label" ASC NULLS FIRST
+                  ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+                )
+                ELSE NULL
+              END AS "number",
+              COALESCE(
+                SUM("t6"."one") OVER (
+                  PARTITION BY "t6"."user", "t6"."group"
+                  ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING
+                ),
+                0
+              ) AS "total"
             FROM (
               SELECT
-                "t6"."label",
-                "t6"."user",
-                "t6"."user_name",
-                "t6"."one",
-                "t6"."group",
-                "t6"."place",
-                CASE
-                  WHEN "t6"."one" IS NOT NULL
-                  THEN SUM("t6"."one") OVER (
-                    PARTITION BY "t6"."user", "t6"."group", "t6"."label"
-                    ORDER BY "t6"."label" ASC NULLS FIRST
-                    ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
-                  )
-                  ELSE NULL
-                END AS "occurrence"
+                "t5"."label",
+                "t5"."user",
+                "t5"."one",
+                "t5"."group"
               FROM (
                 SELECT
-                  "t5"."label",
-                  "t5"."user",
-                  "t5"."user_name",
-                  "t5"."one",
-                  "t5"."group",
-                  CASE
-                    WHEN "t5"."label" IS NULL
-                    THEN "t5"."group"
-                    ELSE "t5"."group" || '' || '3' || '' || "t5"."label"
-                  END AS "place"
+                  "t4"."label",
+                  "t4"."user",
+                  "t4"."user_name",
+                  "t4"."one",
+                  "t4"."group",
+                  "t4"."occurrence",
+                  "t4"."hash",
+                  (
+                    DENSE_RANK() OVER (
+                      PARTITION BY "t4"."user"
+                      ORDER BY "t4"."hash" || "t4"."group" ASC
+                      RANGE BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+                    ) - 1
+                  ) + 1 AS "group_rank"
                 FROM (
                   SELECT
-                    "t4"."label",
-                    "t4"."user",
-                    "t4"."user_name",
-                    "t4"."one",
-                    "t4"."group",
-                    "t4"."occurrence",
-                    "t4"."hash",
-                    (
-                      DENSE_RANK() OVER (
-                        PARTITION BY "t4"."user"
-                        ORDER BY "t4"."hash" || "t4"."group" ASC
-                        RANGE BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
-                      ) - 1
-                    ) + 1 AS "group_rank"
+                    "t3"."label",
+                    "t3"."user",
+                    "t3"."user_name",
+                    "t3"."one",
+                    "t3"."group",
+                    "t3"."occurrence",
+                    MD5(
+                      '0123456789abcdef0123456789abcdef' || CAST("t3"."occurrence" AS TEXT) || ' ' || "t3"."user_name" || '
+' || CASE WHEN "t3"."group" IS NULL THEN '' ELSE '=' || "t3"."group" END
+                    ) AS "hash"
                   FROM (
                     SELECT
-                      "t3"."label",
-                      "t3"."user",
-                      "t3"."user_name",
-                      "t3"."one",
-                      "t3"."group",
-                      "t3"."occurrence",
-                      MD5(
-                        '0123456789abcdef0123456789abcdef' || CAST("t3"."occurrence" AS TEXT) || ' ' || "t3"."user_name" || '
-' || CASE WHEN "t3"."group" IS NULL THEN '' ELSE '=' || "t3"."group" END
-                      ) AS "hash"
+                      "t2"."label",
+                      "t2"."user",
+                      "t2"."user_name",
+                      "t2"."one",
+                      "t2"."group0" AS "group",
+                      0 AS "occurrence"
                     FROM (
                       SELECT
-                        "t2"."label",
-                        "t2"."user",
-                        "t2"."user_name",
-                        "t2"."one",
-                        "t2"."group0" AS "group",
-                        0 AS "occurrence"
+                        "t1"."query" || '' || '' AS "label",
+                        "t1"."country" || '' || '' AS "group0",
+                        CASE WHEN NOT (
+                          "t1"."user" IS NULL
+                        ) THEN "t1"."user" ELSE NULL END AS "user",
+                        "t1"."user" || '' || '' AS "user_name",
+                        1 AS "one"
                       FROM (
                         SELECT
-                          "t1"."query" || '' || '' AS "label",
-                          "t1"."country" || '' || '' AS "group0",
-                          CASE WHEN NOT (
-                            "t1"."user" IS NULL
-                          ) THEN "t1"."user" ELSE NULL END AS "user",
-                          "t1"."user" || '' || '' AS "user_name",
-                          1 AS "one"
-                        FROM (
-                          SELECT
-                            DECODE(ENCODE("t0"."query" || '')) AS "query",
-                            DECODE(ENCODE("t0"."user" || '')) AS "user",
-                            "t0"."ts",
-                            "t0"."price",
-                            DECODE(ENCODE("t0"."country" || '')) AS "country",
-                            "t0"."seen",
-                            "t0"."zoned",
-                            "t0"."count",
-                            "t0"."share",
-                            DECODE(ENCODE("t0"."written" || '')) AS "written"
-                          FROM "events" AS "t0"
-                        ) AS "t1"
-                      ) AS "t2"
-                      WHERE
-                        NOT (
-                          (
-                            "t2"."user" IS NULL
-                          ) OR (
-                            "t2"."label" IS NULL
-                          )
+                          DECODE(ENCODE("t0"."query" || '')) AS "query",
+                          DECODE(ENCODE("t0"."user" || '')) AS "user",
+                          "t0"."ts",
+                          "t0"."price",
+                          DECODE(ENCODE("t0"."country" || '')) AS "country",
+                          "t0"."seen",
+                          "t0"."zoned",
+                          "t0"."count",
+                          "t0"."share",
+                          DECODE(ENCODE("t0"."written" || '')) AS "written"
+                        FROM "events" AS "t0"
+                      ) AS "t1"
+                    ) AS "t2"
+                    WHERE
+                      NOT (
+                        (
+                          "t2"."user" IS NULL
+                        ) OR (
+                          "t2"."label" IS NULL
                         )
-                        AND CASE WHEN "t2"."group0" IS NULL THEN NULL ELSE "t2"."group0" IN ('de', 'fr') END
-                    ) AS "t3"
-                  ) AS "t4"
-                ) AS "t5"
-                WHERE
-                  "t5"."group_rank" <= 1
-              ) AS "t6"
-            ) AS "t7"
-          ) AS "t8"
-        ) AS "t9"
+                      )
+                      AND CASE WHEN "t2"."group0" IS NULL THEN NULL ELSE "t2"."group0" IN ('de', 'fr') END
+                  ) AS "t3"
+                ) AS "t4"
+              ) AS "t5"
+              WHERE
+                "t5"."group_rank" <= 1
+            ) AS "t6"
+          ) AS "t7"
+        ) AS "t8"
         WHERE
-          "t9"."rank" <= 5
-      ) AS "t10"
+          (
+            "t8"."total" <= 5
+          )
+          OR (
+            (
+              "t8"."total" <= 922337203685477580
+            )
+            AND (
+              (
+                (
+                  (
+                    (
+                      (
+                        "t8"."number" * 5
+                      ) + (
+                        (
+                          (
+                            CAST('0x' || SUBSTRING(
+                              "t8"."hash",
+                              CASE WHEN (
+                                0 + 1
+                              ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t8"."hash") END,
+                              12
+                            ) AS BIGINT) % "t8"."total"
+                          ) + "t8"."total"
+                        ) % "t8"."total"
+                      )
+                    ) % "t8"."total"
+                  ) + "t8"."total"
+                ) % "t8"."total"
+              ) < 5
+            )
+          )
+      ) AS "t9"
       GROUP BY
         1,
         2
-    ) AS "t11"
-  ) AS "t12"
+    ) AS "t10"
+  ) AS "t11"
   GROUP BY
     1,
     2,
     3
-) AS "t13";
+) AS "t12";
 
 -- groups, one of each label
 SELECT
@@ -1121,20 +1163,20 @@ SELECT
   *
 FROM (
   SELECT
-    "t11"."at_day",
-    MIN("t11"."named") AS "named",
-    COALESCE(SUM("t11"."reached0"), 0) AS "reached0",
-    COALESCE(SUM("t11"."reached1"), 0) AS "reached1"
+    "t10"."at_day",
+    MIN("t10"."named") AS "named",
+    COALESCE(SUM("t10"."reached0"), 0) AS "reached0",
+    COALESCE(SUM("t10"."reached1"), 0) AS "reached1"
   FROM (
     SELECT
-      "t10"."at_day",
-      "t10"."named",
+      "t9"."at_day",
+      "t9"."named",
       CASE
         WHEN (
-          "t10"."after" >= 1
+          "t9"."after" >= 1
         ) AND (
           (
-            "t10"."after" - "t10"."count"
+            "t9"."after" - "t9"."count"
           ) < 1
         )
         THEN 1
@@ -1142,10 +1184,10 @@ FROM (
       END AS "reached0",
       CASE
         WHEN (
-          "t10"."after" >= 2
+          "t9"."after" >= 2
         ) AND (
           (
-            "t10"."after" - "t10"."count"
+            "t9"."after" - "t9"."count"
           ) < 2
         )
         THEN 1
@@ -1153,176 +1195,184 @@ FROM (
       END AS "reached1"
     FROM (
       SELECT
-        "t9"."label",
-        "t9"."at_day",
-        "t9"."count",
-        "t9"."known",
-        "t9"."named",
+        "t8"."label",
+        "t8"."at_day",
+        "t8"."count",
+        "t8"."known",
+        "t8"."named",
         CASE
-          WHEN "t9"."count" IS NOT NULL
-          THEN SUM("t9"."count") OVER (
-            PARTITION BY "t9"."known"
-            ORDER BY "t9"."at_day" ASC NULLS FIRST
+          WHEN "t8"."count" IS NOT NULL
+          THEN SUM("t8"."count") OVER (
+            PARTITION BY "t8"."known"
+            ORDER BY "t8"."at_day" ASC NULLS FIRST
             ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
           )
           ELSE NULL
         END AS "after"
       FROM (
         SELECT
-          "t8"."label",
-          "t8"."at_day",
-          "t8"."count",
-          "t8"."label" AS "known",
+          "t7"."label",
+          "t7"."at_day",
+          "t7"."count",
+          "t7"."label" AS "known",
           1 AS "named"
         FROM (
           SELECT
-            "t7"."label",
-            "t7"."at_day",
+            "t6"."label",
+            "t6"."at_day",
             COUNT(*) AS "count"
           FROM (
             SELECT
-              "t6"."label",
-              "t6"."at_day"
+              "t5"."label",
+              "t5"."at_day"
             FROM (
               SELECT
-                "t5"."label",
-                "t5"."at_day",
-                "t5"."user",
-                "t5"."user_name",
-                "t5"."one",
-                "t5"."place",
-                "t5"."occurrence",
-                "t5"."hash",
+                "t4"."label",
+                "t4"."at_day",
+                "t4"."user",
+                "t4"."one",
+                "t4"."number",
+                "t4"."total",
                 CASE
-                  WHEN "t5"."one" IS NOT NULL
-                  THEN SUM("t5"."one") OVER (
-                    PARTITION BY "t5"."user"
-                    ORDER BY "t5"."hash" ASC NULLS FIRST, "t5"."at_day" ASC NULLS FIRST, "t5"."label" ASC NULLS FIRST
-                    ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
-                  )
+                  WHEN "t4"."total" > 5
+                  THEN MD5('0123456789abcdef0123456789abcdef ' || "t4"."user")
                   ELSE NULL
-                END AS "rank"
+                END AS "hash"
               FROM (
                 SELECT
-                  "t4"."label",
-                  "t4"."at_day",
-                  "t4"."user",
-                  "t4"."user_name",
-                  "t4"."one",
-                  "t4"."place",
-                  "t4"."occurrence",
-                  MD5(
-                    '0123456789abcdef0123456789abcdef' || CAST("t4"."occurrence" AS TEXT) || ' ' || "t4"."user_name" || '
-' || CASE WHEN "t4"."place" IS NULL THEN '' ELSE '=' || "t4"."place" END
-                  ) AS "hash"
+                  "t3"."label",
+                  "t3"."at_day",
+                  "t3"."user",
+                  "t3"."one",
+                  CASE
+                    WHEN "t3"."one" IS NOT NULL
+                    THEN SUM("t3"."one") OVER (
+                      PARTITION BY "t3"."user"
+                      ORDER BY "t3"."at_day" ASC NULLS FIRST, "t3"."label" ASC NULLS FIRST
+                      ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+                    )
+                    ELSE NULL
+                  END AS "number",
+                  COALESCE(
+                    SUM("t3"."one") OVER (PARTITION BY "t3"."user" ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING),
+                    0
+                  ) AS "total"
                 FROM (
                   SELECT
-                    "t3"."label",
-                    "t3"."at_day",
-                    "t3"."user",
-                    "t3"."user_name",
-                    "t3"."one",
-                    "t3"."place",
-                    CASE
-                      WHEN "t3"."one" IS NOT NULL
-                      THEN SUM("t3"."one") OVER (
-                        PARTITION BY "t3"."user", "t3"."at_day", "t3"."label"
-                        ORDER BY "t3"."label" ASC NULLS FIRST
-                        ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
-                      )
-                      ELSE NULL
-                    END AS "occurrence"
+                    "t2"."label",
+                    "t2"."at_day",
+                    "t2"."user",
+                    "t2"."one"
                   FROM (
                     SELECT
-                      "t2"."label",
-                      "t2"."at_day",
-                      "t2"."user",
-                      "t2"."user_name",
-                      "t2"."one",
+                      "t1"."query" || '' || '' AS "label",
                       CASE
-                        WHEN "t2"."label" IS NULL
-                        THEN "t2"."at_day"
-                        ELSE "t2"."at_day" || '' || '3' || '' || "t2"."label"
-                      END AS "place"
-                    FROM (
-                      SELECT
-                        "t1"."query" || '' || '' AS "label",
-                        CASE
-                          WHEN (
-                            CAST(EXTRACT(year FROM "t1"."seen") AS BIGINT) >= 1
-                          )
-                          AND (
-                            CAST(EXTRACT(year FROM "t1"."seen") AS BIGINT) <= 9999
-                          )
-                          THEN SUBSTRING(
-                            STRFTIME("t1"."seen", '%Y-%m-%d'),
-                            CASE
-                              WHEN (
-                                (
-                                  1 - 1
-                                ) + 1
-                              ) >= 1
-                              THEN (
+                        WHEN (
+                          CAST(EXTRACT(year FROM "t1"."seen") AS BIGINT) >= 1
+                        )
+                        AND (
+                          CAST(EXTRACT(year FROM "t1"."seen") AS BIGINT) <= 9999
+                        )
+                        THEN SUBSTRING(
+                          STRFTIME("t1"."seen", '%Y-%m-%d'),
+                          CASE
+                            WHEN (
+                              (
                                 1 - 1
                               ) + 1
-                              ELSE (
-                                1 - 1
-                              ) + 1 + LENGTH(STRFTIME("t1"."seen", '%Y-%m-%d'))
-                            END,
-                            10
-                          )
-                          ELSE NULL
-                        END AS "at_day",
-                        CASE WHEN NOT (
-                          "t1"."user" IS NULL
-                        ) THEN "t1"."user" ELSE NULL END AS "user",
-                        "t1"."user" || '' || '' AS "user_name",
-                        1 AS "one"
-                      FROM (
-                        SELECT
-                          DECODE(ENCODE("t0"."query" || '')) AS "query",
-                          DECODE(ENCODE("t0"."user" || '')) AS "user",
-                          "t0"."ts",
-                          "t0"."price",
-                          DECODE(ENCODE("t0"."country" || '')) AS "country",
-                          "t0"."seen",
-                          "t0"."zoned",
-                          "t0"."count",
-                          "t0"."share",
-                          DECODE(ENCODE("t0"."written" || '')) AS "written"
-                        FROM "events" AS "t0"
-                      ) AS "t1"
-                    ) AS "t2"
-                    WHERE
-                      NOT (
-                        (
-                          "t2"."user" IS NULL
-                        ) OR (
-                          "t2"."label" IS NULL
+                            ) >= 1
+                            THEN (
+                              1 - 1
+                            ) + 1
+                            ELSE (
+                              1 - 1
+                            ) + 1 + LENGTH(STRFTIME("t1"."seen", '%Y-%m-%d'))
+                          END,
+                          10
                         )
+                        ELSE NULL
+                      END AS "at_day",
+                      CASE WHEN NOT (
+                        "t1"."user" IS NULL
+                      ) THEN "t1"."user" ELSE NULL END AS "user",
+                      "t1"."user" || '' || '' AS "user_name",
+                      1 AS "one"
+                    FROM (
+                      SELECT
+                        DECODE(ENCODE("t0"."query" || '')) AS "query",
+                        DECODE(ENCODE("t0"."user" || '')) AS "user",
+                        "t0"."ts",
+                        "t0"."price",
+                        DECODE(ENCODE("t0"."country" || '')) AS "country",
+                        "t0"."seen",
+                        "t0"."zoned",
+                        "t0"."count",
+                        "t0"."share",
+                        DECODE(ENCODE("t0"."written" || '')) AS "written"
+                      FROM "events" AS "t0"
+                    ) AS "t1"
+                  ) AS "t2"
+                  WHERE
+                    NOT (
+                      (
+                        "t2"."user" IS NULL
+                      ) OR (
+                        "t2"."label" IS NULL
                       )
-                      AND CASE
-                        WHEN "t2"."at_day" IS NULL
-                        THEN NULL
-                        ELSE "t2"."at_day" IN ('2026-11-01', '2026-11-02')
-                      END
-                  ) AS "t3"
-                ) AS "t4"
-              ) AS "t5"
-            ) AS "t6"
+                    )
+                    AND CASE
+                      WHEN "t2"."at_day" IS NULL
+                      THEN NULL
+                      ELSE "t2"."at_day" IN ('2026-11-01', '2026-11-02')
+                    END
+                ) AS "t3"
+              ) AS "t4"
+            ) AS "t5"
             WHERE
-              "t6"."rank" <= 5
-          ) AS "t7"
+              (
+                "t5"."total" <= 5
+              )
+              OR (
+                (
+                  "t5"."total" <= 922337203685477580
+                )
+                AND (
+                  (
+                    (
+                      (
+                        (
+                          (
+                            "t5"."number" * 5
+                          ) + (
+                            (
+                              (
+                                CAST('0x' || SUBSTRING(
+                                  "t5"."hash",
+                                  CASE WHEN (
+                                    0 + 1
+                                  ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t5"."hash") END,
+                                  12
+                                ) AS BIGINT) % "t5"."total"
+                              ) + "t5"."total"
+                            ) % "t5"."total"
+                          )
+                        ) % "t5"."total"
+                      ) + "t5"."total"
+                    ) % "t5"."total"
+                  ) < 5
+                )
+              )
+          ) AS "t6"
           GROUP BY
             1,
             2
-        ) AS "t8"
-      ) AS "t9"
-    ) AS "t10"
-  ) AS "t11"
+        ) AS "t7"
+      ) AS "t8"
+    ) AS "t9"
+  ) AS "t10"
   GROUP BY
     1
-) AS "t12";
+) AS "t11";
 
 -- windows of weeks
 SELECT

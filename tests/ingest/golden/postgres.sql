@@ -48,112 +48,218 @@ SELECT
   *
 FROM (
   SELECT
-    "t9"."count",
-    "t9"."is_null",
+    "t10"."count",
+    "t10"."is_null",
     COUNT(*) AS "prevalence"
   FROM (
     SELECT
-      "t8"."count",
-      "t8"."label" IS NULL AS "is_null"
+      "t9"."count",
+      "t9"."label" IS NULL AS "is_null"
     FROM (
       SELECT
-        "t7"."label",
+        "t8"."label",
         COUNT(*) AS "count"
       FROM (
         SELECT
-          "t6"."label"
+          "t7"."label"
         FROM (
           SELECT
-            "t5"."label",
-            "t5"."user",
-            "t5"."user_name",
-            "t5"."one",
-            "t5"."occurrence",
-            "t5"."hash",
-            CASE
-              WHEN "t5"."one" IS NOT NULL
-              THEN SUM("t5"."one") OVER (
-                PARTITION BY "t5"."user"
-                ORDER BY "t5"."hash" ASC NULLS FIRST, "t5"."label" ASC NULLS FIRST
-                ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
-              )
-              ELSE NULL
-            END AS "rank"
+            "t6"."label",
+            "t6"."user",
+            "t6"."one",
+            "t6"."label_bytes",
+            "t6"."number",
+            "t6"."total",
+            "t6"."hash",
+            (
+              INT8(
+                GET_BYTE(
+                  DECODE(
+                    SUBSTRING("t6"."hash" FROM CASE WHEN (
+                      0 + 1
+                    ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t6"."hash") END FOR 12),
+                    'hex'
+                  ),
+                  0
+                )
+              ) * 1099511627776
+            ) + (
+              INT8(
+                GET_BYTE(
+                  DECODE(
+                    SUBSTRING("t6"."hash" FROM CASE WHEN (
+                      0 + 1
+                    ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t6"."hash") END FOR 12),
+                    'hex'
+                  ),
+                  1
+                )
+              ) * 4294967296
+            ) + (
+              INT8(
+                GET_BYTE(
+                  DECODE(
+                    SUBSTRING("t6"."hash" FROM CASE WHEN (
+                      0 + 1
+                    ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t6"."hash") END FOR 12),
+                    'hex'
+                  ),
+                  2
+                )
+              ) * 16777216
+            ) + (
+              INT8(
+                GET_BYTE(
+                  DECODE(
+                    SUBSTRING("t6"."hash" FROM CASE WHEN (
+                      0 + 1
+                    ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t6"."hash") END FOR 12),
+                    'hex'
+                  ),
+                  3
+                )
+              ) * 65536
+            ) + (
+              INT8(
+                GET_BYTE(
+                  DECODE(
+                    SUBSTRING("t6"."hash" FROM CASE WHEN (
+                      0 + 1
+                    ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t6"."hash") END FOR 12),
+                    'hex'
+                  ),
+                  4
+                )
+              ) * 256
+            ) + (
+              INT8(
+                GET_BYTE(
+                  DECODE(
+                    SUBSTRING("t6"."hash" FROM CASE WHEN (
+                      0 + 1
+                    ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t6"."hash") END FOR 12),
+                    'hex'
+                  ),
+                  5
+                )
+              ) * 1
+            ) AS "start"
           FROM (
             SELECT
-              "t4"."label",
-              "t4"."user",
-              "t4"."user_name",
-              "t4"."one",
-              "t4"."occurrence",
-              MD5(
-                '0123456789abcdef0123456789abcdef' || CAST("t4"."occurrence" AS VARCHAR) || ' ' || "t4"."user_name" || '
-' || CASE WHEN "t4"."label" IS NULL THEN '' ELSE '=' || "t4"."label" END
-              ) AS "hash"
+              "t5"."label",
+              "t5"."user",
+              "t5"."one",
+              "t5"."label_bytes",
+              "t5"."number",
+              "t5"."total",
+              CASE
+                WHEN "t5"."total" > 5
+                THEN MD5('0123456789abcdef0123456789abcdef ' || "t5"."user")
+                ELSE NULL
+              END AS "hash"
             FROM (
               SELECT
-                "t3"."label",
-                "t3"."user",
-                "t3"."user_name",
-                "t3"."one",
+                "t4"."label",
+                "t4"."user",
+                "t4"."one",
+                "t4"."label_bytes",
                 CASE
-                  WHEN "t3"."one" IS NOT NULL
-                  THEN SUM("t3"."one") OVER (
-                    PARTITION BY "t3"."user", "t3"."label"
-                    ORDER BY "t3"."label" ASC NULLS FIRST
+                  WHEN "t4"."one" IS NOT NULL
+                  THEN SUM("t4"."one") OVER (
+                    PARTITION BY "t4"."user"
+                    ORDER BY "t4"."label_bytes" ASC NULLS FIRST
                     ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
                   )
                   ELSE NULL
-                END AS "occurrence"
+                END AS "number",
+                COALESCE(
+                  SUM("t4"."one") OVER (PARTITION BY "t4"."user" ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING),
+                  0
+                ) AS "total"
               FROM (
                 SELECT
-                  *
+                  "t3"."label",
+                  "t3"."user",
+                  "t3"."one",
+                  CONVERT_TO("t3"."label", 'UTF8') AS "label_bytes"
                 FROM (
                   SELECT
-                    "t1"."query" || '' || '' AS "label",
-                    CASE WHEN NOT (
-                      "t1"."user" IS NULL
-                    ) THEN "t1"."user" ELSE NULL END AS "user",
-                    "t1"."user" || '' || '' AS "user_name",
-                    1 AS "one"
+                    "t2"."label",
+                    "t2"."user",
+                    "t2"."one"
                   FROM (
                     SELECT
-                      CONVERT_FROM(CONVERT_TO("t0"."query" || '', 'UTF8'), 'UTF8') AS "query",
-                      CONVERT_FROM(CONVERT_TO("t0"."user" || '', 'UTF8'), 'UTF8') AS "user",
-                      "t0"."ts",
-                      "t0"."price",
-                      CONVERT_FROM(CONVERT_TO("t0"."country" || '', 'UTF8'), 'UTF8') AS "country",
-                      "t0"."seen",
-                      "t0"."zoned",
-                      "t0"."count",
-                      "t0"."share",
-                      CONVERT_FROM(CONVERT_TO("t0"."written" || '', 'UTF8'), 'UTF8') AS "written"
-                    FROM "events" AS "t0"
-                  ) AS "t1"
-                ) AS "t2"
-                WHERE
-                  NOT (
-                    (
-                      "t2"."user" IS NULL
-                    ) OR (
-                      "t2"."label" IS NULL
+                      "t1"."query" || '' || '' AS "label",
+                      CASE WHEN NOT (
+                        "t1"."user" IS NULL
+                      ) THEN "t1"."user" ELSE NULL END AS "user",
+                      "t1"."user" || '' || '' AS "user_name",
+                      1 AS "one"
+                    FROM (
+                      SELECT
+                        CONVERT_FROM(CONVERT_TO("t0"."query" || '', 'UTF8'), 'UTF8') AS "query",
+                        CONVERT_FROM(CONVERT_TO("t0"."user" || '', 'UTF8'), 'UTF8') AS "user",
+                        "t0"."ts",
+                        "t0"."price",
+                        CONVERT_FROM(CONVERT_TO("t0"."country" || '', 'UTF8'), 'UTF8') AS "country",
+                        "t0"."seen",
+                        "t0"."zoned",
+                        "t0"."count",
+                        "t0"."share",
+                        CONVERT_FROM(CONVERT_TO("t0"."written" || '', 'UTF8'), 'UTF8') AS "written"
+                      FROM "events" AS "t0"
+                    ) AS "t1"
+                  ) AS "t2"
+                  WHERE
+                    NOT (
+                      (
+                        "t2"."user" IS NULL
+                      ) OR (
+                        "t2"."label" IS NULL
+                      )
                     )
-                  )
-              ) AS "t3"
-            ) AS "t4"
-          ) AS "t5"
-        ) AS "t6"
+                ) AS "t3"
+              ) AS "t4"
+            ) AS "t5"
+          ) AS "t6"
+        ) AS "t7"
         WHERE
-          "t6"."rank" <= 5
-      ) AS "t7"
+          (
+            "t7"."total" <= 5
+          )
+          OR (
+            (
+              "t7"."total" <= 922337203685477580
+            )
+            AND (
+              (
+                (
+                  (
+                    (
+                      (
+                        "t7"."number" * 5
+                      ) + (
+                        (
+                          (
+                            "t7"."start" % "t7"."total"
+                          ) + "t7"."total"
+                        ) % "t7"."total"
+                      )
+                    ) % "t7"."total"
+                  ) + "t7"."total"
+                ) % "t7"."total"
+              ) < 5
+            )
+          )
+      ) AS "t8"
       GROUP BY
         1
-    ) AS "t8"
-  ) AS "t9"
+    ) AS "t9"
+  ) AS "t10"
   GROUP BY
     1,
     2
-) AS "t10";
+) AS "t11";
 
 -- events, the first five of each user
 SELECT
@@ -713,320 +819,526 @@ FROM (
 
 -- groups, five items of each user
 SELECT
-  "t10"."count",
-  "t10"."is_null",
-  "t10"."prevalence",
-  "t10"."group"
+  "t11"."count",
+  "t11"."is_null",
+  "t11"."prevalence",
+  "t11"."group"
 FROM (
   SELECT
-    "t9"."count",
-    "t9"."is_null",
-    "t9"."group",
+    "t10"."count",
+    "t10"."is_null",
+    "t10"."group",
     COUNT(*) AS "prevalence"
   FROM (
     SELECT
-      "t8"."count",
-      "t8"."group",
-      "t8"."label" IS NULL AS "is_null"
+      "t9"."count",
+      "t9"."group",
+      "t9"."label" IS NULL AS "is_null"
     FROM (
       SELECT
-        "t7"."label",
-        "t7"."group",
+        "t8"."label",
+        "t8"."group",
         COUNT(*) AS "count"
       FROM (
         SELECT
-          "t6"."label",
-          "t6"."group"
+          "t7"."label",
+          "t7"."group"
         FROM (
           SELECT
-            "t5"."label",
-            "t5"."user",
-            "t5"."user_name",
-            "t5"."one",
-            "t5"."group",
-            "t5"."place",
-            "t5"."occurrence",
-            "t5"."hash",
-            CASE
-              WHEN "t5"."one" IS NOT NULL
-              THEN SUM("t5"."one") OVER (
-                PARTITION BY "t5"."user"
-                ORDER BY "t5"."hash" ASC NULLS FIRST, "t5"."group" ASC NULLS FIRST, "t5"."label" ASC NULLS FIRST
-                ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
-              )
-              ELSE NULL
-            END AS "rank"
+            "t6"."label",
+            "t6"."user",
+            "t6"."one",
+            "t6"."group",
+            "t6"."group_bytes",
+            "t6"."label_bytes",
+            "t6"."number",
+            "t6"."total",
+            "t6"."hash",
+            (
+              INT8(
+                GET_BYTE(
+                  DECODE(
+                    SUBSTRING("t6"."hash" FROM CASE WHEN (
+                      0 + 1
+                    ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t6"."hash") END FOR 12),
+                    'hex'
+                  ),
+                  0
+                )
+              ) * 1099511627776
+            ) + (
+              INT8(
+                GET_BYTE(
+                  DECODE(
+                    SUBSTRING("t6"."hash" FROM CASE WHEN (
+                      0 + 1
+                    ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t6"."hash") END FOR 12),
+                    'hex'
+                  ),
+                  1
+                )
+              ) * 4294967296
+            ) + (
+              INT8(
+                GET_BYTE(
+                  DECODE(
+                    SUBSTRING("t6"."hash" FROM CASE WHEN (
+                      0 + 1
+                    ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t6"."hash") END FOR 12),
+                    'hex'
+                  ),
+                  2
+                )
+              ) * 16777216
+            ) + (
+              INT8(
+                GET_BYTE(
+                  DECODE(
+                    SUBSTRING("t6"."hash" FROM CASE WHEN (
+                      0 + 1
+                    ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t6"."hash") END FOR 12),
+                    'hex'
+                  ),
+                  3
+                )
+              ) * 65536
+            ) + (
+              INT8(
+                GET_BYTE(
+                  DECODE(
+                    SUBSTRING("t6"."hash" FROM CASE WHEN (
+                      0 + 1
+                    ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t6"."hash") END FOR 12),
+                    'hex'
+                  ),
+                  4
+                )
+              ) * 256
+            ) + (
+              INT8(
+                GET_BYTE(
+                  DECODE(
+                    SUBSTRING("t6"."hash" FROM CASE WHEN (
+                      0 + 1
+                    ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t6"."hash") END FOR 12),
+                    'hex'
+                  ),
+                  5
+                )
+              ) * 1
+            ) AS "start"
           FROM (
             SELECT
-              "t4"."label",
-              "t4"."user",
-              "t4"."user_name",
-              "t4"."one",
-              "t4"."group",
-              "t4"."place",
-              "t4"."occurrence",
-              MD5(
-                '0123456789abcdef0123456789abcdef' || CAST("t4"."occurrence" AS VARCHAR) || ' ' || "t4"."user_name" || '
-' || CASE WHEN "t4"."place" IS NULL THEN '' ELSE '=' || "t4"."place" END
-              ) AS "hash"
+              "t5"."label",
+              "t5"."user",
+              "t5"."one",
+              "t5"."group",
+              "t5"."group_bytes",
+              "t5"."label_bytes",
+              "t5"."number",
+              "t5"."total",
+              CASE
+                WHEN "t5"."total" > 5
+                THEN MD5('0123456789abcdef0123456789abcdef ' || "t5"."user")
+                ELSE NULL
+              END AS "hash"
             FROM (
               SELECT
-                "t3"."label",
-                "t3"."user",
-                "t3"."user_name",
-                "t3"."one",
-                "t3"."group",
-                "t3"."place",
+                "t4"."label",
+                "t4"."user",
+                "t4"."one",
+                "t4"."group",
+                "t4"."group_bytes",
+                "t4"."label_bytes",
                 CASE
-                  WHEN "t3"."one" IS NOT NULL
-                  THEN SUM("t3"."one") OVER (
-                    PARTITION BY "t3"."user", "t3"."group", "t3"."label"
-                    ORDER BY "t3"."label" ASC NULLS FIRST
+                  WHEN "t4"."one" IS NOT NULL
+                  THEN SUM("t4"."one") OVER (
+                    PARTITION BY "t4"."user"
+                    ORDER BY "t4"."group_bytes" ASC NULLS FIRST, "t4"."label_bytes" ASC NULLS FIRST
                     ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
                   )
                   ELSE NULL
-                END AS "occurrence"
+                END AS "number",
+                COALESCE(
+                  SUM("t4"."one") OVER (PARTITION BY "t4"."user" ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING),
+                  0
+                ) AS "total"
               FROM (
                 SELECT
-                  "t2"."label",
-                  "t2"."user",
-                  "t2"."user_name",
-                  "t2"."one",
-                  "t2"."group0" AS "group",
-                  CASE
-                    WHEN "t2"."label" IS NULL
-                    THEN "t2"."group0"
-                    ELSE "t2"."group0" || '' || '3' || '' || "t2"."label"
-                  END AS "place"
+                  "t3"."label",
+                  "t3"."user",
+                  "t3"."one",
+                  "t3"."group",
+                  CONVERT_TO("t3"."group", 'UTF8') AS "group_bytes",
+                  CONVERT_TO("t3"."label", 'UTF8') AS "label_bytes"
                 FROM (
                   SELECT
-                    "t1"."query" || '' || '' AS "label",
-                    "t1"."country" || '' || '' AS "group0",
-                    CASE WHEN NOT (
-                      "t1"."user" IS NULL
-                    ) THEN "t1"."user" ELSE NULL END AS "user",
-                    "t1"."user" || '' || '' AS "user_name",
-                    1 AS "one"
+                    "t2"."label",
+                    "t2"."user",
+                    "t2"."one",
+                    "t2"."group0" AS "group"
                   FROM (
                     SELECT
-                      CONVERT_FROM(CONVERT_TO("t0"."query" || '', 'UTF8'), 'UTF8') AS "query",
-                      CONVERT_FROM(CONVERT_TO("t0"."user" || '', 'UTF8'), 'UTF8') AS "user",
-                      "t0"."ts",
-                      "t0"."price",
-                      CONVERT_FROM(CONVERT_TO("t0"."country" || '', 'UTF8'), 'UTF8') AS "country",
-                      "t0"."seen",
-                      "t0"."zoned",
-                      "t0"."count",
-                      "t0"."share",
-                      CONVERT_FROM(CONVERT_TO("t0"."written" || '', 'UTF8'), 'UTF8') AS "written"
-                    FROM "events" AS "t0"
-                  ) AS "t1"
-                ) AS "t2"
-                WHERE
-                  NOT (
-                    (
-                      "t2"."user" IS NULL
-                    ) OR (
-                      "t2"."label" IS NULL
+                      "t1"."query" || '' || '' AS "label",
+                      "t1"."country" || '' || '' AS "group0",
+                      CASE WHEN NOT (
+                        "t1"."user" IS NULL
+                      ) THEN "t1"."user" ELSE NULL END AS "user",
+                      "t1"."user" || '' || '' AS "user_name",
+                      1 AS "one"
+                    FROM (
+                      SELECT
+                        CONVERT_FROM(CONVERT_TO("t0"."query" || '', 'UTF8'), 'UTF8') AS "query",
+                        CONVERT_FROM(CONVERT_TO("t0"."user" || '', 'UTF8'), 'UTF8') AS "user",
+                        "t0"."ts",
+                        "t0"."price",
+                        CONVERT_FROM(CONVERT_TO("t0"."country" || '', 'UTF8'), 'UTF8') AS "country",
+                        "t0"."seen",
+                        "t0"."zoned",
+                        "t0"."count",
+                        "t0"."share",
+                        CONVERT_FROM(CONVERT_TO("t0"."written" || '', 'UTF8'), 'UTF8') AS "written"
+                      FROM "events" AS "t0"
+                    ) AS "t1"
+                  ) AS "t2"
+                  WHERE
+                    NOT (
+                      (
+                        "t2"."user" IS NULL
+                      ) OR (
+                        "t2"."label" IS NULL
+                      )
                     )
-                  )
-                  AND CASE WHEN "t2"."group0" IS NULL THEN NULL ELSE "t2"."group0" IN ('de', 'fr') END
-              ) AS "t3"
-            ) AS "t4"
-          ) AS "t5"
-        ) AS "t6"
+                    AND CASE WHEN "t2"."group0" IS NULL THEN NULL ELSE "t2"."group0" IN ('de', 'fr') END
+                ) AS "t3"
+              ) AS "t4"
+            ) AS "t5"
+          ) AS "t6"
+        ) AS "t7"
         WHERE
-          "t6"."rank" <= 5
-      ) AS "t7"
+          (
+            "t7"."total" <= 5
+          )
+          OR (
+            (
+              "t7"."total" <= 922337203685477580
+            )
+            AND (
+              (
+                (
+                  (
+                    (
+                      (
+                        "t7"."number" * 5
+                      ) + (
+                        (
+                          (
+                            "t7"."start" % "t7"."total"
+                          ) + "t7"."total"
+                        ) % "t7"."total"
+                      )
+                    ) % "t7"."total"
+                  ) + "t7"."total"
+                ) % "t7"."total"
+              ) < 5
+            )
+          )
+      ) AS "t8"
       GROUP BY
         1,
         2
-    ) AS "t8"
-  ) AS "t9"
+    ) AS "t9"
+  ) AS "t10"
   GROUP BY
     1,
     2,
     3
-) AS "t10";
+) AS "t11";
 
 -- groups, one of each user
 SELECT
-  "t13"."count",
-  "t13"."is_null",
-  "t13"."prevalence",
-  "t13"."group"
+  "t14"."count",
+  "t14"."is_null",
+  "t14"."prevalence",
+  "t14"."group"
 FROM (
   SELECT
-    "t12"."count",
-    "t12"."is_null",
-    "t12"."group",
+    "t13"."count",
+    "t13"."is_null",
+    "t13"."group",
     COUNT(*) AS "prevalence"
   FROM (
     SELECT
-      "t11"."count",
-      "t11"."group",
-      "t11"."label" IS NULL AS "is_null"
+      "t12"."count",
+      "t12"."group",
+      "t12"."label" IS NULL AS "is_null"
     FROM (
       SELECT
-        "t10"."label",
-        "t10"."group",
+        "t11"."label",
+        "t11"."group",
         COUNT(*) AS "count"
       FROM (
         SELECT
-          "t9"."label",
-          "t9"."group"
+          "t10"."label",
+          "t10"."group"
         FROM (
           SELECT
-            "t8"."label",
-            "t8"."user",
-            "t8"."user_name",
-            "t8"."one",
-            "t8"."group",
-            "t8"."place",
-            "t8"."occurrence",
-            "t8"."hash",
-            CASE
-              WHEN "t8"."one" IS NOT NULL
-              THEN SUM("t8"."one") OVER (
-                PARTITION BY "t8"."user", "t8"."group"
-                ORDER BY "t8"."hash" ASC NULLS FIRST, "t8"."group" ASC NULLS FIRST, "t8"."label" ASC NULLS FIRST
-                ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
-              )
-              ELSE NULL
-            END AS "rank"
+            "t9"."label",
+            "t9"."user",
+            "t9"."one",
+            "t9"."group",
+            "t9"."group_bytes",
+            "t9"."label_bytes",
+            "t9"."number",
+            "t9"."total",
+            "t9"."hash",
+            (
+              INT8(
+                GET_BYTE(
+                  DECODE(
+                    SUBSTRING("t9"."hash" FROM CASE WHEN (
+                      0 + 1
+                    ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t9"."hash") END FOR 12),
+                    'hex'
+                  ),
+                  0
+                )
+              ) * 1099511627776
+            ) + (
+              INT8(
+                GET_BYTE(
+                  DECODE(
+                    SUBSTRING("t9"."hash" FROM CASE WHEN (
+                      0 + 1
+                    ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t9"."hash") END FOR 12),
+                    'hex'
+                  ),
+                  1
+                )
+              ) * 4294967296
+            ) + (
+              INT8(
+                GET_BYTE(
+                  DECODE(
+                    SUBSTRING("t9"."hash" FROM CASE WHEN (
+                      0 + 1
+                    ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t9"."hash") END FOR 12),
+                    'hex'
+                  ),
+                  2
+                )
+              ) * 16777216
+            ) + (
+              INT8(
+                GET_BYTE(
+                  DECODE(
+                    SUBSTRING("t9"."hash" FROM CASE WHEN (
+                      0 + 1
+                    ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t9"."hash") END FOR 12),
+                    'hex'
+                  ),
+                  3
+                )
+              ) * 65536
+            ) + (
+              INT8(
+                GET_BYTE(
+                  DECODE(
+                    SUBSTRING("t9"."hash" FROM CASE WHEN (
+                      0 + 1
+                    ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t9"."hash") END FOR 12),
+                    'hex'
+                  ),
+                  4
+                )
+              ) * 256
+            ) + (
+              INT8(
+                GET_BYTE(
+                  DECODE(
+                    SUBSTRING("t9"."hash" FROM CASE WHEN (
+                      0 + 1
+                    ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t9"."hash") END FOR 12),
+                    'hex'
+                  ),
+                  5
+                )
+              ) * 1
+            ) AS "start"
           FROM (
             SELECT
-              "t7"."label",
-              "t7"."user",
-              "t7"."user_name",
-              "t7"."one",
-              "t7"."group",
-              "t7"."place",
-              "t7"."occurrence",
-              MD5(
-                '0123456789abcdef0123456789abcdef' || CAST("t7"."occurrence" AS VARCHAR) || ' ' || "t7"."user_name" || '
-' || CASE WHEN "t7"."place" IS NULL THEN '' ELSE '=' || "t7"."place" END
-              ) AS "hash"
+              "t8"."label",
+              "t8"."user",
+              "t8"."one",
+              "t8"."group",
+              "t8"."group_bytes",
+              "t8"."label_bytes",
+              "t8"."number",
+              "t8"."total",
+              CASE
+                WHEN "t8"."total" > 5
+                THEN MD5(
+                  '0123456789abcdef0123456789abcdef ' || "t8"."user" || '
+' || "t8"."group"
+                )
+                ELSE NULL
+              END AS "hash"
             FROM (
               SELECT
-                "t6"."label",
-                "t6"."user",
-                "t6"."user_name",
-                "t6"."one",
-                "t6"."group",
-                "t6"."place",
+                "t7"."label",
+                "t7"."user",
+                "t7"."one",
+                "t7"."group",
+                "t7"."group_bytes",
+                "t7"."label_bytes",
                 CASE
-                  WHEN "t6"."one" IS NOT NULL
-                  THEN SUM("t6"."one") OVER (
-                    PARTITION BY "t6"."user", "t6"."group", "t6"."label"
-                    ORDER BY "t6"."label" ASC NULLS FIRST
+                  WHEN "t7"."one" IS NOT NULL
+                  THEN SUM("t7"."one") OVER (
+                    PARTITION BY "t7"."user", "t7"."group"
+                    ORDER BY "t7"."group_bytes" ASC NULLS FIRST, "t7"."label_bytes" ASC NULLS FIRST
                     ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
                   )
                   ELSE NULL
-                END AS "occurrence"
+                END AS "number",
+                COALESCE(
+                  SUM("t7"."one") OVER (
+                    PARTITION BY "t7"."user", "t7"."group"
+                    ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING
+                  ),
+                  0
+                ) AS "total"
               FROM (
                 SELECT
-                  "t5"."label",
-                  "t5"."user",
-                  "t5"."user_name",
-                  "t5"."one",
-                  "t5"."group",
-                  CASE
-                    WHEN "t5"."label" IS NULL
-                    THEN "t5"."group"
-                    ELSE "t5"."group" || '' || '3' || '' || "t5"."label"
-                  END AS "place"
+                  "t6"."label",
+                  "t6"."user",
+                  "t6"."one",
+                  "t6"."group",
+                  CONVERT_TO("t6"."group", 'UTF8') AS "group_bytes",
+                  CONVERT_TO("t6"."label", 'UTF8') AS "label_bytes"
                 FROM (
                   SELECT
-                    "t4"."label",
-                    "t4"."user",
-                    "t4"."user_name",
-                    "t4"."one",
-                    "t4"."group",
-                    "t4"."occurrence",
-                    "t4"."hash",
-                    (
-                      DENSE_RANK() OVER (
-                        PARTITION BY "t4"."user"
-                        ORDER BY "t4"."hash" || "t4"."group" ASC
-                        RANGE BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
-                      ) - 1
-                    ) + 1 AS "group_rank"
+                    "t5"."label",
+                    "t5"."user",
+                    "t5"."one",
+                    "t5"."group"
                   FROM (
                     SELECT
-                      "t3"."label",
-                      "t3"."user",
-                      "t3"."user_name",
-                      "t3"."one",
-                      "t3"."group",
-                      "t3"."occurrence",
-                      MD5(
-                        '0123456789abcdef0123456789abcdef' || CAST("t3"."occurrence" AS VARCHAR) || ' ' || "t3"."user_name" || '
-' || CASE WHEN "t3"."group" IS NULL THEN '' ELSE '=' || "t3"."group" END
-                      ) AS "hash"
+                      "t4"."label",
+                      "t4"."user",
+                      "t4"."user_name",
+                      "t4"."one",
+                      "t4"."group",
+                      "t4"."occurrence",
+                      "t4"."hash",
+                      (
+                        DENSE_RANK() OVER (
+                          PARTITION BY "t4"."user"
+                          ORDER BY "t4"."hash" || "t4"."group" ASC
+                          RANGE BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+                        ) - 1
+                      ) + 1 AS "group_rank"
                     FROM (
                       SELECT
-                        "t2"."label",
-                        "t2"."user",
-                        "t2"."user_name",
-                        "t2"."one",
-                        "t2"."group0" AS "group",
-                        0 AS "occurrence"
+                        "t3"."label",
+                        "t3"."user",
+                        "t3"."user_name",
+                        "t3"."one",
+                        "t3"."group",
+                        "t3"."occurrence",
+                        MD5(
+                          '0123456789abcdef0123456789abcdef' || CAST("t3"."occurrence" AS VARCHAR) || ' ' || "t3"."user_name" || '
+' || CASE WHEN "t3"."group" IS NULL THEN '' ELSE '=' || "t3"."group" END
+                        ) AS "hash"
                       FROM (
                         SELECT
-                          "t1"."query" || '' || '' AS "label",
-                          "t1"."country" || '' || '' AS "group0",
-                          CASE WHEN NOT (
-                            "t1"."user" IS NULL
-                          ) THEN "t1"."user" ELSE NULL END AS "user",
-                          "t1"."user" || '' || '' AS "user_name",
-                          1 AS "one"
+                          "t2"."label",
+                          "t2"."user",
+                          "t2"."user_name",
+                          "t2"."one",
+                          "t2"."group0" AS "group",
+                          0 AS "occurrence"
                         FROM (
                           SELECT
-                            CONVERT_FROM(CONVERT_TO("t0"."query" || '', 'UTF8'), 'UTF8') AS "query",
-                            CONVERT_FROM(CONVERT_TO("t0"."user" || '', 'UTF8'), 'UTF8') AS "user",
-                            "t0"."ts",
-                            "t0"."price",
-                            CONVERT_FROM(CONVERT_TO("t0"."country" || '', 'UTF8'), 'UTF8') AS "country",
-                            "t0"."seen",
-                            "t0"."zoned",
-                            "t0"."count",
-                            "t0"."share",
-                            CONVERT_FROM(CONVERT_TO("t0"."written" || '', 'UTF8'), 'UTF8') AS "written"
-                          FROM "events" AS "t0"
-                        ) AS "t1"
-                      ) AS "t2"
-                      WHERE
-                        NOT (
-                          (
-                            "t2"."user" IS NULL
-                          ) OR (
-                            "t2"."label" IS NULL
+                            "t1"."query" || '' || '' AS "label",
+                            "t1"."country" || '' || '' AS "group0",
+                            CASE WHEN NOT (
+                              "t1"."user" IS NULL
+                            ) THEN "t1"."user" ELSE NULL END AS "user",
+                            "t1"."user" || '' || '' AS "user_name",
+                            1 AS "one"
+                          FROM (
+                            SELECT
+                              CONVERT_FROM(CONVERT_TO("t0"."query" || '', 'UTF8'), 'UTF8') AS "query",
+                              CONVERT_FROM(CONVERT_TO("t0"."user" || '', 'UTF8'), 'UTF8') AS "user",
+                              "t0"."ts",
+                              "t0"."price",
+                              CONVERT_FROM(CONVERT_TO("t0"."country" || '', 'UTF8'), 'UTF8') AS "country",
+                              "t0"."seen",
+                              "t0"."zoned",
+                              "t0"."count",
+                              "t0"."share",
+                              CONVERT_FROM(CONVERT_TO("t0"."written" || '', 'UTF8'), 'UTF8') AS "written"
+                            FROM "events" AS "t0"
+                          ) AS "t1"
+                        ) AS "t2"
+                        WHERE
+                          NOT (
+                            (
+                              "t2"."user" IS NULL
+                            ) OR (
+                              "t2"."label" IS NULL
+                            )
                           )
-                        )
-                        AND CASE WHEN "t2"."group0" IS NULL THEN NULL ELSE "t2"."group0" IN ('de', 'fr') END
-                    ) AS "t3"
-                  ) AS "t4"
-                ) AS "t5"
-                WHERE
-                  "t5"."group_rank" <= 1
-              ) AS "t6"
-            ) AS "t7"
-          ) AS "t8"
-        ) AS "t9"
+                          AND CASE WHEN "t2"."group0" IS NULL THEN NULL ELSE "t2"."group0" IN ('de', 'fr') END
+                      ) AS "t3"
+                    ) AS "t4"
+                  ) AS "t5"
+                  WHERE
+                    "t5"."group_rank" <= 1
+                ) AS "t6"
+              ) AS "t7"
+            ) AS "t8"
+          ) AS "t9"
+        ) AS "t10"
         WHERE
-          "t9"."rank" <= 5
-      ) AS "t10"
+          (
+            "t10"."total" <= 5
+          )
+          OR (
+            (
+              "t10"."total" <= 922337203685477580
+            )
+            AND (
+              (
+                (
+                  (
+                    (
+                      (
+                        "t10"."number" * 5
+                      ) + (
+                        (
+                          (
+                            "t10"."start" % "t10"."total"
+                          ) + "t10"."total"
+                        ) % "t10"."total"
+                      )
+                    ) % "t10"."total"
+                  ) + "t10"."total"
+                ) % "t10"."total"
+              ) < 5
+            )
+          )
+      ) AS "t11"
       GROUP BY
         1,
         2
-    ) AS "t11"
-  ) AS "t12"
+    ) AS "t12"
+  ) AS "t13"
   GROUP BY
     1,
     2,
     3
-) AS "t13";
+) AS "t14";
 
 -- groups, one of each label
 SELECT
@@ -1143,20 +1455,20 @@ SELECT
   *
 FROM (
   SELECT
-    "t11"."at_day",
-    MIN("t11"."named") AS "named",
-    COALESCE(SUM("t11"."reached0"), 0) AS "reached0",
-    COALESCE(SUM("t11"."reached1"), 0) AS "reached1"
+    "t12"."at_day",
+    MIN("t12"."named") AS "named",
+    COALESCE(SUM("t12"."reached0"), 0) AS "reached0",
+    COALESCE(SUM("t12"."reached1"), 0) AS "reached1"
   FROM (
     SELECT
-      "t10"."at_day",
-      "t10"."named",
+      "t11"."at_day",
+      "t11"."named",
       CASE
         WHEN (
-          "t10"."after" >= 1
+          "t11"."after" >= 1
         ) AND (
           (
-            "t10"."after" - "t10"."count"
+            "t11"."after" - "t11"."count"
           ) < 1
         )
         THEN 1
@@ -1164,10 +1476,10 @@ FROM (
       END AS "reached0",
       CASE
         WHEN (
-          "t10"."after" >= 2
+          "t11"."after" >= 2
         ) AND (
           (
-            "t10"."after" - "t10"."count"
+            "t11"."after" - "t11"."count"
           ) < 2
         )
         THEN 1
@@ -1175,172 +1487,272 @@ FROM (
       END AS "reached1"
     FROM (
       SELECT
-        "t9"."label",
-        "t9"."at_day",
-        "t9"."count",
-        "t9"."known",
-        "t9"."named",
+        "t10"."label",
+        "t10"."at_day",
+        "t10"."count",
+        "t10"."known",
+        "t10"."named",
         CASE
-          WHEN "t9"."count" IS NOT NULL
-          THEN SUM("t9"."count") OVER (
-            PARTITION BY "t9"."known"
-            ORDER BY "t9"."at_day" ASC NULLS FIRST
+          WHEN "t10"."count" IS NOT NULL
+          THEN SUM("t10"."count") OVER (
+            PARTITION BY "t10"."known"
+            ORDER BY "t10"."at_day" ASC NULLS FIRST
             ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
           )
           ELSE NULL
         END AS "after"
       FROM (
         SELECT
-          "t8"."label",
-          "t8"."at_day",
-          "t8"."count",
-          "t8"."label" AS "known",
+          "t9"."label",
+          "t9"."at_day",
+          "t9"."count",
+          "t9"."label" AS "known",
           1 AS "named"
         FROM (
           SELECT
-            "t7"."label",
-            "t7"."at_day",
+            "t8"."label",
+            "t8"."at_day",
             COUNT(*) AS "count"
           FROM (
             SELECT
-              "t6"."label",
-              "t6"."at_day"
+              "t7"."label",
+              "t7"."at_day"
             FROM (
               SELECT
-                "t5"."label",
-                "t5"."at_day",
-                "t5"."user",
-                "t5"."user_name",
-                "t5"."one",
-                "t5"."place",
-                "t5"."occurrence",
-                "t5"."hash",
-                CASE
-                  WHEN "t5"."one" IS NOT NULL
-                  THEN SUM("t5"."one") OVER (
-                    PARTITION BY "t5"."user"
-                    ORDER BY "t5"."hash" ASC NULLS FIRST, "t5"."at_day" ASC NULLS FIRST, "t5"."label" ASC NULLS FIRST
-                    ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
-                  )
-                  ELSE NULL
-                END AS "rank"
+                "t6"."label",
+                "t6"."at_day",
+                "t6"."user",
+                "t6"."one",
+                "t6"."at_day_bytes",
+                "t6"."label_bytes",
+                "t6"."number",
+                "t6"."total",
+                "t6"."hash",
+                (
+                  INT8(
+                    GET_BYTE(
+                      DECODE(
+                        SUBSTRING("t6"."hash" FROM CASE WHEN (
+                          0 + 1
+                        ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t6"."hash") END FOR 12),
+                        'hex'
+                      ),
+                      0
+                    )
+                  ) * 1099511627776
+                ) + (
+                  INT8(
+                    GET_BYTE(
+                      DECODE(
+                        SUBSTRING("t6"."hash" FROM CASE WHEN (
+                          0 + 1
+                        ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t6"."hash") END FOR 12),
+                        'hex'
+                      ),
+                      1
+                    )
+                  ) * 4294967296
+                ) + (
+                  INT8(
+                    GET_BYTE(
+                      DECODE(
+                        SUBSTRING("t6"."hash" FROM CASE WHEN (
+                          0 + 1
+                        ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t6"."hash") END FOR 12),
+                        'hex'
+                      ),
+                      2
+                    )
+                  ) * 16777216
+                ) + (
+                  INT8(
+                    GET_BYTE(
+                      DECODE(
+                        SUBSTRING("t6"."hash" FROM CASE WHEN (
+                          0 + 1
+                        ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t6"."hash") END FOR 12),
+                        'hex'
+                      ),
+                      3
+                    )
+                  ) * 65536
+                ) + (
+                  INT8(
+                    GET_BYTE(
+                      DECODE(
+                        SUBSTRING("t6"."hash" FROM CASE WHEN (
+                          0 + 1
+                        ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t6"."hash") END FOR 12),
+                        'hex'
+                      ),
+                      4
+                    )
+                  ) * 256
+                ) + (
+                  INT8(
+                    GET_BYTE(
+                      DECODE(
+                        SUBSTRING("t6"."hash" FROM CASE WHEN (
+                          0 + 1
+                        ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t6"."hash") END FOR 12),
+                        'hex'
+                      ),
+                      5
+                    )
+                  ) * 1
+                ) AS "start"
               FROM (
                 SELECT
-                  "t4"."label",
-                  "t4"."at_day",
-                  "t4"."user",
-                  "t4"."user_name",
-                  "t4"."one",
-                  "t4"."place",
-                  "t4"."occurrence",
-                  MD5(
-                    '0123456789abcdef0123456789abcdef' || CAST("t4"."occurrence" AS VARCHAR) || ' ' || "t4"."user_name" || '
-' || CASE WHEN "t4"."place" IS NULL THEN '' ELSE '=' || "t4"."place" END
-                  ) AS "hash"
+                  "t5"."label",
+                  "t5"."at_day",
+                  "t5"."user",
+                  "t5"."one",
+                  "t5"."at_day_bytes",
+                  "t5"."label_bytes",
+                  "t5"."number",
+                  "t5"."total",
+                  CASE
+                    WHEN "t5"."total" > 5
+                    THEN MD5('0123456789abcdef0123456789abcdef ' || "t5"."user")
+                    ELSE NULL
+                  END AS "hash"
                 FROM (
                   SELECT
-                    "t3"."label",
-                    "t3"."at_day",
-                    "t3"."user",
-                    "t3"."user_name",
-                    "t3"."one",
-                    "t3"."place",
+                    "t4"."label",
+                    "t4"."at_day",
+                    "t4"."user",
+                    "t4"."one",
+                    "t4"."at_day_bytes",
+                    "t4"."label_bytes",
                     CASE
-                      WHEN "t3"."one" IS NOT NULL
-                      THEN SUM("t3"."one") OVER (
-                        PARTITION BY "t3"."user", "t3"."at_day", "t3"."label"
-                        ORDER BY "t3"."label" ASC NULLS FIRST
+                      WHEN "t4"."one" IS NOT NULL
+                      THEN SUM("t4"."one") OVER (
+                        PARTITION BY "t4"."user"
+                        ORDER BY "t4"."at_day_bytes" ASC NULLS FIRST, "t4"."label_bytes" ASC NULLS FIRST
                         ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
                       )
                       ELSE NULL
-                    END AS "occurrence"
+                    END AS "number",
+                    COALESCE(
+                      SUM("t4"."one") OVER (PARTITION BY "t4"."user" ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING),
+                      0
+                    ) AS "total"
                   FROM (
                     SELECT
-                      "t2"."label",
-                      "t2"."at_day",
-                      "t2"."user",
-                      "t2"."user_name",
-                      "t2"."one",
-                      CASE
-                        WHEN "t2"."label" IS NULL
-                        THEN "t2"."at_day"
-                        ELSE "t2"."at_day" || '' || '3' || '' || "t2"."label"
-                      END AS "place"
+                      "t3"."label",
+                      "t3"."at_day",
+                      "t3"."user",
+                      "t3"."one",
+                      CONVERT_TO("t3"."at_day", 'UTF8') AS "at_day_bytes",
+                      CONVERT_TO("t3"."label", 'UTF8') AS "label_bytes"
                     FROM (
                       SELECT
-                        "t1"."query" || '' || '' AS "label",
-                        CASE
-                          WHEN (
-                            CAST(EXTRACT(year FROM "t1"."seen") AS BIGINT) >= 1
-                          )
-                          AND (
-                            CAST(EXTRACT(year FROM "t1"."seen") AS BIGINT) <= 9999
-                          )
-                          THEN SUBSTRING(TO_CHAR("t1"."seen", 'YYYY-MM-DD') FROM CASE
-                            WHEN (
-                              (
-                                1 - 1
-                              ) + 1
-                            ) >= 1
-                            THEN (
-                              1 - 1
-                            ) + 1
-                            ELSE (
-                              1 - 1
-                            ) + 1 + LENGTH(TO_CHAR("t1"."seen", 'YYYY-MM-DD'))
-                          END FOR 10)
-                          ELSE NULL
-                        END AS "at_day",
-                        CASE WHEN NOT (
-                          "t1"."user" IS NULL
-                        ) THEN "t1"."user" ELSE NULL END AS "user",
-                        "t1"."user" || '' || '' AS "user_name",
-                        1 AS "one"
+                        "t2"."label",
+                        "t2"."at_day",
+                        "t2"."user",
+                        "t2"."one"
                       FROM (
                         SELECT
-                          CONVERT_FROM(CONVERT_TO("t0"."query" || '', 'UTF8'), 'UTF8') AS "query",
-                          CONVERT_FROM(CONVERT_TO("t0"."user" || '', 'UTF8'), 'UTF8') AS "user",
-                          "t0"."ts",
-                          "t0"."price",
-                          CONVERT_FROM(CONVERT_TO("t0"."country" || '', 'UTF8'), 'UTF8') AS "country",
-                          "t0"."seen",
-                          "t0"."zoned",
-                          "t0"."count",
-                          "t0"."share",
-                          CONVERT_FROM(CONVERT_TO("t0"."written" || '', 'UTF8'), 'UTF8') AS "written"
-                        FROM "events" AS "t0"
-                      ) AS "t1"
-                    ) AS "t2"
-                    WHERE
-                      NOT (
-                        (
-                          "t2"."user" IS NULL
-                        ) OR (
-                          "t2"."label" IS NULL
+                          "t1"."query" || '' || '' AS "label",
+                          CASE
+                            WHEN (
+                              CAST(EXTRACT(year FROM "t1"."seen") AS BIGINT) >= 1
+                            )
+                            AND (
+                              CAST(EXTRACT(year FROM "t1"."seen") AS BIGINT) <= 9999
+                            )
+                            THEN SUBSTRING(TO_CHAR("t1"."seen", 'YYYY-MM-DD') FROM CASE
+                              WHEN (
+                                (
+                                  1 - 1
+                                ) + 1
+                              ) >= 1
+                              THEN (
+                                1 - 1
+                              ) + 1
+                              ELSE (
+                                1 - 1
+                              ) + 1 + LENGTH(TO_CHAR("t1"."seen", 'YYYY-MM-DD'))
+                            END FOR 10)
+                            ELSE NULL
+                          END AS "at_day",
+                          CASE WHEN NOT (
+                            "t1"."user" IS NULL
+                          ) THEN "t1"."user" ELSE NULL END AS "user",
+                          "t1"."user" || '' || '' AS "user_name",
+                          1 AS "one"
+                        FROM (
+                          SELECT
+                            CONVERT_FROM(CONVERT_TO("t0"."query" || '', 'UTF8'), 'UTF8') AS "query",
+                            CONVERT_FROM(CONVERT_TO("t0"."user" || '', 'UTF8'), 'UTF8') AS "user",
+                            "t0"."ts",
+                            "t0"."price",
+                            CONVERT_FROM(CONVERT_TO("t0"."country" || '', 'UTF8'), 'UTF8') AS "country",
+                            "t0"."seen",
+                            "t0"."zoned",
+                            "t0"."count",
+                            "t0"."share",
+                            CONVERT_FROM(CONVERT_TO("t0"."written" || '', 'UTF8'), 'UTF8') AS "written"
+                          FROM "events" AS "t0"
+                        ) AS "t1"
+                      ) AS "t2"
+                      WHERE
+                        NOT (
+                          (
+                            "t2"."user" IS NULL
+                          ) OR (
+                            "t2"."label" IS NULL
+                          )
                         )
-                      )
-                      AND CASE
-                        WHEN "t2"."at_day" IS NULL
-                        THEN NULL
-                        ELSE "t2"."at_day" IN ('2026-11-01', '2026-11-02')
-                      END
-                  ) AS "t3"
-                ) AS "t4"
-              ) AS "t5"
-            ) AS "t6"
+                        AND CASE
+                          WHEN "t2"."at_day" IS NULL
+                          THEN NULL
+                          ELSE "t2"."at_day" IN ('2026-11-01', '2026-11-02')
+                        END
+                    ) AS "t3"
+                  ) AS "t4"
+                ) AS "t5"
+              ) AS "t6"
+            ) AS "t7"
             WHERE
-              "t6"."rank" <= 5
-          ) AS "t7"
+              (
+                "t7"."total" <= 5
+              )
+              OR (
+                (
+                  "t7"."total" <= 922337203685477580
+                )
+                AND (
+                  (
+                    (
+                      (
+                        (
+                          (
+                            "t7"."number" * 5
+                          ) + (
+                            (
+                              (
+                                "t7"."start" % "t7"."total"
+                              ) + "t7"."total"
+                            ) % "t7"."total"
+                          )
+                        ) % "t7"."total"
+                      ) + "t7"."total"
+                    ) % "t7"."total"
+                  ) < 5
+                )
+              )
+          ) AS "t8"
           GROUP BY
             1,
             2
-        ) AS "t8"
-      ) AS "t9"
-    ) AS "t10"
-  ) AS "t11"
+        ) AS "t9"
+      ) AS "t10"
+    ) AS "t11"
+  ) AS "t12"
   GROUP BY
     1
-) AS "t12";
+) AS "t13";
 
 -- windows of weeks
 SELECT

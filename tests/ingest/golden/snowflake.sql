@@ -66,59 +66,55 @@ FROM (
           SELECT
             "t5"."label",
             "t5"."user",
-            "t5"."user_name",
             "t5"."one",
-            "t5"."occurrence",
+            "t5"."number",
+            "t5"."total",
             "t5"."hash",
-            CASE
-              WHEN "t5"."one" IS NOT NULL
-              THEN SUM("t5"."one") OVER (
-                PARTITION BY "t5"."user"
-                ORDER BY "t5"."hash" ASC NULLS FIRST, "t5"."label" ASC NULLS FIRST
-                ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
-              )
-              ELSE NULL
-            END AS "rank"
+            TO_NUMBER(
+              SUBSTRING("t5"."hash", IFF((
+                0 + 1
+              ) >= 1, 0 + 1, 0 + 1 + LENGTH("t5"."hash")), 12),
+              'XXXXXXXXXXXX'
+            ) AS "start"
           FROM (
             SELECT
               "t4"."label",
               "t4"."user",
-              "t4"."user_name",
               "t4"."one",
-              "t4"."occurrence",
-              MD5(
-                CONCAT(
-                  CONCAT(
-                    CONCAT(
-                      CONCAT(
-                        CONCAT('0123456789abcdef0123456789abcdef', CAST("t4"."occurrence" AS VARCHAR)),
-                        ' '
-                      ),
-                      "t4"."user_name"
-                    ),
-                    '\n'
-                  ),
-                  IFF("t4"."label" IS NULL, '', CONCAT('=', "t4"."label"))
-                )
+              "t4"."number",
+              "t4"."total",
+              IFF(
+                "t4"."total" > 5,
+                MD5(CONCAT('0123456789abcdef0123456789abcdef ', "t4"."user")),
+                NULL
               ) AS "hash"
             FROM (
               SELECT
                 "t3"."label",
                 "t3"."user",
-                "t3"."user_name",
                 "t3"."one",
                 CASE
                   WHEN "t3"."one" IS NOT NULL
                   THEN SUM("t3"."one") OVER (
-                    PARTITION BY "t3"."user", "t3"."label"
+                    PARTITION BY "t3"."user"
                     ORDER BY "t3"."label" ASC NULLS FIRST
                     ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
                   )
                   ELSE NULL
-                END AS "occurrence"
+                END AS "number",
+                COALESCE(
+                  SUM("t3"."one") OVER (
+                    PARTITION BY "t3"."user"
+                    ORDER BY NULL ASC
+                    ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING
+                  ),
+                  0
+                ) AS "total"
               FROM (
                 SELECT
-                  *
+                  "t2"."label",
+                  "t2"."user",
+                  "t2"."one"
                 FROM (
                   SELECT
                     CONCAT("t1"."query", '', '') AS "label",
@@ -155,7 +151,33 @@ FROM (
           ) AS "t5"
         ) AS "t6"
         WHERE
-          "t6"."rank" <= 5
+          (
+            "t6"."total" <= 5
+          )
+          OR (
+            (
+              "t6"."total" <= 922337203685477580
+            )
+            AND (
+              (
+                (
+                  (
+                    (
+                      (
+                        "t6"."number" * 5
+                      ) + (
+                        (
+                          (
+                            "t6"."start" % "t6"."total"
+                          ) + "t6"."total"
+                        ) % "t6"."total"
+                      )
+                    ) % "t6"."total"
+                  ) + "t6"."total"
+                ) % "t6"."total"
+              ) < 5
+            )
+          )
       ) AS "t7"
       GROUP BY
         1
@@ -769,74 +791,59 @@ FROM (
           SELECT
             "t5"."label",
             "t5"."user",
-            "t5"."user_name",
             "t5"."one",
             "t5"."group",
-            "t5"."place",
-            "t5"."occurrence",
+            "t5"."number",
+            "t5"."total",
             "t5"."hash",
-            CASE
-              WHEN "t5"."one" IS NOT NULL
-              THEN SUM("t5"."one") OVER (
-                PARTITION BY "t5"."user"
-                ORDER BY "t5"."hash" ASC NULLS FIRST, "t5"."group" ASC NULLS FIRST, "t5"."label" ASC NULLS FIRST
-                ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
-              )
-              ELSE NULL
-            END AS "rank"
+            TO_NUMBER(
+              SUBSTRING("t5"."hash", IFF((
+                0 + 1
+              ) >= 1, 0 + 1, 0 + 1 + LENGTH("t5"."hash")), 12),
+              'XXXXXXXXXXXX'
+            ) AS "start"
           FROM (
             SELECT
               "t4"."label",
               "t4"."user",
-              "t4"."user_name",
               "t4"."one",
               "t4"."group",
-              "t4"."place",
-              "t4"."occurrence",
-              MD5(
-                CONCAT(
-                  CONCAT(
-                    CONCAT(
-                      CONCAT(
-                        CONCAT('0123456789abcdef0123456789abcdef', CAST("t4"."occurrence" AS VARCHAR)),
-                        ' '
-                      ),
-                      "t4"."user_name"
-                    ),
-                    '\n'
-                  ),
-                  IFF("t4"."place" IS NULL, '', CONCAT('=', "t4"."place"))
-                )
+              "t4"."number",
+              "t4"."total",
+              IFF(
+                "t4"."total" > 5,
+                MD5(CONCAT('0123456789abcdef0123456789abcdef ', "t4"."user")),
+                NULL
               ) AS "hash"
             FROM (
               SELECT
                 "t3"."label",
                 "t3"."user",
-                "t3"."user_name",
                 "t3"."one",
                 "t3"."group",
-                "t3"."place",
                 CASE
                   WHEN "t3"."one" IS NOT NULL
                   THEN SUM("t3"."one") OVER (
-                    PARTITION BY "t3"."user", "t3"."group", "t3"."label"
-                    ORDER BY "t3"."label" ASC NULLS FIRST
+                    PARTITION BY "t3"."user"
+                    ORDER BY "t3"."group" ASC NULLS FIRST, "t3"."label" ASC NULLS FIRST
                     ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
                   )
                   ELSE NULL
-                END AS "occurrence"
+                END AS "number",
+                COALESCE(
+                  SUM("t3"."one") OVER (
+                    PARTITION BY "t3"."user"
+                    ORDER BY NULL ASC
+                    ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING
+                  ),
+                  0
+                ) AS "total"
               FROM (
                 SELECT
                   "t2"."label",
                   "t2"."user",
-                  "t2"."user_name",
                   "t2"."one",
-                  "t2"."group0" AS "group",
-                  CASE
-                    WHEN "t2"."label" IS NULL
-                    THEN "t2"."group0"
-                    ELSE CONCAT(CONCAT("t2"."group0", '', '\x1b3'), '', "t2"."label")
-                  END AS "place"
+                  "t2"."group0" AS "group"
                 FROM (
                   SELECT
                     CONCAT("t1"."query", '', '') AS "label",
@@ -875,7 +882,33 @@ FROM (
           ) AS "t5"
         ) AS "t6"
         WHERE
-          "t6"."rank" <= 5
+          (
+            "t6"."total" <= 5
+          )
+          OR (
+            (
+              "t6"."total" <= 922337203685477580
+            )
+            AND (
+              (
+                (
+                  (
+                    (
+                      (
+                        "t6"."number" * 5
+                      ) + (
+                        (
+                          (
+                            "t6"."start" % "t6"."total"
+                          ) + "t6"."total"
+                        ) % "t6"."total"
+                      )
+                    ) % "t6"."total"
+                  ) + "t6"."total"
+                ) % "t6"."total"
+              ) < 5
+            )
+          )
       ) AS "t7"
       GROUP BY
         1,
@@ -918,74 +951,64 @@ FROM (
           SELECT
             "t8"."label",
             "t8"."user",
-            "t8"."user_name",
             "t8"."one",
             "t8"."group",
-            "t8"."place",
-            "t8"."occurrence",
+            "t8"."number",
+            "t8"."total",
             "t8"."hash",
-            CASE
-              WHEN "t8"."one" IS NOT NULL
-              THEN SUM("t8"."one") OVER (
-                PARTITION BY "t8"."user", "t8"."group"
-                ORDER BY "t8"."hash" ASC NULLS FIRST, "t8"."group" ASC NULLS FIRST, "t8"."label" ASC NULLS FIRST
-                ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
-              )
-              ELSE NULL
-            END AS "rank"
+            TO_NUMBER(
+              SUBSTRING("t8"."hash", IFF((
+                0 + 1
+              ) >= 1, 0 + 1, 0 + 1 + LENGTH("t8"."hash")), 12),
+              'XXXXXXXXXXXX'
+            ) AS "start"
           FROM (
             SELECT
               "t7"."label",
               "t7"."user",
-              "t7"."user_name",
               "t7"."one",
               "t7"."group",
-              "t7"."place",
-              "t7"."occurrence",
-              MD5(
-                CONCAT(
+              "t7"."number",
+              "t7"."total",
+              IFF(
+                "t7"."total" > 5,
+                MD5(
                   CONCAT(
-                    CONCAT(
-                      CONCAT(
-                        CONCAT('0123456789abcdef0123456789abcdef', CAST("t7"."occurrence" AS VARCHAR)),
-                        ' '
-                      ),
-                      "t7"."user_name"
-                    ),
-                    '\n'
-                  ),
-                  IFF("t7"."place" IS NULL, '', CONCAT('=', "t7"."place"))
-                )
+                    CONCAT(CONCAT('0123456789abcdef0123456789abcdef ', "t7"."user"), '\n'),
+                    "t7"."group"
+                  )
+                ),
+                NULL
               ) AS "hash"
             FROM (
               SELECT
                 "t6"."label",
                 "t6"."user",
-                "t6"."user_name",
                 "t6"."one",
                 "t6"."group",
-                "t6"."place",
                 CASE
                   WHEN "t6"."one" IS NOT NULL
                   THEN SUM("t6"."one") OVER (
-                    PARTITION BY "t6"."user", "t6"."group", "t6"."label"
-                    ORDER BY "t6"."label" ASC NULLS FIRST
+                    PARTITION BY "t6"."user", "t6"."group"
+                    ORDER BY "t6"."group" ASC NULLS FIRST, "t6"."label" ASC NULLS FIRST
                     ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
                   )
                   ELSE NULL
-                END AS "occurrence"
+                END AS "number",
+                COALESCE(
+                  SUM("t6"."one") OVER (
+                    PARTITION BY "t6"."user", "t6"."group"
+                    ORDER BY NULL ASC
+                    ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING
+                  ),
+                  0
+                ) AS "total"
               FROM (
                 SELECT
                   "t5"."label",
                   "t5"."user",
-                  "t5"."user_name",
                   "t5"."one",
-                  "t5"."group",
-                  CASE
-                    WHEN "t5"."label" IS NULL
-                    THEN "t5"."group"
-                    ELSE CONCAT(CONCAT("t5"."group", '', '\x1b3'), '', "t5"."label")
-                  END AS "place"
+                  "t5"."group"
                 FROM (
                   SELECT
                     "t4"."label",
@@ -1072,7 +1095,33 @@ FROM (
           ) AS "t8"
         ) AS "t9"
         WHERE
-          "t9"."rank" <= 5
+          (
+            "t9"."total" <= 5
+          )
+          OR (
+            (
+              "t9"."total" <= 922337203685477580
+            )
+            AND (
+              (
+                (
+                  (
+                    (
+                      (
+                        "t9"."number" * 5
+                      ) + (
+                        (
+                          (
+                            "t9"."start" % "t9"."total"
+                          ) + "t9"."total"
+                        ) % "t9"."total"
+                      )
+                    ) % "t9"."total"
+                  ) + "t9"."total"
+                ) % "t9"."total"
+              ) < 5
+            )
+          )
       ) AS "t10"
       GROUP BY
         1,
@@ -1278,73 +1327,58 @@ FROM (
                 "t5"."label",
                 "t5"."at_day",
                 "t5"."user",
-                "t5"."user_name",
                 "t5"."one",
-                "t5"."place",
-                "t5"."occurrence",
+                "t5"."number",
+                "t5"."total",
                 "t5"."hash",
-                CASE
-                  WHEN "t5"."one" IS NOT NULL
-                  THEN SUM("t5"."one") OVER (
-                    PARTITION BY "t5"."user"
-                    ORDER BY "t5"."hash" ASC NULLS FIRST, "t5"."at_day" ASC NULLS FIRST, "t5"."label" ASC NULLS FIRST
-                    ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
-                  )
-                  ELSE NULL
-                END AS "rank"
+                TO_NUMBER(
+                  SUBSTRING("t5"."hash", IFF((
+                    0 + 1
+                  ) >= 1, 0 + 1, 0 + 1 + LENGTH("t5"."hash")), 12),
+                  'XXXXXXXXXXXX'
+                ) AS "start"
               FROM (
                 SELECT
                   "t4"."label",
                   "t4"."at_day",
                   "t4"."user",
-                  "t4"."user_name",
                   "t4"."one",
-                  "t4"."place",
-                  "t4"."occurrence",
-                  MD5(
-                    CONCAT(
-                      CONCAT(
-                        CONCAT(
-                          CONCAT(
-                            CONCAT('0123456789abcdef0123456789abcdef', CAST("t4"."occurrence" AS VARCHAR)),
-                            ' '
-                          ),
-                          "t4"."user_name"
-                        ),
-                        '\n'
-                      ),
-                      IFF("t4"."place" IS NULL, '', CONCAT('=', "t4"."place"))
-                    )
+                  "t4"."number",
+                  "t4"."total",
+                  IFF(
+                    "t4"."total" > 5,
+                    MD5(CONCAT('0123456789abcdef0123456789abcdef ', "t4"."user")),
+                    NULL
                   ) AS "hash"
                 FROM (
                   SELECT
                     "t3"."label",
                     "t3"."at_day",
                     "t3"."user",
-                    "t3"."user_name",
                     "t3"."one",
-                    "t3"."place",
                     CASE
                       WHEN "t3"."one" IS NOT NULL
                       THEN SUM("t3"."one") OVER (
-                        PARTITION BY "t3"."user", "t3"."at_day", "t3"."label"
-                        ORDER BY "t3"."label" ASC NULLS FIRST
+                        PARTITION BY "t3"."user"
+                        ORDER BY "t3"."at_day" ASC NULLS FIRST, "t3"."label" ASC NULLS FIRST
                         ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
                       )
                       ELSE NULL
-                    END AS "occurrence"
+                    END AS "number",
+                    COALESCE(
+                      SUM("t3"."one") OVER (
+                        PARTITION BY "t3"."user"
+                        ORDER BY NULL ASC
+                        ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING
+                      ),
+                      0
+                    ) AS "total"
                   FROM (
                     SELECT
                       "t2"."label",
                       "t2"."at_day",
                       "t2"."user",
-                      "t2"."user_name",
-                      "t2"."one",
-                      CASE
-                        WHEN "t2"."label" IS NULL
-                        THEN "t2"."at_day"
-                        ELSE CONCAT(CONCAT("t2"."at_day", '', '\x1b3'), '', "t2"."label")
-                      END AS "place"
+                      "t2"."one"
                     FROM (
                       SELECT
                         CONCAT("t1"."query", '', '') AS "label",
@@ -1408,7 +1442,33 @@ FROM (
               ) AS "t5"
             ) AS "t6"
             WHERE
-              "t6"."rank" <= 5
+              (
+                "t6"."total" <= 5
+              )
+              OR (
+                (
+                  "t6"."total" <= 922337203685477580
+                )
+                AND (
+                  (
+                    (
+                      (
+                        (
+                          (
+                            "t6"."number" * 5
+                          ) + (
+                            (
+                              (
+                                "t6"."start" % "t6"."total"
+                              ) + "t6"."total"
+                            ) % "t6"."total"
+                          )
+                        ) % "t6"."total"
+                      ) + "t6"."total"
+                    ) % "t6"."total"
+                  ) < 5
+                )
+              )
           ) AS "t7"
           GROUP BY
             1,

@@ -31,103 +31,124 @@ FROM (
 ) AS "t4";
 
 -- events, five of each user
+WITH "numbered_rows" AS (
+  SELECT
+    "t2"."label",
+    "t2"."user",
+    "t2"."one",
+    CASE
+      WHEN "t2"."one" IS NOT NULL
+      THEN SUM("t2"."one") OVER (
+        PARTITION BY "t2"."user"
+        ORDER BY "t2"."label" ASC
+        ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+      )
+      ELSE NULL
+    END AS "number",
+    COALESCE(
+      SUM("t2"."one") OVER (PARTITION BY "t2"."user" ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING),
+      0
+    ) AS "total"
+  FROM (
+    SELECT
+      "t1"."label",
+      "t1"."user",
+      "t1"."one"
+    FROM (
+      SELECT
+        "t0"."query" || '' || '' AS "label",
+        CASE WHEN NOT (
+          "t0"."user" IS NULL
+        ) THEN "t0"."user" ELSE NULL END AS "user",
+        "t0"."user" || '' || '' AS "user_name",
+        1 AS "one"
+      FROM "events" AS "t0"
+    ) AS "t1"
+    WHERE
+      NOT (
+        (
+          "t1"."user" IS NULL
+        ) OR (
+          "t1"."label" IS NULL
+        )
+      )
+  ) AS "t2"
+)
 SELECT
   *
 FROM (
   SELECT
-    "t8"."count",
-    "t8"."is_null",
+    "t9"."count",
+    "t9"."is_null",
     COUNT(*) AS "prevalence"
   FROM (
     SELECT
-      "t7"."count",
-      "t7"."label" IS NULL AS "is_null"
+      "t8"."count",
+      "t8"."label" IS NULL AS "is_null"
     FROM (
       SELECT
-        "t6"."label",
+        "t7"."label",
         COUNT(*) AS "count"
       FROM (
         SELECT
-          "t5"."label"
+          "t6"."label"
         FROM (
           SELECT
-            "t4"."label",
-            "t4"."user",
-            "t4"."user_name",
-            "t4"."one",
-            "t4"."occurrence",
-            "t4"."hash",
-            CASE
-              WHEN "t4"."one" IS NOT NULL
-              THEN SUM("t4"."one") OVER (
-                PARTITION BY "t4"."user"
-                ORDER BY "t4"."hash" ASC, "t4"."label" ASC
-                ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
-              )
-              ELSE NULL
-            END AS "rank"
+            "t5"."label",
+            "t5"."user",
+            "t5"."one",
+            "t5"."number",
+            "t5"."total",
+            "t5"."hash",
+            _NUMBER_N(
+              SUBSTRING("t5"."hash", IIF((
+                0 + 1
+              ) >= 1, 0 + 1, 0 + 1 + LENGTH("t5"."hash")), 12)
+            ) AS "start"
           FROM (
             SELECT
-              "t3"."label",
-              "t3"."user",
-              "t3"."user_name",
-              "t3"."one",
-              "t3"."occurrence",
-              _DIGEST_N(
-                '0123456789abcdef0123456789abcdef' || CAST("t3"."occurrence" AS TEXT) || ' ' || "t3"."user_name" || '
-' || IIF("t3"."label" IS NULL, '', '=' || "t3"."label")
+              "t4"."label",
+              "t4"."user",
+              "t4"."one",
+              "t4"."number",
+              "t4"."total",
+              IIF(
+                "t4"."total" > 5,
+                _DIGEST_N('0123456789abcdef0123456789abcdef ' || "t4"."user"),
+                NULL
               ) AS "hash"
-            FROM (
-              SELECT
-                "t2"."label",
-                "t2"."user",
-                "t2"."user_name",
-                "t2"."one",
-                CASE
-                  WHEN "t2"."one" IS NOT NULL
-                  THEN SUM("t2"."one") OVER (
-                    PARTITION BY "t2"."user", "t2"."label"
-                    ORDER BY "t2"."label" ASC
-                    ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
-                  )
-                  ELSE NULL
-                END AS "occurrence"
-              FROM (
-                SELECT
-                  *
-                FROM (
-                  SELECT
-                    "t0"."query" || '' || '' AS "label",
-                    CASE WHEN NOT (
-                      "t0"."user" IS NULL
-                    ) THEN "t0"."user" ELSE NULL END AS "user",
-                    "t0"."user" || '' || '' AS "user_name",
-                    1 AS "one"
-                  FROM "events" AS "t0"
-                ) AS "t1"
-                WHERE
-                  NOT (
-                    (
-                      "t1"."user" IS NULL
-                    ) OR (
-                      "t1"."label" IS NULL
-                    )
-                  )
-              ) AS "t2"
-            ) AS "t3"
-          ) AS "t4"
-        ) AS "t5"
+            FROM "numbered_rows" AS "t4"
+          ) AS "t5"
+        ) AS "t6"
         WHERE
-          "t5"."rank" <= 5
-      ) AS "t6"
+          (
+            "t6"."total" <= 5
+          )
+          OR (
+            (
+              "t6"."total" <= 922337203685477580
+            )
+            AND (
+              MOD(
+                MOD(
+                  (
+                    "t6"."number" * 5
+                  ) + MOD(MOD("t6"."start", "t6"."total") + "t6"."total", "t6"."total"),
+                  "t6"."total"
+                ) + "t6"."total",
+                "t6"."total"
+              ) < 5
+            )
+          )
+      ) AS "t7"
       GROUP BY
         1
-    ) AS "t7"
-  ) AS "t8"
+    ) AS "t8"
+  ) AS "t9"
   GROUP BY
     1,
     2
-) AS "t9";
+) AS "t10";
 
 -- events, the first five of each user
 SELECT
@@ -573,129 +594,139 @@ FROM (
 ) AS "t6";
 
 -- groups, five items of each user
+WITH "numbered_rows" AS (
+  SELECT
+    "t2"."label",
+    "t2"."user",
+    "t2"."one",
+    "t2"."group",
+    CASE
+      WHEN "t2"."one" IS NOT NULL
+      THEN SUM("t2"."one") OVER (
+        PARTITION BY "t2"."user"
+        ORDER BY "t2"."group" ASC, "t2"."label" ASC
+        ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+      )
+      ELSE NULL
+    END AS "number",
+    COALESCE(
+      SUM("t2"."one") OVER (PARTITION BY "t2"."user" ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING),
+      0
+    ) AS "total"
+  FROM (
+    SELECT
+      "t1"."label",
+      "t1"."user",
+      "t1"."one",
+      "t1"."group0" AS "group"
+    FROM (
+      SELECT
+        "t0"."query" || '' || '' AS "label",
+        "t0"."country" || '' || '' AS "group0",
+        CASE WHEN NOT (
+          "t0"."user" IS NULL
+        ) THEN "t0"."user" ELSE NULL END AS "user",
+        "t0"."user" || '' || '' AS "user_name",
+        1 AS "one"
+      FROM "events" AS "t0"
+    ) AS "t1"
+    WHERE
+      NOT (
+        (
+          "t1"."user" IS NULL
+        ) OR (
+          "t1"."label" IS NULL
+        )
+      )
+      AND IIF("t1"."group0" IS NULL, NULL, "t1"."group0" IN ('de', 'fr'))
+  ) AS "t2"
+)
 SELECT
-  "t9"."count",
-  "t9"."is_null",
-  "t9"."prevalence",
-  "t9"."group"
+  "t10"."count",
+  "t10"."is_null",
+  "t10"."prevalence",
+  "t10"."group"
 FROM (
   SELECT
-    "t8"."count",
-    "t8"."is_null",
-    "t8"."group",
+    "t9"."count",
+    "t9"."is_null",
+    "t9"."group",
     COUNT(*) AS "prevalence"
   FROM (
     SELECT
-      "t7"."count",
-      "t7"."group",
-      "t7"."label" IS NULL AS "is_null"
+      "t8"."count",
+      "t8"."group",
+      "t8"."label" IS NULL AS "is_null"
     FROM (
       SELECT
-        "t6"."label",
-        "t6"."group",
+        "t7"."label",
+        "t7"."group",
         COUNT(*) AS "count"
       FROM (
         SELECT
-          "t5"."label",
-          "t5"."group"
+          "t6"."label",
+          "t6"."group"
         FROM (
           SELECT
-            "t4"."label",
-            "t4"."user",
-            "t4"."user_name",
-            "t4"."one",
-            "t4"."group",
-            "t4"."place",
-            "t4"."occurrence",
-            "t4"."hash",
-            CASE
-              WHEN "t4"."one" IS NOT NULL
-              THEN SUM("t4"."one") OVER (
-                PARTITION BY "t4"."user"
-                ORDER BY "t4"."hash" ASC, "t4"."group" ASC, "t4"."label" ASC
-                ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
-              )
-              ELSE NULL
-            END AS "rank"
+            "t5"."label",
+            "t5"."user",
+            "t5"."one",
+            "t5"."group",
+            "t5"."number",
+            "t5"."total",
+            "t5"."hash",
+            _NUMBER_N(
+              SUBSTRING("t5"."hash", IIF((
+                0 + 1
+              ) >= 1, 0 + 1, 0 + 1 + LENGTH("t5"."hash")), 12)
+            ) AS "start"
           FROM (
             SELECT
-              "t3"."label",
-              "t3"."user",
-              "t3"."user_name",
-              "t3"."one",
-              "t3"."group",
-              "t3"."place",
-              "t3"."occurrence",
-              _DIGEST_N(
-                '0123456789abcdef0123456789abcdef' || CAST("t3"."occurrence" AS TEXT) || ' ' || "t3"."user_name" || '
-' || IIF("t3"."place" IS NULL, '', '=' || "t3"."place")
+              "t4"."label",
+              "t4"."user",
+              "t4"."one",
+              "t4"."group",
+              "t4"."number",
+              "t4"."total",
+              IIF(
+                "t4"."total" > 5,
+                _DIGEST_N('0123456789abcdef0123456789abcdef ' || "t4"."user"),
+                NULL
               ) AS "hash"
-            FROM (
-              SELECT
-                "t2"."label",
-                "t2"."user",
-                "t2"."user_name",
-                "t2"."one",
-                "t2"."group",
-                "t2"."place",
-                CASE
-                  WHEN "t2"."one" IS NOT NULL
-                  THEN SUM("t2"."one") OVER (
-                    PARTITION BY "t2"."user", "t2"."group", "t2"."label"
-                    ORDER BY "t2"."label" ASC
-                    ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
-                  )
-                  ELSE NULL
-                END AS "occurrence"
-              FROM (
-                SELECT
-                  "t1"."label",
-                  "t1"."user",
-                  "t1"."user_name",
-                  "t1"."one",
-                  "t1"."group0" AS "group",
-                  CASE
-                    WHEN "t1"."label" IS NULL
-                    THEN "t1"."group0"
-                    ELSE "t1"."group0" || '' || '3' || '' || "t1"."label"
-                  END AS "place"
-                FROM (
-                  SELECT
-                    "t0"."query" || '' || '' AS "label",
-                    "t0"."country" || '' || '' AS "group0",
-                    CASE WHEN NOT (
-                      "t0"."user" IS NULL
-                    ) THEN "t0"."user" ELSE NULL END AS "user",
-                    "t0"."user" || '' || '' AS "user_name",
-                    1 AS "one"
-                  FROM "events" AS "t0"
-                ) AS "t1"
-                WHERE
-                  NOT (
-                    (
-                      "t1"."user" IS NULL
-                    ) OR (
-                      "t1"."label" IS NULL
-                    )
-                  )
-                  AND IIF("t1"."group0" IS NULL, NULL, "t1"."group0" IN ('de', 'fr'))
-              ) AS "t2"
-            ) AS "t3"
-          ) AS "t4"
-        ) AS "t5"
+            FROM "numbered_rows" AS "t4"
+          ) AS "t5"
+        ) AS "t6"
         WHERE
-          "t5"."rank" <= 5
-      ) AS "t6"
+          (
+            "t6"."total" <= 5
+          )
+          OR (
+            (
+              "t6"."total" <= 922337203685477580
+            )
+            AND (
+              MOD(
+                MOD(
+                  (
+                    "t6"."number" * 5
+                  ) + MOD(MOD("t6"."start", "t6"."total") + "t6"."total", "t6"."total"),
+                  "t6"."total"
+                ) + "t6"."total",
+                "t6"."total"
+              ) < 5
+            )
+          )
+      ) AS "t7"
       GROUP BY
         1,
         2
-    ) AS "t7"
-  ) AS "t8"
+    ) AS "t8"
+  ) AS "t9"
   GROUP BY
     1,
     2,
     3
-) AS "t9";
+) AS "t10";
 
 -- groups, one of each user
 WITH "rows_in_groups" AS (
@@ -725,152 +756,167 @@ WITH "rows_in_groups" AS (
       )
     )
     AND IIF("t1"."group0" IS NULL, NULL, "t1"."group0" IN ('de', 'fr'))
+), "numbered_rows" AS (
+  SELECT
+    "t7"."label",
+    "t7"."user",
+    "t7"."one",
+    "t7"."group",
+    CASE
+      WHEN "t7"."one" IS NOT NULL
+      THEN SUM("t7"."one") OVER (
+        PARTITION BY "t7"."user", "t7"."group"
+        ORDER BY "t7"."group" ASC, "t7"."label" ASC
+        ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+      )
+      ELSE NULL
+    END AS "number",
+    COALESCE(
+      SUM("t7"."one") OVER (
+        PARTITION BY "t7"."user", "t7"."group"
+        ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING
+      ),
+      0
+    ) AS "total"
+  FROM (
+    SELECT
+      "t6"."label",
+      "t6"."user",
+      "t6"."one",
+      "t6"."group"
+    FROM (
+      SELECT
+        "t5"."label",
+        "t5"."user",
+        "t5"."user_name",
+        "t5"."one",
+        "t5"."group",
+        "t5"."occurrence",
+        "t5"."hash",
+        (
+          DENSE_RANK() OVER (
+            PARTITION BY "t5"."user"
+            ORDER BY "t5"."hash" || "t5"."group" ASC NULLS LAST
+            RANGE BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+          ) - 1
+        ) + 1 AS "group_rank"
+      FROM (
+        SELECT
+          "t4"."label",
+          "t4"."user",
+          "t4"."user_name",
+          "t4"."one",
+          "t4"."group",
+          "t4"."occurrence",
+          _DIGEST_N(
+            '0123456789abcdef0123456789abcdef' || CAST("t4"."occurrence" AS TEXT) || ' ' || "t4"."user_name" || '
+' || IIF("t4"."group" IS NULL, '', '=' || "t4"."group")
+          ) AS "hash"
+        FROM (
+          SELECT
+            "t3"."label",
+            "t3"."user",
+            "t3"."user_name",
+            "t3"."one",
+            "t3"."group",
+            0 AS "occurrence"
+          FROM "rows_in_groups" AS "t3"
+        ) AS "t4"
+      ) AS "t5"
+    ) AS "t6"
+    WHERE
+      "t6"."group_rank" <= 1
+  ) AS "t7"
 )
 SELECT
-  "t14"."count",
-  "t14"."is_null",
-  "t14"."prevalence",
-  "t14"."group"
+  "t15"."count",
+  "t15"."is_null",
+  "t15"."prevalence",
+  "t15"."group"
 FROM (
   SELECT
-    "t13"."count",
-    "t13"."is_null",
-    "t13"."group",
+    "t14"."count",
+    "t14"."is_null",
+    "t14"."group",
     COUNT(*) AS "prevalence"
   FROM (
     SELECT
-      "t12"."count",
-      "t12"."group",
-      "t12"."label" IS NULL AS "is_null"
+      "t13"."count",
+      "t13"."group",
+      "t13"."label" IS NULL AS "is_null"
     FROM (
       SELECT
-        "t11"."label",
-        "t11"."group",
+        "t12"."label",
+        "t12"."group",
         COUNT(*) AS "count"
       FROM (
         SELECT
-          "t10"."label",
-          "t10"."group"
+          "t11"."label",
+          "t11"."group"
         FROM (
           SELECT
-            "t9"."label",
-            "t9"."user",
-            "t9"."user_name",
-            "t9"."one",
-            "t9"."group",
-            "t9"."place",
-            "t9"."occurrence",
-            "t9"."hash",
-            CASE
-              WHEN "t9"."one" IS NOT NULL
-              THEN SUM("t9"."one") OVER (
-                PARTITION BY "t9"."user", "t9"."group"
-                ORDER BY "t9"."hash" ASC, "t9"."group" ASC, "t9"."label" ASC
-                ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
-              )
-              ELSE NULL
-            END AS "rank"
+            "t10"."label",
+            "t10"."user",
+            "t10"."one",
+            "t10"."group",
+            "t10"."number",
+            "t10"."total",
+            "t10"."hash",
+            _NUMBER_N(
+              SUBSTRING("t10"."hash", IIF((
+                0 + 1
+              ) >= 1, 0 + 1, 0 + 1 + LENGTH("t10"."hash")), 12)
+            ) AS "start"
           FROM (
             SELECT
-              "t8"."label",
-              "t8"."user",
-              "t8"."user_name",
-              "t8"."one",
-              "t8"."group",
-              "t8"."place",
-              "t8"."occurrence",
-              _DIGEST_N(
-                '0123456789abcdef0123456789abcdef' || CAST("t8"."occurrence" AS TEXT) || ' ' || "t8"."user_name" || '
-' || IIF("t8"."place" IS NULL, '', '=' || "t8"."place")
+              "t9"."label",
+              "t9"."user",
+              "t9"."one",
+              "t9"."group",
+              "t9"."number",
+              "t9"."total",
+              IIF(
+                "t9"."total" > 5,
+                _DIGEST_N(
+                  '0123456789abcdef0123456789abcdef ' || "t9"."user" || '
+' || "t9"."group"
+                ),
+                NULL
               ) AS "hash"
-            FROM (
-              SELECT
-                "t7"."label",
-                "t7"."user",
-                "t7"."user_name",
-                "t7"."one",
-                "t7"."group",
-                "t7"."place",
-                CASE
-                  WHEN "t7"."one" IS NOT NULL
-                  THEN SUM("t7"."one") OVER (
-                    PARTITION BY "t7"."user", "t7"."group", "t7"."label"
-                    ORDER BY "t7"."label" ASC
-                    ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
-                  )
-                  ELSE NULL
-                END AS "occurrence"
-              FROM (
-                SELECT
-                  "t6"."label",
-                  "t6"."user",
-                  "t6"."user_name",
-                  "t6"."one",
-                  "t6"."group",
-                  CASE
-                    WHEN "t6"."label" IS NULL
-                    THEN "t6"."group"
-                    ELSE "t6"."group" || '' || '3' || '' || "t6"."label"
-                  END AS "place"
-                FROM (
-                  SELECT
-                    "t5"."label",
-                    "t5"."user",
-                    "t5"."user_name",
-                    "t5"."one",
-                    "t5"."group",
-                    "t5"."occurrence",
-                    "t5"."hash",
-                    (
-                      DENSE_RANK() OVER (
-                        PARTITION BY "t5"."user"
-                        ORDER BY "t5"."hash" || "t5"."group" ASC NULLS LAST
-                        RANGE BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
-                      ) - 1
-                    ) + 1 AS "group_rank"
-                  FROM (
-                    SELECT
-                      "t4"."label",
-                      "t4"."user",
-                      "t4"."user_name",
-                      "t4"."one",
-                      "t4"."group",
-                      "t4"."occurrence",
-                      _DIGEST_N(
-                        '0123456789abcdef0123456789abcdef' || CAST("t4"."occurrence" AS TEXT) || ' ' || "t4"."user_name" || '
-' || IIF("t4"."group" IS NULL, '', '=' || "t4"."group")
-                      ) AS "hash"
-                    FROM (
-                      SELECT
-                        "t3"."label",
-                        "t3"."user",
-                        "t3"."user_name",
-                        "t3"."one",
-                        "t3"."group",
-                        0 AS "occurrence"
-                      FROM "rows_in_groups" AS "t3"
-                    ) AS "t4"
-                  ) AS "t5"
-                ) AS "t6"
-                WHERE
-                  "t6"."group_rank" <= 1
-              ) AS "t7"
-            ) AS "t8"
-          ) AS "t9"
-        ) AS "t10"
+            FROM "numbered_rows" AS "t9"
+          ) AS "t10"
+        ) AS "t11"
         WHERE
-          "t10"."rank" <= 5
-      ) AS "t11"
+          (
+            "t11"."total" <= 5
+          )
+          OR (
+            (
+              "t11"."total" <= 922337203685477580
+            )
+            AND (
+              MOD(
+                MOD(
+                  (
+                    "t11"."number" * 5
+                  ) + MOD(MOD("t11"."start", "t11"."total") + "t11"."total", "t11"."total"),
+                  "t11"."total"
+                ) + "t11"."total",
+                "t11"."total"
+              ) < 5
+            )
+          )
+      ) AS "t12"
       GROUP BY
         1,
         2
-    ) AS "t12"
-  ) AS "t13"
+    ) AS "t13"
+  ) AS "t14"
   GROUP BY
     1,
     2,
     3
-) AS "t14";
+) AS "t15";
 
 -- groups, one of each label
 SELECT
@@ -970,24 +1016,96 @@ FROM (
 ) AS "t9";
 
 -- windows of days, five items of each user
+WITH "numbered_rows" AS (
+  SELECT
+    "t2"."label",
+    "t2"."at_day",
+    "t2"."user",
+    "t2"."one",
+    CASE
+      WHEN "t2"."one" IS NOT NULL
+      THEN SUM("t2"."one") OVER (
+        PARTITION BY "t2"."user"
+        ORDER BY "t2"."at_day" ASC, "t2"."label" ASC
+        ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+      )
+      ELSE NULL
+    END AS "number",
+    COALESCE(
+      SUM("t2"."one") OVER (PARTITION BY "t2"."user" ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING),
+      0
+    ) AS "total"
+  FROM (
+    SELECT
+      "t1"."label",
+      "t1"."at_day",
+      "t1"."user",
+      "t1"."one"
+    FROM (
+      SELECT
+        "t0"."query" || '' || '' AS "label",
+        CASE
+          WHEN (
+            CAST(CAST(STRFTIME('%Y', "t0"."seen") AS INTEGER) AS INTEGER) >= 1
+          )
+          AND (
+            CAST(CAST(STRFTIME('%Y', "t0"."seen") AS INTEGER) AS INTEGER) <= 9999
+          )
+          THEN SUBSTRING(
+            STRFTIME('%Y-%m-%d', "t0"."seen"),
+            IIF(
+              (
+                (
+                  1 - 1
+                ) + 1
+              ) >= 1,
+              (
+                1 - 1
+              ) + 1,
+              (
+                1 - 1
+              ) + 1 + LENGTH(STRFTIME('%Y-%m-%d', "t0"."seen"))
+            ),
+            10
+          )
+          ELSE NULL
+        END AS "at_day",
+        CASE WHEN NOT (
+          "t0"."user" IS NULL
+        ) THEN "t0"."user" ELSE NULL END AS "user",
+        "t0"."user" || '' || '' AS "user_name",
+        1 AS "one"
+      FROM "events" AS "t0"
+    ) AS "t1"
+    WHERE
+      NOT (
+        (
+          "t1"."user" IS NULL
+        ) OR (
+          "t1"."label" IS NULL
+        )
+      )
+      AND IIF("t1"."at_day" IS NULL, NULL, "t1"."at_day" IN ('2026-11-01', '2026-11-02'))
+  ) AS "t2"
+)
 SELECT
   *
 FROM (
   SELECT
-    "t10"."at_day",
-    MIN("t10"."named") AS "named",
-    COALESCE(SUM("t10"."reached0"), 0) AS "reached0",
-    COALESCE(SUM("t10"."reached1"), 0) AS "reached1"
+    "t11"."at_day",
+    MIN("t11"."named") AS "named",
+    COALESCE(SUM("t11"."reached0"), 0) AS "reached0",
+    COALESCE(SUM("t11"."reached1"), 0) AS "reached1"
   FROM (
     SELECT
-      "t9"."at_day",
-      "t9"."named",
+      "t10"."at_day",
+      "t10"."named",
       CASE
         WHEN (
-          "t9"."after" >= 1
+          "t10"."after" >= 1
         ) AND (
           (
-            "t9"."after" - "t9"."count"
+            "t10"."after" - "t10"."count"
           ) < 1
         )
         THEN 1
@@ -995,10 +1113,10 @@ FROM (
       END AS "reached0",
       CASE
         WHEN (
-          "t9"."after" >= 2
+          "t10"."after" >= 2
         ) AND (
           (
-            "t9"."after" - "t9"."count"
+            "t10"."after" - "t10"."count"
           ) < 2
         )
         THEN 1
@@ -1006,159 +1124,97 @@ FROM (
       END AS "reached1"
     FROM (
       SELECT
-        "t8"."label",
-        "t8"."at_day",
-        "t8"."count",
-        "t8"."known",
-        "t8"."named",
+        "t9"."label",
+        "t9"."at_day",
+        "t9"."count",
+        "t9"."known",
+        "t9"."named",
         CASE
-          WHEN "t8"."count" IS NOT NULL
-          THEN SUM("t8"."count") OVER (
-            PARTITION BY "t8"."known"
-            ORDER BY "t8"."at_day" ASC
+          WHEN "t9"."count" IS NOT NULL
+          THEN SUM("t9"."count") OVER (
+            PARTITION BY "t9"."known"
+            ORDER BY "t9"."at_day" ASC
             ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
           )
           ELSE NULL
         END AS "after"
       FROM (
         SELECT
-          "t7"."label",
-          "t7"."at_day",
-          "t7"."count",
-          "t7"."label" AS "known",
+          "t8"."label",
+          "t8"."at_day",
+          "t8"."count",
+          "t8"."label" AS "known",
           1 AS "named"
         FROM (
           SELECT
-            "t6"."label",
-            "t6"."at_day",
+            "t7"."label",
+            "t7"."at_day",
             COUNT(*) AS "count"
           FROM (
             SELECT
-              "t5"."label",
-              "t5"."at_day"
+              "t6"."label",
+              "t6"."at_day"
             FROM (
               SELECT
-                "t4"."label",
-                "t4"."at_day",
-                "t4"."user",
-                "t4"."user_name",
-                "t4"."one",
-                "t4"."place",
-                "t4"."occurrence",
-                "t4"."hash",
-                CASE
-                  WHEN "t4"."one" IS NOT NULL
-                  THEN SUM("t4"."one") OVER (
-                    PARTITION BY "t4"."user"
-                    ORDER BY "t4"."hash" ASC, "t4"."at_day" ASC, "t4"."label" ASC
-                    ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
-                  )
-                  ELSE NULL
-                END AS "rank"
+                "t5"."label",
+                "t5"."at_day",
+                "t5"."user",
+                "t5"."one",
+                "t5"."number",
+                "t5"."total",
+                "t5"."hash",
+                _NUMBER_N(
+                  SUBSTRING("t5"."hash", IIF((
+                    0 + 1
+                  ) >= 1, 0 + 1, 0 + 1 + LENGTH("t5"."hash")), 12)
+                ) AS "start"
               FROM (
                 SELECT
-                  "t3"."label",
-                  "t3"."at_day",
-                  "t3"."user",
-                  "t3"."user_name",
-                  "t3"."one",
-                  "t3"."place",
-                  "t3"."occurrence",
-                  _DIGEST_N(
-                    '0123456789abcdef0123456789abcdef' || CAST("t3"."occurrence" AS TEXT) || ' ' || "t3"."user_name" || '
-' || IIF("t3"."place" IS NULL, '', '=' || "t3"."place")
+                  "t4"."label",
+                  "t4"."at_day",
+                  "t4"."user",
+                  "t4"."one",
+                  "t4"."number",
+                  "t4"."total",
+                  IIF(
+                    "t4"."total" > 5,
+                    _DIGEST_N('0123456789abcdef0123456789abcdef ' || "t4"."user"),
+                    NULL
                   ) AS "hash"
-                FROM (
-                  SELECT
-                    "t2"."label",
-                    "t2"."at_day",
-                    "t2"."user",
-                    "t2"."user_name",
-                    "t2"."one",
-                    "t2"."place",
-                    CASE
-                      WHEN "t2"."one" IS NOT NULL
-                      THEN SUM("t2"."one") OVER (
-                        PARTITION BY "t2"."user", "t2"."at_day", "t2"."label"
-                        ORDER BY "t2"."label" ASC
-                        ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
-                      )
-                      ELSE NULL
-                    END AS "occurrence"
-                  FROM (
-                    SELECT
-                      "t1"."label",
-                      "t1"."at_day",
-                      "t1"."user",
-                      "t1"."user_name",
-                      "t1"."one",
-                      CASE
-                        WHEN "t1"."label" IS NULL
-                        THEN "t1"."at_day"
-                        ELSE "t1"."at_day" || '' || '3' || '' || "t1"."label"
-                      END AS "place"
-                    FROM (
-                      SELECT
-                        "t0"."query" || '' || '' AS "label",
-                        CASE
-                          WHEN (
-                            CAST(CAST(STRFTIME('%Y', "t0"."seen") AS INTEGER) AS INTEGER) >= 1
-                          )
-                          AND (
-                            CAST(CAST(STRFTIME('%Y', "t0"."seen") AS INTEGER) AS INTEGER) <= 9999
-                          )
-                          THEN SUBSTRING(
-                            STRFTIME('%Y-%m-%d', "t0"."seen"),
-                            IIF(
-                              (
-                                (
-                                  1 - 1
-                                ) + 1
-                              ) >= 1,
-                              (
-                                1 - 1
-                              ) + 1,
-                              (
-                                1 - 1
-                              ) + 1 + LENGTH(STRFTIME('%Y-%m-%d', "t0"."seen"))
-                            ),
-                            10
-                          )
-                          ELSE NULL
-                        END AS "at_day",
-                        CASE WHEN NOT (
-                          "t0"."user" IS NULL
-                        ) THEN "t0"."user" ELSE NULL END AS "user",
-                        "t0"."user" || '' || '' AS "user_name",
-                        1 AS "one"
-                      FROM "events" AS "t0"
-                    ) AS "t1"
-                    WHERE
-                      NOT (
-                        (
-                          "t1"."user" IS NULL
-                        ) OR (
-                          "t1"."label" IS NULL
-                        )
-                      )
-                      AND IIF("t1"."at_day" IS NULL, NULL, "t1"."at_day" IN ('2026-11-01', '2026-11-02'))
-                  ) AS "t2"
-                ) AS "t3"
-              ) AS "t4"
-            ) AS "t5"
+                FROM "numbered_rows" AS "t4"
+              ) AS "t5"
+            ) AS "t6"
             WHERE
-              "t5"."rank" <= 5
-          ) AS "t6"
+              (
+                "t6"."total" <= 5
+              )
+              OR (
+                (
+                  "t6"."total" <= 922337203685477580
+                )
+                AND (
+                  MOD(
+                    MOD(
+                      (
+                        "t6"."number" * 5
+                      ) + MOD(MOD("t6"."start", "t6"."total") + "t6"."total", "t6"."total"),
+                      "t6"."total"
+                    ) + "t6"."total",
+                    "t6"."total"
+                  ) < 5
+                )
+              )
+          ) AS "t7"
           GROUP BY
             1,
             2
-        ) AS "t7"
-      ) AS "t8"
-    ) AS "t9"
-  ) AS "t10"
+        ) AS "t8"
+      ) AS "t9"
+    ) AS "t10"
+  ) AS "t11"
   GROUP BY
     1
-) AS "t11";
+) AS "t12";
 
 -- windows of weeks
 SELECT

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from fractions import Fraction
 from hashlib import md5
-from typing import TYPE_CHECKING
+from math import floor
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -18,7 +20,7 @@ def kept_items(
     Parameters
     ----------
     rows
-        Without a user they are left out. What to order by is text, or None in all rows where only the hash orders.
+        Without a user they are left out. What to order by is text, or None in all rows where a sample is drawn.
     bound
         How many items of each user are kept.
     key
@@ -37,6 +39,9 @@ def kept_items(
             of_user[user].append((by or "", label))
     kept: Counter[str | None] = Counter()
     for user, own in of_user.items():
+        if all(not by for by, _ in own):
+            kept.update(sample([label for _, label in own], bound=bound, start_text=f"{key} {user}"))
+            continue
         numbers: Counter[str | None] = Counter()
         ranked = []
         for by, label in sorted(own, key=lambda row: row[0]):
@@ -45,6 +50,25 @@ def kept_items(
             ranked.append((by, md5(text.encode(), usedforsecurity=False).hexdigest(), label))
         kept.update(label for *_, label in sorted(ranked, key=lambda row: row[:2])[:bound])
     return kept
+
+
+def sample(rows: list[Any], *, bound: int, start_text: str) -> list[Any]:
+    """Return a systematic sample of rows, all if there are few: the definition, with fractions.
+
+    Rows are texts, of which None comes first, or tuples of texts. The circle is as long as there are rows, and one in
+    ``bound`` equal steps around it, from a start of its own, is kept where it falls.
+
+    Examples
+    --------
+    >>> sample(["b", "a"], bound=2, start_text="k u"), len(sample(list("abcde"), bound=2, start_text="k u"))
+    (['a', 'b'], 2)
+    """
+    ordered = sorted(rows, key=lambda row: (row is not None, row or ""))
+    if len(ordered) <= bound:
+        return ordered
+    start = int(md5(start_text.encode(), usedforsecurity=False).hexdigest()[:12], 16) % len(ordered)
+    ends = [Fraction(number * bound + start, len(ordered)) for number in range(len(ordered) + 1)]
+    return [row for row, low, high in zip(ordered, ends, ends[1:], strict=False) if floor(low) < floor(high)]
 
 
 def items_of_users(

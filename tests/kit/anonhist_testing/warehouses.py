@@ -50,7 +50,7 @@ _DAYS = (Part.of("day(seen)"), ("2026-11-01", "2026-11-02"))
 _WEEKS = (Part.of("week(zoned)"), ("2026-10-26", "2026-11-02"))
 
 Query = Callable[[Any], Any]
-_NUMBERED = re.compile(r"(_(?:DIGEST|WEEK_OF_TEXT))_[0-9]+\(", re.IGNORECASE)
+_NUMBERED = re.compile(r"(_(?:DIGEST|NUMBER|WEEK_OF_TEXT))_[0-9]+\(", re.IGNORECASE)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,169 @@
+"""A systematic sample of the rows of each user who has too many, which every engine draws alike.
+
+Of a user with T rows, more than the m that are kept, number the rows 1 … T in the order of their labels, and keep row r
+if (r·m + S) mod T < m. These are exactly m rows, as evenly spread as can be, and over a uniform start S in 0 … T − 1
+each row has the same chance, m/T: a label is kept in proportion to its rows. S is the first 48 bits
+of the MD5 of a key and the user, modulo T, and so uniform but for T/2⁴⁸. Which rows count depends on the rows of that
+user and on the key, which is drawn independently of the data, and on nothing else.
+
+Rows that tie in that order are equal, and it does not matter which of them is number r. So they need not be told apart,
+and no row is hashed. That is why this takes two or three times what a grouping by user and label does; a keyed random
+order of all rows, in which equal rows have hashes of their own, took up to nine times.
+
+Source: W. G. Madow and L. H. Madow, "On the theory of systematic sampling, I", Annals of Mathematical Statistics 15(1),
+1944: the case in which the number of rows is no multiple of the sample's size, as in chapter 8 of W. G. Cochran,
+"Sampling Techniques", 1977.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from hashlib import md5
+from typing import TYPE_CHECKING, Any
+
+from anonhist.ingest.hash_of_ibis import HEX_DIGITS, md5_of_ibis, number_of_ibis
+from anonhist.ingest.naming import NAMED, is_spark, with_query_name
+from anonhist.ingest.random_order import HASH, check_hashes, random_key
+from anonhist.ingest.warehouses import engine_of, with_bytes
+
+if TYPE_CHECKING:
+    from anonhist.ingest.user_bounds import UserBound
+
+# Of a user with so many rows that products would pass 2^62, 9·10^17 where five of each count, none does.
+_LARGEST = 1 << 62
+_START, _TOTAL, _NUMBER = "start", "total", "number"
+
+# Pairs (user, label) are as few as rows or fewer, and all is read once: standard input allows no more.
+_OF_DUCKDB = """
+    WITH pairs AS MATERIALIZED (SELECT *, count(*) AS items FROM {rows} GROUP BY ALL),
+    above AS MATERIALIZED (
+        SELECT {within}, sum(items)::BIGINT AS total, {start} % sum(items)::BIGINT AS start
+        FROM pairs GROUP BY {users} HAVING sum(items) > {most}
+    ),
+    numbered AS (
+        SELECT *, (sum(items) OVER (PARTITION BY {within} ORDER BY {order} ROWS UNBOUNDED PRECEDING))::BIGINT AS last
+        FROM pairs SEMI JOIN above USING ({within})
+    ),
+    sampled AS (
+        SELECT {kept}, (last * {most} + start) // total - ((last - items) * {most} + start) // total AS items
+        FROM numbered JOIN above USING ({within}) WHERE total <= {largest}
+    ),
+    counted AS (
+        SELECT {kept}, {items} AS items FROM sampled
+        UNION ALL SELECT {kept}, items FROM pairs ANTI JOIN above USING ({within})
+    )
+    SELECT {kept} FROM counted, range(items)
+"""
+
+
+def sample_of_users(rows: Any, bound: UserBound, kept: list[str]) -> Any:
+    """Return the rows of users with no more than may count, and a systematic sample of the rows of each other user.
+
+    Parameters
+    ----------
+    rows
+        A Narwhals table with the columns ``user``, ``user_name``, ``label`` and ``one``, and what the bound names.
+    bound
+        How many rows of each user count.
+    kept
+        The columns to return. If ``named`` is one of them, rows where it is 0 are all returned, to be refused.
+
+    Raises
+    ------
+    UsageError
+        If no hash is known on the engine that holds the rows.
+    """
+    import narwhals as nw
+
+    check_hashes(rows)
+    # Where users are told apart by their names, there is no second column of them.
+    is_name = rows.collect_schema()["user"] == nw.String
+    rows, name = (rows.drop("user_name"), "user") if is_name else (rows, "user_name")
+    if rows.implementation.is_duckdb():
+        return _by_duckdb(rows.drop("one"), name, bound, kept)
+    names, order = [name, *bound.within[1:]], [*bound.places, "label"]
+    if is_spark(rows):
+        numbered = _numbered_by_spark(rows, names, bound, order)
+    else:
+        rows, order = with_bytes(rows, order)
+        one = nw.col("one")
+        numbered = rows.with_columns(
+            one.cum_sum().over(*bound.within, order_by=order).cast(nw.Int64).alias(_NUMBER),
+            one.sum().over(*bound.within).cast(nw.Int64).alias(_TOTAL),
+        )
+        numbered = (_with_start_of_ibis if rows.implementation.is_ibis() else _with_start)(numbered, names, bound)
+    number, total, start = (nw.col(each) for each in (_NUMBER, _TOTAL, _START))
+    is_sampled = (number * bound.most + start % total) % total < bound.most
+    is_kept = (total <= bound.most) | ((total <= _LARGEST // bound.most) & is_sampled)
+    if NAMED in kept:
+        is_kept = is_kept | (nw.col(NAMED) == 0)
+    return numbered.filter(is_kept).select(*kept)
+
+
+def _by_duckdb(rows: Any, name: str, bound: UserBound, kept: list[str]) -> Any:
+    """Return the sample of what DuckDB holds, which need not number all rows, but only pairs of users who have many."""
+    import narwhals as nw
+
+    names = " || chr(10) || ".join(_quoted([name, *bound.within[1:]]))
+    # No table of the data has this name.
+    held = f"rows_{random_key()}"
+    query = _OF_DUCKDB.format(
+        rows=held,
+        within=", ".join(_quoted(bound.within)),
+        users=", ".join(_quoted(dict.fromkeys([*bound.within, name]))),
+        start=f"('0x' || left(md5('{bound.key} ' || {names}), {HEX_DIGITS}))::BIGINT",
+        order=", ".join(f"{each} NULLS FIRST" for each in _quoted([*bound.places, "label"])),
+        kept=", ".join(_quoted(kept)),
+        items=f"greatest(items, 1 - {NAMED})" if NAMED in kept else "items",
+        most=bound.most,
+        largest=_LARGEST // bound.most,
+    )
+    return nw.from_native(rows.to_native().query(held, query))
+
+
+def _numbered_by_spark(rows: Any, names: list[str], bound: UserBound, order: list[str]) -> Any:
+    """Return the rows with their numbers, totals and starts; both of the first by one pass over sorted rows."""
+    import narwhals as nw
+
+    within, ordered, named = (", ".join(f"`{name}`" for name in each) for each in (bound.within, order, names))
+    window = f"PARTITION BY {within} ORDER BY {ordered}"
+    whole = f"{window} ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING"
+    numbered = rows.to_native().selectExpr(
+        "*",
+        f"CAST(row_number() OVER ({window}) AS BIGINT) AS {_NUMBER}",
+        f"count(*) OVER ({whole}) AS {_TOTAL}",
+    )
+    digits = f"substr(md5(concat_ws('\\n', '{bound.key} ' || {named})), 1, {HEX_DIGITS})"
+    start = f"CASE WHEN {_TOTAL} > {bound.most} THEN CAST(conv({digits}, 16, 10) AS BIGINT) END"
+    return nw.from_native(numbered.selectExpr("*", f"{start} AS {_START}"))
+
+
+def _with_start_of_ibis(rows: Any, names: list[str], bound: UserBound) -> Any:
+    import narwhals as nw
+
+    native = with_query_name(rows, "numbered_rows").to_native()
+    engine, text = engine_of(rows), bound.key + " " + native[names[0]]
+    for name in names[1:]:
+        text = text + "\n" + native[name]
+    hashed = native.mutate(**{HASH: (native[_TOTAL] > bound.most).ifelse(md5_of_ibis(engine)(text), None)})
+    return nw.from_native(hashed.mutate(**{_START: number_of_ibis(engine, hashed[HASH])}))
+
+
+def _with_start(rows: Any, names: list[str], bound: UserBound) -> Any:
+    """Return rows in memory with their starts."""
+    import narwhals as nw
+
+    @cache
+    def start_of(*name: str) -> int:
+        # Python's texts may hold halves of characters, which UTF-8 has no place for.
+        text = f"{bound.key} " + "\n".join(name)
+        return int(md5(text.encode("utf-8", "surrogatepass"), usedforsecurity=False).hexdigest()[:HEX_DIGITS], 16)
+
+    held = rows.collect() if hasattr(rows, "collect") else rows
+    columns = (held[name].to_list() for name in (_TOTAL, *names))
+    starts = [start_of(*name) if total > bound.most else 0 for total, *name in zip(*columns, strict=True)]
+    return held.with_columns(nw.new_series(_START, starts, nw.Int64, backend=held.implementation))
+
+
+def _quoted(names: Any) -> list[str]:
+    return [f'"{name}"' for name in names]
