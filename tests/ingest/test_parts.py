@@ -1,5 +1,6 @@
 """Parts: exact counts in private files, which together give the profile of all their events."""
 
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from hashlib import md5, sha256
@@ -10,6 +11,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 
 from anonhist.errors import AnonhistError, DataError
@@ -181,6 +183,18 @@ def test_the_binary_search_is_that_of_numpy() -> None:
             lower_bound(pa.array(keys[:size]), pa.array(wanted)).tolist()
             == np.searchsorted(keys[:size], wanted).tolist()
         )
+
+
+def test_the_search_among_hashes_looks_beyond_their_first_eight_bytes() -> None:
+    # Two bytes that count as much as eight: 0x0100 is above 0x00ff.
+    ends = [bytes([0] * 6 + [high, low]) for high, low in ((0, 0), (0, 255), (1, 0), (255, 255))]
+    keys = sorted(head + tail for head in ends for tail in ends)
+    held = pa.array(keys, pa.binary(16))
+    for start in range(len(keys)):
+        some = held.slice(start, 7)
+        assert lower_bound(some, held).tolist() == [bisect_left(keys[start : start + 7], key) for key in keys]
+        upper = [bisect_right(keys[start : start + 7], key) for key in keys]
+        assert lower_bound(some, held, pc.less_equal).tolist() == upper
 
 
 def test_counts_and_other_formats(tmp_path: Path) -> None:

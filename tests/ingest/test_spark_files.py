@@ -5,7 +5,11 @@ import json
 import socket
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import sleep
 from typing import Any
 
 import pyarrow as pa
@@ -16,7 +20,7 @@ from anonhist.cli.entry import run
 from anonhist.errors import AnonhistError, DataError, MissingExtraError, UsageError
 from anonhist.ingest import EngineLimits, SparkFiles, read_profile
 from anonhist.ingest.groups import read_groups
-from anonhist.ingest.spark_session import check_reachable
+from anonhist.ingest.spark_session import check_reachable, opened_table
 from anonhist.ingest.spark_source import read_by
 from anonhist.profiles import Profile
 from anonhist_testing.cases import each_of
@@ -153,6 +157,15 @@ def test_tables_over_a_connection(spark_server: tuple[Any, str], tmp_path: Path)
         read_profile(url, label="what")
     with pytest.raises(UsageError, match="held by another engine"):
         read_profile(url, label="what", table="events", limits=EngineLimits(threads=1))
+    # Which keys lines of JSON have, their rows decide.
+    (tmp_path / "a.json").write_text('{"what": "a"}\n')
+    for name, is_declared in (
+        ("events", True),
+        (f"parquet.`{tmp_path}/a.parquet`", True),
+        (f"json.`{tmp_path}/a.json`", False),
+    ):
+        with opened_table(url, name) as (table, declared):
+            assert (table.columns, declared) == (["what"], is_declared)
     session.sql("DROP TABLE events")
 
 
@@ -208,6 +221,48 @@ def test_the_command_line(
         assert run(["release", *words, *said, *noise, "-o", "none.json"]) in (2, 3)
         assert told in capfd.readouterr().err
     session.sql("DROP TABLE shop")
+
+
+@pytest.mark.slow
+def test_a_cluster(spark: Any, tmp_path: Path) -> None:
+    del spark  # Java is there
+    pq.write_table(pa.table({"what": ["a", "b", "a"]}), tmp_path / "a.parquet")
+    with cluster() as url:
+        command = [sys.executable, "-m", "anonhist", "release", url, "--table", f"parquet.`{tmp_path}/a.parquet`"]
+        rest = ["--epsilon", "50", "--simulations", "0", "--quiet", "--label", "what", "-o", "-"]
+        done = subprocess.run([*command, *rest], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert [line.split(",")[:2] for line in done.stdout.splitlines()[1:]] == [["1", "1"], ["2", "1"]]
+
+
+@contextmanager
+def cluster() -> Iterator[str]:
+    """Run a cluster of one worker, and yield its address."""
+    import pyspark
+
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = str(free.getsockname()[1])
+    url = f"spark://127.0.0.1:{port}"
+    java = ["java", "-cp", str(Path(pyspark.__file__).parent / "jars" / "*")]
+    deploy, here = "org.apache.spark.deploy", ["--host", "127.0.0.1", "--webui-port", "0"]
+    with TemporaryDirectory() as folder:
+        worker = [f"{deploy}.worker.Worker", *here, "--cores", "1", "--memory", "1g", "--work-dir", folder, url]
+        running = [
+            subprocess.Popen([*java, *words], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            for words in ([f"{deploy}.master.Master", *here, "--port", port], worker)
+        ]
+        try:
+            for _ in range(300):
+                with socket.socket() as asked:
+                    if not asked.connect_ex(("127.0.0.1", int(port))):
+                        break
+                sleep(0.1)
+            yield url
+        finally:
+            for each in running:
+                each.kill()
+                each.wait()
 
 
 @pytest.mark.slow

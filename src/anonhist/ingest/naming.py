@@ -85,10 +85,11 @@ def identity_of(table: Any, name: str) -> Any:
     kind, column = table.collect_schema()[name], nw.col(name)
     if isinstance(kind, nw.Object):
         return as_text(table, name)
-    if kind.is_float():
-        # Arrow tells −0 from 0.
-        column = column + nw.lit(0.0)
-    return nw.when(~is_missing(table, name)).then(column)
+    if not kind.is_float():
+        # Untouched, engines group dictionary-encoded text as such.
+        return column
+    # Arrow tells −0 from 0.
+    return nw.when(~is_missing(table, name)).then(column + nw.lit(0.0))
 
 
 def check_named(are_named: bool, *, only_whole: bool = False) -> None:  # noqa: FBT001

@@ -90,8 +90,8 @@ def read_profile(
         numbers are compared as floats. Rows without a value come first.
     order_key
         With ``user``: key of the random choice, 32 hexadecimal digits, to keep the items that an earlier reading of the
-        same data kept. The profile and its release have it as ``order_key``. By default it is drawn anew. It may be told to
-        everybody, but must be chosen independently of the data.
+        same data kept. The profile and its release have it as ``order_key``. By default it is drawn anew. It may be
+        told to everybody, but must be chosen independently of the data.
     count_users
         With ``user``: also count how many items each user has, into :attr:`Profile.users`, which
         ``release(…, excess_share=…)`` needs. The source is asked once more for it.

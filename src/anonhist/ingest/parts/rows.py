@@ -81,9 +81,19 @@ class ascending:  # noqa: N801  # reads as a verb where it is used
 
 def users_of(keys: Any) -> NDArray[np.uint64]:
     """Return the hashes of users in keys, shape (rows, 2)."""
-    width = 2 * KEY_BYTES
+    return _words(keys)[:, : KEY_BYTES // 8]
+
+
+def _words(keys: Any) -> NDArray[np.uint64]:
+    """Return the bytes of keys of one width, none of them missing, in words of eight: shape (rows, words)."""
+    width = keys.type.byte_width
     held = np.frombuffer(keys.buffers()[1], dtype=np.uint8)[keys.offset * width : (keys.offset + len(keys)) * width]
-    return held.reshape(-1, width).view(np.uint64)[:, : KEY_BYTES // 8]
+    return held.reshape(-1, width).view(np.uint64)
+
+
+def _heads(keys: Any) -> NDArray[np.uint64]:
+    """Return the first eight bytes of keys as numbers in the order of the keys."""
+    return _words(keys)[:, 0].copy().view(">u8").astype(np.uint64)
 
 
 def bounded(rows: Iterator[Rows], most: int) -> Iterator[Rows]:
@@ -136,9 +146,13 @@ def lower_bound(keys: Any, wanted: Any, compare: Callable[[Any, Any], Any] | Non
     import pyarrow.compute as pc
 
     compare = compare or pc.less
-    low = np.zeros(len(wanted), dtype=np.int64)
-    high = np.full(len(wanted), len(keys), dtype=np.int64)
-    for _ in range(len(keys).bit_length()):
+    if pa.types.is_fixed_size_binary(keys.type):
+        # Hashes are nearly told apart by their first eight bytes, which NumPy finds ten times as fast.
+        heads = _heads(keys), _heads(wanted)
+        low, high = (np.searchsorted(*heads, side=side).astype(np.int64) for side in ("left", "right"))
+    else:
+        low, high = np.zeros(len(wanted), dtype=np.int64), np.full(len(wanted), len(keys), dtype=np.int64)
+    for _ in range(int((high - low).max(initial=0)).bit_length()):
         middle = (low + high) >> 1
         tried = keys.take(pa.array(np.minimum(middle, len(keys) - 1)))
         is_open = low < high
