@@ -310,6 +310,13 @@ def test_numbers_of_numpy_bound_users(bound: Any) -> None:
     assert (profile.n, profile.unit) == (2, PrivacyUnit.user(max_items=2))
 
 
+def test_the_largest_bounds_count_everything(engine: Read) -> None:
+    rows: list[Row] = [("u", "a", "x")] * 3 + [("v", "a", "x")]
+    for bound in (2**31, 2**62):
+        profile = engine(table(rows), label="what", user="who", max_per_user=bound)
+        assert profile.counts.tolist() == [4], bound
+
+
 @a_few_engines
 def test_a_single_column_needs_no_name(engine: Read) -> None:
     assert engine({"anything": ["a", "b", "a"]}).counts.tolist() == [1, 2]
