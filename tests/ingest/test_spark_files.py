@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import os
 import socket
 import subprocess
 import sys
@@ -191,6 +192,14 @@ def test_the_command_line(
         ]
     ):
         assert run([*words, "-o", f"{number}.json"]) == 0, capfd.readouterr().err
+    (tmp_path / "edges.csv").write_text("from,to\na,b\nb,c\n")
+    degrees = ["degrees", f"{tmp_path}/edges.csv", "--unit", "edge", "--engine", "spark", "--quiet"]
+    assert run([*degrees, *noise, "-o", "degrees.json"]) == 0, capfd.readouterr().err
+    assert run(["sketch", "new", "--epsilon", "1", "--buckets", "16", "-o", "a.sketch"]) == 0
+    update = ["sketch", "update", "a.sketch", str(path), "--label", "what", "--engine", "spark", "--quiet"]
+    assert run(update) == 2
+    assert "partials" in capfd.readouterr().err
+    assert run([*update, "--partials", "exact"]) == 0, capfd.readouterr().err
     assert run(["estimate", "support-size", str(path), "--engine", "spark", *said]) == 0
     assert run(["curve", "guessing", str(path), "--engine", "spark", *said, "-o", "curve.csv"]) == 0
     assert (
@@ -244,12 +253,17 @@ def cluster() -> Iterator[str]:
         free.bind(("127.0.0.1", 0))
         port = str(free.getsockname()[1])
     url = f"spark://127.0.0.1:{port}"
-    java = ["java", "-cp", str(Path(pyspark.__file__).parent / "jars" / "*")]
+    home = Path(pyspark.__file__).parent
     deploy, here = "org.apache.spark.deploy", ["--host", "127.0.0.1", "--webui-port", "0"]
     with TemporaryDirectory() as folder:
         worker = [f"{deploy}.worker.Worker", *here, "--cores", "1", "--memory", "1g", "--work-dir", folder, url]
         running = [
-            subprocess.Popen([*java, *words], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            subprocess.Popen(
+                [str(home / "bin" / "spark-class"), *words],
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                env={**os.environ, "SPARK_HOME": str(home)},
+            )
             for words in ([f"{deploy}.master.Master", *here, "--port", port], worker)
         ]
         try:

@@ -84,6 +84,11 @@ threads_option = click.option(
     "--threads", type=WholeNumber(), metavar="N", help="Threads that count.  [default: one for each core]"
 )
 # In the order of LIMITS.
+engine_option = click.option(
+    "--engine",
+    type=OneOf(_ENGINES),
+    help="What reads files: DuckDB in this process, or Spark, on all cores or on your cluster.  [default: duckdb]",
+)
 engine_options = (
     memory_limit_option("what does not fit goes to temporary files"),
     threads_option,
@@ -126,11 +131,7 @@ _row_options = (
         is_flag=True,
         help="Count rows without a label as a label of their own; otherwise they are left out.",
     ),
-    click.option(
-        "--engine",
-        type=OneOf(_ENGINES),
-        help="What reads files: DuckDB in this process, or Spark, on all cores or on your cluster.  [default: duckdb]",
-    ),
+    engine_option,
     *engine_options,
 )
 reading_options = as_one("reading", label_option, _user_option, *_order_options, *_row_options, made=reading_of)

@@ -15,6 +15,7 @@ from anonhist.cli.charging import CHARGING, charging_options
 from anonhist.cli.decorators import OneOf, WholeNumber, as_one
 from anonhist.cli.options import (
     delimiter_option,
+    engine_option,
     engine_options,
     epsilon_option,
     no_header_option,
@@ -24,7 +25,7 @@ from anonhist.cli.options import (
     table_option,
 )
 from anonhist.cli.output import say_line
-from anonhist.cli.reading import LIMITS, limits_of, reading_bars
+from anonhist.cli.reading import LIMITS, held_source, limits_of, reading_bars
 from anonhist.cli.sections import SectionedCommand
 from anonhist.errors import UsageError
 from anonhist.privacy import NeighboringRelation, parse_epsilon
@@ -42,7 +43,7 @@ NOT_PRIVATE = "--not-private-truth draws the true degrees on the page: the page 
 _WITH_NUMBERS = [name for name, entry in MECHANISMS.items() if {*entry.options}.intersection(PUBLIC_NUMBERS)]
 _WITHOUT_NUMBERS = [name for name in MECHANISMS if name not in _WITH_NUMBERS]
 _SECTIONS = {
-    "Input": ("origin", "target", "nodes", "table", "delimiter", "no_header", *LIMITS),
+    "Input": ("origin", "target", "nodes", "table", "delimiter", "no_header", "engine", *LIMITS),
     "Edges": ("directed", "self_loops", "duplicates"),
     "Privacy": ("unit", "epsilon", "relation"),
     "Mechanism": ("mechanism", "simulations"),
@@ -83,6 +84,7 @@ _reading_options = as_one(
     table_option,
     delimiter_option,
     no_header_option,
+    engine_option,
     *engine_options,
     made=_as_read,
 )
@@ -240,7 +242,8 @@ def degrees(
     with account.charged(prepared.price) as recorded:
         with reading_bars("Estimating errors", quiet=outputs.quiet) as bars:
             with recorded.reading():
-                graph = read(edges, nodes=nodes, policy=policy, notify=bars.notify, progress=bars.reading, **reading)
+                held, said = held_source(edges, reading)
+                graph = read(held, nodes=nodes, policy=policy, notify=bars.notify, progress=bars.reading, **said)
             released = replace(prepared.release(graph), receipt=recorded.receipt)
             true_degrees = graph.degree_profile() if isinstance(graph, Graph) else graph
             truth = true_degrees.profile if not_private_truth else None

@@ -12,6 +12,7 @@ from anonhist.cli.arguments import one_character, whole_number
 from anonhist.cli.decorators import OneOf
 from anonhist.cli.options import (
     delimiter_option,
+    engine_option,
     label_option,
     memory_limit_option,
     no_header_option,
@@ -31,7 +32,7 @@ Format = Literal["events", "labels", "counts"]
 _SECTIONS = {
     "Input": (
         *("label", "count", "user", "ignore_unknown", "table", "format_", "delimiter", "no_header"),
-        *("memory_limit", "threads", "partials"),
+        *("engine", "memory_limit", "threads", "partials"),
     ),
     "Messages": ("quiet",),
 }
@@ -82,14 +83,15 @@ def _partials(_: click.Context, __: click.Parameter, given: str | None) -> Parti
 )
 @delimiter_option
 @no_header_option
+@engine_option
 @memory_limit_option("what does not fit is an error, for nothing goes to temporary files")
 @threads_option
 @click.option(
     "--partials",
     metavar="exact|K",
     callback=_partials,
-    help="For a table on a Spark cluster, and required there: exact, if partitions may send counts without noise to "
-    "the driver, or K, to give each of K partitions noise of its own, all of which stays in the sketch.",
+    help="For a table or files that Spark reads, and required there: exact, if partitions may send counts without "
+    "noise to the driver, or K, to give each of K partitions noise of its own, all of which stays in the sketch.",
 )
 @quiet_option
 def update(
@@ -104,6 +106,7 @@ def update(
     format_: Format | None,
     delimiter: str | None,
     no_header: bool,
+    engine: str | None,
     memory_limit: str | None,
     threads: int | None,
     partials: Partials | None,
@@ -120,6 +123,7 @@ def update(
     from anonhist.cli.progress import progress_bar, stream_bar
     from anonhist.formats.sketch_in_place import sketch_in_place
     from anonhist.ingest.sketches import check_sources, update_sketch
+    from anonhist.ingest.spark_source import read_by
 
     limits = limits_of(memory_limit=memory_limit, threads=threads)
     remarks: list[str] = []
@@ -134,7 +138,7 @@ def update(
                     bar = shown.enter_context(progress_bar(_counting(place, len(sources)), shown=not quiet))
                 update_sketch(
                     sketch,
-                    source,
+                    read_by(engine, source),
                     label=label,
                     count=count,
                     user=user,
