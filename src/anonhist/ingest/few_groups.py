@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from anonhist.ingest.grouping import GROUP
-from anonhist.ingest.naming import with_query_name
+from anonhist.ingest.naming import NAMED, with_query_name
 from anonhist.ingest.random_order import HASH, add_hash
 
 
@@ -16,7 +16,9 @@ def in_few_groups_of_users(rows: Any, most: int, key: str) -> Any:
     rows = add_hash(with_query_name(rows, "rows_in_groups").with_columns(occurrence=nw.lit(0)), key, of=GROUP)
     rows = _ranked(rows, "user")
     names = [name for name in rows.collect_schema().names() if name not in ("occurrence", "group_rank", HASH)]
-    return rows.filter(nw.col("group_rank") <= most).select(names)
+    is_kept = nw.col("group_rank") <= most
+    # What has no name is refused, whatever groups are chosen.
+    return rows.filter(is_kept | (nw.col(NAMED) == 0) if NAMED in names else is_kept).select(names)
 
 
 def _ranked(rows: Any, *within: str) -> Any:

@@ -83,7 +83,8 @@ def identity_of(table: Any, name: str) -> Any:
     import narwhals as nw
 
     kind, column = table.collect_schema()[name], nw.col(name)
-    if isinstance(kind, nw.Object):
+    if isinstance(kind, nw.Object | nw.String):
+        # As it is written: a column of SQLite may have a collation under which "ann" and "ANN" are equal.
         return as_text(table, name)
     if not kind.is_float():
         # Untouched, engines group dictionary-encoded text as such.

@@ -38,7 +38,7 @@ _OF_DUCKDB = """
     WITH pairs AS MATERIALIZED (SELECT *, count(*) AS items FROM {rows} GROUP BY ALL),
     above AS MATERIALIZED (
         SELECT {within}, sum(items)::BIGINT AS total, {start} % sum(items)::BIGINT AS start
-        FROM pairs GROUP BY {users} HAVING sum(items) > {most}
+        FROM pairs GROUP BY {within} HAVING sum(items) > {most}
     ),
     numbered AS (
         SELECT *, (sum(items) OVER (PARTITION BY {within} ORDER BY {order} ROWS UNBOUNDED PRECEDING))::BIGINT AS last
@@ -76,7 +76,8 @@ def sample_of_users(rows: Any, bound: UserBound, kept: list[str]) -> Any:
     import narwhals as nw
 
     check_hashes(rows)
-    # Where users are told apart by their names, there is no second column of them.
+    # Where users are told apart by their names, there is no second column of them. Elsewhere one value may be written
+    # in two ways, such as 1.5 and 1.50: the first of its names is hashed for all rows of a user.
     is_name = rows.collect_schema()["user"] == nw.String
     rows, name = (rows.drop("user_name"), "user") if is_name else (rows, "user_name")
     if rows.implementation.is_duckdb():
@@ -90,11 +91,14 @@ def sample_of_users(rows: Any, bound: UserBound, kept: list[str]) -> Any:
         numbered = rows.with_columns(
             one.cum_sum().over(*bound.within, order_by=order).cast(nw.Int64).alias(_NUMBER),
             one.sum().over(*bound.within).cast(nw.Int64).alias(_TOTAL),
+            nw.col(name) if is_name else nw.col(name).min().over(*bound.within),
         )
         numbered = (_with_start_of_ibis if rows.implementation.is_ibis() else _with_start)(numbered, names, bound)
     number, total, start = (nw.col(each) for each in (_NUMBER, _TOTAL, _START))
-    is_sampled = (number * bound.most + start % total) % total < bound.most
-    is_kept = (total <= bound.most) | ((total <= _LARGEST // bound.most) & is_sampled)
+    fits = total <= _LARGEST // bound.most
+    # Engines may form the products of rows of which they are not asked.
+    product = nw.when((total > bound.most) & fits).then(number).otherwise(nw.lit(0)) * bound.most
+    is_kept = (total <= bound.most) | (fits & ((product + start % total) % total < bound.most))
     if NAMED in kept:
         is_kept = is_kept | (nw.col(NAMED) == 0)
     return numbered.filter(is_kept).select(*kept)
@@ -104,15 +108,14 @@ def _by_duckdb(rows: Any, name: str, bound: UserBound, kept: list[str]) -> Any:
     """Return the sample of what DuckDB holds, which need not number all rows, but only pairs of users who have many."""
     import narwhals as nw
 
-    names = " || chr(10) || ".join(_quoted([name, *bound.within[1:]]))
+    names = " || chr(10) || ".join([f"min({name})", *_quoted(bound.within[1:])])
     # No table of the data has this name.
     held = f"rows_{random_key()}"
     query = _OF_DUCKDB.format(
         rows=held,
         within=", ".join(_quoted(bound.within)),
-        users=", ".join(_quoted(dict.fromkeys([*bound.within, name]))),
         start=f"('0x' || left(md5('{bound.key} ' || {names}), {HEX_DIGITS}))::BIGINT",
-        order=", ".join(f"{each} NULLS FIRST" for each in _quoted([*bound.places, "label"])),
+        order=", ".join(f"{each} ASC NULLS FIRST" for each in _quoted([*bound.places, "label"])),
         kept=", ".join(_quoted(kept)),
         items=f"greatest(items, 1 - {NAMED})" if NAMED in kept else "items",
         most=bound.most,
@@ -125,15 +128,19 @@ def _numbered_by_spark(rows: Any, names: list[str], bound: UserBound, order: lis
     """Return the rows with their numbers, totals and starts; both of the first by one pass over sorted rows."""
     import narwhals as nw
 
-    within, ordered, named = (", ".join(f"`{name}`" for name in each) for each in (bound.within, order, names))
+    within, ordered = (", ".join(f"`{name}`" for name in each) for each in (bound.within, order))
     window = f"PARTITION BY {within} ORDER BY {ordered}"
     whole = f"{window} ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING"
+    # Where users are told apart by their names, all rows of one have the same.
+    name = f"min({names[0]}) OVER ({whole})" if names[0] not in bound.within else names[0]
     numbered = rows.to_native().selectExpr(
         "*",
         f"CAST(row_number() OVER ({window}) AS BIGINT) AS {_NUMBER}",
         f"count(*) OVER ({whole}) AS {_TOTAL}",
+        f"{name} AS first_name",
     )
-    digits = f"substr(md5(concat_ws('\\n', '{bound.key} ' || {named})), 1, {HEX_DIGITS})"
+    named = ", char(10), ".join(["first_name", *(f"`{name}`" for name in names[1:])])
+    digits = f"substr(md5(concat('{bound.key} ', {named})), 1, {HEX_DIGITS})"
     start = f"CASE WHEN {_TOTAL} > {bound.most} THEN CAST(conv({digits}, 16, 10) AS BIGINT) END"
     return nw.from_native(numbered.selectExpr("*", f"{start} AS {_START}"))
 

@@ -50,8 +50,26 @@ def without_collations(table: Any) -> Any:
     if plain is None:
         return table
     native = table.to_native()
+    if engine_of(table) == "duckdb":
+        _check_default_collation(native)
     texts = [name for name, kind in native.schema().items() if kind.is_string()]
     return nw.from_native(native.mutate(**{name: plain(native[name]) for name in texts})) if texts else table
+
+
+def _check_default_collation(native: Any) -> None:
+    """Refuse a table of a connection of DuckDB under which all texts are compared otherwise, whatever is made of them.
+
+    A table that belongs to no connection, but only to queries that are looked at, passes.
+    """
+    connection = getattr(native.get_backend(), "con", None)
+    if connection is None:
+        return
+    ((collation,),) = connection.sql("SELECT current_setting('default_collation')").fetchall()
+    if collation:
+        raise UsageError(
+            "This connection of DuckDB has a default collation, under which different texts are equal: run "
+            "RESET default_collation, or pass the table as a relation of DuckDB."
+        )
 
 
 def with_bytes(table: Any, names: list[str]) -> tuple[Any, list[str]]:

@@ -101,9 +101,7 @@ FROM (
                 FROM (
                   SELECT
                     CONCAT("t0"."query", '', '') AS "label",
-                    CASE WHEN NOT (
-                      "t0"."user" IS NULL
-                    ) THEN "t0"."user" ELSE NULL END AS "user",
+                    CONCAT("t0"."user", '', '') AS "user",
                     CONCAT("t0"."user", '', '') AS "user_name",
                     1 AS "one"
                   FROM "events" AS "t0"
@@ -134,7 +132,15 @@ FROM (
                   (
                     (
                       (
-                        "t5"."number" * 5
+                        CASE
+                          WHEN (
+                            "t5"."total" > 5
+                          ) AND (
+                            "t5"."total" <= 922337203685477580
+                          )
+                          THEN "t5"."number"
+                          ELSE 0
+                        END * 5
                       ) + (
                         (
                           (
@@ -163,46 +169,46 @@ SELECT
   *
 FROM (
   SELECT
-    "t8"."count",
-    "t8"."is_null",
+    "t7"."count",
+    "t7"."is_null",
     COUNT(*) AS "prevalence"
   FROM (
     SELECT
-      "t7"."count",
-      "t7"."label" IS NULL AS "is_null"
+      "t6"."count",
+      "t6"."label" IS NULL AS "is_null"
     FROM (
       SELECT
-        "t6"."label",
+        "t5"."label",
         COUNT(*) AS "count"
       FROM (
         SELECT
-          "t5"."label"
+          "t4"."label"
         FROM (
           SELECT
-            "t4"."label",
-            "t4"."user",
-            "t4"."user_name",
-            "t4"."rank_by",
-            "t4"."one",
-            "t4"."occurrence",
-            "t4"."hash",
+            "t3"."label",
+            "t3"."user",
+            "t3"."user_name",
+            "t3"."rank_by",
+            "t3"."one",
+            "t3"."occurrence",
+            "t3"."hash",
             CASE
-              WHEN "t4"."one" IS NOT NULL
-              THEN SUM("t4"."one") OVER (
-                PARTITION BY "t4"."user"
-                ORDER BY "t4"."rank_by" ASC NULLS FIRST, "t4"."hash" ASC NULLS FIRST, "t4"."label" ASC NULLS FIRST
+              WHEN "t3"."one" IS NOT NULL
+              THEN SUM("t3"."one") OVER (
+                PARTITION BY "t3"."user"
+                ORDER BY "t3"."rank_by" ASC NULLS FIRST, "t3"."hash" ASC NULLS FIRST, "t3"."label" ASC NULLS FIRST
                 ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
               )
               ELSE NULL
             END AS "rank"
           FROM (
             SELECT
-              "t3"."label",
-              "t3"."user",
-              "t3"."user_name",
-              "t3"."rank_by",
-              "t3"."one",
-              "t3"."occurrence",
+              "t2"."label",
+              "t2"."user",
+              "t2"."user_name",
+              "t2"."rank_by",
+              "t2"."one",
+              "t2"."occurrence",
               LOWER(
                 TO_HEX(
                   MD5(
@@ -211,15 +217,15 @@ FROM (
                         CONCAT(
                           CONCAT(
                             CONCAT(
-                              CONCAT('0123456789abcdef0123456789abcdef', CAST("t3"."occurrence" AS VARCHAR)),
+                              CONCAT('0123456789abcdef0123456789abcdef', CAST("t2"."occurrence" AS VARCHAR)),
                               ' '
                             ),
-                            "t3"."user_name"
+                            "t2"."user_name"
                           ),
                           '
 '
                         ),
-                        IF("t3"."label" IS NULL, '', CONCAT('=', "t3"."label"))
+                        IF("t2"."label" IS NULL, '', CONCAT('=', "t2"."label"))
                       )
                     )
                   )
@@ -227,59 +233,54 @@ FROM (
               ) AS "hash"
             FROM (
               SELECT
-                "t2"."label",
-                "t2"."user",
-                "t2"."user_name",
-                "t2"."rank_by",
-                "t2"."one",
+                "t1"."label",
+                "t1"."user",
+                "t1"."user_name",
+                "t1"."rank_by",
+                "t1"."one",
                 CASE
-                  WHEN "t2"."one" IS NOT NULL
-                  THEN SUM("t2"."one") OVER (
-                    PARTITION BY "t2"."user", "t2"."label"
-                    ORDER BY "t2"."rank_by" ASC NULLS FIRST
+                  WHEN "t1"."one" IS NOT NULL
+                  THEN SUM("t1"."one") OVER (
+                    PARTITION BY "t1"."user", "t1"."label"
+                    ORDER BY "t1"."rank_by" ASC NULLS FIRST
                     ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
                   )
                   ELSE NULL
                 END AS "occurrence"
               FROM (
                 SELECT
-                  *
-                FROM (
-                  SELECT
-                    CONCAT("t0"."query", '', '') AS "label",
-                    CASE WHEN NOT (
-                      "t0"."user" IS NULL
-                    ) THEN "t0"."user" ELSE NULL END AS "user",
-                    CONCAT("t0"."user", '', '') AS "user_name",
-                    CASE WHEN NOT (
-                      "t0"."ts" IS NULL
-                    ) THEN CAST("t0"."ts" AS DOUBLE) ELSE NULL END AS "rank_by",
-                    1 AS "one"
-                  FROM "events" AS "t0"
-                ) AS "t1"
+                  CONCAT("t0"."query", '', '') AS "label",
+                  CONCAT("t0"."user", '', '') AS "user",
+                  CONCAT("t0"."user", '', '') AS "user_name",
+                  CASE WHEN NOT (
+                    "t0"."ts" IS NULL
+                  ) THEN CAST("t0"."ts" AS DOUBLE) ELSE NULL END AS "rank_by",
+                  1 AS "one"
+                FROM "events" AS "t0"
                 WHERE
                   NOT (
                     (
-                      "t1"."user" IS NULL
-                    ) OR (
-                      "t1"."label" IS NULL
+                      CONCAT("t0"."user", '', '') IS NULL
+                    )
+                    OR (
+                      CONCAT("t0"."query", '', '') IS NULL
                     )
                   )
-              ) AS "t2"
-            ) AS "t3"
-          ) AS "t4"
-        ) AS "t5"
+              ) AS "t1"
+            ) AS "t2"
+          ) AS "t3"
+        ) AS "t4"
         WHERE
-          "t5"."rank" <= 5
-      ) AS "t6"
+          "t4"."rank" <= 5
+      ) AS "t5"
       GROUP BY
         1
-    ) AS "t7"
-  ) AS "t8"
+    ) AS "t6"
+  ) AS "t7"
   GROUP BY
     1,
     2
-) AS "t9";
+) AS "t8";
 
 -- events, fractions and NaN
 SELECT
@@ -450,9 +451,7 @@ FROM (
                       END
                       ELSE NULL
                     END AS "label",
-                    CASE WHEN NOT (
-                      "t0"."user" IS NULL
-                    ) THEN "t0"."user" ELSE NULL END AS "user",
+                    CONCAT("t0"."user", '', '') AS "user",
                     CONCAT("t0"."user", '', '') AS "user_name",
                     CASE
                       WHEN NOT (
@@ -536,9 +535,7 @@ FROM (
         FROM (
           SELECT
             CONCAT("t0"."query", '', '') AS "label",
-            CASE WHEN NOT (
-              "t0"."user" IS NULL
-            ) THEN "t0"."user" ELSE NULL END AS "user"
+            CONCAT("t0"."user", '', '') AS "user"
           FROM "events" AS "t0"
         ) AS "t1"
         WHERE
@@ -678,114 +675,109 @@ FROM (
 
 -- groups, five items of each user
 SELECT
-  "t9"."count",
-  "t9"."is_null",
-  "t9"."prevalence",
-  "t9"."group"
+  "t8"."count",
+  "t8"."is_null",
+  "t8"."prevalence",
+  "t8"."group"
 FROM (
   SELECT
-    "t8"."count",
-    "t8"."is_null",
-    "t8"."group",
+    "t7"."count",
+    "t7"."is_null",
+    "t7"."group",
     COUNT(*) AS "prevalence"
   FROM (
     SELECT
-      "t7"."count",
-      "t7"."group",
-      "t7"."label" IS NULL AS "is_null"
+      "t6"."count",
+      "t6"."group",
+      "t6"."label" IS NULL AS "is_null"
     FROM (
       SELECT
-        "t6"."label",
-        "t6"."group",
+        "t5"."label",
+        "t5"."group",
         COUNT(*) AS "count"
       FROM (
         SELECT
-          "t5"."label",
-          "t5"."group"
+          "t4"."label",
+          "t4"."group"
         FROM (
           SELECT
-            "t4"."label",
-            "t4"."user",
-            "t4"."one",
-            "t4"."group",
-            "t4"."number",
-            "t4"."total",
-            "t4"."hash",
+            "t3"."label",
+            "t3"."user",
+            "t3"."one",
+            "t3"."group",
+            "t3"."number",
+            "t3"."total",
+            "t3"."hash",
             FROM_BASE(
-              SUBSTR("t4"."hash", IF((
+              SUBSTR("t3"."hash", IF((
                 0 + 1
-              ) >= 1, 0 + 1, 0 + 1 + LENGTH("t4"."hash")), 12),
+              ) >= 1, 0 + 1, 0 + 1 + LENGTH("t3"."hash")), 12),
               16
             ) AS "start"
           FROM (
             SELECT
-              "t3"."label",
-              "t3"."user",
-              "t3"."one",
-              "t3"."group",
-              "t3"."number",
-              "t3"."total",
+              "t2"."label",
+              "t2"."user",
+              "t2"."one",
+              "t2"."group",
+              "t2"."number",
+              "t2"."total",
               IF(
-                "t3"."total" > 5,
-                LOWER(TO_HEX(MD5(TO_UTF8(CONCAT('0123456789abcdef0123456789abcdef ', "t3"."user"))))),
+                "t2"."total" > 5,
+                LOWER(TO_HEX(MD5(TO_UTF8(CONCAT('0123456789abcdef0123456789abcdef ', "t2"."user"))))),
                 NULL
               ) AS "hash"
             FROM (
               SELECT
-                "t2"."label",
-                "t2"."user",
-                "t2"."one",
-                "t2"."group",
+                "t1"."label",
+                "t1"."user",
+                "t1"."one",
+                "t1"."group",
                 CASE
-                  WHEN "t2"."one" IS NOT NULL
-                  THEN SUM("t2"."one") OVER (
-                    PARTITION BY "t2"."user"
-                    ORDER BY "t2"."group" ASC NULLS FIRST, "t2"."label" ASC NULLS FIRST
+                  WHEN "t1"."one" IS NOT NULL
+                  THEN SUM("t1"."one") OVER (
+                    PARTITION BY "t1"."user"
+                    ORDER BY "t1"."group" ASC NULLS FIRST, "t1"."label" ASC NULLS FIRST
                     ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
                   )
                   ELSE NULL
                 END AS "number",
                 COALESCE(
-                  SUM("t2"."one") OVER (PARTITION BY "t2"."user" ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING),
+                  SUM("t1"."one") OVER (PARTITION BY "t1"."user" ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING),
                   0
                 ) AS "total"
               FROM (
                 SELECT
-                  "t1"."label",
-                  "t1"."user",
-                  "t1"."one",
-                  "t1"."group0" AS "group"
-                FROM (
-                  SELECT
-                    CONCAT("t0"."query", '', '') AS "label",
-                    CONCAT("t0"."country", '', '') AS "group0",
-                    CASE WHEN NOT (
-                      "t0"."user" IS NULL
-                    ) THEN "t0"."user" ELSE NULL END AS "user",
-                    CONCAT("t0"."user", '', '') AS "user_name",
-                    1 AS "one"
-                  FROM "events" AS "t0"
-                ) AS "t1"
+                  CONCAT("t0"."query", '', '') AS "label",
+                  CONCAT("t0"."user", '', '') AS "user",
+                  1 AS "one",
+                  CONCAT("t0"."country", '', '') AS "group"
+                FROM "events" AS "t0"
                 WHERE
                   NOT (
                     (
-                      "t1"."user" IS NULL
-                    ) OR (
-                      "t1"."label" IS NULL
+                      CONCAT("t0"."user", '', '') IS NULL
+                    )
+                    OR (
+                      CONCAT("t0"."query", '', '') IS NULL
                     )
                   )
-                  AND IF("t1"."group0" IS NULL, NULL, "t1"."group0" IN ('de', 'fr'))
-              ) AS "t2"
-            ) AS "t3"
-          ) AS "t4"
-        ) AS "t5"
+                  AND IF(
+                    CONCAT("t0"."country", '', '') IS NULL,
+                    NULL,
+                    CONCAT("t0"."country", '', '') IN ('de', 'fr')
+                  )
+              ) AS "t1"
+            ) AS "t2"
+          ) AS "t3"
+        ) AS "t4"
         WHERE
           (
-            "t5"."total" <= 5
+            "t4"."total" <= 5
           )
           OR (
             (
-              "t5"."total" <= 922337203685477580
+              "t4"."total" <= 922337203685477580
             )
             AND (
               (
@@ -793,91 +785,99 @@ FROM (
                   (
                     (
                       (
-                        "t5"."number" * 5
+                        CASE
+                          WHEN (
+                            "t4"."total" > 5
+                          ) AND (
+                            "t4"."total" <= 922337203685477580
+                          )
+                          THEN "t4"."number"
+                          ELSE 0
+                        END * 5
                       ) + (
                         (
                           (
-                            "t5"."start" % "t5"."total"
-                          ) + "t5"."total"
-                        ) % "t5"."total"
+                            "t4"."start" % "t4"."total"
+                          ) + "t4"."total"
+                        ) % "t4"."total"
                       )
-                    ) % "t5"."total"
-                  ) + "t5"."total"
-                ) % "t5"."total"
+                    ) % "t4"."total"
+                  ) + "t4"."total"
+                ) % "t4"."total"
               ) < 5
             )
           )
-      ) AS "t6"
+      ) AS "t5"
       GROUP BY
         1,
         2
-    ) AS "t7"
-  ) AS "t8"
+    ) AS "t6"
+  ) AS "t7"
   GROUP BY
     1,
     2,
     3
-) AS "t9";
+) AS "t8";
 
 -- groups, one of each user
 SELECT
-  "t12"."count",
-  "t12"."is_null",
-  "t12"."prevalence",
-  "t12"."group"
+  "t11"."count",
+  "t11"."is_null",
+  "t11"."prevalence",
+  "t11"."group"
 FROM (
   SELECT
-    "t11"."count",
-    "t11"."is_null",
-    "t11"."group",
+    "t10"."count",
+    "t10"."is_null",
+    "t10"."group",
     COUNT(*) AS "prevalence"
   FROM (
     SELECT
-      "t10"."count",
-      "t10"."group",
-      "t10"."label" IS NULL AS "is_null"
+      "t9"."count",
+      "t9"."group",
+      "t9"."label" IS NULL AS "is_null"
     FROM (
       SELECT
-        "t9"."label",
-        "t9"."group",
+        "t8"."label",
+        "t8"."group",
         COUNT(*) AS "count"
       FROM (
         SELECT
-          "t8"."label",
-          "t8"."group"
+          "t7"."label",
+          "t7"."group"
         FROM (
           SELECT
-            "t7"."label",
-            "t7"."user",
-            "t7"."one",
-            "t7"."group",
-            "t7"."number",
-            "t7"."total",
-            "t7"."hash",
+            "t6"."label",
+            "t6"."user",
+            "t6"."one",
+            "t6"."group",
+            "t6"."number",
+            "t6"."total",
+            "t6"."hash",
             FROM_BASE(
-              SUBSTR("t7"."hash", IF((
+              SUBSTR("t6"."hash", IF((
                 0 + 1
-              ) >= 1, 0 + 1, 0 + 1 + LENGTH("t7"."hash")), 12),
+              ) >= 1, 0 + 1, 0 + 1 + LENGTH("t6"."hash")), 12),
               16
             ) AS "start"
           FROM (
             SELECT
-              "t6"."label",
-              "t6"."user",
-              "t6"."one",
-              "t6"."group",
-              "t6"."number",
-              "t6"."total",
+              "t5"."label",
+              "t5"."user",
+              "t5"."one",
+              "t5"."group",
+              "t5"."number",
+              "t5"."total",
               IF(
-                "t6"."total" > 5,
+                "t5"."total" > 5,
                 LOWER(
                   TO_HEX(
                     MD5(
                       TO_UTF8(
                         CONCAT(
-                          CONCAT(CONCAT('0123456789abcdef0123456789abcdef ', "t6"."user"), '
+                          CONCAT(CONCAT('0123456789abcdef0123456789abcdef ', "t5"."user"), '
 '),
-                          "t6"."group"
+                          "t5"."group"
                         )
                       )
                     )
@@ -887,52 +887,52 @@ FROM (
               ) AS "hash"
             FROM (
               SELECT
-                "t5"."label",
-                "t5"."user",
-                "t5"."one",
-                "t5"."group",
+                "t4"."label",
+                "t4"."user",
+                "t4"."one",
+                "t4"."group",
                 CASE
-                  WHEN "t5"."one" IS NOT NULL
-                  THEN SUM("t5"."one") OVER (
-                    PARTITION BY "t5"."user", "t5"."group"
-                    ORDER BY "t5"."group" ASC NULLS FIRST, "t5"."label" ASC NULLS FIRST
+                  WHEN "t4"."one" IS NOT NULL
+                  THEN SUM("t4"."one") OVER (
+                    PARTITION BY "t4"."user", "t4"."group"
+                    ORDER BY "t4"."group" ASC NULLS FIRST, "t4"."label" ASC NULLS FIRST
                     ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
                   )
                   ELSE NULL
                 END AS "number",
                 COALESCE(
-                  SUM("t5"."one") OVER (
-                    PARTITION BY "t5"."user", "t5"."group"
+                  SUM("t4"."one") OVER (
+                    PARTITION BY "t4"."user", "t4"."group"
                     ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING
                   ),
                   0
                 ) AS "total"
               FROM (
                 SELECT
-                  "t4"."label",
-                  "t4"."user",
-                  "t4"."one",
-                  "t4"."group"
+                  "t3"."label",
+                  "t3"."user",
+                  "t3"."one",
+                  "t3"."group"
                 FROM (
                   SELECT
-                    "t3"."label",
-                    "t3"."user",
-                    "t3"."user_name",
-                    "t3"."one",
-                    "t3"."group",
-                    "t3"."occurrence",
-                    "t3"."hash",
+                    "t2"."label",
+                    "t2"."user",
+                    "t2"."user_name",
+                    "t2"."one",
+                    "t2"."group",
+                    "t2"."occurrence",
+                    "t2"."hash",
                     (
-                      DENSE_RANK() OVER (PARTITION BY "t3"."user" ORDER BY CONCAT("t3"."hash", "t3"."group") ASC) - 1
+                      DENSE_RANK() OVER (PARTITION BY "t2"."user" ORDER BY CONCAT("t2"."hash", "t2"."group") ASC) - 1
                     ) + 1 AS "group_rank"
                   FROM (
                     SELECT
-                      "t2"."label",
-                      "t2"."user",
-                      "t2"."user_name",
-                      "t2"."one",
-                      "t2"."group",
-                      "t2"."occurrence",
+                      "t1"."label",
+                      "t1"."user",
+                      "t1"."user_name",
+                      "t1"."one",
+                      "t1"."group",
+                      "t1"."occurrence",
                       LOWER(
                         TO_HEX(
                           MD5(
@@ -941,15 +941,15 @@ FROM (
                                 CONCAT(
                                   CONCAT(
                                     CONCAT(
-                                      CONCAT('0123456789abcdef0123456789abcdef', CAST("t2"."occurrence" AS VARCHAR)),
+                                      CONCAT('0123456789abcdef0123456789abcdef', CAST("t1"."occurrence" AS VARCHAR)),
                                       ' '
                                     ),
-                                    "t2"."user_name"
+                                    "t1"."user_name"
                                   ),
                                   '
 '
                                 ),
-                                IF("t2"."group" IS NULL, '', CONCAT('=', "t2"."group"))
+                                IF("t1"."group" IS NULL, '', CONCAT('=', "t1"."group"))
                               )
                             )
                           )
@@ -957,48 +957,43 @@ FROM (
                       ) AS "hash"
                     FROM (
                       SELECT
-                        "t1"."label",
-                        "t1"."user",
-                        "t1"."user_name",
-                        "t1"."one",
-                        "t1"."group0" AS "group",
+                        CONCAT("t0"."query", '', '') AS "label",
+                        CONCAT("t0"."user", '', '') AS "user",
+                        CONCAT("t0"."user", '', '') AS "user_name",
+                        1 AS "one",
+                        CONCAT("t0"."country", '', '') AS "group",
                         0 AS "occurrence"
-                      FROM (
-                        SELECT
-                          CONCAT("t0"."query", '', '') AS "label",
-                          CONCAT("t0"."country", '', '') AS "group0",
-                          CASE WHEN NOT (
-                            "t0"."user" IS NULL
-                          ) THEN "t0"."user" ELSE NULL END AS "user",
-                          CONCAT("t0"."user", '', '') AS "user_name",
-                          1 AS "one"
-                        FROM "events" AS "t0"
-                      ) AS "t1"
+                      FROM "events" AS "t0"
                       WHERE
                         NOT (
                           (
-                            "t1"."user" IS NULL
-                          ) OR (
-                            "t1"."label" IS NULL
+                            CONCAT("t0"."user", '', '') IS NULL
+                          )
+                          OR (
+                            CONCAT("t0"."query", '', '') IS NULL
                           )
                         )
-                        AND IF("t1"."group0" IS NULL, NULL, "t1"."group0" IN ('de', 'fr'))
-                    ) AS "t2"
-                  ) AS "t3"
-                ) AS "t4"
+                        AND IF(
+                          CONCAT("t0"."country", '', '') IS NULL,
+                          NULL,
+                          CONCAT("t0"."country", '', '') IN ('de', 'fr')
+                        )
+                    ) AS "t1"
+                  ) AS "t2"
+                ) AS "t3"
                 WHERE
-                  "t4"."group_rank" <= 1
-              ) AS "t5"
-            ) AS "t6"
-          ) AS "t7"
-        ) AS "t8"
+                  "t3"."group_rank" <= 1
+              ) AS "t4"
+            ) AS "t5"
+          ) AS "t6"
+        ) AS "t7"
         WHERE
           (
-            "t8"."total" <= 5
+            "t7"."total" <= 5
           )
           OR (
             (
-              "t8"."total" <= 922337203685477580
+              "t7"."total" <= 922337203685477580
             )
             AND (
               (
@@ -1006,31 +1001,39 @@ FROM (
                   (
                     (
                       (
-                        "t8"."number" * 5
+                        CASE
+                          WHEN (
+                            "t7"."total" > 5
+                          ) AND (
+                            "t7"."total" <= 922337203685477580
+                          )
+                          THEN "t7"."number"
+                          ELSE 0
+                        END * 5
                       ) + (
                         (
                           (
-                            "t8"."start" % "t8"."total"
-                          ) + "t8"."total"
-                        ) % "t8"."total"
+                            "t7"."start" % "t7"."total"
+                          ) + "t7"."total"
+                        ) % "t7"."total"
                       )
-                    ) % "t8"."total"
-                  ) + "t8"."total"
-                ) % "t8"."total"
+                    ) % "t7"."total"
+                  ) + "t7"."total"
+                ) % "t7"."total"
               ) < 5
             )
           )
-      ) AS "t9"
+      ) AS "t8"
       GROUP BY
         1,
         2
-    ) AS "t10"
-  ) AS "t11"
+    ) AS "t9"
+  ) AS "t10"
   GROUP BY
     1,
     2,
     3
-) AS "t12";
+) AS "t11";
 
 -- groups, one of each label
 SELECT
@@ -1296,9 +1299,7 @@ FROM (
                           )
                           ELSE NULL
                         END AS "at_day",
-                        CASE WHEN NOT (
-                          "t0"."user" IS NULL
-                        ) THEN "t0"."user" ELSE NULL END AS "user",
+                        CONCAT("t0"."user", '', '') AS "user",
                         CONCAT("t0"."user", '', '') AS "user_name",
                         1 AS "one"
                       FROM "events" AS "t0"
@@ -1330,7 +1331,15 @@ FROM (
                       (
                         (
                           (
-                            "t5"."number" * 5
+                            CASE
+                              WHEN (
+                                "t5"."total" > 5
+                              ) AND (
+                                "t5"."total" <= 922337203685477580
+                              )
+                              THEN "t5"."number"
+                              ELSE 0
+                            END * 5
                           ) + (
                             (
                               (

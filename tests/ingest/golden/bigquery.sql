@@ -87,13 +87,7 @@ FROM (
               FROM (
                 SELECT
                   CONCAT(CAST(CAST(`t0`.`query` AS BYTES) AS STRING), '', '') AS `label`,
-                  CASE
-                    WHEN NOT (
-                      CAST(CAST(`t0`.`user` AS BYTES) AS STRING) IS NULL
-                    )
-                    THEN CAST(CAST(`t0`.`user` AS BYTES) AS STRING)
-                    ELSE NULL
-                  END AS `user`,
+                  CONCAT(CAST(CAST(`t0`.`user` AS BYTES) AS STRING), '', '') AS `user`,
                   CONCAT(CAST(CAST(`t0`.`user` AS BYTES) AS STRING), '', '') AS `user_name`,
                   1 AS `one`
                 FROM `events` AS `t0`
@@ -123,7 +117,15 @@ FROM (
                   (
                     MOD(
                       (
-                        `t4`.`number` * 5
+                        CASE
+                          WHEN (
+                            `t4`.`total` > 5
+                          ) AND (
+                            `t4`.`total` <= 922337203685477580
+                          )
+                          THEN `t4`.`number`
+                          ELSE 0
+                        END * 5
                       ) + (
                         MOD(
                           (
@@ -239,13 +241,7 @@ FROM (
                 FROM (
                   SELECT
                     CONCAT(CAST(CAST(`t0`.`query` AS BYTES) AS STRING), '', '') AS `label`,
-                    CASE
-                      WHEN NOT (
-                        CAST(CAST(`t0`.`user` AS BYTES) AS STRING) IS NULL
-                      )
-                      THEN CAST(CAST(`t0`.`user` AS BYTES) AS STRING)
-                      ELSE NULL
-                    END AS `user`,
+                    CONCAT(CAST(CAST(`t0`.`user` AS BYTES) AS STRING), '', '') AS `user`,
                     CONCAT(CAST(CAST(`t0`.`user` AS BYTES) AS STRING), '', '') AS `user_name`,
                     CASE WHEN NOT (
                       `t0`.`ts` IS NULL
@@ -438,13 +434,7 @@ FROM (
                       END
                       ELSE NULL
                     END AS `label`,
-                    CASE
-                      WHEN NOT (
-                        CAST(CAST(`t0`.`user` AS BYTES) AS STRING) IS NULL
-                      )
-                      THEN CAST(CAST(`t0`.`user` AS BYTES) AS STRING)
-                      ELSE NULL
-                    END AS `user`,
+                    CONCAT(CAST(CAST(`t0`.`user` AS BYTES) AS STRING), '', '') AS `user`,
                     CONCAT(CAST(CAST(`t0`.`user` AS BYTES) AS STRING), '', '') AS `user_name`,
                     CASE
                       WHEN NOT (
@@ -528,13 +518,7 @@ FROM (
         FROM (
           SELECT
             CONCAT(CAST(CAST(`t0`.`query` AS BYTES) AS STRING), '', '') AS `label`,
-            CASE
-              WHEN NOT (
-                CAST(CAST(`t0`.`user` AS BYTES) AS STRING) IS NULL
-              )
-              THEN CAST(CAST(`t0`.`user` AS BYTES) AS STRING)
-              ELSE NULL
-            END AS `user`
+            CONCAT(CAST(CAST(`t0`.`user` AS BYTES) AS STRING), '', '') AS `user`
           FROM `events` AS `t0`
         ) AS `t1`
         WHERE
@@ -731,13 +715,7 @@ FROM (
                 SELECT
                   CONCAT(CAST(CAST(`t0`.`query` AS BYTES) AS STRING), '', '') AS `label`,
                   CONCAT(CAST(CAST(`t0`.`country` AS BYTES) AS STRING), '', '') AS `group0`,
-                  CASE
-                    WHEN NOT (
-                      CAST(CAST(`t0`.`user` AS BYTES) AS STRING) IS NULL
-                    )
-                    THEN CAST(CAST(`t0`.`user` AS BYTES) AS STRING)
-                    ELSE NULL
-                  END AS `user`,
+                  CONCAT(CAST(CAST(`t0`.`user` AS BYTES) AS STRING), '', '') AS `user`,
                   CONCAT(CAST(CAST(`t0`.`user` AS BYTES) AS STRING), '', '') AS `user_name`,
                   1 AS `one`
                 FROM `events` AS `t0`
@@ -768,7 +746,15 @@ FROM (
                   (
                     MOD(
                       (
-                        `t4`.`number` * 5
+                        CASE
+                          WHEN (
+                            `t4`.`total` > 5
+                          ) AND (
+                            `t4`.`total` <= 922337203685477580
+                          )
+                          THEN `t4`.`number`
+                          ELSE 0
+                        END * 5
                       ) + (
                         MOD(
                           (
@@ -925,13 +911,7 @@ FROM (
                       SELECT
                         CONCAT(CAST(CAST(`t0`.`query` AS BYTES) AS STRING), '', '') AS `label`,
                         CONCAT(CAST(CAST(`t0`.`country` AS BYTES) AS STRING), '', '') AS `group0`,
-                        CASE
-                          WHEN NOT (
-                            CAST(CAST(`t0`.`user` AS BYTES) AS STRING) IS NULL
-                          )
-                          THEN CAST(CAST(`t0`.`user` AS BYTES) AS STRING)
-                          ELSE NULL
-                        END AS `user`,
+                        CONCAT(CAST(CAST(`t0`.`user` AS BYTES) AS STRING), '', '') AS `user`,
                         CONCAT(CAST(CAST(`t0`.`user` AS BYTES) AS STRING), '', '') AS `user_name`,
                         1 AS `one`
                       FROM `events` AS `t0`
@@ -967,7 +947,15 @@ FROM (
                   (
                     MOD(
                       (
-                        `t7`.`number` * 5
+                        CASE
+                          WHEN (
+                            `t7`.`total` > 5
+                          ) AND (
+                            `t7`.`total` <= 922337203685477580
+                          )
+                          THEN `t7`.`number`
+                          ELSE 0
+                        END * 5
                       ) + (
                         MOD(
                           (
@@ -1245,13 +1233,7 @@ FROM (
                         )
                         ELSE NULL
                       END AS `at_day`,
-                      CASE
-                        WHEN NOT (
-                          CAST(CAST(`t0`.`user` AS BYTES) AS STRING) IS NULL
-                        )
-                        THEN CAST(CAST(`t0`.`user` AS BYTES) AS STRING)
-                        ELSE NULL
-                      END AS `user`,
+                      CONCAT(CAST(CAST(`t0`.`user` AS BYTES) AS STRING), '', '') AS `user`,
                       CONCAT(CAST(CAST(`t0`.`user` AS BYTES) AS STRING), '', '') AS `user_name`,
                       1 AS `one`
                     FROM `events` AS `t0`
@@ -1282,7 +1264,15 @@ FROM (
                       (
                         MOD(
                           (
-                            `t4`.`number` * 5
+                            CASE
+                              WHEN (
+                                `t4`.`total` > 5
+                              ) AND (
+                                `t4`.`total` <= 922337203685477580
+                              )
+                              THEN `t4`.`number`
+                              ELSE 0
+                            END * 5
                           ) + (
                             MOD(
                               (

@@ -108,9 +108,7 @@ FROM (
                 FROM (
                   SELECT
                     CONCAT("t0"."query", '', '') AS "label",
-                    CASE WHEN NOT (
-                      isNull("t0"."user")
-                    ) THEN "t0"."user" ELSE NULL END AS "user",
+                    CONCAT("t0"."user", '', '') AS "user",
                     CONCAT("t0"."user", '', '') AS "user_name",
                     1 AS "one"
                   FROM "events" AS "t0"
@@ -137,7 +135,15 @@ FROM (
                   (
                     (
                       (
-                        "t5"."number" * 5
+                        CASE
+                          WHEN (
+                            "t5"."total" > 5
+                          ) AND (
+                            "t5"."total" <= 922337203685477580
+                          )
+                          THEN "t5"."number"
+                          ELSE 0
+                        END * 5
                       ) + (
                         (
                           (
@@ -166,46 +172,46 @@ SELECT
   *
 FROM (
   SELECT
-    "t8"."count" AS "count",
-    "t8"."is_null" AS "is_null",
+    "t7"."count" AS "count",
+    "t7"."is_null" AS "is_null",
     COUNT(*) AS "prevalence"
   FROM (
     SELECT
-      "t7"."count" AS "count",
-      isNull("t7"."label") AS "is_null"
+      "t6"."count" AS "count",
+      isNull("t6"."label") AS "is_null"
     FROM (
       SELECT
-        "t6"."label" AS "label",
+        "t5"."label" AS "label",
         COUNT(*) AS "count"
       FROM (
         SELECT
-          "t5"."label" AS "label"
+          "t4"."label" AS "label"
         FROM (
           SELECT
-            "t4"."label" AS "label",
-            "t4"."user" AS "user",
-            "t4"."user_name" AS "user_name",
-            "t4"."rank_by" AS "rank_by",
-            "t4"."one" AS "one",
-            "t4"."occurrence" AS "occurrence",
-            "t4"."hash" AS "hash",
+            "t3"."label" AS "label",
+            "t3"."user" AS "user",
+            "t3"."user_name" AS "user_name",
+            "t3"."rank_by" AS "rank_by",
+            "t3"."one" AS "one",
+            "t3"."occurrence" AS "occurrence",
+            "t3"."hash" AS "hash",
             CASE
-              WHEN isNotNull("t4"."one")
-              THEN SUM("t4"."one") OVER (
-                PARTITION BY "t4"."user"
-                ORDER BY "t4"."rank_by" ASC NULLS FIRST, "t4"."hash" ASC NULLS FIRST, "t4"."label" ASC NULLS FIRST
+              WHEN isNotNull("t3"."one")
+              THEN SUM("t3"."one") OVER (
+                PARTITION BY "t3"."user"
+                ORDER BY "t3"."rank_by" ASC NULLS FIRST, "t3"."hash" ASC NULLS FIRST, "t3"."label" ASC NULLS FIRST
                 ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
               )
               ELSE NULL
             END AS "rank"
           FROM (
             SELECT
-              "t3"."label" AS "label",
-              "t3"."user" AS "user",
-              "t3"."user_name" AS "user_name",
-              "t3"."rank_by" AS "rank_by",
-              "t3"."one" AS "one",
-              "t3"."occurrence" AS "occurrence",
+              "t2"."label" AS "label",
+              "t2"."user" AS "user",
+              "t2"."user_name" AS "user_name",
+              "t2"."rank_by" AS "rank_by",
+              "t2"."one" AS "one",
+              "t2"."occurrence" AS "occurrence",
               LOWER(
                 HEX(
                   MD5(
@@ -213,73 +219,67 @@ FROM (
                       CONCAT(
                         CONCAT(
                           CONCAT(
-                            CONCAT('0123456789abcdef0123456789abcdef', CAST("t3"."occurrence" AS Nullable(String))),
+                            CONCAT('0123456789abcdef0123456789abcdef', CAST("t2"."occurrence" AS Nullable(String))),
                             ' '
                           ),
-                          "t3"."user_name"
+                          "t2"."user_name"
                         ),
                         '\n'
                       ),
-                      CASE WHEN isNull("t3"."label") THEN '' ELSE CONCAT('=', "t3"."label") END
+                      CASE WHEN isNull("t2"."label") THEN '' ELSE CONCAT('=', "t2"."label") END
                     )
                   )
                 )
               ) AS "hash"
             FROM (
               SELECT
-                "t2"."label" AS "label",
-                "t2"."user" AS "user",
-                "t2"."user_name" AS "user_name",
-                "t2"."rank_by" AS "rank_by",
-                "t2"."one" AS "one",
+                "t1"."label" AS "label",
+                "t1"."user" AS "user",
+                "t1"."user_name" AS "user_name",
+                "t1"."rank_by" AS "rank_by",
+                "t1"."one" AS "one",
                 CASE
-                  WHEN isNotNull("t2"."one")
-                  THEN SUM("t2"."one") OVER (
-                    PARTITION BY "t2"."user", "t2"."label"
-                    ORDER BY "t2"."rank_by" ASC NULLS FIRST
+                  WHEN isNotNull("t1"."one")
+                  THEN SUM("t1"."one") OVER (
+                    PARTITION BY "t1"."user", "t1"."label"
+                    ORDER BY "t1"."rank_by" ASC NULLS FIRST
                     ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
                   )
                   ELSE NULL
                 END AS "occurrence"
               FROM (
                 SELECT
-                  *
-                FROM (
-                  SELECT
-                    CONCAT("t0"."query", '', '') AS "label",
-                    CASE WHEN NOT (
-                      isNull("t0"."user")
-                    ) THEN "t0"."user" ELSE NULL END AS "user",
-                    CONCAT("t0"."user", '', '') AS "user_name",
-                    CASE
-                      WHEN NOT (
-                        isNull("t0"."ts")
-                      )
-                      THEN CAST("t0"."ts" AS Nullable(Float64))
-                      ELSE NULL
-                    END AS "rank_by",
-                    1 AS "one"
-                  FROM "events" AS "t0"
-                ) AS "t1"
+                  CONCAT("t0"."query", '', '') AS "label",
+                  CONCAT("t0"."user", '', '') AS "user",
+                  CONCAT("t0"."user", '', '') AS "user_name",
+                  CASE
+                    WHEN NOT (
+                      isNull("t0"."ts")
+                    )
+                    THEN CAST("t0"."ts" AS Nullable(Float64))
+                    ELSE NULL
+                  END AS "rank_by",
+                  1 AS "one"
+                FROM "events" AS "t0"
                 WHERE
                   NOT (
-                    isNull("t1"."user") OR isNull("t1"."label")
+                    isNull(CONCAT("t0"."user", '', '')) OR isNull(CONCAT("t0"."query", '', ''))
                   )
-              ) AS "t2"
-            ) AS "t3"
-          ) AS "t4"
-        ) AS "t5"
+              ) AS "t1"
+            ) AS "t2"
+          ) AS "t3"
+        ) AS "t4"
         WHERE
-          "t5"."rank" <= 5
-      ) AS "t6"
+          "t4"."rank" <= 5
+      ) AS "t5"
       GROUP BY
-        "t6"."label"
-    ) AS "t7"
-  ) AS "t8"
+        "t5"."label"
+    ) AS "t6"
+  ) AS "t7"
   GROUP BY
-    "t8"."count",
-    "t8"."is_null"
-) AS "t9";
+    "t7"."count",
+    "t7"."is_null"
+) AS "t8";
 
 -- events, fractions and NaN
 SELECT
@@ -439,9 +439,7 @@ FROM (
                       END
                       ELSE NULL
                     END AS "label",
-                    CASE WHEN NOT (
-                      isNull("t0"."user")
-                    ) THEN "t0"."user" ELSE NULL END AS "user",
+                    CONCAT("t0"."user", '', '') AS "user",
                     CONCAT("t0"."user", '', '') AS "user_name",
                     CASE
                       WHEN NOT (
@@ -517,9 +515,7 @@ FROM (
         FROM (
           SELECT
             CONCAT("t0"."query", '', '') AS "label",
-            CASE WHEN NOT (
-              isNull("t0"."user")
-            ) THEN "t0"."user" ELSE NULL END AS "user"
+            CONCAT("t0"."user", '', '') AS "user"
           FROM "events" AS "t0"
         ) AS "t1"
         WHERE
@@ -659,47 +655,47 @@ FROM (
 
 -- groups, five items of each user
 SELECT
-  "t9"."count" AS "count",
-  "t9"."is_null" AS "is_null",
-  "t9"."prevalence" AS "prevalence",
-  "t9"."group" AS "group"
+  "t8"."count" AS "count",
+  "t8"."is_null" AS "is_null",
+  "t8"."prevalence" AS "prevalence",
+  "t8"."group" AS "group"
 FROM (
   SELECT
-    "t8"."count" AS "count",
-    "t8"."is_null" AS "is_null",
-    "t8"."group" AS "group",
+    "t7"."count" AS "count",
+    "t7"."is_null" AS "is_null",
+    "t7"."group" AS "group",
     COUNT(*) AS "prevalence"
   FROM (
     SELECT
-      "t7"."count" AS "count",
-      "t7"."group" AS "group",
-      isNull("t7"."label") AS "is_null"
+      "t6"."count" AS "count",
+      "t6"."group" AS "group",
+      isNull("t6"."label") AS "is_null"
     FROM (
       SELECT
-        "t6"."label" AS "label",
-        "t6"."group" AS "group",
+        "t5"."label" AS "label",
+        "t5"."group" AS "group",
         COUNT(*) AS "count"
       FROM (
         SELECT
-          "t5"."label" AS "label",
-          "t5"."group" AS "group"
+          "t4"."label" AS "label",
+          "t4"."group" AS "group"
         FROM (
           SELECT
-            "t4"."label" AS "label",
-            "t4"."user" AS "user",
-            "t4"."one" AS "one",
-            "t4"."group" AS "group",
-            "t4"."number" AS "number",
-            "t4"."total" AS "total",
-            "t4"."hash" AS "hash",
+            "t3"."label" AS "label",
+            "t3"."user" AS "user",
+            "t3"."one" AS "one",
+            "t3"."group" AS "group",
+            "t3"."number" AS "number",
+            "t3"."total" AS "total",
+            "t3"."hash" AS "hash",
             reinterpretAsInt64(
               REVERSE(
                 UNHEX(
                   SUBSTRING(
-                    "t4"."hash",
+                    "t3"."hash",
                     CASE WHEN (
                       0 + 1
-                    ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t4"."hash") END,
+                    ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t3"."hash") END,
                     12
                   )
                 )
@@ -707,69 +703,63 @@ FROM (
             ) AS "start"
           FROM (
             SELECT
-              "t3"."label" AS "label",
-              "t3"."user" AS "user",
-              "t3"."one" AS "one",
-              "t3"."group" AS "group",
-              "t3"."number" AS "number",
-              "t3"."total" AS "total",
+              "t2"."label" AS "label",
+              "t2"."user" AS "user",
+              "t2"."one" AS "one",
+              "t2"."group" AS "group",
+              "t2"."number" AS "number",
+              "t2"."total" AS "total",
               CASE
-                WHEN "t3"."total" > 5
-                THEN LOWER(HEX(MD5(CONCAT('0123456789abcdef0123456789abcdef ', "t3"."user"))))
+                WHEN "t2"."total" > 5
+                THEN LOWER(HEX(MD5(CONCAT('0123456789abcdef0123456789abcdef ', "t2"."user"))))
                 ELSE NULL
               END AS "hash"
             FROM (
               SELECT
-                "t2"."label" AS "label",
-                "t2"."user" AS "user",
-                "t2"."one" AS "one",
-                "t2"."group" AS "group",
+                "t1"."label" AS "label",
+                "t1"."user" AS "user",
+                "t1"."one" AS "one",
+                "t1"."group" AS "group",
                 CASE
-                  WHEN isNotNull("t2"."one")
-                  THEN SUM("t2"."one") OVER (
-                    PARTITION BY "t2"."user"
-                    ORDER BY "t2"."group" ASC NULLS FIRST, "t2"."label" ASC NULLS FIRST
+                  WHEN isNotNull("t1"."one")
+                  THEN SUM("t1"."one") OVER (
+                    PARTITION BY "t1"."user"
+                    ORDER BY "t1"."group" ASC NULLS FIRST, "t1"."label" ASC NULLS FIRST
                     ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
                   )
                   ELSE NULL
                 END AS "number",
                 COALESCE(
-                  SUM("t2"."one") OVER (PARTITION BY "t2"."user" ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING),
+                  SUM("t1"."one") OVER (PARTITION BY "t1"."user" ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING),
                   0
                 ) AS "total"
               FROM (
                 SELECT
-                  "t1"."label" AS "label",
-                  "t1"."user" AS "user",
-                  "t1"."one" AS "one",
-                  "t1"."group0" AS "group"
-                FROM (
-                  SELECT
-                    CONCAT("t0"."query", '', '') AS "label",
-                    CONCAT("t0"."country", '', '') AS "group0",
-                    CASE WHEN NOT (
-                      isNull("t0"."user")
-                    ) THEN "t0"."user" ELSE NULL END AS "user",
-                    CONCAT("t0"."user", '', '') AS "user_name",
-                    1 AS "one"
-                  FROM "events" AS "t0"
-                ) AS "t1"
+                  CONCAT("t0"."query", '', '') AS "label",
+                  CONCAT("t0"."user", '', '') AS "user",
+                  1 AS "one",
+                  CONCAT("t0"."country", '', '') AS "group"
+                FROM "events" AS "t0"
                 WHERE
                   NOT (
-                    isNull("t1"."user") OR isNull("t1"."label")
+                    isNull(CONCAT("t0"."user", '', '')) OR isNull(CONCAT("t0"."query", '', ''))
                   )
-                  AND CASE WHEN isNull("t1"."group0") THEN NULL ELSE "t1"."group0" IN ('de', 'fr') END
-              ) AS "t2"
-            ) AS "t3"
-          ) AS "t4"
-        ) AS "t5"
+                  AND CASE
+                    WHEN isNull(CONCAT("t0"."country", '', ''))
+                    THEN NULL
+                    ELSE CONCAT("t0"."country", '', '') IN ('de', 'fr')
+                  END
+              ) AS "t1"
+            ) AS "t2"
+          ) AS "t3"
+        ) AS "t4"
         WHERE
           (
-            "t5"."total" <= 5
+            "t4"."total" <= 5
           )
           OR (
             (
-              "t5"."total" <= 922337203685477580
+              "t4"."total" <= 922337203685477580
             )
             AND (
               (
@@ -777,75 +767,83 @@ FROM (
                   (
                     (
                       (
-                        "t5"."number" * 5
+                        CASE
+                          WHEN (
+                            "t4"."total" > 5
+                          ) AND (
+                            "t4"."total" <= 922337203685477580
+                          )
+                          THEN "t4"."number"
+                          ELSE 0
+                        END * 5
                       ) + (
                         (
                           (
-                            "t5"."start" % "t5"."total"
-                          ) + "t5"."total"
-                        ) % "t5"."total"
+                            "t4"."start" % "t4"."total"
+                          ) + "t4"."total"
+                        ) % "t4"."total"
                       )
-                    ) % "t5"."total"
-                  ) + "t5"."total"
-                ) % "t5"."total"
+                    ) % "t4"."total"
+                  ) + "t4"."total"
+                ) % "t4"."total"
               ) < 5
             )
           )
-      ) AS "t6"
+      ) AS "t5"
       GROUP BY
-        "t6"."label",
-        "t6"."group"
-    ) AS "t7"
-  ) AS "t8"
+        "t5"."label",
+        "t5"."group"
+    ) AS "t6"
+  ) AS "t7"
   GROUP BY
-    "t8"."count",
-    "t8"."is_null",
-    "t8"."group"
-) AS "t9";
+    "t7"."count",
+    "t7"."is_null",
+    "t7"."group"
+) AS "t8";
 
 -- groups, one of each user
 SELECT
-  "t12"."count" AS "count",
-  "t12"."is_null" AS "is_null",
-  "t12"."prevalence" AS "prevalence",
-  "t12"."group" AS "group"
+  "t11"."count" AS "count",
+  "t11"."is_null" AS "is_null",
+  "t11"."prevalence" AS "prevalence",
+  "t11"."group" AS "group"
 FROM (
   SELECT
-    "t11"."count" AS "count",
-    "t11"."is_null" AS "is_null",
-    "t11"."group" AS "group",
+    "t10"."count" AS "count",
+    "t10"."is_null" AS "is_null",
+    "t10"."group" AS "group",
     COUNT(*) AS "prevalence"
   FROM (
     SELECT
-      "t10"."count" AS "count",
-      "t10"."group" AS "group",
-      isNull("t10"."label") AS "is_null"
+      "t9"."count" AS "count",
+      "t9"."group" AS "group",
+      isNull("t9"."label") AS "is_null"
     FROM (
       SELECT
-        "t9"."label" AS "label",
-        "t9"."group" AS "group",
+        "t8"."label" AS "label",
+        "t8"."group" AS "group",
         COUNT(*) AS "count"
       FROM (
         SELECT
-          "t8"."label" AS "label",
-          "t8"."group" AS "group"
+          "t7"."label" AS "label",
+          "t7"."group" AS "group"
         FROM (
           SELECT
-            "t7"."label" AS "label",
-            "t7"."user" AS "user",
-            "t7"."one" AS "one",
-            "t7"."group" AS "group",
-            "t7"."number" AS "number",
-            "t7"."total" AS "total",
-            "t7"."hash" AS "hash",
+            "t6"."label" AS "label",
+            "t6"."user" AS "user",
+            "t6"."one" AS "one",
+            "t6"."group" AS "group",
+            "t6"."number" AS "number",
+            "t6"."total" AS "total",
+            "t6"."hash" AS "hash",
             reinterpretAsInt64(
               REVERSE(
                 UNHEX(
                   SUBSTRING(
-                    "t7"."hash",
+                    "t6"."hash",
                     CASE WHEN (
                       0 + 1
-                    ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t7"."hash") END,
+                    ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t6"."hash") END,
                     12
                   )
                 )
@@ -853,20 +851,20 @@ FROM (
             ) AS "start"
           FROM (
             SELECT
-              "t6"."label" AS "label",
-              "t6"."user" AS "user",
-              "t6"."one" AS "one",
-              "t6"."group" AS "group",
-              "t6"."number" AS "number",
-              "t6"."total" AS "total",
+              "t5"."label" AS "label",
+              "t5"."user" AS "user",
+              "t5"."one" AS "one",
+              "t5"."group" AS "group",
+              "t5"."number" AS "number",
+              "t5"."total" AS "total",
               CASE
-                WHEN "t6"."total" > 5
+                WHEN "t5"."total" > 5
                 THEN LOWER(
                   HEX(
                     MD5(
                       CONCAT(
-                        CONCAT(CONCAT('0123456789abcdef0123456789abcdef ', "t6"."user"), '\n'),
-                        "t6"."group"
+                        CONCAT(CONCAT('0123456789abcdef0123456789abcdef ', "t5"."user"), '\n'),
+                        "t5"."group"
                       )
                     )
                   )
@@ -875,56 +873,56 @@ FROM (
               END AS "hash"
             FROM (
               SELECT
-                "t5"."label" AS "label",
-                "t5"."user" AS "user",
-                "t5"."one" AS "one",
-                "t5"."group" AS "group",
+                "t4"."label" AS "label",
+                "t4"."user" AS "user",
+                "t4"."one" AS "one",
+                "t4"."group" AS "group",
                 CASE
-                  WHEN isNotNull("t5"."one")
-                  THEN SUM("t5"."one") OVER (
-                    PARTITION BY "t5"."user", "t5"."group"
-                    ORDER BY "t5"."group" ASC NULLS FIRST, "t5"."label" ASC NULLS FIRST
+                  WHEN isNotNull("t4"."one")
+                  THEN SUM("t4"."one") OVER (
+                    PARTITION BY "t4"."user", "t4"."group"
+                    ORDER BY "t4"."group" ASC NULLS FIRST, "t4"."label" ASC NULLS FIRST
                     ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
                   )
                   ELSE NULL
                 END AS "number",
                 COALESCE(
-                  SUM("t5"."one") OVER (
-                    PARTITION BY "t5"."user", "t5"."group"
+                  SUM("t4"."one") OVER (
+                    PARTITION BY "t4"."user", "t4"."group"
                     ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING
                   ),
                   0
                 ) AS "total"
               FROM (
                 SELECT
-                  "t4"."label" AS "label",
-                  "t4"."user" AS "user",
-                  "t4"."one" AS "one",
-                  "t4"."group" AS "group"
+                  "t3"."label" AS "label",
+                  "t3"."user" AS "user",
+                  "t3"."one" AS "one",
+                  "t3"."group" AS "group"
                 FROM (
                   SELECT
-                    "t3"."label" AS "label",
-                    "t3"."user" AS "user",
-                    "t3"."user_name" AS "user_name",
-                    "t3"."one" AS "one",
-                    "t3"."group" AS "group",
-                    "t3"."occurrence" AS "occurrence",
-                    "t3"."hash" AS "hash",
+                    "t2"."label" AS "label",
+                    "t2"."user" AS "user",
+                    "t2"."user_name" AS "user_name",
+                    "t2"."one" AS "one",
+                    "t2"."group" AS "group",
+                    "t2"."occurrence" AS "occurrence",
+                    "t2"."hash" AS "hash",
                     (
                       DENSE_RANK() OVER (
-                        PARTITION BY "t3"."user"
-                        ORDER BY CONCAT("t3"."hash", "t3"."group") ASC
+                        PARTITION BY "t2"."user"
+                        ORDER BY CONCAT("t2"."hash", "t2"."group") ASC
                         RANGE BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
                       ) - 1
                     ) + 1 AS "group_rank"
                   FROM (
                     SELECT
-                      "t2"."label" AS "label",
-                      "t2"."user" AS "user",
-                      "t2"."user_name" AS "user_name",
-                      "t2"."one" AS "one",
-                      "t2"."group" AS "group",
-                      "t2"."occurrence" AS "occurrence",
+                      "t1"."label" AS "label",
+                      "t1"."user" AS "user",
+                      "t1"."user_name" AS "user_name",
+                      "t1"."one" AS "one",
+                      "t1"."group" AS "group",
+                      "t1"."occurrence" AS "occurrence",
                       LOWER(
                         HEX(
                           MD5(
@@ -932,58 +930,52 @@ FROM (
                               CONCAT(
                                 CONCAT(
                                   CONCAT(
-                                    CONCAT('0123456789abcdef0123456789abcdef', CAST("t2"."occurrence" AS Nullable(String))),
+                                    CONCAT('0123456789abcdef0123456789abcdef', CAST("t1"."occurrence" AS Nullable(String))),
                                     ' '
                                   ),
-                                  "t2"."user_name"
+                                  "t1"."user_name"
                                 ),
                                 '\n'
                               ),
-                              CASE WHEN isNull("t2"."group") THEN '' ELSE CONCAT('=', "t2"."group") END
+                              CASE WHEN isNull("t1"."group") THEN '' ELSE CONCAT('=', "t1"."group") END
                             )
                           )
                         )
                       ) AS "hash"
                     FROM (
                       SELECT
-                        "t1"."label" AS "label",
-                        "t1"."user" AS "user",
-                        "t1"."user_name" AS "user_name",
-                        "t1"."one" AS "one",
-                        "t1"."group0" AS "group",
+                        CONCAT("t0"."query", '', '') AS "label",
+                        CONCAT("t0"."user", '', '') AS "user",
+                        CONCAT("t0"."user", '', '') AS "user_name",
+                        1 AS "one",
+                        CONCAT("t0"."country", '', '') AS "group",
                         0 AS "occurrence"
-                      FROM (
-                        SELECT
-                          CONCAT("t0"."query", '', '') AS "label",
-                          CONCAT("t0"."country", '', '') AS "group0",
-                          CASE WHEN NOT (
-                            isNull("t0"."user")
-                          ) THEN "t0"."user" ELSE NULL END AS "user",
-                          CONCAT("t0"."user", '', '') AS "user_name",
-                          1 AS "one"
-                        FROM "events" AS "t0"
-                      ) AS "t1"
+                      FROM "events" AS "t0"
                       WHERE
                         NOT (
-                          isNull("t1"."user") OR isNull("t1"."label")
+                          isNull(CONCAT("t0"."user", '', '')) OR isNull(CONCAT("t0"."query", '', ''))
                         )
-                        AND CASE WHEN isNull("t1"."group0") THEN NULL ELSE "t1"."group0" IN ('de', 'fr') END
-                    ) AS "t2"
-                  ) AS "t3"
-                ) AS "t4"
+                        AND CASE
+                          WHEN isNull(CONCAT("t0"."country", '', ''))
+                          THEN NULL
+                          ELSE CONCAT("t0"."country", '', '') IN ('de', 'fr')
+                        END
+                    ) AS "t1"
+                  ) AS "t2"
+                ) AS "t3"
                 WHERE
-                  "t4"."group_rank" <= 1
-              ) AS "t5"
-            ) AS "t6"
-          ) AS "t7"
-        ) AS "t8"
+                  "t3"."group_rank" <= 1
+              ) AS "t4"
+            ) AS "t5"
+          ) AS "t6"
+        ) AS "t7"
         WHERE
           (
-            "t8"."total" <= 5
+            "t7"."total" <= 5
           )
           OR (
             (
-              "t8"."total" <= 922337203685477580
+              "t7"."total" <= 922337203685477580
             )
             AND (
               (
@@ -991,31 +983,39 @@ FROM (
                   (
                     (
                       (
-                        "t8"."number" * 5
+                        CASE
+                          WHEN (
+                            "t7"."total" > 5
+                          ) AND (
+                            "t7"."total" <= 922337203685477580
+                          )
+                          THEN "t7"."number"
+                          ELSE 0
+                        END * 5
                       ) + (
                         (
                           (
-                            "t8"."start" % "t8"."total"
-                          ) + "t8"."total"
-                        ) % "t8"."total"
+                            "t7"."start" % "t7"."total"
+                          ) + "t7"."total"
+                        ) % "t7"."total"
                       )
-                    ) % "t8"."total"
-                  ) + "t8"."total"
-                ) % "t8"."total"
+                    ) % "t7"."total"
+                  ) + "t7"."total"
+                ) % "t7"."total"
               ) < 5
             )
           )
-      ) AS "t9"
+      ) AS "t8"
       GROUP BY
-        "t9"."label",
-        "t9"."group"
-    ) AS "t10"
-  ) AS "t11"
+        "t8"."label",
+        "t8"."group"
+    ) AS "t9"
+  ) AS "t10"
   GROUP BY
-    "t11"."count",
-    "t11"."is_null",
-    "t11"."group"
-) AS "t12";
+    "t10"."count",
+    "t10"."is_null",
+    "t10"."group"
+) AS "t11";
 
 -- groups, one of each label
 SELECT
@@ -1285,9 +1285,7 @@ FROM (
                           )
                           ELSE NULL
                         END AS "at_day",
-                        CASE WHEN NOT (
-                          isNull("t0"."user")
-                        ) THEN "t0"."user" ELSE NULL END AS "user",
+                        CONCAT("t0"."user", '', '') AS "user",
                         CONCAT("t0"."user", '', '') AS "user_name",
                         1 AS "one"
                       FROM "events" AS "t0"
@@ -1319,7 +1317,15 @@ FROM (
                       (
                         (
                           (
-                            "t5"."number" * 5
+                            CASE
+                              WHEN (
+                                "t5"."total" > 5
+                              ) AND (
+                                "t5"."total" <= 922337203685477580
+                              )
+                              THEN "t5"."number"
+                              ELSE 0
+                            END * 5
                           ) + (
                             (
                               (

@@ -102,13 +102,7 @@ FROM (
                 FROM (
                   SELECT
                     CONCAT(CAST(CAST(`t0`.`query` AS BINARY) AS STRING), '', '') AS `label`,
-                    CASE
-                      WHEN NOT (
-                        CAST(CAST(`t0`.`user` AS BINARY) AS STRING) IS NULL
-                      )
-                      THEN CAST(CAST(`t0`.`user` AS BINARY) AS STRING)
-                      ELSE NULL
-                    END AS `user`,
+                    CONCAT(CAST(CAST(`t0`.`user` AS BINARY) AS STRING), '', '') AS `user`,
                     CONCAT(CAST(CAST(`t0`.`user` AS BINARY) AS STRING), '', '') AS `user_name`,
                     1 AS `one`
                   FROM `events` AS `t0`
@@ -139,7 +133,15 @@ FROM (
                   (
                     (
                       (
-                        `t5`.`number` * 5
+                        CASE
+                          WHEN (
+                            `t5`.`total` > 5
+                          ) AND (
+                            `t5`.`total` <= 922337203685477580
+                          )
+                          THEN `t5`.`number`
+                          ELSE 0
+                        END * 5
                       ) + (
                         (
                           (
@@ -242,13 +244,7 @@ FROM (
                 FROM (
                   SELECT
                     CONCAT(CAST(CAST(`t0`.`query` AS BINARY) AS STRING), '', '') AS `label`,
-                    CASE
-                      WHEN NOT (
-                        CAST(CAST(`t0`.`user` AS BINARY) AS STRING) IS NULL
-                      )
-                      THEN CAST(CAST(`t0`.`user` AS BINARY) AS STRING)
-                      ELSE NULL
-                    END AS `user`,
+                    CONCAT(CAST(CAST(`t0`.`user` AS BINARY) AS STRING), '', '') AS `user`,
                     CONCAT(CAST(CAST(`t0`.`user` AS BINARY) AS STRING), '', '') AS `user_name`,
                     CASE WHEN NOT (
                       `t0`.`ts` IS NULL
@@ -435,13 +431,7 @@ FROM (
                       END
                       ELSE NULL
                     END AS `label`,
-                    CASE
-                      WHEN NOT (
-                        CAST(CAST(`t0`.`user` AS BINARY) AS STRING) IS NULL
-                      )
-                      THEN CAST(CAST(`t0`.`user` AS BINARY) AS STRING)
-                      ELSE NULL
-                    END AS `user`,
+                    CONCAT(CAST(CAST(`t0`.`user` AS BINARY) AS STRING), '', '') AS `user`,
                     CONCAT(CAST(CAST(`t0`.`user` AS BINARY) AS STRING), '', '') AS `user_name`,
                     CASE
                       WHEN NOT (
@@ -523,13 +513,7 @@ FROM (
         FROM (
           SELECT
             CONCAT(CAST(CAST(`t0`.`query` AS BINARY) AS STRING), '', '') AS `label`,
-            CASE
-              WHEN NOT (
-                CAST(CAST(`t0`.`user` AS BINARY) AS STRING) IS NULL
-              )
-              THEN CAST(CAST(`t0`.`user` AS BINARY) AS STRING)
-              ELSE NULL
-            END AS `user`
+            CONCAT(CAST(CAST(`t0`.`user` AS BINARY) AS STRING), '', '') AS `user`
           FROM `events` AS `t0`
         ) AS `t1`
         WHERE
@@ -774,13 +758,7 @@ FROM (
                   SELECT
                     CONCAT(CAST(CAST(`t0`.`query` AS BINARY) AS STRING), '', '') AS `label`,
                     CONCAT(CAST(CAST(`t0`.`country` AS BINARY) AS STRING), '', '') AS `group0`,
-                    CASE
-                      WHEN NOT (
-                        CAST(CAST(`t0`.`user` AS BINARY) AS STRING) IS NULL
-                      )
-                      THEN CAST(CAST(`t0`.`user` AS BINARY) AS STRING)
-                      ELSE NULL
-                    END AS `user`,
+                    CONCAT(CAST(CAST(`t0`.`user` AS BINARY) AS STRING), '', '') AS `user`,
                     CONCAT(CAST(CAST(`t0`.`user` AS BINARY) AS STRING), '', '') AS `user_name`,
                     1 AS `one`
                   FROM `events` AS `t0`
@@ -812,7 +790,15 @@ FROM (
                   (
                     (
                       (
-                        `t5`.`number` * 5
+                        CASE
+                          WHEN (
+                            `t5`.`total` > 5
+                          ) AND (
+                            `t5`.`total` <= 922337203685477580
+                          )
+                          THEN `t5`.`number`
+                          ELSE 0
+                        END * 5
                       ) + (
                         (
                           (
@@ -973,13 +959,7 @@ FROM (
                         SELECT
                           CONCAT(CAST(CAST(`t0`.`query` AS BINARY) AS STRING), '', '') AS `label`,
                           CONCAT(CAST(CAST(`t0`.`country` AS BINARY) AS STRING), '', '') AS `group0`,
-                          CASE
-                            WHEN NOT (
-                              CAST(CAST(`t0`.`user` AS BINARY) AS STRING) IS NULL
-                            )
-                            THEN CAST(CAST(`t0`.`user` AS BINARY) AS STRING)
-                            ELSE NULL
-                          END AS `user`,
+                          CONCAT(CAST(CAST(`t0`.`user` AS BINARY) AS STRING), '', '') AS `user`,
                           CONCAT(CAST(CAST(`t0`.`user` AS BINARY) AS STRING), '', '') AS `user_name`,
                           1 AS `one`
                         FROM `events` AS `t0`
@@ -1016,7 +996,15 @@ FROM (
                   (
                     (
                       (
-                        `t8`.`number` * 5
+                        CASE
+                          WHEN (
+                            `t8`.`total` > 5
+                          ) AND (
+                            `t8`.`total` <= 922337203685477580
+                          )
+                          THEN `t8`.`number`
+                          ELSE 0
+                        END * 5
                       ) + (
                         (
                           (
@@ -1297,13 +1285,7 @@ FROM (
                           )
                           ELSE NULL
                         END AS `at_day`,
-                        CASE
-                          WHEN NOT (
-                            CAST(CAST(`t0`.`user` AS BINARY) AS STRING) IS NULL
-                          )
-                          THEN CAST(CAST(`t0`.`user` AS BINARY) AS STRING)
-                          ELSE NULL
-                        END AS `user`,
+                        CONCAT(CAST(CAST(`t0`.`user` AS BINARY) AS STRING), '', '') AS `user`,
                         CONCAT(CAST(CAST(`t0`.`user` AS BINARY) AS STRING), '', '') AS `user_name`,
                         1 AS `one`
                       FROM `events` AS `t0`
@@ -1335,7 +1317,15 @@ FROM (
                       (
                         (
                           (
-                            `t5`.`number` * 5
+                            CASE
+                              WHEN (
+                                `t5`.`total` > 5
+                              ) AND (
+                                `t5`.`total` <= 922337203685477580
+                              )
+                              THEN `t5`.`number`
+                              ELSE 0
+                            END * 5
                           ) + (
                             (
                               (

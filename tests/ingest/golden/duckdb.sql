@@ -100,9 +100,7 @@ FROM (
               FROM (
                 SELECT
                   "t1"."query" || '' || '' AS "label",
-                  CASE WHEN NOT (
-                    "t1"."user" IS NULL
-                  ) THEN "t1"."user" ELSE NULL END AS "user",
+                  "t1"."user" || '' || '' AS "user",
                   "t1"."user" || '' || '' AS "user_name",
                   1 AS "one"
                 FROM (
@@ -145,7 +143,15 @@ FROM (
                   (
                     (
                       (
-                        "t5"."number" * 5
+                        CASE
+                          WHEN (
+                            "t5"."total" > 5
+                          ) AND (
+                            "t5"."total" <= 922337203685477580
+                          )
+                          THEN "t5"."number"
+                          ELSE 0
+                        END * 5
                       ) + (
                         (
                           (
@@ -180,118 +186,117 @@ SELECT
   *
 FROM (
   SELECT
-    "t9"."count",
-    "t9"."is_null",
+    "t8"."count",
+    "t8"."is_null",
     COUNT(*) AS "prevalence"
   FROM (
     SELECT
-      "t8"."count",
-      "t8"."label" IS NULL AS "is_null"
+      "t7"."count",
+      "t7"."label" IS NULL AS "is_null"
     FROM (
       SELECT
-        "t7"."label",
+        "t6"."label",
         COUNT(*) AS "count"
       FROM (
         SELECT
-          "t6"."label"
+          "t5"."label"
         FROM (
           SELECT
-            "t5"."label",
-            "t5"."user",
-            "t5"."user_name",
-            "t5"."rank_by",
-            "t5"."one",
-            "t5"."occurrence",
-            "t5"."hash",
+            "t4"."label",
+            "t4"."user",
+            "t4"."user_name",
+            "t4"."rank_by",
+            "t4"."one",
+            "t4"."occurrence",
+            "t4"."hash",
             CASE
-              WHEN "t5"."one" IS NOT NULL
-              THEN SUM("t5"."one") OVER (
-                PARTITION BY "t5"."user"
-                ORDER BY "t5"."rank_by" ASC NULLS FIRST, "t5"."hash" ASC NULLS FIRST, "t5"."label" ASC NULLS FIRST
+              WHEN "t4"."one" IS NOT NULL
+              THEN SUM("t4"."one") OVER (
+                PARTITION BY "t4"."user"
+                ORDER BY "t4"."rank_by" ASC NULLS FIRST, "t4"."hash" ASC NULLS FIRST, "t4"."label" ASC NULLS FIRST
                 ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
               )
               ELSE NULL
             END AS "rank"
           FROM (
             SELECT
-              "t4"."label",
-              "t4"."user",
-              "t4"."user_name",
-              "t4"."rank_by",
-              "t4"."one",
-              "t4"."occurrence",
+              "t3"."label",
+              "t3"."user",
+              "t3"."user_name",
+              "t3"."rank_by",
+              "t3"."one",
+              "t3"."occurrence",
               MD5(
-                '0123456789abcdef0123456789abcdef' || CAST("t4"."occurrence" AS TEXT) || ' ' || "t4"."user_name" || '
-' || CASE WHEN "t4"."label" IS NULL THEN '' ELSE '=' || "t4"."label" END
+                '0123456789abcdef0123456789abcdef' || CAST("t3"."occurrence" AS TEXT) || ' ' || "t3"."user_name" || '
+' || CASE WHEN "t3"."label" IS NULL THEN '' ELSE '=' || "t3"."label" END
               ) AS "hash"
             FROM (
               SELECT
-                "t3"."label",
-                "t3"."user",
-                "t3"."user_name",
-                "t3"."rank_by",
-                "t3"."one",
+                "t2"."label",
+                "t2"."user",
+                "t2"."user_name",
+                "t2"."rank_by",
+                "t2"."one",
                 CASE
-                  WHEN "t3"."one" IS NOT NULL
-                  THEN SUM("t3"."one") OVER (
-                    PARTITION BY "t3"."user", "t3"."label"
-                    ORDER BY "t3"."rank_by" ASC NULLS FIRST
+                  WHEN "t2"."one" IS NOT NULL
+                  THEN SUM("t2"."one") OVER (
+                    PARTITION BY "t2"."user", "t2"."label"
+                    ORDER BY "t2"."rank_by" ASC NULLS FIRST
                     ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
                   )
                   ELSE NULL
                 END AS "occurrence"
               FROM (
                 SELECT
-                  *
+                  "t1"."query" || '' || '' AS "label",
+                  "t1"."user" || '' || '' AS "user",
+                  "t1"."user" || '' || '' AS "user_name",
+                  CASE WHEN NOT (
+                    "t1"."ts" IS NULL
+                  ) THEN CAST("t1"."ts" AS DOUBLE) ELSE NULL END AS "rank_by",
+                  1 AS "one"
                 FROM (
                   SELECT
-                    "t1"."query" || '' || '' AS "label",
-                    CASE WHEN NOT (
-                      "t1"."user" IS NULL
-                    ) THEN "t1"."user" ELSE NULL END AS "user",
-                    "t1"."user" || '' || '' AS "user_name",
-                    CASE WHEN NOT (
-                      "t1"."ts" IS NULL
-                    ) THEN CAST("t1"."ts" AS DOUBLE) ELSE NULL END AS "rank_by",
-                    1 AS "one"
-                  FROM (
-                    SELECT
-                      DECODE(ENCODE("t0"."query" || '')) AS "query",
-                      DECODE(ENCODE("t0"."user" || '')) AS "user",
-                      "t0"."ts",
-                      "t0"."price",
-                      DECODE(ENCODE("t0"."country" || '')) AS "country",
-                      "t0"."seen",
-                      "t0"."zoned",
-                      "t0"."count",
-                      "t0"."share",
-                      DECODE(ENCODE("t0"."written" || '')) AS "written"
-                    FROM "events" AS "t0"
-                  ) AS "t1"
-                ) AS "t2"
+                    DECODE(ENCODE("t0"."query" || '')) AS "query",
+                    DECODE(ENCODE("t0"."user" || '')) AS "user",
+                    "t0"."ts",
+                    "t0"."price",
+                    DECODE(ENCODE("t0"."country" || '')) AS "country",
+                    "t0"."seen",
+                    "t0"."zoned",
+                    "t0"."count",
+                    "t0"."share",
+                    DECODE(ENCODE("t0"."written" || '')) AS "written"
+                  FROM "events" AS "t0"
+                ) AS "t1"
                 WHERE
                   NOT (
                     (
-                      "t2"."user" IS NULL
-                    ) OR (
-                      "t2"."label" IS NULL
+                      (
+                        "t1"."user" || '' || ''
+                      ) IS NULL
+                    )
+                    OR (
+                      (
+                        "t1"."query" || '' || ''
+                      ) IS NULL
                     )
                   )
-              ) AS "t3"
-            ) AS "t4"
-          ) AS "t5"
-        ) AS "t6"
+              ) AS "t2"
+            ) AS "t3"
+          ) AS "t4"
+        ) AS "t5"
         WHERE
-          "t6"."rank" <= 5
-      ) AS "t7"
+          "t5"."rank" <= 5
+      ) AS "t6"
       GROUP BY
         1
-    ) AS "t8"
-  ) AS "t9"
+    ) AS "t7"
+  ) AS "t8"
   GROUP BY
     1,
     2
-) AS "t10";
+) AS "t9";
 
 -- events, fractions and NaN
 SELECT
@@ -444,9 +449,7 @@ FROM (
                       END
                       ELSE NULL
                     END AS "label",
-                    CASE WHEN NOT (
-                      "t1"."user" IS NULL
-                    ) THEN "t1"."user" ELSE NULL END AS "user",
+                    "t1"."user" || '' || '' AS "user",
                     "t1"."user" || '' || '' AS "user_name",
                     CASE
                       WHEN NOT (
@@ -543,9 +546,7 @@ FROM (
         FROM (
           SELECT
             "t1"."query" || '' || '' AS "label",
-            CASE WHEN NOT (
-              "t1"."user" IS NULL
-            ) THEN "t1"."user" ELSE NULL END AS "user"
+            "t1"."user" || '' || '' AS "user"
           FROM (
             SELECT
               DECODE(ENCODE("t0"."query" || '')) AS "query",
@@ -711,111 +712,112 @@ FROM (
 
 -- groups, five items of each user
 SELECT
-  "t9"."count",
-  "t9"."is_null",
-  "t9"."prevalence",
-  "t9"."group"
+  "t8"."count",
+  "t8"."is_null",
+  "t8"."prevalence",
+  "t8"."group"
 FROM (
   SELECT
-    "t8"."count",
-    "t8"."is_null",
-    "t8"."group",
+    "t7"."count",
+    "t7"."is_null",
+    "t7"."group",
     COUNT(*) AS "prevalence"
   FROM (
     SELECT
-      "t7"."count",
-      "t7"."group",
-      "t7"."label" IS NULL AS "is_null"
+      "t6"."count",
+      "t6"."group",
+      "t6"."label" IS NULL AS "is_null"
     FROM (
       SELECT
-        "t6"."label",
-        "t6"."group",
+        "t5"."label",
+        "t5"."group",
         COUNT(*) AS "count"
       FROM (
         SELECT
-          "t5"."label",
-          "t5"."group"
+          "t4"."label",
+          "t4"."group"
         FROM (
           SELECT
-            "t4"."label",
-            "t4"."user",
-            "t4"."one",
-            "t4"."group",
-            "t4"."number",
-            "t4"."total",
+            "t3"."label",
+            "t3"."user",
+            "t3"."one",
+            "t3"."group",
+            "t3"."number",
+            "t3"."total",
             CASE
-              WHEN "t4"."total" > 5
-              THEN MD5('0123456789abcdef0123456789abcdef ' || "t4"."user")
+              WHEN "t3"."total" > 5
+              THEN MD5('0123456789abcdef0123456789abcdef ' || "t3"."user")
               ELSE NULL
             END AS "hash"
           FROM (
             SELECT
-              "t3"."label",
-              "t3"."user",
-              "t3"."one",
-              "t3"."group",
+              "t2"."label",
+              "t2"."user",
+              "t2"."one",
+              "t2"."group",
               CASE
-                WHEN "t3"."one" IS NOT NULL
-                THEN SUM("t3"."one") OVER (
-                  PARTITION BY "t3"."user"
-                  ORDER BY "t3"."group" ASC NULLS FIRST, "t3"."label" ASC NULLS FIRST
+                WHEN "t2"."one" IS NOT NULL
+                THEN SUM("t2"."one") OVER (
+                  PARTITION BY "t2"."user"
+                  ORDER BY "t2"."group" ASC NULLS FIRST, "t2"."label" ASC NULLS FIRST
                   ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
                 )
                 ELSE NULL
               END AS "number",
               COALESCE(
-                SUM("t3"."one") OVER (PARTITION BY "t3"."user" ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING),
+                SUM("t2"."one") OVER (PARTITION BY "t2"."user" ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING),
                 0
               ) AS "total"
             FROM (
               SELECT
-                "t2"."label",
-                "t2"."user",
-                "t2"."one",
-                "t2"."group0" AS "group"
+                "t1"."query" || '' || '' AS "label",
+                "t1"."user" || '' || '' AS "user",
+                1 AS "one",
+                "t1"."country" || '' || '' AS "group"
               FROM (
                 SELECT
-                  "t1"."query" || '' || '' AS "label",
-                  "t1"."country" || '' || '' AS "group0",
-                  CASE WHEN NOT (
-                    "t1"."user" IS NULL
-                  ) THEN "t1"."user" ELSE NULL END AS "user",
-                  "t1"."user" || '' || '' AS "user_name",
-                  1 AS "one"
-                FROM (
-                  SELECT
-                    DECODE(ENCODE("t0"."query" || '')) AS "query",
-                    DECODE(ENCODE("t0"."user" || '')) AS "user",
-                    "t0"."ts",
-                    "t0"."price",
-                    DECODE(ENCODE("t0"."country" || '')) AS "country",
-                    "t0"."seen",
-                    "t0"."zoned",
-                    "t0"."count",
-                    "t0"."share",
-                    DECODE(ENCODE("t0"."written" || '')) AS "written"
-                  FROM "events" AS "t0"
-                ) AS "t1"
-              ) AS "t2"
+                  DECODE(ENCODE("t0"."query" || '')) AS "query",
+                  DECODE(ENCODE("t0"."user" || '')) AS "user",
+                  "t0"."ts",
+                  "t0"."price",
+                  DECODE(ENCODE("t0"."country" || '')) AS "country",
+                  "t0"."seen",
+                  "t0"."zoned",
+                  "t0"."count",
+                  "t0"."share",
+                  DECODE(ENCODE("t0"."written" || '')) AS "written"
+                FROM "events" AS "t0"
+              ) AS "t1"
               WHERE
                 NOT (
                   (
-                    "t2"."user" IS NULL
-                  ) OR (
-                    "t2"."label" IS NULL
+                    (
+                      "t1"."user" || '' || ''
+                    ) IS NULL
+                  )
+                  OR (
+                    (
+                      "t1"."query" || '' || ''
+                    ) IS NULL
                   )
                 )
-                AND CASE WHEN "t2"."group0" IS NULL THEN NULL ELSE "t2"."group0" IN ('de', 'fr') END
-            ) AS "t3"
-          ) AS "t4"
-        ) AS "t5"
+                AND CASE
+                  WHEN (
+                    "t1"."country" || '' || ''
+                  ) IS NULL
+                  THEN NULL
+                  ELSE "t1"."country" || '' || '' IN ('de', 'fr')
+                END
+            ) AS "t2"
+          ) AS "t3"
+        ) AS "t4"
         WHERE
           (
-            "t5"."total" <= 5
+            "t4"."total" <= 5
           )
           OR (
             (
-              "t5"."total" <= 922337203685477580
+              "t4"."total" <= 922337203685477580
             )
             AND (
               (
@@ -823,192 +825,201 @@ FROM (
                   (
                     (
                       (
-                        "t5"."number" * 5
+                        CASE
+                          WHEN (
+                            "t4"."total" > 5
+                          ) AND (
+                            "t4"."total" <= 922337203685477580
+                          )
+                          THEN "t4"."number"
+                          ELSE 0
+                        END * 5
                       ) + (
                         (
                           (
                             CAST('0x' || SUBSTRING(
-                              "t5"."hash",
+                              "t4"."hash",
                               CASE WHEN (
                                 0 + 1
-                              ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t5"."hash") END,
+                              ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t4"."hash") END,
                               12
-                            ) AS BIGINT) % "t5"."total"
-                          ) + "t5"."total"
-                        ) % "t5"."total"
+                            ) AS BIGINT) % "t4"."total"
+                          ) + "t4"."total"
+                        ) % "t4"."total"
                       )
-                    ) % "t5"."total"
-                  ) + "t5"."total"
-                ) % "t5"."total"
+                    ) % "t4"."total"
+                  ) + "t4"."total"
+                ) % "t4"."total"
               ) < 5
             )
           )
-      ) AS "t6"
+      ) AS "t5"
       GROUP BY
         1,
         2
-    ) AS "t7"
-  ) AS "t8"
+    ) AS "t6"
+  ) AS "t7"
   GROUP BY
     1,
     2,
     3
-) AS "t9";
+) AS "t8";
 
 -- groups, one of each user
 SELECT
-  "t12"."count",
-  "t12"."is_null",
-  "t12"."prevalence",
-  "t12"."group"
+  "t11"."count",
+  "t11"."is_null",
+  "t11"."prevalence",
+  "t11"."group"
 FROM (
   SELECT
-    "t11"."count",
-    "t11"."is_null",
-    "t11"."group",
+    "t10"."count",
+    "t10"."is_null",
+    "t10"."group",
     COUNT(*) AS "prevalence"
   FROM (
     SELECT
-      "t10"."count",
-      "t10"."group",
-      "t10"."label" IS NULL AS "is_null"
+      "t9"."count",
+      "t9"."group",
+      "t9"."label" IS NULL AS "is_null"
     FROM (
       SELECT
-        "t9"."label",
-        "t9"."group",
+        "t8"."label",
+        "t8"."group",
         COUNT(*) AS "count"
       FROM (
         SELECT
-          "t8"."label",
-          "t8"."group"
+          "t7"."label",
+          "t7"."group"
         FROM (
           SELECT
-            "t7"."label",
-            "t7"."user",
-            "t7"."one",
-            "t7"."group",
-            "t7"."number",
-            "t7"."total",
+            "t6"."label",
+            "t6"."user",
+            "t6"."one",
+            "t6"."group",
+            "t6"."number",
+            "t6"."total",
             CASE
-              WHEN "t7"."total" > 5
+              WHEN "t6"."total" > 5
               THEN MD5(
-                '0123456789abcdef0123456789abcdef ' || "t7"."user" || '
-' || "t7"."group"
+                '0123456789abcdef0123456789abcdef ' || "t6"."user" || '
+' || "t6"."group"
               )
               ELSE NULL
             END AS "hash"
           FROM (
             SELECT
-              "t6"."label",
-              "t6"."user",
-              "t6"."one",
-              "t6"."group",
+              "t5"."label",
+              "t5"."user",
+              "t5"."one",
+              "t5"."group",
               CASE
-                WHEN "t6"."one" IS NOT NULL
-                THEN SUM("t6"."one") OVER (
-                  PARTITION BY "t6"."user", "t6"."group"
-                  ORDER BY "t6"."group" ASC NULLS FIRST, "t6"."label" ASC NULLS FIRST
+                WHEN "t5"."one" IS NOT NULL
+                THEN SUM("t5"."one") OVER (
+                  PARTITION BY "t5"."user", "t5"."group"
+                  ORDER BY "t5"."group" ASC NULLS FIRST, "t5"."label" ASC NULLS FIRST
                   ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
                 )
                 ELSE NULL
               END AS "number",
               COALESCE(
-                SUM("t6"."one") OVER (
-                  PARTITION BY "t6"."user", "t6"."group"
+                SUM("t5"."one") OVER (
+                  PARTITION BY "t5"."user", "t5"."group"
                   ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING
                 ),
                 0
               ) AS "total"
             FROM (
               SELECT
-                "t5"."label",
-                "t5"."user",
-                "t5"."one",
-                "t5"."group"
+                "t4"."label",
+                "t4"."user",
+                "t4"."one",
+                "t4"."group"
               FROM (
                 SELECT
-                  "t4"."label",
-                  "t4"."user",
-                  "t4"."user_name",
-                  "t4"."one",
-                  "t4"."group",
-                  "t4"."occurrence",
-                  "t4"."hash",
+                  "t3"."label",
+                  "t3"."user",
+                  "t3"."user_name",
+                  "t3"."one",
+                  "t3"."group",
+                  "t3"."occurrence",
+                  "t3"."hash",
                   (
                     DENSE_RANK() OVER (
-                      PARTITION BY "t4"."user"
-                      ORDER BY "t4"."hash" || "t4"."group" ASC
+                      PARTITION BY "t3"."user"
+                      ORDER BY "t3"."hash" || "t3"."group" ASC
                       RANGE BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
                     ) - 1
                   ) + 1 AS "group_rank"
                 FROM (
                   SELECT
-                    "t3"."label",
-                    "t3"."user",
-                    "t3"."user_name",
-                    "t3"."one",
-                    "t3"."group",
-                    "t3"."occurrence",
+                    "t2"."label",
+                    "t2"."user",
+                    "t2"."user_name",
+                    "t2"."one",
+                    "t2"."group",
+                    "t2"."occurrence",
                     MD5(
-                      '0123456789abcdef0123456789abcdef' || CAST("t3"."occurrence" AS TEXT) || ' ' || "t3"."user_name" || '
-' || CASE WHEN "t3"."group" IS NULL THEN '' ELSE '=' || "t3"."group" END
+                      '0123456789abcdef0123456789abcdef' || CAST("t2"."occurrence" AS TEXT) || ' ' || "t2"."user_name" || '
+' || CASE WHEN "t2"."group" IS NULL THEN '' ELSE '=' || "t2"."group" END
                     ) AS "hash"
                   FROM (
                     SELECT
-                      "t2"."label",
-                      "t2"."user",
-                      "t2"."user_name",
-                      "t2"."one",
-                      "t2"."group0" AS "group",
+                      "t1"."query" || '' || '' AS "label",
+                      "t1"."user" || '' || '' AS "user",
+                      "t1"."user" || '' || '' AS "user_name",
+                      1 AS "one",
+                      "t1"."country" || '' || '' AS "group",
                       0 AS "occurrence"
                     FROM (
                       SELECT
-                        "t1"."query" || '' || '' AS "label",
-                        "t1"."country" || '' || '' AS "group0",
-                        CASE WHEN NOT (
-                          "t1"."user" IS NULL
-                        ) THEN "t1"."user" ELSE NULL END AS "user",
-                        "t1"."user" || '' || '' AS "user_name",
-                        1 AS "one"
-                      FROM (
-                        SELECT
-                          DECODE(ENCODE("t0"."query" || '')) AS "query",
-                          DECODE(ENCODE("t0"."user" || '')) AS "user",
-                          "t0"."ts",
-                          "t0"."price",
-                          DECODE(ENCODE("t0"."country" || '')) AS "country",
-                          "t0"."seen",
-                          "t0"."zoned",
-                          "t0"."count",
-                          "t0"."share",
-                          DECODE(ENCODE("t0"."written" || '')) AS "written"
-                        FROM "events" AS "t0"
-                      ) AS "t1"
-                    ) AS "t2"
+                        DECODE(ENCODE("t0"."query" || '')) AS "query",
+                        DECODE(ENCODE("t0"."user" || '')) AS "user",
+                        "t0"."ts",
+                        "t0"."price",
+                        DECODE(ENCODE("t0"."country" || '')) AS "country",
+                        "t0"."seen",
+                        "t0"."zoned",
+                        "t0"."count",
+                        "t0"."share",
+                        DECODE(ENCODE("t0"."written" || '')) AS "written"
+                      FROM "events" AS "t0"
+                    ) AS "t1"
                     WHERE
                       NOT (
                         (
-                          "t2"."user" IS NULL
-                        ) OR (
-                          "t2"."label" IS NULL
+                          (
+                            "t1"."user" || '' || ''
+                          ) IS NULL
+                        )
+                        OR (
+                          (
+                            "t1"."query" || '' || ''
+                          ) IS NULL
                         )
                       )
-                      AND CASE WHEN "t2"."group0" IS NULL THEN NULL ELSE "t2"."group0" IN ('de', 'fr') END
-                  ) AS "t3"
-                ) AS "t4"
-              ) AS "t5"
+                      AND CASE
+                        WHEN (
+                          "t1"."country" || '' || ''
+                        ) IS NULL
+                        THEN NULL
+                        ELSE "t1"."country" || '' || '' IN ('de', 'fr')
+                      END
+                  ) AS "t2"
+                ) AS "t3"
+              ) AS "t4"
               WHERE
-                "t5"."group_rank" <= 1
-            ) AS "t6"
-          ) AS "t7"
-        ) AS "t8"
+                "t4"."group_rank" <= 1
+            ) AS "t5"
+          ) AS "t6"
+        ) AS "t7"
         WHERE
           (
-            "t8"."total" <= 5
+            "t7"."total" <= 5
           )
           OR (
             (
-              "t8"."total" <= 922337203685477580
+              "t7"."total" <= 922337203685477580
             )
             AND (
               (
@@ -1016,37 +1027,45 @@ FROM (
                   (
                     (
                       (
-                        "t8"."number" * 5
+                        CASE
+                          WHEN (
+                            "t7"."total" > 5
+                          ) AND (
+                            "t7"."total" <= 922337203685477580
+                          )
+                          THEN "t7"."number"
+                          ELSE 0
+                        END * 5
                       ) + (
                         (
                           (
                             CAST('0x' || SUBSTRING(
-                              "t8"."hash",
+                              "t7"."hash",
                               CASE WHEN (
                                 0 + 1
-                              ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t8"."hash") END,
+                              ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t7"."hash") END,
                               12
-                            ) AS BIGINT) % "t8"."total"
-                          ) + "t8"."total"
-                        ) % "t8"."total"
+                            ) AS BIGINT) % "t7"."total"
+                          ) + "t7"."total"
+                        ) % "t7"."total"
                       )
-                    ) % "t8"."total"
-                  ) + "t8"."total"
-                ) % "t8"."total"
+                    ) % "t7"."total"
+                  ) + "t7"."total"
+                ) % "t7"."total"
               ) < 5
             )
           )
-      ) AS "t9"
+      ) AS "t8"
       GROUP BY
         1,
         2
-    ) AS "t10"
-  ) AS "t11"
+    ) AS "t9"
+  ) AS "t10"
   GROUP BY
     1,
     2,
     3
-) AS "t12";
+) AS "t11";
 
 -- groups, one of each label
 SELECT
@@ -1292,9 +1311,7 @@ FROM (
                         )
                         ELSE NULL
                       END AS "at_day",
-                      CASE WHEN NOT (
-                        "t1"."user" IS NULL
-                      ) THEN "t1"."user" ELSE NULL END AS "user",
+                      "t1"."user" || '' || '' AS "user",
                       "t1"."user" || '' || '' AS "user_name",
                       1 AS "one"
                     FROM (
@@ -1342,7 +1359,15 @@ FROM (
                       (
                         (
                           (
-                            "t5"."number" * 5
+                            CASE
+                              WHEN (
+                                "t5"."total" > 5
+                              ) AND (
+                                "t5"."total" <= 922337203685477580
+                              )
+                              THEN "t5"."number"
+                              ELSE 0
+                            END * 5
                           ) + (
                             (
                               (

@@ -190,9 +190,7 @@ FROM (
                   FROM (
                     SELECT
                       "t1"."query" || '' || '' AS "label",
-                      CASE WHEN NOT (
-                        "t1"."user" IS NULL
-                      ) THEN "t1"."user" ELSE NULL END AS "user",
+                      "t1"."user" || '' || '' AS "user",
                       "t1"."user" || '' || '' AS "user_name",
                       1 AS "one"
                     FROM (
@@ -237,7 +235,15 @@ FROM (
                   (
                     (
                       (
-                        "t7"."number" * 5
+                        CASE
+                          WHEN (
+                            "t7"."total" > 5
+                          ) AND (
+                            "t7"."total" <= 922337203685477580
+                          )
+                          THEN "t7"."number"
+                          ELSE 0
+                        END * 5
                       ) + (
                         (
                           (
@@ -266,122 +272,121 @@ SELECT
   *
 FROM (
   SELECT
-    "t9"."count",
-    "t9"."is_null",
+    "t8"."count",
+    "t8"."is_null",
     COUNT(*) AS "prevalence"
   FROM (
     SELECT
-      "t8"."count",
-      "t8"."label" IS NULL AS "is_null"
+      "t7"."count",
+      "t7"."label" IS NULL AS "is_null"
     FROM (
       SELECT
-        "t7"."label",
+        "t6"."label",
         COUNT(*) AS "count"
       FROM (
         SELECT
-          "t6"."label"
+          "t5"."label"
         FROM (
           SELECT
-            "t5"."label",
-            "t5"."user",
-            "t5"."user_name",
-            "t5"."rank_by",
-            "t5"."one",
-            "t5"."occurrence",
-            "t5"."hash",
+            "t4"."label",
+            "t4"."user",
+            "t4"."user_name",
+            "t4"."rank_by",
+            "t4"."one",
+            "t4"."occurrence",
+            "t4"."hash",
             CASE
-              WHEN "t5"."one" IS NOT NULL
-              THEN SUM("t5"."one") OVER (
-                PARTITION BY "t5"."user"
-                ORDER BY "t5"."rank_by" ASC NULLS FIRST, "t5"."hash" ASC NULLS FIRST, "t5"."label" ASC NULLS FIRST
+              WHEN "t4"."one" IS NOT NULL
+              THEN SUM("t4"."one") OVER (
+                PARTITION BY "t4"."user"
+                ORDER BY "t4"."rank_by" ASC NULLS FIRST, "t4"."hash" ASC NULLS FIRST, "t4"."label" ASC NULLS FIRST
                 ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
               )
               ELSE NULL
             END AS "rank"
           FROM (
             SELECT
-              "t4"."label",
-              "t4"."user",
-              "t4"."user_name",
-              "t4"."rank_by",
-              "t4"."one",
-              "t4"."occurrence",
+              "t3"."label",
+              "t3"."user",
+              "t3"."user_name",
+              "t3"."rank_by",
+              "t3"."one",
+              "t3"."occurrence",
               MD5(
-                '0123456789abcdef0123456789abcdef' || CAST("t4"."occurrence" AS VARCHAR) || ' ' || "t4"."user_name" || '
-' || CASE WHEN "t4"."label" IS NULL THEN '' ELSE '=' || "t4"."label" END
+                '0123456789abcdef0123456789abcdef' || CAST("t3"."occurrence" AS VARCHAR) || ' ' || "t3"."user_name" || '
+' || CASE WHEN "t3"."label" IS NULL THEN '' ELSE '=' || "t3"."label" END
               ) AS "hash"
             FROM (
               SELECT
-                "t3"."label",
-                "t3"."user",
-                "t3"."user_name",
-                "t3"."rank_by",
-                "t3"."one",
+                "t2"."label",
+                "t2"."user",
+                "t2"."user_name",
+                "t2"."rank_by",
+                "t2"."one",
                 CASE
-                  WHEN "t3"."one" IS NOT NULL
-                  THEN SUM("t3"."one") OVER (
-                    PARTITION BY "t3"."user", "t3"."label"
-                    ORDER BY "t3"."rank_by" ASC NULLS FIRST
+                  WHEN "t2"."one" IS NOT NULL
+                  THEN SUM("t2"."one") OVER (
+                    PARTITION BY "t2"."user", "t2"."label"
+                    ORDER BY "t2"."rank_by" ASC NULLS FIRST
                     ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
                   )
                   ELSE NULL
                 END AS "occurrence"
               FROM (
                 SELECT
-                  *
+                  "t1"."query" || '' || '' AS "label",
+                  "t1"."user" || '' || '' AS "user",
+                  "t1"."user" || '' || '' AS "user_name",
+                  CASE
+                    WHEN NOT (
+                      "t1"."ts" IS NULL
+                    )
+                    THEN CAST("t1"."ts" AS DOUBLE PRECISION)
+                    ELSE NULL
+                  END AS "rank_by",
+                  1 AS "one"
                 FROM (
                   SELECT
-                    "t1"."query" || '' || '' AS "label",
-                    CASE WHEN NOT (
-                      "t1"."user" IS NULL
-                    ) THEN "t1"."user" ELSE NULL END AS "user",
-                    "t1"."user" || '' || '' AS "user_name",
-                    CASE
-                      WHEN NOT (
-                        "t1"."ts" IS NULL
-                      )
-                      THEN CAST("t1"."ts" AS DOUBLE PRECISION)
-                      ELSE NULL
-                    END AS "rank_by",
-                    1 AS "one"
-                  FROM (
-                    SELECT
-                      CONVERT_FROM(CONVERT_TO("t0"."query" || '', 'UTF8'), 'UTF8') AS "query",
-                      CONVERT_FROM(CONVERT_TO("t0"."user" || '', 'UTF8'), 'UTF8') AS "user",
-                      "t0"."ts",
-                      "t0"."price",
-                      CONVERT_FROM(CONVERT_TO("t0"."country" || '', 'UTF8'), 'UTF8') AS "country",
-                      "t0"."seen",
-                      "t0"."zoned",
-                      "t0"."count",
-                      "t0"."share",
-                      CONVERT_FROM(CONVERT_TO("t0"."written" || '', 'UTF8'), 'UTF8') AS "written"
-                    FROM "events" AS "t0"
-                  ) AS "t1"
-                ) AS "t2"
+                    CONVERT_FROM(CONVERT_TO("t0"."query" || '', 'UTF8'), 'UTF8') AS "query",
+                    CONVERT_FROM(CONVERT_TO("t0"."user" || '', 'UTF8'), 'UTF8') AS "user",
+                    "t0"."ts",
+                    "t0"."price",
+                    CONVERT_FROM(CONVERT_TO("t0"."country" || '', 'UTF8'), 'UTF8') AS "country",
+                    "t0"."seen",
+                    "t0"."zoned",
+                    "t0"."count",
+                    "t0"."share",
+                    CONVERT_FROM(CONVERT_TO("t0"."written" || '', 'UTF8'), 'UTF8') AS "written"
+                  FROM "events" AS "t0"
+                ) AS "t1"
                 WHERE
                   NOT (
                     (
-                      "t2"."user" IS NULL
-                    ) OR (
-                      "t2"."label" IS NULL
+                      (
+                        "t1"."user" || '' || ''
+                      ) IS NULL
+                    )
+                    OR (
+                      (
+                        "t1"."query" || '' || ''
+                      ) IS NULL
                     )
                   )
-              ) AS "t3"
-            ) AS "t4"
-          ) AS "t5"
-        ) AS "t6"
+              ) AS "t2"
+            ) AS "t3"
+          ) AS "t4"
+        ) AS "t5"
         WHERE
-          "t6"."rank" <= 5
-      ) AS "t7"
+          "t5"."rank" <= 5
+      ) AS "t6"
       GROUP BY
         1
-    ) AS "t8"
-  ) AS "t9"
+    ) AS "t7"
+  ) AS "t8"
   GROUP BY
     1,
     2
-) AS "t10";
+) AS "t9";
 
 -- events, fractions and NaN
 SELECT
@@ -548,9 +553,7 @@ FROM (
                       END
                       ELSE NULL
                     END AS "label",
-                    CASE WHEN NOT (
-                      "t1"."user" IS NULL
-                    ) THEN "t1"."user" ELSE NULL END AS "user",
+                    "t1"."user" || '' || '' AS "user",
                     "t1"."user" || '' || '' AS "user_name",
                     CASE
                       WHEN NOT (
@@ -655,9 +658,7 @@ FROM (
         FROM (
           SELECT
             "t1"."query" || '' || '' AS "label",
-            CASE WHEN NOT (
-              "t1"."user" IS NULL
-            ) THEN "t1"."user" ELSE NULL END AS "user"
+            "t1"."user" || '' || '' AS "user"
           FROM (
             SELECT
               CONVERT_FROM(CONVERT_TO("t0"."query" || '', 'UTF8'), 'UTF8') AS "query",
@@ -819,48 +820,48 @@ FROM (
 
 -- groups, five items of each user
 SELECT
-  "t11"."count",
-  "t11"."is_null",
-  "t11"."prevalence",
-  "t11"."group"
+  "t10"."count",
+  "t10"."is_null",
+  "t10"."prevalence",
+  "t10"."group"
 FROM (
   SELECT
-    "t10"."count",
-    "t10"."is_null",
-    "t10"."group",
+    "t9"."count",
+    "t9"."is_null",
+    "t9"."group",
     COUNT(*) AS "prevalence"
   FROM (
     SELECT
-      "t9"."count",
-      "t9"."group",
-      "t9"."label" IS NULL AS "is_null"
+      "t8"."count",
+      "t8"."group",
+      "t8"."label" IS NULL AS "is_null"
     FROM (
       SELECT
-        "t8"."label",
-        "t8"."group",
+        "t7"."label",
+        "t7"."group",
         COUNT(*) AS "count"
       FROM (
         SELECT
-          "t7"."label",
-          "t7"."group"
+          "t6"."label",
+          "t6"."group"
         FROM (
           SELECT
-            "t6"."label",
-            "t6"."user",
-            "t6"."one",
-            "t6"."group",
-            "t6"."group_bytes",
-            "t6"."label_bytes",
-            "t6"."number",
-            "t6"."total",
-            "t6"."hash",
+            "t5"."label",
+            "t5"."user",
+            "t5"."one",
+            "t5"."group",
+            "t5"."group_bytes",
+            "t5"."label_bytes",
+            "t5"."number",
+            "t5"."total",
+            "t5"."hash",
             (
               INT8(
                 GET_BYTE(
                   DECODE(
-                    SUBSTRING("t6"."hash" FROM CASE WHEN (
+                    SUBSTRING("t5"."hash" FROM CASE WHEN (
                       0 + 1
-                    ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t6"."hash") END FOR 12),
+                    ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t5"."hash") END FOR 12),
                     'hex'
                   ),
                   0
@@ -870,9 +871,9 @@ FROM (
               INT8(
                 GET_BYTE(
                   DECODE(
-                    SUBSTRING("t6"."hash" FROM CASE WHEN (
+                    SUBSTRING("t5"."hash" FROM CASE WHEN (
                       0 + 1
-                    ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t6"."hash") END FOR 12),
+                    ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t5"."hash") END FOR 12),
                     'hex'
                   ),
                   1
@@ -882,9 +883,9 @@ FROM (
               INT8(
                 GET_BYTE(
                   DECODE(
-                    SUBSTRING("t6"."hash" FROM CASE WHEN (
+                    SUBSTRING("t5"."hash" FROM CASE WHEN (
                       0 + 1
-                    ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t6"."hash") END FOR 12),
+                    ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t5"."hash") END FOR 12),
                     'hex'
                   ),
                   2
@@ -894,9 +895,9 @@ FROM (
               INT8(
                 GET_BYTE(
                   DECODE(
-                    SUBSTRING("t6"."hash" FROM CASE WHEN (
+                    SUBSTRING("t5"."hash" FROM CASE WHEN (
                       0 + 1
-                    ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t6"."hash") END FOR 12),
+                    ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t5"."hash") END FOR 12),
                     'hex'
                   ),
                   3
@@ -906,9 +907,9 @@ FROM (
               INT8(
                 GET_BYTE(
                   DECODE(
-                    SUBSTRING("t6"."hash" FROM CASE WHEN (
+                    SUBSTRING("t5"."hash" FROM CASE WHEN (
                       0 + 1
-                    ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t6"."hash") END FOR 12),
+                    ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t5"."hash") END FOR 12),
                     'hex'
                   ),
                   4
@@ -918,9 +919,9 @@ FROM (
               INT8(
                 GET_BYTE(
                   DECODE(
-                    SUBSTRING("t6"."hash" FROM CASE WHEN (
+                    SUBSTRING("t5"."hash" FROM CASE WHEN (
                       0 + 1
-                    ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t6"."hash") END FOR 12),
+                    ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t5"."hash") END FOR 12),
                     'hex'
                   ),
                   5
@@ -929,99 +930,100 @@ FROM (
             ) AS "start"
           FROM (
             SELECT
-              "t5"."label",
-              "t5"."user",
-              "t5"."one",
-              "t5"."group",
-              "t5"."group_bytes",
-              "t5"."label_bytes",
-              "t5"."number",
-              "t5"."total",
+              "t4"."label",
+              "t4"."user",
+              "t4"."one",
+              "t4"."group",
+              "t4"."group_bytes",
+              "t4"."label_bytes",
+              "t4"."number",
+              "t4"."total",
               CASE
-                WHEN "t5"."total" > 5
-                THEN MD5('0123456789abcdef0123456789abcdef ' || "t5"."user")
+                WHEN "t4"."total" > 5
+                THEN MD5('0123456789abcdef0123456789abcdef ' || "t4"."user")
                 ELSE NULL
               END AS "hash"
             FROM (
               SELECT
-                "t4"."label",
-                "t4"."user",
-                "t4"."one",
-                "t4"."group",
-                "t4"."group_bytes",
-                "t4"."label_bytes",
+                "t3"."label",
+                "t3"."user",
+                "t3"."one",
+                "t3"."group",
+                "t3"."group_bytes",
+                "t3"."label_bytes",
                 CASE
-                  WHEN "t4"."one" IS NOT NULL
-                  THEN SUM("t4"."one") OVER (
-                    PARTITION BY "t4"."user"
-                    ORDER BY "t4"."group_bytes" ASC NULLS FIRST, "t4"."label_bytes" ASC NULLS FIRST
+                  WHEN "t3"."one" IS NOT NULL
+                  THEN SUM("t3"."one") OVER (
+                    PARTITION BY "t3"."user"
+                    ORDER BY "t3"."group_bytes" ASC NULLS FIRST, "t3"."label_bytes" ASC NULLS FIRST
                     ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
                   )
                   ELSE NULL
                 END AS "number",
                 COALESCE(
-                  SUM("t4"."one") OVER (PARTITION BY "t4"."user" ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING),
+                  SUM("t3"."one") OVER (PARTITION BY "t3"."user" ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING),
                   0
                 ) AS "total"
               FROM (
                 SELECT
-                  "t3"."label",
-                  "t3"."user",
-                  "t3"."one",
-                  "t3"."group",
-                  CONVERT_TO("t3"."group", 'UTF8') AS "group_bytes",
-                  CONVERT_TO("t3"."label", 'UTF8') AS "label_bytes"
+                  "t2"."label",
+                  "t2"."user",
+                  "t2"."one",
+                  "t2"."group",
+                  CONVERT_TO("t2"."group", 'UTF8') AS "group_bytes",
+                  CONVERT_TO("t2"."label", 'UTF8') AS "label_bytes"
                 FROM (
                   SELECT
-                    "t2"."label",
-                    "t2"."user",
-                    "t2"."one",
-                    "t2"."group0" AS "group"
+                    "t1"."query" || '' || '' AS "label",
+                    "t1"."user" || '' || '' AS "user",
+                    1 AS "one",
+                    "t1"."country" || '' || '' AS "group"
                   FROM (
                     SELECT
-                      "t1"."query" || '' || '' AS "label",
-                      "t1"."country" || '' || '' AS "group0",
-                      CASE WHEN NOT (
-                        "t1"."user" IS NULL
-                      ) THEN "t1"."user" ELSE NULL END AS "user",
-                      "t1"."user" || '' || '' AS "user_name",
-                      1 AS "one"
-                    FROM (
-                      SELECT
-                        CONVERT_FROM(CONVERT_TO("t0"."query" || '', 'UTF8'), 'UTF8') AS "query",
-                        CONVERT_FROM(CONVERT_TO("t0"."user" || '', 'UTF8'), 'UTF8') AS "user",
-                        "t0"."ts",
-                        "t0"."price",
-                        CONVERT_FROM(CONVERT_TO("t0"."country" || '', 'UTF8'), 'UTF8') AS "country",
-                        "t0"."seen",
-                        "t0"."zoned",
-                        "t0"."count",
-                        "t0"."share",
-                        CONVERT_FROM(CONVERT_TO("t0"."written" || '', 'UTF8'), 'UTF8') AS "written"
-                      FROM "events" AS "t0"
-                    ) AS "t1"
-                  ) AS "t2"
+                      CONVERT_FROM(CONVERT_TO("t0"."query" || '', 'UTF8'), 'UTF8') AS "query",
+                      CONVERT_FROM(CONVERT_TO("t0"."user" || '', 'UTF8'), 'UTF8') AS "user",
+                      "t0"."ts",
+                      "t0"."price",
+                      CONVERT_FROM(CONVERT_TO("t0"."country" || '', 'UTF8'), 'UTF8') AS "country",
+                      "t0"."seen",
+                      "t0"."zoned",
+                      "t0"."count",
+                      "t0"."share",
+                      CONVERT_FROM(CONVERT_TO("t0"."written" || '', 'UTF8'), 'UTF8') AS "written"
+                    FROM "events" AS "t0"
+                  ) AS "t1"
                   WHERE
                     NOT (
                       (
-                        "t2"."user" IS NULL
-                      ) OR (
-                        "t2"."label" IS NULL
+                        (
+                          "t1"."user" || '' || ''
+                        ) IS NULL
+                      )
+                      OR (
+                        (
+                          "t1"."query" || '' || ''
+                        ) IS NULL
                       )
                     )
-                    AND CASE WHEN "t2"."group0" IS NULL THEN NULL ELSE "t2"."group0" IN ('de', 'fr') END
-                ) AS "t3"
-              ) AS "t4"
-            ) AS "t5"
-          ) AS "t6"
-        ) AS "t7"
+                    AND CASE
+                      WHEN (
+                        "t1"."country" || '' || ''
+                      ) IS NULL
+                      THEN NULL
+                      ELSE "t1"."country" || '' || '' IN ('de', 'fr')
+                    END
+                ) AS "t2"
+              ) AS "t3"
+            ) AS "t4"
+          ) AS "t5"
+        ) AS "t6"
         WHERE
           (
-            "t7"."total" <= 5
+            "t6"."total" <= 5
           )
           OR (
             (
-              "t7"."total" <= 922337203685477580
+              "t6"."total" <= 922337203685477580
             )
             AND (
               (
@@ -1029,76 +1031,84 @@ FROM (
                   (
                     (
                       (
-                        "t7"."number" * 5
+                        CASE
+                          WHEN (
+                            "t6"."total" > 5
+                          ) AND (
+                            "t6"."total" <= 922337203685477580
+                          )
+                          THEN "t6"."number"
+                          ELSE 0
+                        END * 5
                       ) + (
                         (
                           (
-                            "t7"."start" % "t7"."total"
-                          ) + "t7"."total"
-                        ) % "t7"."total"
+                            "t6"."start" % "t6"."total"
+                          ) + "t6"."total"
+                        ) % "t6"."total"
                       )
-                    ) % "t7"."total"
-                  ) + "t7"."total"
-                ) % "t7"."total"
+                    ) % "t6"."total"
+                  ) + "t6"."total"
+                ) % "t6"."total"
               ) < 5
             )
           )
-      ) AS "t8"
+      ) AS "t7"
       GROUP BY
         1,
         2
-    ) AS "t9"
-  ) AS "t10"
+    ) AS "t8"
+  ) AS "t9"
   GROUP BY
     1,
     2,
     3
-) AS "t11";
+) AS "t10";
 
 -- groups, one of each user
 SELECT
-  "t14"."count",
-  "t14"."is_null",
-  "t14"."prevalence",
-  "t14"."group"
+  "t13"."count",
+  "t13"."is_null",
+  "t13"."prevalence",
+  "t13"."group"
 FROM (
   SELECT
-    "t13"."count",
-    "t13"."is_null",
-    "t13"."group",
+    "t12"."count",
+    "t12"."is_null",
+    "t12"."group",
     COUNT(*) AS "prevalence"
   FROM (
     SELECT
-      "t12"."count",
-      "t12"."group",
-      "t12"."label" IS NULL AS "is_null"
+      "t11"."count",
+      "t11"."group",
+      "t11"."label" IS NULL AS "is_null"
     FROM (
       SELECT
-        "t11"."label",
-        "t11"."group",
+        "t10"."label",
+        "t10"."group",
         COUNT(*) AS "count"
       FROM (
         SELECT
-          "t10"."label",
-          "t10"."group"
+          "t9"."label",
+          "t9"."group"
         FROM (
           SELECT
-            "t9"."label",
-            "t9"."user",
-            "t9"."one",
-            "t9"."group",
-            "t9"."group_bytes",
-            "t9"."label_bytes",
-            "t9"."number",
-            "t9"."total",
-            "t9"."hash",
+            "t8"."label",
+            "t8"."user",
+            "t8"."one",
+            "t8"."group",
+            "t8"."group_bytes",
+            "t8"."label_bytes",
+            "t8"."number",
+            "t8"."total",
+            "t8"."hash",
             (
               INT8(
                 GET_BYTE(
                   DECODE(
-                    SUBSTRING("t9"."hash" FROM CASE WHEN (
+                    SUBSTRING("t8"."hash" FROM CASE WHEN (
                       0 + 1
-                    ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t9"."hash") END FOR 12),
+                    ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t8"."hash") END FOR 12),
                     'hex'
                   ),
                   0
@@ -1108,9 +1118,9 @@ FROM (
               INT8(
                 GET_BYTE(
                   DECODE(
-                    SUBSTRING("t9"."hash" FROM CASE WHEN (
+                    SUBSTRING("t8"."hash" FROM CASE WHEN (
                       0 + 1
-                    ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t9"."hash") END FOR 12),
+                    ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t8"."hash") END FOR 12),
                     'hex'
                   ),
                   1
@@ -1120,9 +1130,9 @@ FROM (
               INT8(
                 GET_BYTE(
                   DECODE(
-                    SUBSTRING("t9"."hash" FROM CASE WHEN (
+                    SUBSTRING("t8"."hash" FROM CASE WHEN (
                       0 + 1
-                    ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t9"."hash") END FOR 12),
+                    ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t8"."hash") END FOR 12),
                     'hex'
                   ),
                   2
@@ -1132,9 +1142,9 @@ FROM (
               INT8(
                 GET_BYTE(
                   DECODE(
-                    SUBSTRING("t9"."hash" FROM CASE WHEN (
+                    SUBSTRING("t8"."hash" FROM CASE WHEN (
                       0 + 1
-                    ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t9"."hash") END FOR 12),
+                    ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t8"."hash") END FOR 12),
                     'hex'
                   ),
                   3
@@ -1144,9 +1154,9 @@ FROM (
               INT8(
                 GET_BYTE(
                   DECODE(
-                    SUBSTRING("t9"."hash" FROM CASE WHEN (
+                    SUBSTRING("t8"."hash" FROM CASE WHEN (
                       0 + 1
-                    ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t9"."hash") END FOR 12),
+                    ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t8"."hash") END FOR 12),
                     'hex'
                   ),
                   4
@@ -1156,9 +1166,9 @@ FROM (
               INT8(
                 GET_BYTE(
                   DECODE(
-                    SUBSTRING("t9"."hash" FROM CASE WHEN (
+                    SUBSTRING("t8"."hash" FROM CASE WHEN (
                       0 + 1
-                    ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t9"."hash") END FOR 12),
+                    ) >= 1 THEN 0 + 1 ELSE 0 + 1 + LENGTH("t8"."hash") END FOR 12),
                     'hex'
                   ),
                   5
@@ -1167,146 +1177,147 @@ FROM (
             ) AS "start"
           FROM (
             SELECT
-              "t8"."label",
-              "t8"."user",
-              "t8"."one",
-              "t8"."group",
-              "t8"."group_bytes",
-              "t8"."label_bytes",
-              "t8"."number",
-              "t8"."total",
+              "t7"."label",
+              "t7"."user",
+              "t7"."one",
+              "t7"."group",
+              "t7"."group_bytes",
+              "t7"."label_bytes",
+              "t7"."number",
+              "t7"."total",
               CASE
-                WHEN "t8"."total" > 5
+                WHEN "t7"."total" > 5
                 THEN MD5(
-                  '0123456789abcdef0123456789abcdef ' || "t8"."user" || '
-' || "t8"."group"
+                  '0123456789abcdef0123456789abcdef ' || "t7"."user" || '
+' || "t7"."group"
                 )
                 ELSE NULL
               END AS "hash"
             FROM (
               SELECT
-                "t7"."label",
-                "t7"."user",
-                "t7"."one",
-                "t7"."group",
-                "t7"."group_bytes",
-                "t7"."label_bytes",
+                "t6"."label",
+                "t6"."user",
+                "t6"."one",
+                "t6"."group",
+                "t6"."group_bytes",
+                "t6"."label_bytes",
                 CASE
-                  WHEN "t7"."one" IS NOT NULL
-                  THEN SUM("t7"."one") OVER (
-                    PARTITION BY "t7"."user", "t7"."group"
-                    ORDER BY "t7"."group_bytes" ASC NULLS FIRST, "t7"."label_bytes" ASC NULLS FIRST
+                  WHEN "t6"."one" IS NOT NULL
+                  THEN SUM("t6"."one") OVER (
+                    PARTITION BY "t6"."user", "t6"."group"
+                    ORDER BY "t6"."group_bytes" ASC NULLS FIRST, "t6"."label_bytes" ASC NULLS FIRST
                     ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
                   )
                   ELSE NULL
                 END AS "number",
                 COALESCE(
-                  SUM("t7"."one") OVER (
-                    PARTITION BY "t7"."user", "t7"."group"
+                  SUM("t6"."one") OVER (
+                    PARTITION BY "t6"."user", "t6"."group"
                     ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING
                   ),
                   0
                 ) AS "total"
               FROM (
                 SELECT
-                  "t6"."label",
-                  "t6"."user",
-                  "t6"."one",
-                  "t6"."group",
-                  CONVERT_TO("t6"."group", 'UTF8') AS "group_bytes",
-                  CONVERT_TO("t6"."label", 'UTF8') AS "label_bytes"
+                  "t5"."label",
+                  "t5"."user",
+                  "t5"."one",
+                  "t5"."group",
+                  CONVERT_TO("t5"."group", 'UTF8') AS "group_bytes",
+                  CONVERT_TO("t5"."label", 'UTF8') AS "label_bytes"
                 FROM (
                   SELECT
-                    "t5"."label",
-                    "t5"."user",
-                    "t5"."one",
-                    "t5"."group"
+                    "t4"."label",
+                    "t4"."user",
+                    "t4"."one",
+                    "t4"."group"
                   FROM (
                     SELECT
-                      "t4"."label",
-                      "t4"."user",
-                      "t4"."user_name",
-                      "t4"."one",
-                      "t4"."group",
-                      "t4"."occurrence",
-                      "t4"."hash",
+                      "t3"."label",
+                      "t3"."user",
+                      "t3"."user_name",
+                      "t3"."one",
+                      "t3"."group",
+                      "t3"."occurrence",
+                      "t3"."hash",
                       (
                         DENSE_RANK() OVER (
-                          PARTITION BY "t4"."user"
-                          ORDER BY "t4"."hash" || "t4"."group" ASC
+                          PARTITION BY "t3"."user"
+                          ORDER BY "t3"."hash" || "t3"."group" ASC
                           RANGE BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
                         ) - 1
                       ) + 1 AS "group_rank"
                     FROM (
                       SELECT
-                        "t3"."label",
-                        "t3"."user",
-                        "t3"."user_name",
-                        "t3"."one",
-                        "t3"."group",
-                        "t3"."occurrence",
+                        "t2"."label",
+                        "t2"."user",
+                        "t2"."user_name",
+                        "t2"."one",
+                        "t2"."group",
+                        "t2"."occurrence",
                         MD5(
-                          '0123456789abcdef0123456789abcdef' || CAST("t3"."occurrence" AS VARCHAR) || ' ' || "t3"."user_name" || '
-' || CASE WHEN "t3"."group" IS NULL THEN '' ELSE '=' || "t3"."group" END
+                          '0123456789abcdef0123456789abcdef' || CAST("t2"."occurrence" AS VARCHAR) || ' ' || "t2"."user_name" || '
+' || CASE WHEN "t2"."group" IS NULL THEN '' ELSE '=' || "t2"."group" END
                         ) AS "hash"
                       FROM (
                         SELECT
-                          "t2"."label",
-                          "t2"."user",
-                          "t2"."user_name",
-                          "t2"."one",
-                          "t2"."group0" AS "group",
+                          "t1"."query" || '' || '' AS "label",
+                          "t1"."user" || '' || '' AS "user",
+                          "t1"."user" || '' || '' AS "user_name",
+                          1 AS "one",
+                          "t1"."country" || '' || '' AS "group",
                           0 AS "occurrence"
                         FROM (
                           SELECT
-                            "t1"."query" || '' || '' AS "label",
-                            "t1"."country" || '' || '' AS "group0",
-                            CASE WHEN NOT (
-                              "t1"."user" IS NULL
-                            ) THEN "t1"."user" ELSE NULL END AS "user",
-                            "t1"."user" || '' || '' AS "user_name",
-                            1 AS "one"
-                          FROM (
-                            SELECT
-                              CONVERT_FROM(CONVERT_TO("t0"."query" || '', 'UTF8'), 'UTF8') AS "query",
-                              CONVERT_FROM(CONVERT_TO("t0"."user" || '', 'UTF8'), 'UTF8') AS "user",
-                              "t0"."ts",
-                              "t0"."price",
-                              CONVERT_FROM(CONVERT_TO("t0"."country" || '', 'UTF8'), 'UTF8') AS "country",
-                              "t0"."seen",
-                              "t0"."zoned",
-                              "t0"."count",
-                              "t0"."share",
-                              CONVERT_FROM(CONVERT_TO("t0"."written" || '', 'UTF8'), 'UTF8') AS "written"
-                            FROM "events" AS "t0"
-                          ) AS "t1"
-                        ) AS "t2"
+                            CONVERT_FROM(CONVERT_TO("t0"."query" || '', 'UTF8'), 'UTF8') AS "query",
+                            CONVERT_FROM(CONVERT_TO("t0"."user" || '', 'UTF8'), 'UTF8') AS "user",
+                            "t0"."ts",
+                            "t0"."price",
+                            CONVERT_FROM(CONVERT_TO("t0"."country" || '', 'UTF8'), 'UTF8') AS "country",
+                            "t0"."seen",
+                            "t0"."zoned",
+                            "t0"."count",
+                            "t0"."share",
+                            CONVERT_FROM(CONVERT_TO("t0"."written" || '', 'UTF8'), 'UTF8') AS "written"
+                          FROM "events" AS "t0"
+                        ) AS "t1"
                         WHERE
                           NOT (
                             (
-                              "t2"."user" IS NULL
-                            ) OR (
-                              "t2"."label" IS NULL
+                              (
+                                "t1"."user" || '' || ''
+                              ) IS NULL
+                            )
+                            OR (
+                              (
+                                "t1"."query" || '' || ''
+                              ) IS NULL
                             )
                           )
-                          AND CASE WHEN "t2"."group0" IS NULL THEN NULL ELSE "t2"."group0" IN ('de', 'fr') END
-                      ) AS "t3"
-                    ) AS "t4"
-                  ) AS "t5"
+                          AND CASE
+                            WHEN (
+                              "t1"."country" || '' || ''
+                            ) IS NULL
+                            THEN NULL
+                            ELSE "t1"."country" || '' || '' IN ('de', 'fr')
+                          END
+                      ) AS "t2"
+                    ) AS "t3"
+                  ) AS "t4"
                   WHERE
-                    "t5"."group_rank" <= 1
-                ) AS "t6"
-              ) AS "t7"
-            ) AS "t8"
-          ) AS "t9"
-        ) AS "t10"
+                    "t4"."group_rank" <= 1
+                ) AS "t5"
+              ) AS "t6"
+            ) AS "t7"
+          ) AS "t8"
+        ) AS "t9"
         WHERE
           (
-            "t10"."total" <= 5
+            "t9"."total" <= 5
           )
           OR (
             (
-              "t10"."total" <= 922337203685477580
+              "t9"."total" <= 922337203685477580
             )
             AND (
               (
@@ -1314,31 +1325,39 @@ FROM (
                   (
                     (
                       (
-                        "t10"."number" * 5
+                        CASE
+                          WHEN (
+                            "t9"."total" > 5
+                          ) AND (
+                            "t9"."total" <= 922337203685477580
+                          )
+                          THEN "t9"."number"
+                          ELSE 0
+                        END * 5
                       ) + (
                         (
                           (
-                            "t10"."start" % "t10"."total"
-                          ) + "t10"."total"
-                        ) % "t10"."total"
+                            "t9"."start" % "t9"."total"
+                          ) + "t9"."total"
+                        ) % "t9"."total"
                       )
-                    ) % "t10"."total"
-                  ) + "t10"."total"
-                ) % "t10"."total"
+                    ) % "t9"."total"
+                  ) + "t9"."total"
+                ) % "t9"."total"
               ) < 5
             )
           )
-      ) AS "t11"
+      ) AS "t10"
       GROUP BY
         1,
         2
-    ) AS "t12"
-  ) AS "t13"
+    ) AS "t11"
+  ) AS "t12"
   GROUP BY
     1,
     2,
     3
-) AS "t14";
+) AS "t13";
 
 -- groups, one of each label
 SELECT
@@ -1676,9 +1695,7 @@ FROM (
                             END FOR 10)
                             ELSE NULL
                           END AS "at_day",
-                          CASE WHEN NOT (
-                            "t1"."user" IS NULL
-                          ) THEN "t1"."user" ELSE NULL END AS "user",
+                          "t1"."user" || '' || '' AS "user",
                           "t1"."user" || '' || '' AS "user_name",
                           1 AS "one"
                         FROM (
@@ -1728,7 +1745,15 @@ FROM (
                       (
                         (
                           (
-                            "t7"."number" * 5
+                            CASE
+                              WHEN (
+                                "t7"."total" > 5
+                              ) AND (
+                                "t7"."total" <= 922337203685477580
+                              )
+                              THEN "t7"."number"
+                              ELSE 0
+                            END * 5
                           ) + (
                             (
                               (

@@ -118,9 +118,7 @@ FROM (
                 FROM (
                   SELECT
                     CONCAT("t1"."query", '', '') AS "label",
-                    CASE WHEN NOT (
-                      "t1"."user" IS NULL
-                    ) THEN "t1"."user" ELSE NULL END AS "user",
+                    CONCAT("t1"."user", '', '') AS "user",
                     CONCAT("t1"."user", '', '') AS "user_name",
                     1 AS "one"
                   FROM (
@@ -164,7 +162,15 @@ FROM (
                   (
                     (
                       (
-                        "t6"."number" * 5
+                        CASE
+                          WHEN (
+                            "t6"."total" > 5
+                          ) AND (
+                            "t6"."total" <= 922337203685477580
+                          )
+                          THEN "t6"."number"
+                          ELSE 0
+                        END * 5
                       ) + (
                         (
                           (
@@ -193,129 +199,124 @@ SELECT
   *
 FROM (
   SELECT
-    "t9"."count",
-    "t9"."is_null",
+    "t8"."count",
+    "t8"."is_null",
     COUNT(*) AS "prevalence"
   FROM (
     SELECT
-      "t8"."count",
-      "t8"."label" IS NULL AS "is_null"
+      "t7"."count",
+      "t7"."label" IS NULL AS "is_null"
     FROM (
       SELECT
-        "t7"."label",
+        "t6"."label",
         COUNT(*) AS "count"
       FROM (
         SELECT
-          "t6"."label"
+          "t5"."label"
         FROM (
           SELECT
-            "t5"."label",
-            "t5"."user",
-            "t5"."user_name",
-            "t5"."rank_by",
-            "t5"."one",
-            "t5"."occurrence",
-            "t5"."hash",
+            "t4"."label",
+            "t4"."user",
+            "t4"."user_name",
+            "t4"."rank_by",
+            "t4"."one",
+            "t4"."occurrence",
+            "t4"."hash",
             CASE
-              WHEN "t5"."one" IS NOT NULL
-              THEN SUM("t5"."one") OVER (
-                PARTITION BY "t5"."user"
-                ORDER BY "t5"."rank_by" ASC NULLS FIRST, "t5"."hash" ASC NULLS FIRST, "t5"."label" ASC NULLS FIRST
+              WHEN "t4"."one" IS NOT NULL
+              THEN SUM("t4"."one") OVER (
+                PARTITION BY "t4"."user"
+                ORDER BY "t4"."rank_by" ASC NULLS FIRST, "t4"."hash" ASC NULLS FIRST, "t4"."label" ASC NULLS FIRST
                 ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
               )
               ELSE NULL
             END AS "rank"
           FROM (
             SELECT
-              "t4"."label",
-              "t4"."user",
-              "t4"."user_name",
-              "t4"."rank_by",
-              "t4"."one",
-              "t4"."occurrence",
+              "t3"."label",
+              "t3"."user",
+              "t3"."user_name",
+              "t3"."rank_by",
+              "t3"."one",
+              "t3"."occurrence",
               MD5(
                 CONCAT(
                   CONCAT(
                     CONCAT(
                       CONCAT(
-                        CONCAT('0123456789abcdef0123456789abcdef', CAST("t4"."occurrence" AS VARCHAR)),
+                        CONCAT('0123456789abcdef0123456789abcdef', CAST("t3"."occurrence" AS VARCHAR)),
                         ' '
                       ),
-                      "t4"."user_name"
+                      "t3"."user_name"
                     ),
                     '\n'
                   ),
-                  IFF("t4"."label" IS NULL, '', CONCAT('=', "t4"."label"))
+                  IFF("t3"."label" IS NULL, '', CONCAT('=', "t3"."label"))
                 )
               ) AS "hash"
             FROM (
               SELECT
-                "t3"."label",
-                "t3"."user",
-                "t3"."user_name",
-                "t3"."rank_by",
-                "t3"."one",
+                "t2"."label",
+                "t2"."user",
+                "t2"."user_name",
+                "t2"."rank_by",
+                "t2"."one",
                 CASE
-                  WHEN "t3"."one" IS NOT NULL
-                  THEN SUM("t3"."one") OVER (
-                    PARTITION BY "t3"."user", "t3"."label"
-                    ORDER BY "t3"."rank_by" ASC NULLS FIRST
+                  WHEN "t2"."one" IS NOT NULL
+                  THEN SUM("t2"."one") OVER (
+                    PARTITION BY "t2"."user", "t2"."label"
+                    ORDER BY "t2"."rank_by" ASC NULLS FIRST
                     ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
                   )
                   ELSE NULL
                 END AS "occurrence"
               FROM (
                 SELECT
-                  *
+                  CONCAT("t1"."query", '', '') AS "label",
+                  CONCAT("t1"."user", '', '') AS "user",
+                  CONCAT("t1"."user", '', '') AS "user_name",
+                  CASE WHEN NOT (
+                    "t1"."ts" IS NULL
+                  ) THEN CAST("t1"."ts" AS DOUBLE) ELSE NULL END AS "rank_by",
+                  1 AS "one"
                 FROM (
                   SELECT
-                    CONCAT("t1"."query", '', '') AS "label",
-                    CASE WHEN NOT (
-                      "t1"."user" IS NULL
-                    ) THEN "t1"."user" ELSE NULL END AS "user",
-                    CONCAT("t1"."user", '', '') AS "user_name",
-                    CASE WHEN NOT (
-                      "t1"."ts" IS NULL
-                    ) THEN CAST("t1"."ts" AS DOUBLE) ELSE NULL END AS "rank_by",
-                    1 AS "one"
-                  FROM (
-                    SELECT
-                      COLLATE("t0"."query", 'utf8') AS "query",
-                      COLLATE("t0"."user", 'utf8') AS "user",
-                      "t0"."ts",
-                      "t0"."price",
-                      COLLATE("t0"."country", 'utf8') AS "country",
-                      "t0"."seen",
-                      "t0"."zoned",
-                      "t0"."count",
-                      "t0"."share",
-                      COLLATE("t0"."written", 'utf8') AS "written"
-                    FROM "events" AS "t0"
-                  ) AS "t1"
-                ) AS "t2"
+                    COLLATE("t0"."query", 'utf8') AS "query",
+                    COLLATE("t0"."user", 'utf8') AS "user",
+                    "t0"."ts",
+                    "t0"."price",
+                    COLLATE("t0"."country", 'utf8') AS "country",
+                    "t0"."seen",
+                    "t0"."zoned",
+                    "t0"."count",
+                    "t0"."share",
+                    COLLATE("t0"."written", 'utf8') AS "written"
+                  FROM "events" AS "t0"
+                ) AS "t1"
                 WHERE
                   NOT (
                     (
-                      "t2"."user" IS NULL
-                    ) OR (
-                      "t2"."label" IS NULL
+                      CONCAT("t1"."user", '', '') IS NULL
+                    )
+                    OR (
+                      CONCAT("t1"."query", '', '') IS NULL
                     )
                   )
-              ) AS "t3"
-            ) AS "t4"
-          ) AS "t5"
-        ) AS "t6"
+              ) AS "t2"
+            ) AS "t3"
+          ) AS "t4"
+        ) AS "t5"
         WHERE
-          "t6"."rank" <= 5
-      ) AS "t7"
+          "t5"."rank" <= 5
+      ) AS "t6"
       GROUP BY
         1
-    ) AS "t8"
-  ) AS "t9"
+    ) AS "t7"
+  ) AS "t8"
   GROUP BY
     1,
     2
-) AS "t10";
+) AS "t9";
 
 -- events, fractions and NaN
 SELECT
@@ -479,9 +480,7 @@ FROM (
                       END
                       ELSE NULL
                     END AS "label",
-                    CASE WHEN NOT (
-                      "t1"."user" IS NULL
-                    ) THEN "t1"."user" ELSE NULL END AS "user",
+                    CONCAT("t1"."user", '', '') AS "user",
                     CONCAT("t1"."user", '', '') AS "user_name",
                     CASE
                       WHEN NOT (
@@ -578,9 +577,7 @@ FROM (
         FROM (
           SELECT
             CONCAT("t1"."query", '', '') AS "label",
-            CASE WHEN NOT (
-              "t1"."user" IS NULL
-            ) THEN "t1"."user" ELSE NULL END AS "user"
+            CONCAT("t1"."user", '', '') AS "user"
           FROM (
             SELECT
               COLLATE("t0"."query", 'utf8') AS "query",
@@ -763,76 +760,76 @@ FROM (
 
 -- groups, five items of each user
 SELECT
-  "t10"."count",
-  "t10"."is_null",
-  "t10"."prevalence",
-  "t10"."group"
+  "t9"."count",
+  "t9"."is_null",
+  "t9"."prevalence",
+  "t9"."group"
 FROM (
   SELECT
-    "t9"."count",
-    "t9"."is_null",
-    "t9"."group",
+    "t8"."count",
+    "t8"."is_null",
+    "t8"."group",
     COUNT(*) AS "prevalence"
   FROM (
     SELECT
-      "t8"."count",
-      "t8"."group",
-      "t8"."label" IS NULL AS "is_null"
+      "t7"."count",
+      "t7"."group",
+      "t7"."label" IS NULL AS "is_null"
     FROM (
       SELECT
-        "t7"."label",
-        "t7"."group",
+        "t6"."label",
+        "t6"."group",
         COUNT(*) AS "count"
       FROM (
         SELECT
-          "t6"."label",
-          "t6"."group"
+          "t5"."label",
+          "t5"."group"
         FROM (
           SELECT
-            "t5"."label",
-            "t5"."user",
-            "t5"."one",
-            "t5"."group",
-            "t5"."number",
-            "t5"."total",
-            "t5"."hash",
+            "t4"."label",
+            "t4"."user",
+            "t4"."one",
+            "t4"."group",
+            "t4"."number",
+            "t4"."total",
+            "t4"."hash",
             TO_NUMBER(
-              SUBSTRING("t5"."hash", IFF((
+              SUBSTRING("t4"."hash", IFF((
                 0 + 1
-              ) >= 1, 0 + 1, 0 + 1 + LENGTH("t5"."hash")), 12),
+              ) >= 1, 0 + 1, 0 + 1 + LENGTH("t4"."hash")), 12),
               'XXXXXXXXXXXX'
             ) AS "start"
           FROM (
             SELECT
-              "t4"."label",
-              "t4"."user",
-              "t4"."one",
-              "t4"."group",
-              "t4"."number",
-              "t4"."total",
+              "t3"."label",
+              "t3"."user",
+              "t3"."one",
+              "t3"."group",
+              "t3"."number",
+              "t3"."total",
               IFF(
-                "t4"."total" > 5,
-                MD5(CONCAT('0123456789abcdef0123456789abcdef ', "t4"."user")),
+                "t3"."total" > 5,
+                MD5(CONCAT('0123456789abcdef0123456789abcdef ', "t3"."user")),
                 NULL
               ) AS "hash"
             FROM (
               SELECT
-                "t3"."label",
-                "t3"."user",
-                "t3"."one",
-                "t3"."group",
+                "t2"."label",
+                "t2"."user",
+                "t2"."one",
+                "t2"."group",
                 CASE
-                  WHEN "t3"."one" IS NOT NULL
-                  THEN SUM("t3"."one") OVER (
-                    PARTITION BY "t3"."user"
-                    ORDER BY "t3"."group" ASC NULLS FIRST, "t3"."label" ASC NULLS FIRST
+                  WHEN "t2"."one" IS NOT NULL
+                  THEN SUM("t2"."one") OVER (
+                    PARTITION BY "t2"."user"
+                    ORDER BY "t2"."group" ASC NULLS FIRST, "t2"."label" ASC NULLS FIRST
                     ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
                   )
                   ELSE NULL
                 END AS "number",
                 COALESCE(
-                  SUM("t3"."one") OVER (
-                    PARTITION BY "t3"."user"
+                  SUM("t2"."one") OVER (
+                    PARTITION BY "t2"."user"
                     ORDER BY NULL ASC
                     ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING
                   ),
@@ -840,54 +837,49 @@ FROM (
                 ) AS "total"
               FROM (
                 SELECT
-                  "t2"."label",
-                  "t2"."user",
-                  "t2"."one",
-                  "t2"."group0" AS "group"
+                  CONCAT("t1"."query", '', '') AS "label",
+                  CONCAT("t1"."user", '', '') AS "user",
+                  1 AS "one",
+                  CONCAT("t1"."country", '', '') AS "group"
                 FROM (
                   SELECT
-                    CONCAT("t1"."query", '', '') AS "label",
-                    CONCAT("t1"."country", '', '') AS "group0",
-                    CASE WHEN NOT (
-                      "t1"."user" IS NULL
-                    ) THEN "t1"."user" ELSE NULL END AS "user",
-                    CONCAT("t1"."user", '', '') AS "user_name",
-                    1 AS "one"
-                  FROM (
-                    SELECT
-                      COLLATE("t0"."query", 'utf8') AS "query",
-                      COLLATE("t0"."user", 'utf8') AS "user",
-                      "t0"."ts",
-                      "t0"."price",
-                      COLLATE("t0"."country", 'utf8') AS "country",
-                      "t0"."seen",
-                      "t0"."zoned",
-                      "t0"."count",
-                      "t0"."share",
-                      COLLATE("t0"."written", 'utf8') AS "written"
-                    FROM "events" AS "t0"
-                  ) AS "t1"
-                ) AS "t2"
+                    COLLATE("t0"."query", 'utf8') AS "query",
+                    COLLATE("t0"."user", 'utf8') AS "user",
+                    "t0"."ts",
+                    "t0"."price",
+                    COLLATE("t0"."country", 'utf8') AS "country",
+                    "t0"."seen",
+                    "t0"."zoned",
+                    "t0"."count",
+                    "t0"."share",
+                    COLLATE("t0"."written", 'utf8') AS "written"
+                  FROM "events" AS "t0"
+                ) AS "t1"
                 WHERE
                   NOT (
                     (
-                      "t2"."user" IS NULL
-                    ) OR (
-                      "t2"."label" IS NULL
+                      CONCAT("t1"."user", '', '') IS NULL
+                    )
+                    OR (
+                      CONCAT("t1"."query", '', '') IS NULL
                     )
                   )
-                  AND IFF("t2"."group0" IS NULL, NULL, "t2"."group0" IN ('de', 'fr'))
-              ) AS "t3"
-            ) AS "t4"
-          ) AS "t5"
-        ) AS "t6"
+                  AND IFF(
+                    CONCAT("t1"."country", '', '') IS NULL,
+                    NULL,
+                    CONCAT("t1"."country", '', '') IN ('de', 'fr')
+                  )
+              ) AS "t2"
+            ) AS "t3"
+          ) AS "t4"
+        ) AS "t5"
         WHERE
           (
-            "t6"."total" <= 5
+            "t5"."total" <= 5
           )
           OR (
             (
-              "t6"."total" <= 922337203685477580
+              "t5"."total" <= 922337203685477580
             )
             AND (
               (
@@ -895,109 +887,117 @@ FROM (
                   (
                     (
                       (
-                        "t6"."number" * 5
+                        CASE
+                          WHEN (
+                            "t5"."total" > 5
+                          ) AND (
+                            "t5"."total" <= 922337203685477580
+                          )
+                          THEN "t5"."number"
+                          ELSE 0
+                        END * 5
                       ) + (
                         (
                           (
-                            "t6"."start" % "t6"."total"
-                          ) + "t6"."total"
-                        ) % "t6"."total"
+                            "t5"."start" % "t5"."total"
+                          ) + "t5"."total"
+                        ) % "t5"."total"
                       )
-                    ) % "t6"."total"
-                  ) + "t6"."total"
-                ) % "t6"."total"
+                    ) % "t5"."total"
+                  ) + "t5"."total"
+                ) % "t5"."total"
               ) < 5
             )
           )
-      ) AS "t7"
+      ) AS "t6"
       GROUP BY
         1,
         2
-    ) AS "t8"
-  ) AS "t9"
+    ) AS "t7"
+  ) AS "t8"
   GROUP BY
     1,
     2,
     3
-) AS "t10";
+) AS "t9";
 
 -- groups, one of each user
 SELECT
-  "t13"."count",
-  "t13"."is_null",
-  "t13"."prevalence",
-  "t13"."group"
+  "t12"."count",
+  "t12"."is_null",
+  "t12"."prevalence",
+  "t12"."group"
 FROM (
   SELECT
-    "t12"."count",
-    "t12"."is_null",
-    "t12"."group",
+    "t11"."count",
+    "t11"."is_null",
+    "t11"."group",
     COUNT(*) AS "prevalence"
   FROM (
     SELECT
-      "t11"."count",
-      "t11"."group",
-      "t11"."label" IS NULL AS "is_null"
+      "t10"."count",
+      "t10"."group",
+      "t10"."label" IS NULL AS "is_null"
     FROM (
       SELECT
-        "t10"."label",
-        "t10"."group",
+        "t9"."label",
+        "t9"."group",
         COUNT(*) AS "count"
       FROM (
         SELECT
-          "t9"."label",
-          "t9"."group"
+          "t8"."label",
+          "t8"."group"
         FROM (
           SELECT
-            "t8"."label",
-            "t8"."user",
-            "t8"."one",
-            "t8"."group",
-            "t8"."number",
-            "t8"."total",
-            "t8"."hash",
+            "t7"."label",
+            "t7"."user",
+            "t7"."one",
+            "t7"."group",
+            "t7"."number",
+            "t7"."total",
+            "t7"."hash",
             TO_NUMBER(
-              SUBSTRING("t8"."hash", IFF((
+              SUBSTRING("t7"."hash", IFF((
                 0 + 1
-              ) >= 1, 0 + 1, 0 + 1 + LENGTH("t8"."hash")), 12),
+              ) >= 1, 0 + 1, 0 + 1 + LENGTH("t7"."hash")), 12),
               'XXXXXXXXXXXX'
             ) AS "start"
           FROM (
             SELECT
-              "t7"."label",
-              "t7"."user",
-              "t7"."one",
-              "t7"."group",
-              "t7"."number",
-              "t7"."total",
+              "t6"."label",
+              "t6"."user",
+              "t6"."one",
+              "t6"."group",
+              "t6"."number",
+              "t6"."total",
               IFF(
-                "t7"."total" > 5,
+                "t6"."total" > 5,
                 MD5(
                   CONCAT(
-                    CONCAT(CONCAT('0123456789abcdef0123456789abcdef ', "t7"."user"), '\n'),
-                    "t7"."group"
+                    CONCAT(CONCAT('0123456789abcdef0123456789abcdef ', "t6"."user"), '\n'),
+                    "t6"."group"
                   )
                 ),
                 NULL
               ) AS "hash"
             FROM (
               SELECT
-                "t6"."label",
-                "t6"."user",
-                "t6"."one",
-                "t6"."group",
+                "t5"."label",
+                "t5"."user",
+                "t5"."one",
+                "t5"."group",
                 CASE
-                  WHEN "t6"."one" IS NOT NULL
-                  THEN SUM("t6"."one") OVER (
-                    PARTITION BY "t6"."user", "t6"."group"
-                    ORDER BY "t6"."group" ASC NULLS FIRST, "t6"."label" ASC NULLS FIRST
+                  WHEN "t5"."one" IS NOT NULL
+                  THEN SUM("t5"."one") OVER (
+                    PARTITION BY "t5"."user", "t5"."group"
+                    ORDER BY "t5"."group" ASC NULLS FIRST, "t5"."label" ASC NULLS FIRST
                     ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
                   )
                   ELSE NULL
                 END AS "number",
                 COALESCE(
-                  SUM("t6"."one") OVER (
-                    PARTITION BY "t6"."user", "t6"."group"
+                  SUM("t5"."one") OVER (
+                    PARTITION BY "t5"."user", "t5"."group"
                     ORDER BY NULL ASC
                     ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING
                   ),
@@ -1005,102 +1005,97 @@ FROM (
                 ) AS "total"
               FROM (
                 SELECT
-                  "t5"."label",
-                  "t5"."user",
-                  "t5"."one",
-                  "t5"."group"
+                  "t4"."label",
+                  "t4"."user",
+                  "t4"."one",
+                  "t4"."group"
                 FROM (
                   SELECT
-                    "t4"."label",
-                    "t4"."user",
-                    "t4"."user_name",
-                    "t4"."one",
-                    "t4"."group",
-                    "t4"."occurrence",
-                    "t4"."hash",
+                    "t3"."label",
+                    "t3"."user",
+                    "t3"."user_name",
+                    "t3"."one",
+                    "t3"."group",
+                    "t3"."occurrence",
+                    "t3"."hash",
                     (
-                      DENSE_RANK() OVER (PARTITION BY "t4"."user" ORDER BY CONCAT("t4"."hash", "t4"."group") ASC) - 1
+                      DENSE_RANK() OVER (PARTITION BY "t3"."user" ORDER BY CONCAT("t3"."hash", "t3"."group") ASC) - 1
                     ) + 1 AS "group_rank"
                   FROM (
                     SELECT
-                      "t3"."label",
-                      "t3"."user",
-                      "t3"."user_name",
-                      "t3"."one",
-                      "t3"."group",
-                      "t3"."occurrence",
+                      "t2"."label",
+                      "t2"."user",
+                      "t2"."user_name",
+                      "t2"."one",
+                      "t2"."group",
+                      "t2"."occurrence",
                       MD5(
                         CONCAT(
                           CONCAT(
                             CONCAT(
                               CONCAT(
-                                CONCAT('0123456789abcdef0123456789abcdef', CAST("t3"."occurrence" AS VARCHAR)),
+                                CONCAT('0123456789abcdef0123456789abcdef', CAST("t2"."occurrence" AS VARCHAR)),
                                 ' '
                               ),
-                              "t3"."user_name"
+                              "t2"."user_name"
                             ),
                             '\n'
                           ),
-                          IFF("t3"."group" IS NULL, '', CONCAT('=', "t3"."group"))
+                          IFF("t2"."group" IS NULL, '', CONCAT('=', "t2"."group"))
                         )
                       ) AS "hash"
                     FROM (
                       SELECT
-                        "t2"."label",
-                        "t2"."user",
-                        "t2"."user_name",
-                        "t2"."one",
-                        "t2"."group0" AS "group",
+                        CONCAT("t1"."query", '', '') AS "label",
+                        CONCAT("t1"."user", '', '') AS "user",
+                        CONCAT("t1"."user", '', '') AS "user_name",
+                        1 AS "one",
+                        CONCAT("t1"."country", '', '') AS "group",
                         0 AS "occurrence"
                       FROM (
                         SELECT
-                          CONCAT("t1"."query", '', '') AS "label",
-                          CONCAT("t1"."country", '', '') AS "group0",
-                          CASE WHEN NOT (
-                            "t1"."user" IS NULL
-                          ) THEN "t1"."user" ELSE NULL END AS "user",
-                          CONCAT("t1"."user", '', '') AS "user_name",
-                          1 AS "one"
-                        FROM (
-                          SELECT
-                            COLLATE("t0"."query", 'utf8') AS "query",
-                            COLLATE("t0"."user", 'utf8') AS "user",
-                            "t0"."ts",
-                            "t0"."price",
-                            COLLATE("t0"."country", 'utf8') AS "country",
-                            "t0"."seen",
-                            "t0"."zoned",
-                            "t0"."count",
-                            "t0"."share",
-                            COLLATE("t0"."written", 'utf8') AS "written"
-                          FROM "events" AS "t0"
-                        ) AS "t1"
-                      ) AS "t2"
+                          COLLATE("t0"."query", 'utf8') AS "query",
+                          COLLATE("t0"."user", 'utf8') AS "user",
+                          "t0"."ts",
+                          "t0"."price",
+                          COLLATE("t0"."country", 'utf8') AS "country",
+                          "t0"."seen",
+                          "t0"."zoned",
+                          "t0"."count",
+                          "t0"."share",
+                          COLLATE("t0"."written", 'utf8') AS "written"
+                        FROM "events" AS "t0"
+                      ) AS "t1"
                       WHERE
                         NOT (
                           (
-                            "t2"."user" IS NULL
-                          ) OR (
-                            "t2"."label" IS NULL
+                            CONCAT("t1"."user", '', '') IS NULL
+                          )
+                          OR (
+                            CONCAT("t1"."query", '', '') IS NULL
                           )
                         )
-                        AND IFF("t2"."group0" IS NULL, NULL, "t2"."group0" IN ('de', 'fr'))
-                    ) AS "t3"
-                  ) AS "t4"
-                ) AS "t5"
+                        AND IFF(
+                          CONCAT("t1"."country", '', '') IS NULL,
+                          NULL,
+                          CONCAT("t1"."country", '', '') IN ('de', 'fr')
+                        )
+                    ) AS "t2"
+                  ) AS "t3"
+                ) AS "t4"
                 WHERE
-                  "t5"."group_rank" <= 1
-              ) AS "t6"
-            ) AS "t7"
-          ) AS "t8"
-        ) AS "t9"
+                  "t4"."group_rank" <= 1
+              ) AS "t5"
+            ) AS "t6"
+          ) AS "t7"
+        ) AS "t8"
         WHERE
           (
-            "t9"."total" <= 5
+            "t8"."total" <= 5
           )
           OR (
             (
-              "t9"."total" <= 922337203685477580
+              "t8"."total" <= 922337203685477580
             )
             AND (
               (
@@ -1108,31 +1103,39 @@ FROM (
                   (
                     (
                       (
-                        "t9"."number" * 5
+                        CASE
+                          WHEN (
+                            "t8"."total" > 5
+                          ) AND (
+                            "t8"."total" <= 922337203685477580
+                          )
+                          THEN "t8"."number"
+                          ELSE 0
+                        END * 5
                       ) + (
                         (
                           (
-                            "t9"."start" % "t9"."total"
-                          ) + "t9"."total"
-                        ) % "t9"."total"
+                            "t8"."start" % "t8"."total"
+                          ) + "t8"."total"
+                        ) % "t8"."total"
                       )
-                    ) % "t9"."total"
-                  ) + "t9"."total"
-                ) % "t9"."total"
+                    ) % "t8"."total"
+                  ) + "t8"."total"
+                ) % "t8"."total"
               ) < 5
             )
           )
-      ) AS "t10"
+      ) AS "t9"
       GROUP BY
         1,
         2
-    ) AS "t11"
-  ) AS "t12"
+    ) AS "t10"
+  ) AS "t11"
   GROUP BY
     1,
     2,
     3
-) AS "t13";
+) AS "t12";
 
 -- groups, one of each label
 SELECT
@@ -1408,9 +1411,7 @@ FROM (
                           )
                           ELSE NULL
                         END AS "at_day",
-                        CASE WHEN NOT (
-                          "t1"."user" IS NULL
-                        ) THEN "t1"."user" ELSE NULL END AS "user",
+                        CONCAT("t1"."user", '', '') AS "user",
                         CONCAT("t1"."user", '', '') AS "user_name",
                         1 AS "one"
                       FROM (
@@ -1455,7 +1456,15 @@ FROM (
                       (
                         (
                           (
-                            "t6"."number" * 5
+                            CASE
+                              WHEN (
+                                "t6"."total" > 5
+                              ) AND (
+                                "t6"."total" <= 922337203685477580
+                              )
+                              THEN "t6"."number"
+                              ELSE 0
+                            END * 5
                           ) + (
                             (
                               (

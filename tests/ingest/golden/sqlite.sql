@@ -57,9 +57,7 @@ WITH "numbered_rows" AS (
     FROM (
       SELECT
         "t0"."query" || '' || '' AS "label",
-        CASE WHEN NOT (
-          "t0"."user" IS NULL
-        ) THEN "t0"."user" ELSE NULL END AS "user",
+        "t0"."user" || '' || '' AS "user",
         "t0"."user" || '' || '' AS "user_name",
         1 AS "one"
       FROM "events" AS "t0"
@@ -132,7 +130,15 @@ FROM (
               MOD(
                 MOD(
                   (
-                    "t6"."number" * 5
+                    CASE
+                      WHEN (
+                        "t6"."total" > 5
+                      ) AND (
+                        "t6"."total" <= 922337203685477580
+                      )
+                      THEN "t6"."number"
+                      ELSE 0
+                    END * 5
                   ) + MOD(MOD("t6"."start", "t6"."total") + "t6"."total", "t6"."total"),
                   "t6"."total"
                 ) + "t6"."total",
@@ -155,105 +161,99 @@ SELECT
   *
 FROM (
   SELECT
-    "t8"."count",
-    "t8"."is_null",
+    "t7"."count",
+    "t7"."is_null",
     COUNT(*) AS "prevalence"
   FROM (
     SELECT
-      "t7"."count",
-      "t7"."label" IS NULL AS "is_null"
+      "t6"."count",
+      "t6"."label" IS NULL AS "is_null"
     FROM (
       SELECT
-        "t6"."label",
+        "t5"."label",
         COUNT(*) AS "count"
       FROM (
         SELECT
-          "t5"."label"
+          "t4"."label"
         FROM (
           SELECT
-            "t4"."label",
-            "t4"."user",
-            "t4"."user_name",
-            "t4"."rank_by",
-            "t4"."one",
-            "t4"."occurrence",
-            "t4"."hash",
+            "t3"."label",
+            "t3"."user",
+            "t3"."user_name",
+            "t3"."rank_by",
+            "t3"."one",
+            "t3"."occurrence",
+            "t3"."hash",
             CASE
-              WHEN "t4"."one" IS NOT NULL
-              THEN SUM("t4"."one") OVER (
-                PARTITION BY "t4"."user"
-                ORDER BY "t4"."rank_by" ASC, "t4"."hash" ASC, "t4"."label" ASC
+              WHEN "t3"."one" IS NOT NULL
+              THEN SUM("t3"."one") OVER (
+                PARTITION BY "t3"."user"
+                ORDER BY "t3"."rank_by" ASC, "t3"."hash" ASC, "t3"."label" ASC
                 ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
               )
               ELSE NULL
             END AS "rank"
           FROM (
             SELECT
-              "t3"."label",
-              "t3"."user",
-              "t3"."user_name",
-              "t3"."rank_by",
-              "t3"."one",
-              "t3"."occurrence",
+              "t2"."label",
+              "t2"."user",
+              "t2"."user_name",
+              "t2"."rank_by",
+              "t2"."one",
+              "t2"."occurrence",
               _DIGEST_N(
-                '0123456789abcdef0123456789abcdef' || CAST("t3"."occurrence" AS TEXT) || ' ' || "t3"."user_name" || '
-' || IIF("t3"."label" IS NULL, '', '=' || "t3"."label")
+                '0123456789abcdef0123456789abcdef' || CAST("t2"."occurrence" AS TEXT) || ' ' || "t2"."user_name" || '
+' || IIF("t2"."label" IS NULL, '', '=' || "t2"."label")
               ) AS "hash"
             FROM (
               SELECT
-                "t2"."label",
-                "t2"."user",
-                "t2"."user_name",
-                "t2"."rank_by",
-                "t2"."one",
+                "t1"."label",
+                "t1"."user",
+                "t1"."user_name",
+                "t1"."rank_by",
+                "t1"."one",
                 CASE
-                  WHEN "t2"."one" IS NOT NULL
-                  THEN SUM("t2"."one") OVER (
-                    PARTITION BY "t2"."user", "t2"."label"
-                    ORDER BY "t2"."rank_by" ASC
+                  WHEN "t1"."one" IS NOT NULL
+                  THEN SUM("t1"."one") OVER (
+                    PARTITION BY "t1"."user", "t1"."label"
+                    ORDER BY "t1"."rank_by" ASC
                     ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
                   )
                   ELSE NULL
                 END AS "occurrence"
               FROM (
                 SELECT
-                  *
-                FROM (
-                  SELECT
-                    "t0"."query" || '' || '' AS "label",
-                    CASE WHEN NOT (
-                      "t0"."user" IS NULL
-                    ) THEN "t0"."user" ELSE NULL END AS "user",
-                    "t0"."user" || '' || '' AS "user_name",
-                    CASE WHEN NOT (
-                      "t0"."ts" IS NULL
-                    ) THEN CAST("t0"."ts" AS REAL) ELSE NULL END AS "rank_by",
-                    1 AS "one"
-                  FROM "events" AS "t0"
-                ) AS "t1"
+                  "t0"."query" || '' || '' AS "label",
+                  "t0"."user" || '' || '' AS "user",
+                  "t0"."user" || '' || '' AS "user_name",
+                  CASE WHEN NOT (
+                    "t0"."ts" IS NULL
+                  ) THEN CAST("t0"."ts" AS REAL) ELSE NULL END AS "rank_by",
+                  1 AS "one"
+                FROM "events" AS "t0"
                 WHERE
                   NOT (
                     (
-                      "t1"."user" IS NULL
+                      "t0"."user" || '' || '' IS NULL
                     ) OR (
-                      "t1"."label" IS NULL
+                      "t0"."query" || '' || '' IS NULL
                     )
                   )
-              ) AS "t2"
-            ) AS "t3"
-          ) AS "t4"
-        ) AS "t5"
+              ) AS "t1"
+            ) AS "t2"
+          ) AS "t3"
+        ) AS "t4"
         WHERE
-          "t5"."rank" <= 5
-      ) AS "t6"
+          "t4"."rank" <= 5
+      ) AS "t5"
       GROUP BY
         1
-    ) AS "t7"
-  ) AS "t8"
+    ) AS "t6"
+  ) AS "t7"
   GROUP BY
     1,
     2
-) AS "t9";
+) AS "t8";
 
 -- events, fractions and NaN
 SELECT
@@ -394,9 +394,7 @@ FROM (
                       END
                       ELSE NULL
                     END AS "label",
-                    CASE WHEN NOT (
-                      "t0"."user" IS NULL
-                    ) THEN "t0"."user" ELSE NULL END AS "user",
+                    "t0"."user" || '' || '' AS "user",
                     "t0"."user" || '' || '' AS "user_name",
                     CASE WHEN NOT (
                       "t0"."price" IS NULL
@@ -470,9 +468,7 @@ FROM (
         FROM (
           SELECT
             "t0"."query" || '' || '' AS "label",
-            CASE WHEN NOT (
-              "t0"."user" IS NULL
-            ) THEN "t0"."user" ELSE NULL END AS "user"
+            "t0"."user" || '' || '' AS "user"
           FROM "events" AS "t0"
         ) AS "t1"
         WHERE
@@ -596,327 +592,323 @@ FROM (
 -- groups, five items of each user
 WITH "numbered_rows" AS (
   SELECT
-    "t2"."label",
-    "t2"."user",
-    "t2"."one",
-    "t2"."group",
+    "t1"."label",
+    "t1"."user",
+    "t1"."one",
+    "t1"."group",
     CASE
-      WHEN "t2"."one" IS NOT NULL
-      THEN SUM("t2"."one") OVER (
-        PARTITION BY "t2"."user"
-        ORDER BY "t2"."group" ASC, "t2"."label" ASC
+      WHEN "t1"."one" IS NOT NULL
+      THEN SUM("t1"."one") OVER (
+        PARTITION BY "t1"."user"
+        ORDER BY "t1"."group" ASC, "t1"."label" ASC
         ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
       )
       ELSE NULL
     END AS "number",
     COALESCE(
-      SUM("t2"."one") OVER (PARTITION BY "t2"."user" ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING),
+      SUM("t1"."one") OVER (PARTITION BY "t1"."user" ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING),
       0
     ) AS "total"
   FROM (
     SELECT
-      "t1"."label",
-      "t1"."user",
-      "t1"."one",
-      "t1"."group0" AS "group"
-    FROM (
-      SELECT
-        "t0"."query" || '' || '' AS "label",
-        "t0"."country" || '' || '' AS "group0",
-        CASE WHEN NOT (
-          "t0"."user" IS NULL
-        ) THEN "t0"."user" ELSE NULL END AS "user",
-        "t0"."user" || '' || '' AS "user_name",
-        1 AS "one"
-      FROM "events" AS "t0"
-    ) AS "t1"
+      "t0"."query" || '' || '' AS "label",
+      "t0"."user" || '' || '' AS "user",
+      1 AS "one",
+      "t0"."country" || '' || '' AS "group"
+    FROM "events" AS "t0"
     WHERE
       NOT (
         (
-          "t1"."user" IS NULL
+          "t0"."user" || '' || '' IS NULL
         ) OR (
-          "t1"."label" IS NULL
+          "t0"."query" || '' || '' IS NULL
         )
       )
-      AND IIF("t1"."group0" IS NULL, NULL, "t1"."group0" IN ('de', 'fr'))
-  ) AS "t2"
+      AND IIF("t0"."country" || '' || '' IS NULL, NULL, "t0"."country" || '' || '' IN ('de', 'fr'))
+  ) AS "t1"
 )
 SELECT
-  "t10"."count",
-  "t10"."is_null",
-  "t10"."prevalence",
-  "t10"."group"
+  "t9"."count",
+  "t9"."is_null",
+  "t9"."prevalence",
+  "t9"."group"
 FROM (
   SELECT
-    "t9"."count",
-    "t9"."is_null",
-    "t9"."group",
+    "t8"."count",
+    "t8"."is_null",
+    "t8"."group",
     COUNT(*) AS "prevalence"
   FROM (
     SELECT
-      "t8"."count",
-      "t8"."group",
-      "t8"."label" IS NULL AS "is_null"
+      "t7"."count",
+      "t7"."group",
+      "t7"."label" IS NULL AS "is_null"
     FROM (
       SELECT
-        "t7"."label",
-        "t7"."group",
+        "t6"."label",
+        "t6"."group",
         COUNT(*) AS "count"
       FROM (
         SELECT
-          "t6"."label",
-          "t6"."group"
+          "t5"."label",
+          "t5"."group"
         FROM (
           SELECT
-            "t5"."label",
-            "t5"."user",
-            "t5"."one",
-            "t5"."group",
-            "t5"."number",
-            "t5"."total",
-            "t5"."hash",
+            "t4"."label",
+            "t4"."user",
+            "t4"."one",
+            "t4"."group",
+            "t4"."number",
+            "t4"."total",
+            "t4"."hash",
             _NUMBER_N(
-              SUBSTRING("t5"."hash", IIF((
+              SUBSTRING("t4"."hash", IIF((
                 0 + 1
-              ) >= 1, 0 + 1, 0 + 1 + LENGTH("t5"."hash")), 12)
+              ) >= 1, 0 + 1, 0 + 1 + LENGTH("t4"."hash")), 12)
             ) AS "start"
           FROM (
             SELECT
-              "t4"."label",
-              "t4"."user",
-              "t4"."one",
-              "t4"."group",
-              "t4"."number",
-              "t4"."total",
+              "t3"."label",
+              "t3"."user",
+              "t3"."one",
+              "t3"."group",
+              "t3"."number",
+              "t3"."total",
               IIF(
-                "t4"."total" > 5,
-                _DIGEST_N('0123456789abcdef0123456789abcdef ' || "t4"."user"),
+                "t3"."total" > 5,
+                _DIGEST_N('0123456789abcdef0123456789abcdef ' || "t3"."user"),
                 NULL
               ) AS "hash"
-            FROM "numbered_rows" AS "t4"
-          ) AS "t5"
-        ) AS "t6"
+            FROM "numbered_rows" AS "t3"
+          ) AS "t4"
+        ) AS "t5"
         WHERE
           (
-            "t6"."total" <= 5
+            "t5"."total" <= 5
           )
           OR (
             (
-              "t6"."total" <= 922337203685477580
+              "t5"."total" <= 922337203685477580
             )
             AND (
               MOD(
                 MOD(
                   (
-                    "t6"."number" * 5
-                  ) + MOD(MOD("t6"."start", "t6"."total") + "t6"."total", "t6"."total"),
-                  "t6"."total"
-                ) + "t6"."total",
-                "t6"."total"
+                    CASE
+                      WHEN (
+                        "t5"."total" > 5
+                      ) AND (
+                        "t5"."total" <= 922337203685477580
+                      )
+                      THEN "t5"."number"
+                      ELSE 0
+                    END * 5
+                  ) + MOD(MOD("t5"."start", "t5"."total") + "t5"."total", "t5"."total"),
+                  "t5"."total"
+                ) + "t5"."total",
+                "t5"."total"
               ) < 5
             )
           )
-      ) AS "t7"
+      ) AS "t6"
       GROUP BY
         1,
         2
-    ) AS "t8"
-  ) AS "t9"
+    ) AS "t7"
+  ) AS "t8"
   GROUP BY
     1,
     2,
     3
-) AS "t10";
+) AS "t9";
 
 -- groups, one of each user
 WITH "rows_in_groups" AS (
   SELECT
-    "t1"."label",
-    "t1"."user",
-    "t1"."user_name",
-    "t1"."one",
-    "t1"."group0" AS "group"
-  FROM (
-    SELECT
-      "t0"."query" || '' || '' AS "label",
-      "t0"."country" || '' || '' AS "group0",
-      CASE WHEN NOT (
-        "t0"."user" IS NULL
-      ) THEN "t0"."user" ELSE NULL END AS "user",
-      "t0"."user" || '' || '' AS "user_name",
-      1 AS "one"
-    FROM "events" AS "t0"
-  ) AS "t1"
+    "t0"."query" || '' || '' AS "label",
+    "t0"."user" || '' || '' AS "user",
+    "t0"."user" || '' || '' AS "user_name",
+    1 AS "one",
+    "t0"."country" || '' || '' AS "group"
+  FROM "events" AS "t0"
   WHERE
     NOT (
       (
-        "t1"."user" IS NULL
+        "t0"."user" || '' || '' IS NULL
       ) OR (
-        "t1"."label" IS NULL
+        "t0"."query" || '' || '' IS NULL
       )
     )
-    AND IIF("t1"."group0" IS NULL, NULL, "t1"."group0" IN ('de', 'fr'))
+    AND IIF("t0"."country" || '' || '' IS NULL, NULL, "t0"."country" || '' || '' IN ('de', 'fr'))
 ), "numbered_rows" AS (
   SELECT
-    "t7"."label",
-    "t7"."user",
-    "t7"."one",
-    "t7"."group",
+    "t6"."label",
+    "t6"."user",
+    "t6"."one",
+    "t6"."group",
     CASE
-      WHEN "t7"."one" IS NOT NULL
-      THEN SUM("t7"."one") OVER (
-        PARTITION BY "t7"."user", "t7"."group"
-        ORDER BY "t7"."group" ASC, "t7"."label" ASC
+      WHEN "t6"."one" IS NOT NULL
+      THEN SUM("t6"."one") OVER (
+        PARTITION BY "t6"."user", "t6"."group"
+        ORDER BY "t6"."group" ASC, "t6"."label" ASC
         ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
       )
       ELSE NULL
     END AS "number",
     COALESCE(
-      SUM("t7"."one") OVER (
-        PARTITION BY "t7"."user", "t7"."group"
+      SUM("t6"."one") OVER (
+        PARTITION BY "t6"."user", "t6"."group"
         ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING
       ),
       0
     ) AS "total"
   FROM (
     SELECT
-      "t6"."label",
-      "t6"."user",
-      "t6"."one",
-      "t6"."group"
+      "t5"."label",
+      "t5"."user",
+      "t5"."one",
+      "t5"."group"
     FROM (
       SELECT
-        "t5"."label",
-        "t5"."user",
-        "t5"."user_name",
-        "t5"."one",
-        "t5"."group",
-        "t5"."occurrence",
-        "t5"."hash",
+        "t4"."label",
+        "t4"."user",
+        "t4"."user_name",
+        "t4"."one",
+        "t4"."group",
+        "t4"."occurrence",
+        "t4"."hash",
         (
           DENSE_RANK() OVER (
-            PARTITION BY "t5"."user"
-            ORDER BY "t5"."hash" || "t5"."group" ASC NULLS LAST
+            PARTITION BY "t4"."user"
+            ORDER BY "t4"."hash" || "t4"."group" ASC NULLS LAST
             RANGE BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
           ) - 1
         ) + 1 AS "group_rank"
       FROM (
         SELECT
-          "t4"."label",
-          "t4"."user",
-          "t4"."user_name",
-          "t4"."one",
-          "t4"."group",
-          "t4"."occurrence",
+          "t3"."label",
+          "t3"."user",
+          "t3"."user_name",
+          "t3"."one",
+          "t3"."group",
+          "t3"."occurrence",
           _DIGEST_N(
-            '0123456789abcdef0123456789abcdef' || CAST("t4"."occurrence" AS TEXT) || ' ' || "t4"."user_name" || '
-' || IIF("t4"."group" IS NULL, '', '=' || "t4"."group")
+            '0123456789abcdef0123456789abcdef' || CAST("t3"."occurrence" AS TEXT) || ' ' || "t3"."user_name" || '
+' || IIF("t3"."group" IS NULL, '', '=' || "t3"."group")
           ) AS "hash"
         FROM (
           SELECT
-            "t3"."label",
-            "t3"."user",
-            "t3"."user_name",
-            "t3"."one",
-            "t3"."group",
+            "t2"."label",
+            "t2"."user",
+            "t2"."user_name",
+            "t2"."one",
+            "t2"."group",
             0 AS "occurrence"
-          FROM "rows_in_groups" AS "t3"
-        ) AS "t4"
-      ) AS "t5"
-    ) AS "t6"
+          FROM "rows_in_groups" AS "t2"
+        ) AS "t3"
+      ) AS "t4"
+    ) AS "t5"
     WHERE
-      "t6"."group_rank" <= 1
-  ) AS "t7"
+      "t5"."group_rank" <= 1
+  ) AS "t6"
 )
 SELECT
-  "t15"."count",
-  "t15"."is_null",
-  "t15"."prevalence",
-  "t15"."group"
+  "t14"."count",
+  "t14"."is_null",
+  "t14"."prevalence",
+  "t14"."group"
 FROM (
   SELECT
-    "t14"."count",
-    "t14"."is_null",
-    "t14"."group",
+    "t13"."count",
+    "t13"."is_null",
+    "t13"."group",
     COUNT(*) AS "prevalence"
   FROM (
     SELECT
-      "t13"."count",
-      "t13"."group",
-      "t13"."label" IS NULL AS "is_null"
+      "t12"."count",
+      "t12"."group",
+      "t12"."label" IS NULL AS "is_null"
     FROM (
       SELECT
-        "t12"."label",
-        "t12"."group",
+        "t11"."label",
+        "t11"."group",
         COUNT(*) AS "count"
       FROM (
         SELECT
-          "t11"."label",
-          "t11"."group"
+          "t10"."label",
+          "t10"."group"
         FROM (
           SELECT
-            "t10"."label",
-            "t10"."user",
-            "t10"."one",
-            "t10"."group",
-            "t10"."number",
-            "t10"."total",
-            "t10"."hash",
+            "t9"."label",
+            "t9"."user",
+            "t9"."one",
+            "t9"."group",
+            "t9"."number",
+            "t9"."total",
+            "t9"."hash",
             _NUMBER_N(
-              SUBSTRING("t10"."hash", IIF((
+              SUBSTRING("t9"."hash", IIF((
                 0 + 1
-              ) >= 1, 0 + 1, 0 + 1 + LENGTH("t10"."hash")), 12)
+              ) >= 1, 0 + 1, 0 + 1 + LENGTH("t9"."hash")), 12)
             ) AS "start"
           FROM (
             SELECT
-              "t9"."label",
-              "t9"."user",
-              "t9"."one",
-              "t9"."group",
-              "t9"."number",
-              "t9"."total",
+              "t8"."label",
+              "t8"."user",
+              "t8"."one",
+              "t8"."group",
+              "t8"."number",
+              "t8"."total",
               IIF(
-                "t9"."total" > 5,
+                "t8"."total" > 5,
                 _DIGEST_N(
-                  '0123456789abcdef0123456789abcdef ' || "t9"."user" || '
-' || "t9"."group"
+                  '0123456789abcdef0123456789abcdef ' || "t8"."user" || '
+' || "t8"."group"
                 ),
                 NULL
               ) AS "hash"
-            FROM "numbered_rows" AS "t9"
-          ) AS "t10"
-        ) AS "t11"
+            FROM "numbered_rows" AS "t8"
+          ) AS "t9"
+        ) AS "t10"
         WHERE
           (
-            "t11"."total" <= 5
+            "t10"."total" <= 5
           )
           OR (
             (
-              "t11"."total" <= 922337203685477580
+              "t10"."total" <= 922337203685477580
             )
             AND (
               MOD(
                 MOD(
                   (
-                    "t11"."number" * 5
-                  ) + MOD(MOD("t11"."start", "t11"."total") + "t11"."total", "t11"."total"),
-                  "t11"."total"
-                ) + "t11"."total",
-                "t11"."total"
+                    CASE
+                      WHEN (
+                        "t10"."total" > 5
+                      ) AND (
+                        "t10"."total" <= 922337203685477580
+                      )
+                      THEN "t10"."number"
+                      ELSE 0
+                    END * 5
+                  ) + MOD(MOD("t10"."start", "t10"."total") + "t10"."total", "t10"."total"),
+                  "t10"."total"
+                ) + "t10"."total",
+                "t10"."total"
               ) < 5
             )
           )
-      ) AS "t12"
+      ) AS "t11"
       GROUP BY
         1,
         2
-    ) AS "t13"
-  ) AS "t14"
+    ) AS "t12"
+  ) AS "t13"
   GROUP BY
     1,
     2,
     3
-) AS "t15";
+) AS "t14";
 
 -- groups, one of each label
 SELECT
@@ -1070,9 +1062,7 @@ WITH "numbered_rows" AS (
           )
           ELSE NULL
         END AS "at_day",
-        CASE WHEN NOT (
-          "t0"."user" IS NULL
-        ) THEN "t0"."user" ELSE NULL END AS "user",
+        "t0"."user" || '' || '' AS "user",
         "t0"."user" || '' || '' AS "user_name",
         1 AS "one"
       FROM "events" AS "t0"
@@ -1196,7 +1186,15 @@ FROM (
                   MOD(
                     MOD(
                       (
-                        "t6"."number" * 5
+                        CASE
+                          WHEN (
+                            "t6"."total" > 5
+                          ) AND (
+                            "t6"."total" <= 922337203685477580
+                          )
+                          THEN "t6"."number"
+                          ELSE 0
+                        END * 5
                       ) + MOD(MOD("t6"."start", "t6"."total") + "t6"."total", "t6"."total"),
                       "t6"."total"
                     ) + "t6"."total",
