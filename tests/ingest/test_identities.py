@@ -37,6 +37,23 @@ def test_one_value_in_several_spellings_is_one_user(spellings: int) -> None:
             assert read(connection.table("log"), most, KEYS[0]).n == most
 
 
+def test_which_name_is_hashed_does_not_depend_on_the_order_of_rows() -> None:
+    found = set()
+    with duckdb.connect() as connection:
+        for order in ("name", "name DESC", "hash(name)"):
+            # Of other users label l3 has three rows, so the counts tell which labels of the first were kept.
+            query = f"""
+                SELECT who, what FROM (
+                    SELECT to_days(30 - days) + to_hours(24 * days) AS who, 'l' || days AS what, days AS name
+                    FROM range(12) AS spellings (days)
+                    UNION ALL SELECT to_days(100 + 50 * label + row), 'l' || label, 99
+                    FROM range(12) AS labels (label), range(label) AS rows (row)
+                ) ORDER BY {order}
+            """  # noqa: S608  # one of those above
+            found.add(tuple(read(connection.sql(query), 2, key) for key in KEYS))
+    assert len(found) == 1
+
+
 def test_one_number_in_several_spellings_is_one_user(tmp_path: Path) -> None:
     path = tmp_path / "log.db"
     with sqlite3.connect(path) as database:

@@ -388,15 +388,16 @@ def test_each_item_of_a_user_has_the_same_chance(bound: int) -> None:
         assert abs(count - users * mean) <= 6 * math.sqrt(users * variance)
 
 
-@each_of("kind", ["table", "relation"])
+@each_of("kind", ["polars", "relation"])
 def test_products_that_would_be_too_large_are_not_formed(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     import duckdb
+    import polars as pl
 
     monkeypatch.setattr(systematic, "_LARGEST", 20)
     # With two of each user, ten rows are the most: u has one more, and w is not above the bound.
     rows = [*(("u", f"a{row}") for row in range(11)), *(("v", f"b{row}") for row in range(10)), ("w", "c"), ("w", "c")]
     held = pa.table({"user": [user for user, _ in rows], "label": [label for _, label in rows]})
-    source: Any = held if kind == "table" else duckdb.from_arrow(held)
+    source: Any = pl.from_arrow(held) if kind == "polars" else duckdb.from_arrow(held)
     profile = read_profile(source, label="label", user="user", max_per_user=2)
     assert dict(zip(profile.counts.tolist(), profile.prevalences.tolist(), strict=True)) == {1: 2, 2: 1}
 
