@@ -1,10 +1,11 @@
 """A systematic sample of the rows of each user who has too many, which every engine draws alike.
 
-Of a user with T rows, more than the m that are kept, number the rows 1 … T in the order of their labels, and keep row r
-if (r·m + S) mod T < m. These are exactly m rows, as evenly spread as can be, and over a uniform start S in 0 … T − 1
-each row has the same chance, m/T: a label is kept in proportion to its rows. S is the first 48 bits of the MD5 of a key
-and the user, modulo T, and so uniform but for T/2⁴⁸. Which rows count depends on the rows of that user and on the key,
-which is drawn independently of the data, and on nothing else.
+Of a user with T rows, more than the m that are kept, number the rows 1 … T in the order of their groups and days, where
+there are such, and of their labels, and keep row r if (r·m + S) mod T < m. These are exactly m rows, as evenly spread
+as can be, and over a uniform start S in 0 … T − 1 each row has the same chance, m/T: a label is kept in proportion to
+its rows. S is the first 48 bits of the MD5 of a key and the user (and the group, where a user's rows are bounded in
+each), modulo T, and so uniform but for T/2⁴⁸. Which rows count depends on the rows of that user and on the key, which
+is drawn independently of the data, and on nothing else. (Proof: docs/proofs/users.md.)
 
 Rows that tie in that order are equal, and it does not matter which of them is number r. So they need not be told apart,
 and no row is hashed. That is why this takes two to four times what a grouping by user and label does; a keyed random
