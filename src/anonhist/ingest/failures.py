@@ -79,7 +79,7 @@ _EXPLANATIONS = {
     "magic bytes|parquet file|footer length|thrift|tprotocol|out of buffer|snappy": (
         "is not a complete Parquet file, despite its ending."
     ),
-    "out of memory": "is too large for the available memory.",
+    "out of memory": "is too large for the available memory: allow more of it, or count parts of it (anonhist count).",
     "parser stack overflow|expression tree is too large": (
         "is in an engine that cannot run so deep a query: export the table to a Parquet file, and read that."
     ),
