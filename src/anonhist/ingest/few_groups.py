@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from anonhist.ingest.grouping import GROUP
-from anonhist.ingest.naming import NAMED, with_query_name
+from anonhist.ingest.naming import NAMED
 from anonhist.ingest.random_order import HASH, add_hash
+from anonhist.ingest.warehouses import with_query_name
 
 
 def in_few_groups_of_users(rows: Any, most: int, key: str) -> Any:

@@ -136,13 +136,6 @@ def is_sqlite(table: Any) -> bool:
     return bool(table.implementation.is_ibis()) and table.to_native().get_backend().name == "sqlite"
 
 
-def with_query_name(table: Any, name: str) -> Any:
-    """Return the same rows; SQLite gets them as a query with a name, since it limits how deep queries are nested."""
-    import narwhals as nw
-
-    return nw.from_native(table.to_native().alias(name)) if is_sqlite(table) else table
-
-
 def _is_small(column: Any) -> Any:
     return (column > -LARGEST_NAMED) & (column < LARGEST_NAMED)
 

@@ -23,9 +23,9 @@ from hashlib import md5
 from typing import TYPE_CHECKING, Any
 
 from anonhist.ingest.hash_of_ibis import HEX_DIGITS, md5_of_ibis, number_of_ibis
-from anonhist.ingest.naming import NAMED, is_spark, with_query_name
+from anonhist.ingest.naming import NAMED, is_spark
 from anonhist.ingest.random_order import HASH, check_hashes, random_key
-from anonhist.ingest.warehouses import engine_of, with_bytes
+from anonhist.ingest.warehouses import engine_of, with_bytes, with_query_name
 
 if TYPE_CHECKING:
     from anonhist.ingest.user_bounds import UserBound
@@ -109,7 +109,7 @@ def _by_duckdb(rows: Any, name: str, bound: UserBound, kept: list[str]) -> Any:
     """Return the sample of what DuckDB holds, which need not number all rows, but only pairs of users who have many."""
     import narwhals as nw
 
-    names = " || chr(10) || ".join([f"min({name})", *_quoted(bound.within[1:])])
+    names = " || chr(10) || ".join([f'min("{name}")', *_quoted(bound.within[1:])])
     # No table of the data has this name.
     held = f"rows_{random_key()}"
     query = _OF_DUCKDB.format(
@@ -133,7 +133,7 @@ def _numbered_by_spark(rows: Any, names: list[str], bound: UserBound, order: lis
     window = f"PARTITION BY {within} ORDER BY {ordered}"
     whole = f"{window} ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING"
     # Where users are told apart by their names, all rows of one have the same.
-    name = f"min({names[0]}) OVER ({whole})" if names[0] not in bound.within else names[0]
+    name = f"`{names[0]}`" if names[0] in bound.within else f"min(`{names[0]}`) OVER ({whole})"
     numbered = rows.to_native().selectExpr(
         "*",
         f"CAST(row_number() OVER ({window}) AS BIGINT) AS {_NUMBER}",

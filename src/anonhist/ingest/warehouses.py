@@ -72,6 +72,14 @@ def _check_default_collation(native: Any) -> None:
         )
 
 
+def with_query_name(table: Any, name: str) -> Any:
+    """Return the same rows; SQLite gets them as a query with a name, since it limits how deep queries are nested."""
+    import narwhals as nw
+
+    is_limited = table.implementation.is_ibis() and engine_of(table) == "sqlite"
+    return nw.from_native(table.to_native().alias(name)) if is_limited else table
+
+
 def with_bytes(table: Any, names: list[str]) -> tuple[Any, list[str]]:
     """Return a Narwhals table, and the names of columns by which its texts are ordered as the bytes of their UTF-8.
 
