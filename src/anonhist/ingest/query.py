@@ -106,7 +106,8 @@ def bounded_rows(table: Any, columns: Columns) -> Any:
     if places and columns.order_by is not None:
         rows, hashed = place_of_rows(rows, places), "place"
     most = operator.index(columns.max_per_user or 0)
-    return bounded_users(rows, UserBound(most, columns.order_key, tuple(within), tuple(places), hashed))
+    bound = UserBound(most, columns.order_key, tuple(within), tuple(places), hashed, columns.keep_null)
+    return bounded_users(rows, bound)
 
 
 def users_query(table: Any, columns: Columns) -> Any:

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 from anonhist.ingest.hash_of_ibis import HEX_DIGITS, md5_of_ibis, number_of_ibis
 from anonhist.ingest.naming import NAMED, is_spark
 from anonhist.ingest.random_order import HASH, check_hashes, random_key
+from anonhist.ingest.systematic_of_spark import sample_of_spark
 from anonhist.ingest.warehouses import engine_of, with_bytes, with_query_name
 
 if TYPE_CHECKING:
@@ -83,18 +84,16 @@ def sample_of_users(rows: Any, bound: UserBound, kept: list[str]) -> Any:
     rows, name = (rows.drop("user_name"), "user") if is_name else (rows, "user_name")
     if rows.implementation.is_duckdb():
         return _by_duckdb(rows.drop("one"), name, bound, kept)
-    names, order = [name, *bound.within[1:]], [*bound.places, "label"]
     if is_spark(rows):
-        numbered = _numbered_by_spark(rows, names, bound, order)
-    else:
-        rows, order = with_bytes(rows, order)
-        one = nw.col("one")
-        numbered = rows.with_columns(
-            one.cum_sum().over(*bound.within, order_by=order).cast(nw.Int64).alias(_NUMBER),
-            one.sum().over(*bound.within).cast(nw.Int64).alias(_TOTAL),
-            nw.col(name) if is_name else nw.col(name).min().over(*bound.within),
-        )
-        numbered = (_with_start_of_ibis if rows.implementation.is_ibis() else _with_start)(numbered, names, bound)
+        return nw.from_native(sample_of_spark(rows.drop("one").to_native(), name, bound, kept, _LARGEST))
+    rows, order = with_bytes(rows, [*bound.places, "label"])
+    one, names = nw.col("one"), [name, *bound.within[1:]]
+    numbered = rows.with_columns(
+        one.cum_sum().over(*bound.within, order_by=order).cast(nw.Int64).alias(_NUMBER),
+        one.sum().over(*bound.within).cast(nw.Int64).alias(_TOTAL),
+        nw.col(name) if is_name else nw.col(name).min().over(*bound.within),
+    )
+    numbered = (_with_start_of_ibis if rows.implementation.is_ibis() else _with_start)(numbered, names, bound)
     number, total, start = (nw.col(each) for each in (_NUMBER, _TOTAL, _START))
     fits = total <= _LARGEST // bound.most
     # Engines may form the products of rows of which they are not asked.
@@ -123,27 +122,6 @@ def _by_duckdb(rows: Any, name: str, bound: UserBound, kept: list[str]) -> Any:
         largest=_LARGEST // bound.most,
     )
     return nw.from_native(rows.to_native().query(held, query))
-
-
-def _numbered_by_spark(rows: Any, names: list[str], bound: UserBound, order: list[str]) -> Any:
-    """Return the rows with their numbers, totals and starts; both of the first by one pass over sorted rows."""
-    import narwhals as nw
-
-    within, ordered = (", ".join(f"`{name}`" for name in each) for each in (bound.within, order))
-    window = f"PARTITION BY {within} ORDER BY {ordered}"
-    whole = f"{window} ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING"
-    # Where users are told apart by their names, all rows of one have the same.
-    name = f"`{names[0]}`" if names[0] in bound.within else f"min(`{names[0]}`) OVER ({whole})"
-    numbered = rows.to_native().selectExpr(
-        "*",
-        f"CAST(row_number() OVER ({window}) AS BIGINT) AS {_NUMBER}",
-        f"count(*) OVER ({whole}) AS {_TOTAL}",
-        f"{name} AS first_name",
-    )
-    named = ", char(10), ".join(["first_name", *(f"`{name}`" for name in names[1:])])
-    digits = f"substr(md5(concat('{bound.key} ', {named})), 1, {HEX_DIGITS})"
-    start = f"CASE WHEN {_TOTAL} > {bound.most} THEN CAST(conv({digits}, 16, 10) AS BIGINT) END"
-    return nw.from_native(numbered.selectExpr("*", f"{start} AS {_START}"))
 
 
 def _with_start_of_ibis(rows: Any, names: list[str], bound: UserBound) -> Any:

@@ -26,6 +26,8 @@ class UserBound:
         The columns that say where a row is, besides its label: its group and its day, as far as there are such.
     hashed
         The column that is hashed as the label, where hashes decide between rows that tie.
+    null_labels
+        Whether a label may be null.
     """
 
     most: int
@@ -33,6 +35,7 @@ class UserBound:
     within: tuple[str, ...] = ("user",)
     places: tuple[str, ...] = ()
     hashed: str = "label"
+    null_labels: bool = True
 
 
 def bounded_users(rows: Any, bound: UserBound) -> Any:

@@ -1,0 +1,121 @@
+"""The two plans by which Spark samples the rows of users: by which one a user goes does not matter."""
+
+from collections.abc import Callable
+from decimal import Decimal
+from itertools import product
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from anonhist.errors import DataError
+from anonhist.ingest import read_profile, systematic_of_spark
+from anonhist.ingest.groups import read_groups
+from anonhist.profiles import Profile, sorted_l1
+from anonhist_testing.cases import each_of
+from anonhist_testing.user_bound import kept_items
+
+pytestmark = pytest.mark.slow
+
+KEYS = [f"{key:032x}" for key in range(2)]
+# How many rows a bucket of users may have, how many buckets a query can name, and the plans that are used then.
+WAYS = {
+    "lists": (1 << 18, 1000, {"lists"}),
+    "both": (12, 1000, {"lists", "windows"}),
+    "windows": (0, 0, {"windows"}),
+}
+Sample = Callable[..., Any]
+
+
+def table() -> pl.DataFrame:
+    """Return rows of sixteen users, some with thirty and some with five, of whom one is null and so are some labels."""
+    rng = np.random.default_rng(11)
+    users = np.concatenate([rng.integers(0, 8, size=240), np.repeat(np.arange(8, 16), 5)])
+    labels = rng.integers(0, 10, size=users.size)
+    return pl.DataFrame(
+        {
+            "who": [None if user == 7 else f"u{user}" for user in users],
+            "what": [None if label > 8 else f"l{label}" for label in labels],
+            "price": [Decimal(int(user) + 10).scaleb(-1) for user in users],
+            "number": labels.astype(float),
+            "group": [f"g{at}" for at in rng.integers(0, 4, size=users.size)],
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def log(spark: Any) -> Any:
+    kinds = "who string, what string, price decimal(4, 1), number double, group string"
+    return spark.createDataFrame(table().rows(), kinds).repartition(3).cache()
+
+
+@pytest.fixture(params=list(WAYS))
+def sampled(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Callable[[Sample], Any]:
+    """Return a function that runs another where users go one way, and sees to it that they do."""
+    rows, named, expected = WAYS[request.param]
+    used: set[str] = set()
+
+    def noted(name: str, plan: Any) -> Any:
+        return lambda *arguments: (used.add(name), plan(*arguments))[1]
+
+    for name, plan in (("lists", systematic_of_spark._by_lists), ("windows", systematic_of_spark._by_windows)):
+        monkeypatch.setattr(systematic_of_spark, f"_by_{name}", noted(name, plan))
+    monkeypatch.setattr(systematic_of_spark, "LONGEST_LIST", rows)
+    monkeypatch.setattr(systematic_of_spark, "_MOST_NAMED", named)
+
+    def run(sample: Sample) -> Any:
+        used.clear()
+        try:
+            return sample()
+        finally:
+            assert used == expected
+
+    return run
+
+
+@each_of("keep_null", [False, True])
+def test_rows_are_kept_by_definition(*, log: Any, sampled: Callable[[Sample], Any], keep_null: bool) -> None:
+    rows = [(who, what, None) for who, what in table().select("who", "what").rows()]
+    for key, most in product(KEYS, (2, 7)):
+        options: dict[str, Any] = {"max_per_user": most, "order_key": key, "keep_null": keep_null}
+        profile = sampled(lambda options=options: read_profile(log, label="what", user="who", **options))
+        oracle = kept_items(rows, bound=most, key=key, keep_null=keep_null)
+        assert sorted_l1(profile, Profile.from_counts(list(oracle.values()))) == 0, (key, most)
+
+
+def test_users_who_are_numbers_are_sampled_as_elsewhere(log: Any, sampled: Callable[[Sample], Any]) -> None:
+    for key in KEYS:
+        options: dict[str, Any] = {"label": "number", "user": "price", "max_per_user": 3, "order_key": key}
+        profile = sampled(lambda options=options: read_profile(log, **options))
+        assert sorted_l1(profile, read_profile(table(), **options)) == 0
+
+
+@each_of("most_groups", [None, 2])
+def test_rows_in_groups_are_sampled_as_elsewhere(
+    log: Any, sampled: Callable[[Sample], Any], most_groups: int | None
+) -> None:
+    for key in KEYS:
+        options: dict[str, Any] = {
+            "label": "what",
+            "user": "who",
+            "by": "group",
+            "groups": ["g0", "g1", "g2"],
+            "max_per_user": 2,
+            "max_groups_per_user": most_groups,
+            "order_key": key,
+        }
+        read = sampled(lambda options=options: read_groups(log, **options))
+        elsewhere = read_groups(table(), **options)
+        assert read.keys() == elsewhere.keys()
+        assert all(sorted_l1(read[group], elsewhere[group]) == 0 for group in elsewhere)
+
+
+def test_a_value_without_a_name_is_refused_wherever_it_is(spark: Any, sampled: Callable[[Sample], Any]) -> None:
+    # One label is too large to have a name, of forty of one user, of whom one is kept.
+    numbers = [*map(float, range(39)), 1e300]
+    rows = spark.createDataFrame([("ann", number) for number in numbers], "who string, number double")
+    for key in KEYS:
+        options: dict[str, Any] = {"label": "number", "user": "who", "max_per_user": 1, "order_key": key}
+        with pytest.raises(DataError, match="Floats of 2"):
+            sampled(lambda options=options: read_profile(rows, **options))
