@@ -8,7 +8,7 @@ each), modulo T, and so uniform but for T/2⁴⁸. Which rows count depends on t
 is drawn independently of the data, and on nothing else. (Proof: docs/proofs/users.md.)
 
 Rows that tie in that order are equal, and it does not matter which of them is number r. So they need not be told apart,
-and no row is hashed. That is why this takes two to four times what a grouping by user and label does; a keyed random
+and no row is hashed. That is why this takes at most three times what a grouping by user and label does; a keyed random
 order of all rows, in which equal rows have hashes of their own, took up to nine times.
 
 Source: W. G. Madow and L. H. Madow, "On the theory of systematic sampling, I", Annals of Mathematical Statistics 15(1),
@@ -24,7 +24,8 @@ from typing import TYPE_CHECKING, Any
 
 from anonhist.ingest.hash_of_ibis import HEX_DIGITS, md5_of_ibis, number_of_ibis
 from anonhist.ingest.naming import NAMED, is_spark
-from anonhist.ingest.random_order import HASH, check_hashes, random_key
+from anonhist.ingest.random_order import HASH, check_hashes
+from anonhist.ingest.systematic_of_duckdb import sample_of_duckdb
 from anonhist.ingest.systematic_of_spark import sample_of_spark
 from anonhist.ingest.warehouses import engine_of, with_bytes, with_query_name
 
@@ -34,28 +35,6 @@ if TYPE_CHECKING:
 # Of a user with so many rows that products would pass 2^62, 9·10^17 where five of each count, none does.
 _LARGEST = 1 << 62
 _START, _TOTAL, _NUMBER = "start", "total", "number"
-
-# Pairs (user, label) are as few as rows or fewer, and all is read once: standard input allows no more.
-_OF_DUCKDB = """
-    WITH pairs AS MATERIALIZED (SELECT *, count(*) AS items FROM {rows} GROUP BY ALL),
-    above AS MATERIALIZED (
-        SELECT {within}, sum(items)::BIGINT AS total, {start} % sum(items)::BIGINT AS start
-        FROM pairs GROUP BY {within} HAVING sum(items) > {most}
-    ),
-    numbered AS (
-        SELECT *, (sum(items) OVER (PARTITION BY {within} ORDER BY {order} ROWS UNBOUNDED PRECEDING))::BIGINT AS last
-        FROM pairs SEMI JOIN above USING ({within})
-    ),
-    sampled AS (
-        SELECT {kept}, (last * {most} + start) // total - ((last - items) * {most} + start) // total AS items
-        FROM numbered JOIN above USING ({within}) WHERE total <= {largest}
-    ),
-    counted AS (
-        SELECT {kept}, {items} AS items FROM sampled
-        UNION ALL SELECT {kept}, items FROM pairs ANTI JOIN above USING ({within})
-    )
-    SELECT {kept} FROM counted, range(items)
-"""
 
 
 def sample_of_users(rows: Any, bound: UserBound, kept: list[str]) -> Any:
@@ -83,7 +62,7 @@ def sample_of_users(rows: Any, bound: UserBound, kept: list[str]) -> Any:
     is_name = rows.collect_schema()["user"] == nw.String
     rows, name = (rows.drop("user_name"), "user") if is_name else (rows, "user_name")
     if rows.implementation.is_duckdb():
-        return _by_duckdb(rows.drop("one"), name, bound, kept)
+        return nw.from_native(sample_of_duckdb(rows.drop("one").to_native(), name, bound, kept, _LARGEST))
     if is_spark(rows):
         return nw.from_native(sample_of_spark(rows.drop("one").to_native(), name, bound, kept, _LARGEST))
     rows, order = with_bytes(rows, [*bound.places, "label"])
@@ -102,26 +81,6 @@ def sample_of_users(rows: Any, bound: UserBound, kept: list[str]) -> Any:
     if NAMED in kept:
         is_kept = is_kept | (nw.col(NAMED) == 0)
     return numbered.filter(is_kept).select(*kept)
-
-
-def _by_duckdb(rows: Any, name: str, bound: UserBound, kept: list[str]) -> Any:
-    """Return the sample of what DuckDB holds, which need not number all rows, but only pairs of users who have many."""
-    import narwhals as nw
-
-    names = " || chr(10) || ".join([f'min("{name}")', *_quoted(bound.within[1:])])
-    # No table of the data has this name.
-    held = f"rows_{random_key()}"
-    query = _OF_DUCKDB.format(
-        rows=held,
-        within=", ".join(_quoted(bound.within)),
-        start=f"('0x' || left(md5('{bound.key} ' || {names}), {HEX_DIGITS}))::BIGINT",
-        order=", ".join(f"{each} ASC NULLS FIRST" for each in _quoted([*bound.places, "label"])),
-        kept=", ".join(_quoted(kept)),
-        items=f"greatest(items, 1 - {NAMED})" if NAMED in kept else "items",
-        most=bound.most,
-        largest=_LARGEST // bound.most,
-    )
-    return nw.from_native(rows.to_native().query(held, query))
 
 
 def _with_start_of_ibis(rows: Any, names: list[str], bound: UserBound) -> Any:
@@ -149,7 +108,3 @@ def _with_start(rows: Any, names: list[str], bound: UserBound) -> Any:
     columns = (held[name].to_list() for name in (_TOTAL, *names))
     starts = [start_of(*name) if total > bound.most else 0 for total, *name in zip(*columns, strict=True)]
     return held.with_columns(nw.new_series(_START, starts, nw.Int64, backend=held.implementation))
-
-
-def _quoted(names: Any) -> list[str]:
-    return [f'"{name}"' for name in names]

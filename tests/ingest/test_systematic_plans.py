@@ -1,30 +1,31 @@
-"""The two plans by which Spark samples the rows of users: by which one a user goes does not matter."""
+"""The plans by which Spark and DuckDB sample the rows of users: by which one a user goes does not matter."""
 
 from collections.abc import Callable
 from decimal import Decimal
 from itertools import product
 from typing import Any
 
+import duckdb
 import numpy as np
 import polars as pl
 import pytest
 
 from anonhist.errors import DataError
-from anonhist.ingest import read_profile, systematic_of_spark
+from anonhist.ingest import read_profile, systematic_of_duckdb, systematic_of_spark
 from anonhist.ingest.groups import read_groups
 from anonhist.profiles import Profile, sorted_l1
 from anonhist_testing.cases import each_of
 from anonhist_testing.user_bound import kept_items
 
-pytestmark = pytest.mark.slow
-
 KEYS = [f"{key:032x}" for key in range(2)]
 # How many rows a bucket of users may have, how many buckets a query can name, and the plans that are used then.
-WAYS = {
+OF_SPARK = {
     "lists": (1 << 18, 1000, {"lists"}),
     "both": (12, 1000, {"lists", "windows"}),
     "windows": (0, 0, {"windows"}),
 }
+# Whether equal rows are counted first.
+OF_DUCKDB = {"pairs": "count(*) >= 0", "rows": "count(*) < 0"}
 Sample = Callable[..., Any]
 
 
@@ -45,15 +46,33 @@ def table() -> pl.DataFrame:
 
 
 @pytest.fixture(scope="module")
-def log(spark: Any) -> Any:
+def log_of_spark(spark: Any) -> Any:
     kinds = "who string, what string, price decimal(4, 1), number double, group string"
     return spark.createDataFrame(table().rows(), kinds).repartition(3).cache()
 
 
-@pytest.fixture(params=list(WAYS))
-def sampled(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Callable[[Sample], Any]:
+@pytest.fixture(params=[*(pytest.param(way, marks=pytest.mark.slow) for way in OF_SPARK), *OF_DUCKDB])
+def way(request: pytest.FixtureRequest) -> str:
+    """Return the name of the plans by which users go."""
+    return str(request.param)
+
+
+@pytest.fixture
+def log(request: pytest.FixtureRequest, way: str) -> Any:
+    """Return the table as the engine holds it whose plans are tried."""
+    return request.getfixturevalue("log_of_spark") if way in OF_SPARK else duckdb.from_arrow(table().to_arrow())
+
+
+@pytest.fixture
+def sampled(way: str, monkeypatch: pytest.MonkeyPatch) -> Callable[[Sample], Any]:
     """Return a function that runs another where users go one way, and sees to it that they do."""
-    rows, named, expected = WAYS[request.param]
+    if way in OF_DUCKDB:
+        chosen = "coalesce(2 * count(*) < sum(items), false)"
+        assert chosen in systematic_of_duckdb._QUERY
+        query = systematic_of_duckdb._QUERY.replace(chosen, OF_DUCKDB[way])
+        monkeypatch.setattr(systematic_of_duckdb, "_QUERY", query)
+        return lambda sample: sample()
+    rows, named, expected = OF_SPARK[way]
     used: set[str] = set()
 
     def noted(name: str, plan: Any) -> Any:
@@ -111,11 +130,28 @@ def test_rows_in_groups_are_sampled_as_elsewhere(
         assert all(sorted_l1(read[group], elsewhere[group]) == 0 for group in elsewhere)
 
 
-def test_a_value_without_a_name_is_refused_wherever_it_is(spark: Any, sampled: Callable[[Sample], Any]) -> None:
+def test_a_value_without_a_name_is_refused_wherever_it_is(
+    request: pytest.FixtureRequest, way: str, sampled: Callable[[Sample], Any]
+) -> None:
     # One label is too large to have a name, of forty of one user, of whom one is kept.
-    numbers = [*map(float, range(39)), 1e300]
-    rows = spark.createDataFrame([("ann", number) for number in numbers], "who string, number double")
+    numbers = pl.DataFrame({"who": ["ann"] * 40, "number": [*map(float, range(39)), 1e300]})
+    if way in OF_SPARK:
+        rows = request.getfixturevalue("spark").createDataFrame(numbers.rows(), "who string, number double")
+    else:
+        rows = duckdb.from_arrow(numbers.to_arrow())
     for key in KEYS:
         options: dict[str, Any] = {"label": "number", "user": "who", "max_per_user": 1, "order_key": key}
         with pytest.raises(DataError, match="Floats of 2"):
             sampled(lambda options=options: read_profile(rows, **options))
+
+
+@each_of(("rows", "by_pairs"), [([], False), ([("ann", "a")] * 3, True), ([("ann", "a"), ("ann", "b")], False)])
+def test_duckdb_counts_equal_rows_where_that_halves_them(*, rows: list[tuple[str, str]], by_pairs: bool) -> None:
+    held = pl.DataFrame(rows, schema={"user": pl.String, "label": pl.String}, orient="row")
+    with duckdb.connect() as connection:
+        connection.register("held", held.to_arrow())
+        first_steps = systematic_of_duckdb._QUERY.partition(",\n    pairs AS")[0]
+        query = (first_steps + " SELECT by_pairs FROM chosen").format(  # noqa: S608
+            rows="held", within="user", low_hashes="2**64", row="user, label"
+        )
+        assert connection.sql(query).fetchall() == [(by_pairs,)]
