@@ -43,15 +43,28 @@ class Columns:
     days: tuple[Part, tuple[str, ...]] | None = None
 
 
-def events_query(table: Any, columns: Columns) -> Any:
+@dataclass(frozen=True)
+class Pass:
+    """Which labels a query counts: those whose hash modulo ``of`` is ``number``."""
+
+    number: int
+    of: int
+
+
+ALL_LABELS = Pass(0, 1)
+
+
+def events_query(table: Any, columns: Columns, labels: Pass = ALL_LABELS) -> Any:
     """Return the lazy query (count, is_null, prevalence) over a table with one row per event.
 
     Where values may lack a name, a fourth column ``named`` is 0 for those that do. With a grouping, a column ``group``
-    has the text of the group, and each is counted on its own.
+    has the text of the group, and each is counted on its own. Only DuckDB counts some of the ``labels``.
     """
     import narwhals as nw
 
     rows = bounded_rows(table, columns)
+    if labels.of > 1:
+        rows = nw.from_native(rows.to_native().filter(f"hash(label) % {labels.of} = {labels.number}"))
     flags = [name for name in rows.collect_schema().names() if name in (NAMED, GROUP)]
     counted = rows.group_by("label", *flags).agg(count=nw.len())
     if columns.grouping is not None and columns.grouping.groups_per_label is not None:

@@ -14,6 +14,7 @@ from anonhist.ingest.limits import NO_LIMITS
 from anonhist.ingest.naming import check_named
 from anonhist.ingest.parts.files import is_parts
 from anonhist.ingest.parts.profile import Parts, check_bound, refuse_settled
+from anonhist.ingest.passes import Shares, counted_events
 from anonhist.ingest.query import (
     Columns,
     check_sums,
@@ -29,7 +30,7 @@ from anonhist.ingest.query import (
 )
 from anonhist.ingest.random_order import key_of_order
 from anonhist.ingest.renaming import columns_in_table
-from anonhist.ingest.sources import as_path, open_source, plain_labels
+from anonhist.ingest.sources import Opened, as_path, open_source, plain_labels
 from anonhist.numeric.value_name import value_name
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import BoundedUsers, Profile
@@ -178,6 +179,7 @@ def read_profile(
         # Keys are data: they decide neither what the rows are nor where their labels are.
         format = format or "events"  # noqa: A001
         keys = COUNTED[format] if format in COUNTED else (required_key(label), user, order_by)
+    shares = Shares(progress)
     opening = open_source(
         source,
         table=table,
@@ -186,7 +188,7 @@ def read_profile(
         header=header,
         keys=keys,
         twice=count_users or (user is not None and notify is not None),
-        progress=progress,
+        progress=None if progress is None else shares,
         limits=limits,
     )
     with opening as opened:
@@ -203,7 +205,7 @@ def read_profile(
         elif kind == "counts":
             pairs = _counts(opened.table, keep_null=keep_null, notify=notify)
         else:
-            pairs = _events(opened.table, columns, notify)
+            pairs = _events(opened, columns, notify, shares)
         # Last, so that what is refused was refused for what it shows to every reading.
         users = _users(opened.table, columns) if count_users else None
     read = Profile.from_prevalences(pairs, unit=unit)
@@ -234,8 +236,14 @@ def _labels_in(header: Header, kind: str, label: str | None, others: Columns) ->
     return found
 
 
-def _events(table: Any, columns: Columns, notify: Callable[[str], None] | None) -> list[tuple[int, int]]:
-    counted = fetch(events_query(table, columns))
+def _events(
+    opened: Opened, columns: Columns, notify: Callable[[str], None] | None, shares: Shares
+) -> list[tuple[int, int]]:
+    table = opened.table
+    if opened.is_read_again and columns.user is None:
+        counted = counted_events(table, columns, shares)
+    else:
+        counted = fetch(events_query(table, columns))
     check_named(all(all(row[3:]) for row in counted))
     pairs = profile_pairs([row[:3] for row in counted], keep_null=columns.keep_null, notify=notify)
     if columns.user is not None and notify is not None:

@@ -48,10 +48,11 @@ _TABLES = (
 
 @dataclass(frozen=True)
 class Opened:
-    """An open source: a Narwhals table, and the names of its columns."""
+    """An open source: a Narwhals table, the names of its columns, and whether DuckDB can read it again, and fast."""
 
     table: Any
     header: Header
+    is_read_again: bool = False
 
 
 @contextmanager
@@ -107,7 +108,14 @@ def open_source(
             table_of_source, renamed = renamed_in_spark(table_of_source)
             table_of_source = without_collations_in_spark(table_of_source)
         is_line = names_are_a_line(source, format=format, header=header)
-        yield Opened(table_of_source, Header(names, is_line, renamed))
+        yield Opened(table_of_source, Header(names, is_line, renamed), _is_read_again(source, format))
+
+
+def _is_read_again(source: Any, format: str | None) -> bool:  # noqa: A002
+    """Return whether DuckDB can read a source again, and fast: not what comes through a pipe or the network."""
+    if not isinstance(source, str):
+        return False
+    return source.startswith("duckdb://") or ("://" not in source and is_parquet(source, format=format))
 
 
 def _checked_limits(limits: EngineLimits | None, source: Any) -> EngineLimits:
