@@ -112,6 +112,7 @@ REVIEWED_OBJECTS = {
     "ingest.node_names.EndNames": CALL,
     "ingest.parts.files.PartWriter": CALL,
     "ingest.parts.rows.ascending": CALL,
+    "ingest.passes.Shares": CALL,
     "ingest.progress.followed": CALL,
     "ingest.reports._Allowance": CALL,
     "ingest.remote_files._Whole": "threads of DuckDB read through files of their own, or one after another",
