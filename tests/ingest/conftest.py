@@ -154,6 +154,8 @@ def spark_server() -> Iterator[tuple[Any, str]]:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     settings = {
+        # Tests end before much could be gained from compiling more.
+        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.shuffle.partitions": "2",
