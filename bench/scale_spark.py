@@ -32,14 +32,14 @@ FIRST = (
 
 
 @contextmanager
-def started(memory: str) -> Iterator[Any]:
+def started(memory: str, **more: str) -> Iterator[Any]:
     """Start a session of two threads in this process, quietly; one that runs already is left running."""
     from pyspark.sql import SparkSession
 
     running = SparkSession.getActiveSession()
     warnings.simplefilter("ignore")
     os.environ["PYSPARK_PYTHON"] = sys.executable
-    settings = {"spark.ui.enabled": "false", "spark.driver.memory": memory, "spark.log.level": "OFF"}
+    settings = {"spark.ui.enabled": "false", "spark.driver.memory": memory, "spark.log.level": "OFF", **more}
     session = SparkSession.builder.master("local[2]").config(map=settings).getOrCreate()
     session.sparkContext.setLogLevel("OFF")
     try:
@@ -82,8 +82,10 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, default=Path("bench-data"))
     parser.add_argument("--quick", action="store_true", help="a tiny setting, to see that the program runs")
     options = parser.parse_args()
+    settings = {}
     if options.quick:
         options.rows, options.rounds, options.memory = 1000, 1, "1g"
+        settings = {"spark.sql.shuffle.partitions": "2", "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1"}
     # A session that runs already may have been started elsewhere.
     options.folder = options.folder.resolve()
     options.folder.mkdir(exist_ok=True)
@@ -92,7 +94,7 @@ def main() -> None:
     if shutil.which("java") is None:
         print("| Java is not installed | | | | | | |")
         return
-    with started(options.memory) as session:
+    with started(options.memory, **settings) as session:
         compare_all(session, options.rows, options.rounds, options.folder)
 
 
