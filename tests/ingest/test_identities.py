@@ -134,3 +134,23 @@ def test_an_order_that_a_connection_prefers_changes_nothing() -> None:
         held = connection.from_arrow(table.to_arrow())
         for key in KEYS:
             assert read(held, 3, key) == read(table, 3, key)
+
+
+def test_users_whose_values_cannot_all_be_compared_are_refused() -> None:
+    # A union of which a member is null is no null, is grouped, and equals nothing.
+    with duckdb.connect() as connection:
+        log = connection.sql(
+            "SELECT union_value(number := NULL::INT) AS who, 'l' || n AS what FROM range(100) AS ns (n)"
+        )
+        for options in ({}, {"order_by": "what"}):
+            with pytest.raises(DataError, match="convert it to text first"):
+                read(log, 5, KEYS[0], **options)
+        assert read(log.project("who::VARCHAR AS who, what"), 5, KEYS[0]).n == 5
+
+
+@pytest.mark.slow
+def test_users_whom_spark_cannot_sort_are_refused_whatever_their_number(spark: Any) -> None:
+    log = spark.sql("SELECT make_interval(0, 0, 0, 1) AS who, 'a' AS what")
+    with pytest.raises(DataError, match="convert it to text first"):
+        read(log, 5, KEYS[0])
+    assert read(log.selectExpr("CAST(who AS string) AS who", "what"), 5, KEYS[0]).n == 1

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 from anonhist.errors import DataError
-from anonhist.ingest import EngineLimits, passes, read_profile
+from anonhist.ingest import EngineLimits, passes, read_profile, sources
 from anonhist.ingest.query import Pass
 from anonhist.profiles import Profile, sorted_l1
 from anonhist_testing.cases import each_of
@@ -100,9 +100,20 @@ def test_what_cannot_be_read_again_fast_is_read_once(
 ) -> None:
     tried = short_of_memory(16)
     pl.read_parquet(path).write_csv(tmp_path / "log.csv")
-    for source in (tmp_path / "log.csv", pl.read_parquet(path)):
-        assert read_profile(source, label="what").num_labels == len(COUNTS)
+    # What a view shows may change with every reading, so that a row could count in several passes.
+    with duckdb.connect(tmp_path / "log.duckdb") as connection:
+        connection.execute(f"CREATE VIEW log AS FROM read_parquet('{path}')")
+    view = f"duckdb:///{tmp_path / 'log.duckdb'}"
+    for source, table in ((tmp_path / "log.csv", None), (pl.read_parquet(path), None), (view, "log")):
+        assert read_profile(source, label="what", table=table).num_labels == len(COUNTS)
     assert tried == []
+    read_profile(path.as_uri(), label="what")
+    assert len(tried) == 21
+
+
+@each_of("source", ["https://example.org/log.parquet", "s3://bucket/log.parquet", "sqlite:///log.db", "-", [1, 2]])
+def test_what_comes_from_elsewhere_is_read_once(source: Any) -> None:
+    assert sources._read_again(source, declared=True) is None
 
 
 def test_other_failures_are_not_tried_again(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -118,14 +129,33 @@ def test_other_failures_are_not_tried_again(path: Path, monkeypatch: pytest.Monk
     assert len(asked) == 1
 
 
-def test_shares_of_passes_add_up() -> None:
+def test_a_file_that_changes_between_passes_is_refused(
+    path: Path, short_of_memory: Callable[[int], list[Pass]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tried = short_of_memory(4)
+    fetch = passes.fetch
+
+    def replacing(query: Any) -> Any:
+        rows = fetch(query)
+        if tried[-1] == Pass(1, 4):
+            pl.DataFrame({"what": ["a"]}).write_parquet(path.with_name("new"))
+            path.with_name("new").replace(path)
+        return rows
+
+    monkeypatch.setattr(passes, "fetch", replacing)
+    with pytest.raises(DataError, match="was changed while it was read in passes"):
+        read_profile(path, label="what")
+    assert tried[-1] == Pass(1, 4)
+
+
+def test_shares_of_passes_add_up_and_never_go_back() -> None:
     received: list[float] = []
     shares = passes.Shares(received.append)
-    for one in (Pass(0, 1), Pass(3, 16)):
+    for one, share in ((Pass(0, 1), 0.5), (Pass(0, 4), 0.0), (Pass(0, 4), 0.5), (Pass(3, 4), 0.5), (Pass(3, 4), 1)):
         shares.begin(one)
-        shares(0.5)
+        shares(share)
     passes.Shares(None)(0.5)
-    assert received == [0.5, 3.5 / 16]
+    assert received == [0.5, 0.5, 0.5 + 0.5 / 8, 0.5 + 0.5 * 3.5 / 4, 1]
 
 
 @pytest.mark.slow

@@ -83,6 +83,8 @@ def identity_of(table: Any, name: str) -> Any:
     import narwhals as nw
 
     kind, column = table.collect_schema()[name], nw.col(name)
+    if isinstance(kind, nw.Unknown):
+        _check_comparable(table, name)
     if isinstance(kind, nw.Object | nw.String):
         # As it is written: a column of SQLite may have a collation under which "ann" and "ANN" are equal.
         return as_text(table, name)
@@ -91,6 +93,17 @@ def identity_of(table: Any, name: str) -> Any:
         return column
     # Arrow tells −0 from 0.
     return nw.when(~is_missing(table, name)).then(column + nw.lit(0.0))
+
+
+def _check_comparable(table: Any, name: str) -> None:
+    """Refuse users of a type whose values are grouped, but not compared or sorted, so that a bound would not hold."""
+    native = table.to_native()
+    if table.implementation.is_duckdb():
+        kind = dict(zip(native.columns, native.types, strict=True))[name].id
+    else:
+        kind = native.schema[name].dataType.typeName() if is_spark(table) else ""
+    if kind in {"union", "interval"} and (kind == "union" or is_spark(table)):
+        raise DataError("The column of users has a type whose values cannot all be compared: convert it to text first.")
 
 
 def check_named(are_named: bool, *, only_whole: bool = False) -> None:  # noqa: FBT001

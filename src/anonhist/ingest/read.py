@@ -240,8 +240,8 @@ def _events(
     opened: Opened, columns: Columns, notify: Callable[[str], None] | None, shares: Shares
 ) -> list[tuple[int, int]]:
     table = opened.table
-    if opened.is_read_again and columns.user is None:
-        counted = counted_events(table, columns, shares)
+    if opened.read_again is not None and columns.user is None:
+        counted = counted_events(table, columns, opened.read_again, shares)
     else:
         counted = fetch(events_query(table, columns))
     check_named(all(all(row[3:]) for row in counted))

@@ -17,6 +17,7 @@ from anonhist.ingest.engine import Spilling, connect, let_go_at_exit
 from anonhist.ingest.failures import translate_failures
 from anonhist.ingest.files import DATABASES, HOW_TO_NAME, file_relation, is_parquet, names_are_a_line
 from anonhist.ingest.limits import NO_LIMITS, EngineLimits
+from anonhist.ingest.local_files import match_files
 from anonhist.ingest.naming import is_spark
 from anonhist.ingest.progress import followed
 from anonhist.ingest.renaming import renamed_in_spark
@@ -48,11 +49,14 @@ _TABLES = (
 
 @dataclass(frozen=True)
 class Opened:
-    """An open source: a Narwhals table, the names of its columns, and whether DuckDB can read it again, and fast."""
+    """An open source: a Narwhals table, and the names of its columns.
+
+    Where DuckDB can read the same rows again, and fast, ``read_again`` has the files it reads, none for a database.
+    """
 
     table: Any
     header: Header
-    is_read_again: bool = False
+    read_again: tuple[str, ...] | None = None
 
 
 @contextmanager
@@ -108,14 +112,19 @@ def open_source(
             table_of_source, renamed = renamed_in_spark(table_of_source)
             table_of_source = without_collations_in_spark(table_of_source)
         is_line = names_are_a_line(source, format=format, header=header)
-        yield Opened(table_of_source, Header(names, is_line, renamed), _is_read_again(source, format))
+        yield Opened(table_of_source, Header(names, is_line, renamed), _read_again(source, declared=declared))
 
 
-def _is_read_again(source: Any, format: str | None) -> bool:  # noqa: A002
-    """Return whether DuckDB can read a source again, and fast: not what comes through a pipe or the network."""
-    if not isinstance(source, str):
-        return False
-    return source.startswith("duckdb://") or ("://" not in source and is_parquet(source, format=format))
+def _read_again(source: Any, *, declared: bool) -> tuple[str, ...] | None:
+    """Return the files of a source that DuckDB can read again, and fast, or None.
+
+    Not what comes through a pipe or the network, nor text, nor views: what a view shows may change with every reading.
+    """
+    if not isinstance(source, str) or not declared:
+        return None
+    if source.startswith("duckdb://"):
+        return ()
+    return tuple(match_files(source)) or None
 
 
 def _checked_limits(limits: EngineLimits | None, source: Any) -> EngineLimits:
