@@ -2,10 +2,10 @@
 
 Two plans draw the same rows. *Lists*: each user's rows are collected, sorted, and picked by their number; MD5 is
 computed once a user. But a list is held in memory whole. *Windows*: rows are sorted and numbered, which spills to disk
-where a user has more rows than fit in memory; MD5 is computed once a row, and it takes half as long again. So users who
-may have many rows go through windows: all of a bucket of users (by a hash without a key) that has many rows in
-all, which a first pass over the users finds. Which way a user goes decides about time and memory, and not about which
-rows are kept.
+where a user has more rows than fit in memory; MD5 is computed once a row, and where users have a dozen rows it takes a
+third longer. So users who may have many rows go through windows: all of a bucket of users (by a hash without a key)
+that has many rows in all, which a first pass over the users finds. Which way a user goes decides about time and memory,
+and not about which rows are kept.
 """
 
 from __future__ import annotations
