@@ -77,7 +77,11 @@ def main() -> None:
         digests.add(told.split()[-1])
     if len(digests) > 1:
         raise SystemExit("The ways found different profiles.")
-    runs = measure({name: [sys.executable, "-c", program] for name, program in ways.items()}, rounds=options.rounds)
+    runs = measure(
+        {name: [sys.executable, "-c", program] for name, program in ways.items()},
+        rounds=options.rounds,
+        warm_up=options.rounds > 1,
+    )
     first = next(iter(runs.values()))
     print("| way | s | times the first | processor s | GB |")
     print("|---|---|---|---|---|")

@@ -70,7 +70,7 @@ def from_the_command_line(campaigns: int, views: int, rounds: int, run: Callable
             "bare query": [sys.executable, "-c", query],
             "release --by": [anonhist, "release", str(path), *told, *into],
         }
-        runs = measure(commands, rounds=rounds)
+        runs = measure(commands, rounds=rounds, warm_up=rounds > 1)
         loop = {"loop over release": [sys.executable, "-c", LOOP.format(path=path, listed=str(listed))]}
         runs |= measure(loop, rounds=1, warm_up=False)
     print(f"{views:,} views of {campaigns} campaigns\n")

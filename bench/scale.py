@@ -89,7 +89,7 @@ def compare_rows(sizes: list[int], rounds: int, folder: Path) -> None:
             only = measure({"release": commands["release"]}, rounds=1, warm_up=False)["release"]
             print(f"| {rows:,} | | {only.time:.0f} | | | | {only.memory * 2**20 / 1e9:.2f} | |", flush=True)
             continue
-        runs = measure(commands, rounds=rounds, warm_up=rows < 10**8)
+        runs = measure(commands, rounds=rounds, warm_up=rounds > 1 and rows < 10**8)
         bare, ours = runs["bare"], runs["release"]
         gigabytes = [each.memory * 2**20 / 1e9 for each in (bare, ours)]
         ratio, is_small = ours.time / bare.time, gigabytes[1] < 2.5
@@ -113,7 +113,7 @@ def compare_users(rows: int, rounds: int, folder: Path) -> None:
             "pairs": duckdb(PAIRS.format(path=path), threads=2),
             "bounded": [sys.executable, "-c", PROFILE.format(path=str(path))],
         }
-        runs = measure(commands, rounds=rounds)
+        runs = measure(commands, rounds=rounds, warm_up=rounds > 1)
         pairs_run, ours = runs["pairs"], runs["bounded"]
         ratio = ours.time / pairs_run.time
         times = f"{runs['unbounded'].time:.2f} | {pairs_run.time:.2f} | {ours.time:.2f} | {ratio:.2f}"
