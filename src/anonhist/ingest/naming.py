@@ -97,12 +97,12 @@ def identity_of(table: Any, name: str) -> Any:
 
 def _check_comparable(table: Any, name: str) -> None:
     """Refuse users of a type whose values are grouped, but not compared or sorted, so that a bound would not hold."""
-    native = table.to_native()
+    native, kind = table.to_native(), ""
     if table.implementation.is_duckdb():
-        kind = dict(zip(native.columns, native.types, strict=True))[name].id
-    else:
-        kind = native.schema[name].dataType.typeName() if is_spark(table) else ""
-    if kind in {"union", "interval"} and (kind == "union" or is_spark(table)):
+        kind = "DuckDB " + dict(zip(native.columns, native.types, strict=True))[name].id
+    elif is_spark(table):
+        kind = "Spark " + native.schema[name].dataType.typeName()
+    if kind in {"DuckDB union", "Spark interval"}:
         raise DataError("The column of users has a type whose values cannot all be compared: convert it to text first.")
 
 

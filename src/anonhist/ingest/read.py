@@ -240,7 +240,7 @@ def _events(
     opened: Opened, columns: Columns, notify: Callable[[str], None] | None, shares: Shares
 ) -> list[tuple[int, int]]:
     table = opened.table
-    if opened.read_again is not None and columns.user is None:
+    if opened.read_again and columns.user is None:
         counted = counted_events(table, columns, opened.read_again, shares)
     else:
         counted = fetch(events_query(table, columns))

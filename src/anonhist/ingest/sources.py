@@ -51,12 +51,12 @@ _TABLES = (
 class Opened:
     """An open source: a Narwhals table, and the names of its columns.
 
-    Where DuckDB can read the same rows again, and fast, ``read_again`` has the files it reads, none for a database.
+    Where DuckDB can read the same rows again, and fast, ``read_again`` has the files it reads them from.
     """
 
     table: Any
     header: Header
-    read_again: tuple[str, ...] | None = None
+    read_again: tuple[str, ...] = ()
 
 
 @contextmanager
@@ -115,16 +115,13 @@ def open_source(
         yield Opened(table_of_source, Header(names, is_line, renamed), _read_again(source, declared=declared))
 
 
-def _read_again(source: Any, *, declared: bool) -> tuple[str, ...] | None:
-    """Return the files of a source that DuckDB can read again, and fast, or None.
+def _read_again(source: Any, *, declared: bool) -> tuple[str, ...]:
+    """Return the files of a source that DuckDB can read again, the same and fast: Parquet files on this machine.
 
-    Not what comes through a pipe or the network, nor text, nor views: what a view shows may change with every reading.
+    Nothing for what comes through a pipe or the network, for text, and for databases: what a view or a computed column
+    shows may change with every reading.
     """
-    if not isinstance(source, str) or not declared:
-        return None
-    if source.startswith("duckdb://"):
-        return ()
-    return tuple(match_files(source)) or None
+    return tuple(match_files(source)) if isinstance(source, str) and declared else ()
 
 
 def _checked_limits(limits: EngineLimits | None, source: Any) -> EngineLimits:
