@@ -73,8 +73,9 @@ def test_every_engine_names_each_number_alike(hold: Held) -> None:
             is_whole=name_columns(opened.table, whole)[NAMED],
             is_any=name_columns(opened.table, any_number)[NAMED],
         )
-        found = sorted(fetch(rows))
-    assert [row[0] for row in found] == table["place"]
+        # Where types do not bind, a number is text.
+        found = sorted(fetch(rows), key=lambda row: int(row[0]))
+    assert [int(row[0]) for row in found] == table["place"]
     assert [row[1] for row in found[: len(named_whole)]] == [name for _, name in named_whole]
     assert pd.isna(found[-1][1])
     assert [row[2] for row in found] == [1] * len(named_whole) + [0] * 7 + [1]

@@ -5,6 +5,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from decimal import Decimal
+from fractions import Fraction
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from typing import Any
 import duckdb
 import ibis
 import narwhals as nw
+import numpy as np
 import pandas as pd
 import polars as pl
 import psycopg
@@ -19,8 +21,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from anonhist.errors import DataError
 from anonhist.ingest import read_profile
+from anonhist.ingest.python_objects import order_of_objects
 from anonhist.ingest.query import Columns, bounded_rows
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile, sorted_l1
@@ -178,9 +180,17 @@ def test_both_zeros_are_one_number() -> None:
     assert profile == Profile.from_labels(["a", "b"], unit=PrivacyUnit.user(max_items=2))
 
 
-@each_of("values", [[1, "1"], [1, dt.date(2024, 1, 1)], [dt.datetime(2024, 1, 1, tzinfo=dt.UTC), "x"], [(1,), (2,)]])
-def test_values_of_several_types_have_no_order(values: list[Any]) -> None:
-    frame = pd.DataFrame({"who": ["u", "v"], "what": ["a", "b"], "when": pd.Series(values, dtype=object)})
-    with pytest.raises(DataError, match="holds values of several types") as told:
-        read_profile(frame, label="what", user="who", max_per_user=1, order_by="when")
-    assert "2024" not in str(told.value)
+def test_values_of_several_types_are_ordered_by_their_types_and_then_by_themselves() -> None:
+    noon, zone = dt.datetime(2024, 1, 1, 12), dt.timezone(dt.timedelta(hours=2))  # noqa: DTZ001  # no zone
+    zoned = dt.datetime(2024, 1, 1, 12, tzinfo=zone)
+    ascending: list[Any] = [
+        *(False, True, -(10**400), Fraction(1, 3), Decimal("1.5"), 2, np.int8(3), 2**60, float("inf")),
+        *("", "1", "10", "9", "a", dt.date(2024, 1, 1), noon, pd.Timestamp(noon) + pd.Timedelta(1, "ns")),
+        *(zoned, zoned.astimezone(dt.UTC) + dt.timedelta(1), dt.time(1), dt.timedelta(1), dt.timedelta(10)),
+        *(b"a", b"b", (1,), (2,)),
+    ]
+    for before in ([], ["x"] * 200, [7] * 200, [None] * 200):
+        held = pd.Series([*before, None, *ascending], dtype=object)
+        places = order_of_objects(nw.from_native(held.to_frame("when")), "when").to_list()[len(before) :]
+        assert np.isnan(places[0])
+        assert all(np.diff(places[1:]) > 0)

@@ -17,6 +17,7 @@ from anonhist.ingest.delimited import (
 )
 from anonhist.ingest.json_lines import json_relation
 from anonhist.ingest.local_files import escape_pattern, is_remote, match_files, readable
+from anonhist.ingest.parquet_files import parquet_relation
 from anonhist.ingest.remote_files import attach
 from anonhist.ingest.spark_source import SPARK_URLS, SparkFiles
 
@@ -215,29 +216,6 @@ def _common_ending(source: str, paths: list[str], *, remote: bool) -> str:
         message = f"{mask(source)!r} matches files of different kinds ({', '.join(sorted(endings))}); read one kind."
         raise UsageError(message)
     return endings.pop()
-
-
-def parquet_relation(connection: duckdb.DuckDBPyConnection, patterns: list[str]) -> Any:
-    """Return the rows of Parquet files.
-
-    The engine casts all files to the types of the first, so that 7 would become 7.0, or 1.5 would become 2, because of
-    what another file holds. Nor does the name of a folder, such as ``day=1``, become a column here, or replace one.
-
-    Raises
-    ------
-    DataError
-        If the files do not have the same columns of the same types, in whatever order.
-    """
-    relation = connection.read_parquet(patterns, hive_partitioning=False)
-    if len(patterns) > 1:
-        schemas = {_schema(connection.read_parquet(pattern, hive_partitioning=False)) for pattern in patterns}
-        if len(schemas) > 1:
-            raise DataError("The Parquet files do not all have the same columns of the same types.")
-    return relation
-
-
-def _schema(relation: Any) -> tuple[tuple[str, str], ...]:
-    return tuple(sorted(zip(relation.columns, map(str, relation.types), strict=True)))
 
 
 def remote_files(connection: duckdb.DuckDBPyConnection, url: str) -> list[str]:

@@ -17,9 +17,11 @@ from typing import Any
 import numpy as np
 
 from anonhist.errors import UsageError
+from anonhist.ingest.by_value import Declared, declared
 from anonhist.ingest.naming import as_text, is_of_pandas
 from anonhist.ingest.period_keys import counts_days, is_zoned_of_pandas, period_key
 from anonhist.ingest.periods import Period
+from anonhist.ingest.python_objects import holds_objects, mapped_objects
 from anonhist.numeric.value_name import LARGEST_NAMED, is_missing, value_name
 
 _PART = re.compile(r"(day|week|month)\((.+)\)", re.DOTALL)
@@ -35,8 +37,8 @@ class ValueKind(Enum):
     NUMBERS = "numbers"
     TRUTH = "truth values"
     DATES = "dates"
-    #: Of pandas: Python objects of any types.
-    OBJECTS = "objects"
+    #: Where types do not bind: any of these.
+    OBJECTS = "values of any type"
 
 
 @dataclass(frozen=True)
@@ -94,15 +96,19 @@ class Part:
         """
         import narwhals as nw
 
-        kind, called = table.collect_schema()[self.column], self.called or self.column
+        called = self.called or self.column
         if self.period is not None:
             return ValueKind.DATES
+        held = declared(table, self.column)
+        if held is not None:
+            return _OF_DECLARED[held]
+        is_zoned = is_of_pandas(table) and is_zoned_of_pandas(table, self.column)
+        if holds_objects(table, self.column) and not is_zoned:
+            return ValueKind.OBJECTS
+        kind = table.collect_schema()[self.column]
         if kind.is_numeric():
             return ValueKind.NUMBERS
-        if isinstance(kind, nw.Object) and is_of_pandas(table):
-            return ValueKind.OBJECTS
-        is_time = isinstance(kind, nw.Datetime) or (is_of_pandas(table) and is_zoned_of_pandas(table, self.column))
-        if is_time:
+        if isinstance(kind, nw.Datetime) or is_zoned:
             raise UsageError(
                 f"The grouping column {called!r} holds times: group by day({called}), week({called}) or "
                 f"month({called}), or make text of it."
@@ -129,10 +135,9 @@ class Part:
         if self.period is not None:
             return period_key(table, self.column, self.period, self.told)
         held, column = self.kind_in(table), nw.col(self.column)
-        if held is ValueKind.OBJECTS:
-            names = table.to_native()[self.column].map(_of_object).astype(object)
-            return nw.from_native(names, series_only=True).alias(self.column)
-        if held is ValueKind.TRUTH:
+        if holds_objects(table, self.column):
+            return mapped_objects(table, self.column, _of_object)
+        if held is ValueKind.TRUTH and declared(table, self.column) is None:
             # Engines write them in capitals, in small letters or as numbers.
             truth = nw.when(column).then(nw.lit("true")).otherwise(nw.lit("false"))
             return nw.when(~column.is_null()).then(truth)
@@ -216,6 +221,13 @@ def _object_name(value: Any) -> str | None:
     return _truth_name(value) if isinstance(value, bool | np.bool_) else _number_name(value)
 
 
+_OF_DECLARED = {
+    Declared.NUMBERS: ValueKind.NUMBERS,
+    Declared.TRUTH: ValueKind.TRUTH,
+    Declared.DATES: ValueKind.DATES,
+    Declared.TEXT: ValueKind.TEXT,
+    Declared.ANYTHING: ValueKind.OBJECTS,
+}
 _READ = {
     ValueKind.TEXT: _text_name,
     ValueKind.NUMBERS: _number_name,

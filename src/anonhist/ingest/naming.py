@@ -1,6 +1,7 @@
 """Names of the values of a column, and their order, on every engine.
 
-Names are as :func:`~anonhist.numeric.value_name.value_name` gives them. An engine without missing whole numbers, such
+A name depends on the value and on the declared type of its column, and on no other row: where types do not bind, values
+are named one by one (see :mod:`~anonhist.ingest.by_value`). Names are as :func:`~anonhist.numeric.value_name.value_name` gives them. An engine without missing whole numbers, such
 as pandas, holds a column of them in floating point as soon as one row lacks its value. No other row may be read
 differently because of that.
 
@@ -16,13 +17,12 @@ from functools import partial
 from typing import Any
 
 from anonhist.errors import DataError
+from anonhist.ingest.by_value import RANKS, is_nameless, kinds, total_order
+from anonhist.ingest.python_objects import holds_objects, names_of_objects, order_of_objects
 from anonhist.numeric.value_name import LARGEST_NAMED, NOT_WHOLE, TOO_LARGE, value_name
 
 # The column that is 0 where a row holds a value without a name, else 1; only where the types of columns allow that.
 NAMED = "named"
-_NUMBERS = ("integer", "floating", "decimal", "mixed-integer-float")
-_COMPARABLE = ("string", "empty", "boolean", "date", "time", "bytes")
-_MIXED = "The column to order by holds values of several types, which have no order: convert them to one type first."
 
 
 def as_text(table: Any, name: str, *, only_whole: bool = False) -> Any:
@@ -33,6 +33,8 @@ def as_text(table: Any, name: str, *, only_whole: bool = False) -> Any:
     """
     import narwhals as nw
 
+    if holds_objects(table, name):
+        return names_of_objects(table, name, only_whole=only_whole)
     kind, column = table.collect_schema()[name], nw.col(name)
     if only_whole and kind.is_nested():
         raise DataError("A column of lists or structures holds no names: choose one of text or whole numbers.")
@@ -40,7 +42,7 @@ def as_text(table: Any, name: str, *, only_whole: bool = False) -> Any:
         # Untouched, engines count dictionary-encoded text as such: a fifth faster. Ibis takes enumerations for text,
         # which they become only where text is needed.
         return nw.concat_str(column, nw.lit("")) if table.implementation.is_ibis() else column
-    if is_of_pandas(table) and isinstance(kind, nw.Object | nw.Categorical | nw.Enum | nw.Datetime | nw.Duration):
+    if is_of_pandas(table) and isinstance(kind, nw.Categorical | nw.Enum | nw.Datetime | nw.Duration):
         # pandas writes out each value of such a column as all others allow, and some hold values of several types.
         names = table.to_native()[name].map(partial(value_name, only_whole=only_whole)).astype(object)
         return nw.from_native(names, series_only=True).alias(name)
@@ -65,8 +67,14 @@ def name_columns(table: Any, columns: dict[str, bool]) -> dict[str, Any]:
 
     nameless = []
     for name, only_whole in columns.items():
+        if holds_objects(table, name):
+            # Python refuses them where it names them.
+            continue
         kind, column = table.collect_schema()[name], nw.col(name)
-        if kind.is_float():
+        of_values = kinds(table, name)
+        if of_values is not None:
+            has_name = ~is_nameless(of_values, only_whole=only_whole)
+        elif kind.is_float():
             has_name = _is_whole(table, name) if only_whole else _is_small(column)
         elif kind.is_decimal() and only_whole:
             has_name = as_text(table, name).str.contains("^-?[0-9]+$")
@@ -82,6 +90,8 @@ def identity_of(table: Any, name: str) -> Any:
     """Return what tells users apart, null where there is no value: an expression, or a series."""
     import narwhals as nw
 
+    if holds_objects(table, name):
+        return as_text(table, name)
     kind, column = table.collect_schema()[name], nw.col(name)
     if isinstance(kind, nw.Unknown):
         _check_comparable(table, name)
@@ -125,7 +135,9 @@ def is_missing(table: Any, name: str) -> Any:
     import narwhals as nw
 
     column = nw.col(name)
-    if not table.collect_schema()[name].is_float() or is_sqlite(table):
+    if holds_objects(table, name):
+        return as_text(table, name).is_null()
+    if not table.collect_schema()[name].is_float():
         return column.is_null()
     if table.implementation.is_duckdb():
         # It takes a Parquet file's largest number, which leaves NaN out, for proof that there is none; where it asks
@@ -166,48 +178,34 @@ def _small_or_half(table: Any, name: str) -> Any:
     return nw.when(~is_missing(table, name) & _is_small(column)).then(column).otherwise(nw.lit(0.5))
 
 
-def order_of(table: Any, name: str) -> Any:
-    """Return what to order a table by, null where there is no value: an expression, or a series.
+def order_of(table: Any, name: str) -> dict[str, Any]:
+    """Return what to order a table by, by the names of :data:`RANKS`, null where there is no value.
 
     Whole numbers are compared as floating point, as pandas holds them where one is missing: from 2^53 on, numbers that
-    are close are equal.
+    are close are equal. Where types do not bind, values are ordered by their kinds, and then by themselves.
     """
     import narwhals as nw
 
+    if holds_objects(table, name):
+        return {RANKS[-1]: order_of_objects(table, name)}
+    of_values = kinds(table, name)
+    if of_values is not None:
+        return total_order(nw.col(name), of_values)
+    return {RANKS[-1]: _order_of_type(table, name)}
+
+
+def _order_of_type(table: Any, name: str) -> Any:
+    import narwhals as nw
+
     kind, column = table.collect_schema()[name], nw.col(name)
-    if isinstance(kind, nw.String | nw.Categorical | nw.Enum | nw.Unknown):
+    if isinstance(kind, nw.String | nw.Categorical | nw.Enum | nw.Unknown | nw.Object):
         return as_text(table, name)
-    if isinstance(kind, nw.Object):
-        return _of_objects(table, name)
     if kind.is_integer() and is_of_pandas(table):
         # Arrow's cast, which pandas uses for columns of Arrow, refuses numbers that a float would round.
-        return _floats(table.to_native()[name])
+        return nw.from_native(table.to_native()[name].astype("float64"), series_only=True)
     if kind.is_integer():
         column = column.cast(nw.Float64)
     elif kind.is_float():
         # pandas cannot sort columns of Arrow that hold both −0 and 0.
         column = column + nw.lit(0.0)
     return nw.when(~is_missing(table, name)).then(column)
-
-
-def _of_objects(table: Any, name: str) -> Any:
-    """Return a series of what pandas holds as Python objects: comparable ones as they are, numbers as floats."""
-    import narwhals as nw
-
-    if not is_of_pandas(table):
-        raise DataError(_MIXED)
-    from pandas.api.types import infer_dtype
-
-    native = table.to_native()[name]
-    held = infer_dtype(native, skipna=True)
-    if held in _NUMBERS:
-        return _floats(native)
-    if held not in _COMPARABLE:
-        raise DataError(_MIXED)
-    return nw.from_native(native, series_only=True)
-
-
-def _floats(native: Any) -> Any:
-    import narwhals as nw
-
-    return nw.from_native(native.astype("float64"), series_only=True)

@@ -12,6 +12,7 @@ from typing import Any
 from anonhist.errors import UsageError
 from anonhist.ingest.naming import as_text, is_of_pandas, is_spark, is_sqlite
 from anonhist.ingest.periods import DATE, LAST_DAY, WEEK_DIGITS, Period, key_of_text, text_of
+from anonhist.ingest.python_objects import holds_objects, mapped_objects
 from anonhist.ingest.warehouses import in_utc_of_ibis
 
 _DAY = 24 * 60 * 60
@@ -106,10 +107,8 @@ def _with_weeks_of_sqlite(table: Any, name: str, column: str) -> Any:
     from ibis import udf
 
     native = table.to_native()
-    # It takes text for dates, too, with or without a zone.
-    text = native[column] if native[column].type().is_string() else native[column].strftime("%Y-%m-%d")
     week = udf.scalar.python(_week_of_text, name="anonhist_week", signature=(("string",), "string"))
-    return nw.from_native(native.mutate(**{name: week(text)}))
+    return nw.from_native(native.mutate(**{name: week(native[column])}))
 
 
 def _week_of_text(text: str) -> str | None:
@@ -161,12 +160,10 @@ def period_key(table: Any, column: str, period: Period, told: str) -> Any:
     """
     import narwhals as nw
 
-    kind = table.collect_schema()[column]
-    if isinstance(kind, nw.Object) and is_of_pandas(table):
-        return _of_pandas(table, column, period)
-    is_date = _is_date(kind, told)
     if is_of_pandas(table):
-        return _of_pandas(table, column, period)
+        is_date = not holds_objects(table, column) and _is_date(table.collect_schema()[column], told)
+        return _of_pandas(table, column, period, is_date=is_date)
+    is_date = _is_date(table.collect_schema()[column], told)
     if not is_date:
         text = _valid(as_text(table, column))
         if period is not Period.WEEK:
@@ -199,16 +196,11 @@ def _valid(text: Any) -> Any:
     return nw.when(text.str.contains(DATE)).then(text)
 
 
-def _of_pandas(table: Any, column: str, period: Period) -> Any:
-    """Return the keys of what pandas holds, as Python finds them: it looks at each day only once."""
+def _of_pandas(table: Any, column: str, period: Period, *, is_date: bool) -> Any:
+    """Return the keys of what pandas holds, as Python finds them: it looks at each date only once."""
     import narwhals as nw
 
-    kind, values = table.collect_schema()[column], table.to_native()[column]
-    if isinstance(kind, nw.Object):
-        days = values.map(text_of).astype(object)
-    elif isinstance(kind, nw.Date | nw.Datetime):
-        days = table.get_column(column).dt.to_string("%Y-%m-%d").to_native().astype(object)
-    else:
-        days = values.astype(object).str.slice(0, 10)
+    texts = table.get_column(column).dt.to_string("%Y-%m-%d") if is_date else mapped_objects(table, column, text_of)
+    days = texts.to_native().astype(object)
     keys = {text: key_of_text(text, period) for text in days.unique() if isinstance(text, str)}
     return nw.from_native(days.map(keys).astype(object), series_only=True).alias(column)

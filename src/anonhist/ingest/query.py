@@ -11,6 +11,7 @@ from anonhist.errors import DataError, UsageError
 from anonhist.ingest.few_groups import in_few_groups_of_labels, in_few_groups_of_users
 from anonhist.ingest.grouping import DAY, GROUP, Grouping, group_keys, in_groups, place_of_rows
 from anonhist.ingest.naming import NAMED, as_text, identity_of, is_missing, name_columns, order_of
+from anonhist.ingest.python_objects import counts_of_objects, holds_objects
 from anonhist.ingest.user_bounds import UserBound, bounded_users
 
 if TYPE_CHECKING:
@@ -106,7 +107,7 @@ def bounded_rows(table: Any, columns: Columns) -> Any:
         return rows if grouping is None else in_groups(rows, grouping, keep_null=columns.keep_null)
     selected |= {"user": identity_of(table, user), "user_name": as_text(table, user)}
     if columns.order_by is not None:
-        selected["rank_by"] = order_of(table, columns.order_by)
+        selected |= order_of(table, columns.order_by)
     # SQLite limits the depth of nested queries, so each step uses a query that exists already.
     rows = table.select(**selected, **flags, one=nw.lit(1))
     rows = rows.filter(is_item(columns), *listed)
@@ -209,12 +210,12 @@ def whole_numbers(table: Any, name: str) -> tuple[Any, Any]:
     """Return whether each value is a whole number from 1 to 2^63 − 1, and the number, 0 where it is none."""
     import narwhals as nw
 
+    if holds_objects(table, name):
+        counts = counts_of_objects(table, name)
+        return counts > 0, counts
     column, kind = nw.col(name), table.collect_schema()[name]
     if kind.is_integer():
         good = (column >= 1) & (column <= LARGEST)
-        if table.implementation.is_ibis():
-            # SQLite keeps what it was given in a column of whole numbers, a fraction too.
-            good = good & ~column.cast(nw.String).str.contains(".", literal=True)
         value, nothing = column, nw.lit(0)
     elif kind.is_float():
         # Some engines round to a whole number, which must fit: round nothing else.

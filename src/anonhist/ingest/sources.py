@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from anonhist.errors import AnonhistError, MissingExtraError, UsageError, mask, public_error
+from anonhist.ingest.by_value import is_column_of_kinds
 from anonhist.ingest.columns import Header
 from anonhist.ingest.database_urls import connect_to
 from anonhist.ingest.engine import Spilling, connect, let_go_at_exit
@@ -18,13 +19,14 @@ from anonhist.ingest.failures import translate_failures
 from anonhist.ingest.files import DATABASES, HOW_TO_NAME, file_relation, is_parquet, names_are_a_line
 from anonhist.ingest.limits import NO_LIMITS, EngineLimits
 from anonhist.ingest.local_files import match_files
-from anonhist.ingest.naming import is_spark
+from anonhist.ingest.naming import is_spark, is_sqlite
 from anonhist.ingest.progress import followed
 from anonhist.ingest.renaming import renamed_in_spark
 from anonhist.ingest.spark_logs import without_logs_of_rows
 from anonhist.ingest.spark_session import opened_files, opened_table
 from anonhist.ingest.spark_source import SPARK_URLS, SparkFiles
 from anonhist.ingest.spark_texts import without_collations_in_spark
+from anonhist.ingest.sqlite_values import sqlite_table, with_names_of_values
 from anonhist.ingest.warehouses import check_engine, without_collations
 
 _SQLITE = "sqlite:///"
@@ -104,8 +106,8 @@ def open_source(
     else:
         opening = _file(source, reading, twice=twice, follow=follow, spilling=spilling, what=what, limits=limits)
     with opening as (opened, declared), follow, _telling_of_rows(declared=declared), ExitStack() as stack:
+        names = [name for name in opened.collect_schema().names() if not is_column_of_kinds(name)]
         table_of_source = _without_collations(opened)
-        names = table_of_source.collect_schema().names()
         renamed: dict[str, str] = {}
         if is_spark(table_of_source):
             stack.enter_context(without_logs_of_rows())
@@ -215,7 +217,7 @@ def _ibis_table(url: str, table: str | None, spilling: Spilling) -> Iterator[Any
                 connection.con.execute("PRAGMA temp_store = MEMORY")
             names = sorted(connection.list_tables())
             _check_table(names, table)
-            yield nw.from_native(connection.table(table)), not path
+            yield nw.from_native(sqlite_table(connection, table) if path else connection.table(table)), not path
         finally:
             connection.disconnect()
 
@@ -270,6 +272,8 @@ def _without_collations(table: Any) -> Any:
     """
     import narwhals as nw
 
+    if is_sqlite(table):
+        return with_names_of_values(table)
     if table.implementation.is_ibis():
         check_engine(table)
         return without_collations(table)

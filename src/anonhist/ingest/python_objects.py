@@ -1,0 +1,115 @@
+"""Columns of Python objects: each is named for itself, and ordered by its type and its value.
+
+pandas calls their type ``object``, whatever is in them. Packages that read such columns look at some of the values and
+take their type for that of the others; here no value is looked at but for its own sake.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, date, datetime, time, timedelta
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from anonhist.numeric.value_name import LARGEST_NAMED, is_missing, value_name
+
+LARGEST_COUNT = 2**63 - 1
+_MOST_DIGITS = 19
+_NUMBERS = (int, float, np.integer, np.floating, Decimal, Fraction)
+# What is ordered as it is, in this order of types; a time is a date, too, and a truth value a number.
+_TRUTH, _NUMBER, _TEXT, _DATE, _TIME, _ZONED, _CLOCK, _DURATION, _BYTES, _OTHER = range(10)
+
+
+def holds_objects(table: Any, name: str) -> bool:
+    """Return whether a column of pandas, or a package with its interface, holds what no type says.
+
+    Besides objects these are types that Narwhals does not know, such as periods, and some texts of Arrow.
+    """
+    import narwhals as nw
+
+    if not table.implementation.is_pandas_like():
+        return False
+    # Narwhals looks into columns of objects.
+    return table.to_native()[name].dtype == object or isinstance(table.get_column(name).dtype, nw.Unknown)
+
+
+def names_of_objects(table: Any, name: str, *, only_whole: bool) -> Any:
+    """Return the names of a column's values: a series."""
+
+    def name_of(value: Any) -> str | None:
+        return value if type(value) is str else value_name(value, only_whole=only_whole)
+
+    return mapped_objects(table, name, name_of)
+
+
+def mapped_objects(table: Any, name: str, each: Callable[[Any], str | None]) -> Any:
+    """Return what a function makes of each value of a column, a text or None: a series."""
+    return _series(table, name, list(map(each, table.to_native()[name].tolist())), object)
+
+
+def order_of_objects(table: Any, name: str) -> Any:
+    """Return the places of a column's values in an order that is total over all types, NaN where there is none.
+
+    Values are ordered by their types, and then by themselves: truth values, numbers as floats, texts, dates, times with
+    a date, those with a zone too, times of day, durations, bytes; then others, by their types' names and their own.
+    """
+    keys = list(map(_key, table.to_native()[name].tolist()))
+    places = {key: place for place, key in enumerate(sorted({key for key in keys if key is not None}))}
+    return _series(table, name, [np.nan if key is None else places[key] for key in keys], float)
+
+
+def counts_of_objects(table: Any, name: str) -> Any:
+    """Return the whole numbers from 1 to 2^63 − 1 that a column holds, as numbers or text, and 0 elsewhere: a series."""
+    return _series(table, name, list(map(_count, table.to_native()[name].tolist())), np.int64)
+
+
+def _series(table: Any, name: str, values: list[Any], kind: Any) -> Any:
+    import narwhals as nw
+
+    native = table.to_native()[name]
+    return nw.from_native(type(native)(values, index=native.index, dtype=kind), series_only=True).alias(name)
+
+
+def _key(value: Any) -> tuple[Any, ...] | None:
+    """Return what to compare a value by, None if it is missing."""
+    if isinstance(value, str):
+        return _TEXT, str(value)
+    if is_missing(value):
+        return None
+    if isinstance(value, bool | np.bool_):
+        return _TRUTH, bool(value)
+    if isinstance(value, _NUMBERS):
+        return _NUMBER, _as_float(value)
+    if isinstance(value, datetime):
+        return (_TIME, value) if value.tzinfo is None else (_ZONED, value.astimezone(UTC))
+    for kind, place in ((date, _DATE), (time, _CLOCK), (timedelta, _DURATION), (bytes, _BYTES)):
+        if isinstance(value, kind) and getattr(value, "tzinfo", None) is None:
+            return place, value
+    return _OTHER, type(value).__name__, value_name(value) or ""
+
+
+def _as_float(value: Any) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return float("inf") if value > 0 else float("-inf")
+
+
+def _count(value: Any) -> int:
+    """Return the whole number that a value is, if it is a count, else 0."""
+    if isinstance(value, bool | np.bool_) or is_missing(value):
+        return 0
+    if isinstance(value, str):
+        written = value.strip(" ")
+        digits = written.lstrip("0")
+        number = int(written) if written.isascii() and written.isdigit() and len(digits) <= _MOST_DIGITS else 0
+    elif isinstance(value, float | np.floating):
+        number = int(value) if abs(value) <= LARGEST_NAMED and value == int(value) else 0
+    elif isinstance(value, _NUMBERS):
+        number = int(value) if 1 <= value <= LARGEST_COUNT and value == int(value) else 0
+    else:
+        number = 0
+    return number if 1 <= number <= LARGEST_COUNT else 0

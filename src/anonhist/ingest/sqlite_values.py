@@ -1,0 +1,143 @@
+"""Tables of SQLite, whose types do not bind: every value is named for itself, whatever its column is declared to hold.
+
+Ibis asks a column without a declared type for that of its first row. Nothing here depends on what it answers: SQLite
+says of each value what it is. Only columns that are declared as truth values are called by their type: there 1 is true
+and 0 is false, as on other engines.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from anonhist.errors import UsageError
+from anonhist.ingest.by_value import BYTES, FRACTION, LARGE, TEXT, WHOLE, Declared
+from anonhist.ingest.warehouses import engine_function
+from anonhist.numeric.value_name import LARGEST_NAMED
+
+# Whichever is found first in what is declared.
+_TYPES = {
+    "BOOL": "boolean",
+    "INT": "float64",
+    "CHAR": "string",
+    "CLOB": "string",
+    "TEXT": "string",
+    "REAL": "float64",
+    "FLOA": "float64",
+    "DOUB": "float64",
+    "NUMERIC": "float64",
+    "DECIMAL": "float64",
+    "TIME": "timestamp",
+    "DATE": "date",
+}
+# SQLite allows 2,000, and each has another beside it.
+_MOST_COLUMNS = 900
+# Of virtual tables: columns that no query gets unless it names them.
+_HIDDEN = 1
+_MANY = (
+    f"This table of SQLite has more than {_MOST_COLUMNS} columns: make a view of the columns to read, and read that."
+)
+
+
+def sqlite_table(connection: Any, name: str, database: str | None = None) -> Any:
+    """Return a table or view by what is declared of its columns, generated ones too; no row is read."""
+    from ibis import schema
+    from ibis.expr import operations
+
+    of = (name,) if database is None else (name, database)
+    query = f"SELECT name, type FROM pragma_table_xinfo({', '.join('?' * len(of))}) WHERE hidden <> ?"
+    columns = connection.con.execute(query, (*of, _HIDDEN)).fetchall()
+    types = {column: _type_of_ibis(declared.upper()) for column, declared in columns}
+    space = operations.Namespace(catalog=None, database=database)
+    return operations.DatabaseTable(name, schema=schema(types), source=connection, namespace=space).to_expr()
+
+
+def _type_of_ibis(declared: str) -> str:
+    """Return a type that stands for a declared one, by SQLite's own rules and by names for what it has no types for."""
+    return next((kind for part, kind in _TYPES.items() if part in declared), "binary")
+
+
+def with_names_of_values(table: Any) -> Any:
+    """Return a Narwhals table of SQLite in which values are named one by one, and their kinds in columns beside them.
+
+    Raises
+    ------
+    UsageError
+        If SQLite has no room for these columns.
+    """
+    import narwhals as nw
+    from ibis.expr import operations
+
+    native = table.to_native()
+    opened = native.op()
+    is_table = isinstance(opened, operations.DatabaseTable)
+    if is_table:
+        # What Ibis found in the first row is forgotten.
+        native = sqlite_table(opened.source, opened.name, opened.namespace.database)
+    if len(native.columns) > _MOST_COLUMNS:
+        raise UsageError(_MANY)
+    columns: dict[str, Any] = {}
+    for name in native.columns:
+        kinds = _declared(native[name].type(), is_table=is_table).column(name)
+        columns[name], columns[kinds] = _named(native[name])
+    return nw.from_native(native.select(**columns))
+
+
+def _declared(kind: Any, *, is_table: bool) -> Declared:
+    """Return what a column is declared to hold; a first row can make Ibis say of a formula that it is numbers or text.
+
+    Times are what their text is, which programs write in many ways.
+    """
+    if kind.is_boolean():
+        return Declared.TRUTH
+    if kind.is_date():
+        return Declared.DATES
+    if is_table and kind.is_numeric():
+        return Declared.NUMBERS
+    return Declared.TEXT if is_table and kind.is_string() else Declared.ANYTHING
+
+
+def _named(column: Any) -> tuple[Any, Any]:
+    """Return the names of a column's values and their kinds, each null where there is no value."""
+    import ibis
+
+    held = column.typeof()
+    # Whatever Ibis takes the column for, these are the values as they are.
+    text, number = (_unchanged(column, kind) for kind in ("string", "float64"))
+    is_small = number.abs() < LARGEST_NAMED
+    is_whole = (held == "integer") | ((held == "real") & is_small & (number == number.cast("int64")))
+    digits = engine_function("printf", "string", "float64", "string")("%d", number)
+    # As a count, the first number without a name is one.
+    has_digits = is_whole | (number == LARGEST_NAMED)
+    name = ibis.cases((held == "text", text), (has_digits, digits), (held != "null", _written_by_python()(text)))
+    kind = ibis.cases(
+        (held == "text", TEXT), (is_whole, WHOLE), (held == "blob", BYTES), (is_small, FRACTION), (held == "real", LARGE)
+    )
+    if column.type().is_boolean():
+        is_truth = is_whole & number.isin([0, 1])
+        name, kind = is_truth.ifelse((number == 1).ifelse("true", "false"), name), is_truth.ifelse(TEXT, kind)
+    return name, kind
+
+
+def _unchanged(column: Any, kind: str) -> Any:
+    """Return the same values of a column, which Ibis takes for another type.
+
+    Inside a formula a text also loses the collation of its column.
+    """
+    from ibis import udf
+
+    signature = ((column.type(),), kind)
+    return udf.scalar.builtin(lambda value: value, name="likely", signature=signature)(column)
+
+
+@cache
+def _written_by_python() -> Any:
+    from ibis import udf
+
+    # By now the value is bytes or a float; Ibis asks for one type.
+    return udf.scalar.python(_written, name="anonhist_name", signature=(("string",), "string"))
+
+
+def _written(value: object) -> str:
+    """Write a fraction in its shortest form, and bytes as Python does; what is too large for a name is a number."""
+    return str(value).replace("inf", "9e999")
