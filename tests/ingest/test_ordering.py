@@ -26,7 +26,6 @@ from anonhist.ingest.python_objects import order_of_objects
 from anonhist.ingest.query import Columns, bounded_rows
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile, sorted_l1
-from anonhist_testing.cases import each_of
 from anonhist_testing.user_bound import kept_items
 
 pytestmark = pytest.mark.usefixtures("lent_duckdb")

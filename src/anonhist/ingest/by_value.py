@@ -20,6 +20,10 @@ _CLASS_OF_NUMBERS = "1"
 RANKS = ("rank_class", "rank_number", "rank_by")
 
 
+# What SQLite orders by itself as it should: the column of that is called so, too.
+ORDER = "\x1forder"
+
+
 class Declared(Enum):
     """What a column is declared to hold, which binds nobody; the column of its kinds is called so."""
 
@@ -35,8 +39,8 @@ class Declared(Enum):
 
 
 def is_column_of_kinds(name: str) -> bool:
-    """Return whether a column is one of kinds, of which nobody is told."""
-    return name.endswith(tuple(each.value for each in Declared))
+    """Return whether a column is one of kinds or of an order, of which nobody is told."""
+    return name.endswith((*(each.value for each in Declared), ORDER))
 
 
 def declared(table: Any, name: str) -> Declared | None:
@@ -55,18 +59,23 @@ def kinds(table: Any, name: str) -> Any | None:
 
 def is_nameless(kind: Any, *, only_whole: bool) -> Any:
     """Return whether values of some kinds are numbers without a name: an expression, null where there is no value."""
-    return kind.is_in([LARGE, FRACTION] if only_whole else [LARGE])
+    return (kind == LARGE) | (kind == FRACTION) if only_whole else kind == LARGE
 
 
-def total_order(name: Any, kind: Any) -> dict[str, Any]:
-    """Return the columns by which to order names of values and their kinds: numbers, then texts, then bytes.
+def total_order(table: Any, name: str) -> dict[str, Any] | None:
+    """Return the columns by which to order a column's values: numbers, then texts, then bytes; None if its type binds.
 
     Numbers are compared as floats, texts as they are written.
     """
     import narwhals as nw
 
+    kind, named = kinds(table, name), nw.col(name)
+    if kind is None:
+        return None
+    if name + ORDER in table.collect_schema().names():
+        return {RANKS[-1]: nw.col(name + ORDER)}
     rank = kind.str.slice(0, 1)
     is_number = rank == _CLASS_OF_NUMBERS
     # Engines may cast rows of which they are not asked.
-    number = nw.when(is_number).then(name).otherwise(nw.lit("0")).cast(nw.Float64)
-    return dict(zip(RANKS, (rank, number, nw.when(~is_number).then(name).otherwise(nw.lit(""))), strict=True))
+    number = nw.when(is_number).then(named).otherwise(nw.lit("0")).cast(nw.Float64)
+    return dict(zip(RANKS, (rank, number, nw.when(~is_number).then(named).otherwise(nw.lit(""))), strict=True))

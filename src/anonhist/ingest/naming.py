@@ -1,9 +1,10 @@
 """Names of the values of a column, and their order, on every engine.
 
 A name depends on the value and on the declared type of its column, and on no other row: where types do not bind, values
-are named one by one (see :mod:`~anonhist.ingest.by_value`). Names are as :func:`~anonhist.numeric.value_name.value_name` gives them. An engine without missing whole numbers, such
-as pandas, holds a column of them in floating point as soon as one row lacks its value. No other row may be read
-differently because of that.
+are named one by one (see :mod:`~anonhist.ingest.by_value`). Names are as
+:func:`~anonhist.numeric.value_name.value_name` gives them. An engine without missing whole numbers, such as pandas,
+holds a column of them in floating point as soon as one row lacks its value. No other row may be read differently
+because of that.
 
 The order in which a user's rows count is that of values, and never one that other rows decide. The codes of a column of
 categories are often given by first appearance, so one user would decide which rows of all others count. Categories are
@@ -36,6 +37,8 @@ def as_text(table: Any, name: str, *, only_whole: bool = False) -> Any:
     if holds_objects(table, name):
         return names_of_objects(table, name, only_whole=only_whole)
     kind, column = table.collect_schema()[name], nw.col(name)
+    if kinds(table, name) is not None:
+        return column
     if only_whole and kind.is_nested():
         raise DataError("A column of lists or structures holds no names: choose one of text or whole numbers.")
     if kind == nw.String:
@@ -73,8 +76,9 @@ def name_columns(table: Any, columns: dict[str, bool]) -> dict[str, Any]:
         kind, column = table.collect_schema()[name], nw.col(name)
         of_values = kinds(table, name)
         if of_values is not None:
-            has_name = ~is_nameless(of_values, only_whole=only_whole)
-        elif kind.is_float():
+            nameless.append(is_nameless(of_values, only_whole=only_whole))
+            continue
+        if kind.is_float():
             has_name = _is_whole(table, name) if only_whole else _is_small(column)
         elif kind.is_decimal() and only_whole:
             has_name = as_text(table, name).str.contains("^-?[0-9]+$")
@@ -184,14 +188,9 @@ def order_of(table: Any, name: str) -> dict[str, Any]:
     Whole numbers are compared as floating point, as pandas holds them where one is missing: from 2^53 on, numbers that
     are close are equal. Where types do not bind, values are ordered by their kinds, and then by themselves.
     """
-    import narwhals as nw
-
     if holds_objects(table, name):
         return {RANKS[-1]: order_of_objects(table, name)}
-    of_values = kinds(table, name)
-    if of_values is not None:
-        return total_order(nw.col(name), of_values)
-    return {RANKS[-1]: _order_of_type(table, name)}
+    return total_order(table, name) or {RANKS[-1]: _order_of_type(table, name)}
 
 
 def _order_of_type(table: Any, name: str) -> Any:

@@ -14,8 +14,6 @@ from anonhist.ingest.by_value import FRACTION, LARGE, TEXT, WHOLE, Declared
 from anonhist.numeric.value_name import LARGEST_NAMED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     import duckdb
 
 _DIFFER = "The Parquet files do not all have the same columns of the same types."
@@ -85,35 +83,29 @@ def _columns(name: str, kind: str, types: set[str]) -> list[str]:
 
 def _named(column: str, kind: str) -> tuple[str, str]:
     """Return the names of a column's values and their kinds, each null where there is no value."""
-    text = f"CAST({column} AS VARCHAR)"
+    text, is_value = f"CAST({column} AS VARCHAR)", f"{column} IS NOT NULL"
     if kind == _NO_VALUES:
         return "CAST(NULL AS VARCHAR)", "CAST(NULL AS VARCHAR)"
     if kind in _FLOATS:
         # NaN is no value. Where numbers are asked whether they are finite, each is looked at.
-        is_value = f"{column} IS NOT NULL AND (isfinite({column}) OR {column} IN ('inf', '-inf'))"
+        is_value = f"{is_value} AND (isfinite({column}) OR {column} IN ('inf', '-inf'))"
         is_small = f"abs({column}) < {LARGEST_NAMED}"
         is_whole = f"{is_small} AND {column} = trunc({column})"
-        whole = f"CAST(CAST(CASE WHEN {is_whole} THEN {column} END AS BIGINT) AS VARCHAR)"
-        return (
-            f"CASE WHEN {is_value} THEN CASE WHEN {is_whole} THEN {whole} ELSE {text} END END",
-            f"CASE WHEN {is_value} THEN CASE WHEN {is_whole} THEN '{WHOLE}' WHEN {is_small} THEN '{FRACTION}' "
-            f"ELSE '{LARGE}' END END",
-        )
-    if _is_number(kind):
-        name = text if kind in _WHOLE else f"regexp_replace({text}, '[.]?0+$', '')" if _has_places(kind) else text
-        return name, f"CASE WHEN {column} IS NOT NULL THEN CASE WHEN contains({name}, '.') THEN '{FRACTION}' ELSE '{WHOLE}' END END"
-    return text, f"CASE WHEN {column} IS NOT NULL THEN '{TEXT}' END"
+        # Engines may cast rows of which they are not asked.
+        digits = f"CAST(CAST(CASE WHEN {is_whole} THEN {column} END AS BIGINT) AS VARCHAR)"
+        name = f"CASE WHEN {is_whole} THEN {digits} ELSE {text} END"
+        held = f"WHEN {is_whole} THEN '{WHOLE}' WHEN {is_small} THEN '{FRACTION}' ELSE '{LARGE}'"
+    elif _is_number(kind):
+        name = text if kind in _WHOLE or kind.endswith(",0)") else f"regexp_replace({text}, '[.]?0+$', '')"
+        held = f"WHEN contains({name}, '.') THEN '{FRACTION}' ELSE '{WHOLE}'"
+    else:
+        name, held = text, f"WHEN true THEN '{TEXT}'"
+    return f"CASE WHEN {is_value} THEN {name} END", f"CASE WHEN {is_value} THEN CASE {held} END END"
 
 
 def _is_number(kind: str) -> bool:
     return kind in _WHOLE or kind in _FLOATS or kind.startswith("DECIMAL")
 
 
-def _has_places(decimal: str) -> bool:
-    return not decimal.endswith(",0)")
-
-
 def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
-
-

@@ -6,17 +6,24 @@ take their type for that of the others; here no value is looked at but for its o
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from anonhist.errors import UsageError
 from anonhist.numeric.value_name import LARGEST_NAMED, is_missing, value_name
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 LARGEST_COUNT = 2**63 - 1
+_NOT_THERE = (
+    "This table would hold Python objects, but is not in memory yet: collect it first, or convert the column to text "
+    "or numbers."
+)
 _MOST_DIGITS = 19
 _NUMBERS = (int, float, np.integer, np.floating, Decimal, Fraction)
 # What is ordered as it is, in this order of types; a time is a date, too, and a truth value a number.
@@ -24,16 +31,29 @@ _TRUTH, _NUMBER, _TEXT, _DATE, _TIME, _ZONED, _CLOCK, _DURATION, _BYTES, _OTHER 
 
 
 def holds_objects(table: Any, name: str) -> bool:
-    """Return whether a column of pandas, or a package with its interface, holds what no type says.
+    """Return whether a column of a table in memory holds what no type says.
 
-    Besides objects these are types that Narwhals does not know, such as periods, and some texts of Arrow.
+    Besides objects of pandas and Polars these are types that Narwhals does not know of pandas, such as periods, and
+    some texts of Arrow.
+
+    Raises
+    ------
+    UsageError
+        If the objects cannot be looked at one by one.
     """
     import narwhals as nw
 
-    if not table.implementation.is_pandas_like():
-        return False
-    # Narwhals looks into columns of objects.
-    return table.to_native()[name].dtype == object or isinstance(table.get_column(name).dtype, nw.Unknown)
+    kind = table.implementation
+    if kind.is_pandas_like():
+        # Narwhals looks into columns of objects.
+        return str(table.to_native()[name].dtype) == "object" or isinstance(table.get_column(name).dtype, nw.Unknown)
+    if kind.is_dask():
+        is_held = str(table.to_native().dtypes[name]) == "object"
+    else:
+        is_held = kind.is_polars() and isinstance(table.collect_schema()[name], nw.Object)
+    if is_held and not isinstance(table, nw.DataFrame):
+        raise UsageError(_NOT_THERE)
+    return bool(is_held)
 
 
 def names_of_objects(table: Any, name: str, *, only_whole: bool) -> Any:
@@ -47,7 +67,7 @@ def names_of_objects(table: Any, name: str, *, only_whole: bool) -> Any:
 
 def mapped_objects(table: Any, name: str, each: Callable[[Any], str | None]) -> Any:
     """Return what a function makes of each value of a column, a text or None: a series."""
-    return _series(table, name, list(map(each, table.to_native()[name].tolist())), object)
+    return _series(table, name, list(map(each, _values(table, name))), "text")
 
 
 def order_of_objects(table: Any, name: str) -> Any:
@@ -56,21 +76,33 @@ def order_of_objects(table: Any, name: str) -> Any:
     Values are ordered by their types, and then by themselves: truth values, numbers as floats, texts, dates, times with
     a date, those with a zone too, times of day, durations, bytes; then others, by their types' names and their own.
     """
-    keys = list(map(_key, table.to_native()[name].tolist()))
+    keys = list(map(_key, _values(table, name)))
     places = {key: place for place, key in enumerate(sorted({key for key in keys if key is not None}))}
-    return _series(table, name, [np.nan if key is None else places[key] for key in keys], float)
+    return _series(table, name, [None if key is None else float(places[key]) for key in keys], "float64")
 
 
 def counts_of_objects(table: Any, name: str) -> Any:
-    """Return the whole numbers from 1 to 2^63 − 1 that a column holds, as numbers or text, and 0 elsewhere: a series."""
-    return _series(table, name, list(map(_count, table.to_native()[name].tolist())), np.int64)
+    """Return the whole numbers from 1 to 2^63 − 1 that a column holds, numbers or text, and 0 elsewhere: a series."""
+    return _series(table, name, list(map(_count, _values(table, name))), "int64")
 
 
-def _series(table: Any, name: str, values: list[Any], kind: Any) -> Any:
+def _values(table: Any, name: str) -> list[Any]:
+    values: list[Any] = (
+        table.get_column(name).to_list() if table.implementation.is_polars() else table.to_native()[name].tolist()
+    )
+    return values
+
+
+def _series(table: Any, name: str, values: list[Any], kind: str) -> Any:
     import narwhals as nw
 
+    if table.implementation.is_polars():
+        kinds = {"text": nw.String, "float64": nw.Float64, "int64": nw.Int64}
+        return nw.new_series(name, values, kinds[kind], backend="polars")
     native = table.to_native()[name]
-    return nw.from_native(type(native)(values, index=native.index, dtype=kind), series_only=True).alias(name)
+    # Texts of pandas' own type could not hold halves of characters.
+    made = type(native)(values, index=native.index, dtype="object" if kind == "text" else kind)
+    return nw.from_native(made, series_only=True).alias(name)
 
 
 def _key(value: Any) -> tuple[Any, ...] | None:
@@ -81,8 +113,10 @@ def _key(value: Any) -> tuple[Any, ...] | None:
         return None
     if isinstance(value, bool | np.bool_):
         return _TRUTH, bool(value)
-    if isinstance(value, _NUMBERS):
-        return _NUMBER, _as_float(value)
+    return (_NUMBER, _as_float(value)) if isinstance(value, _NUMBERS) else _key_of_others(value)
+
+
+def _key_of_others(value: Any) -> tuple[Any, ...]:
     if isinstance(value, datetime):
         return (_TIME, value) if value.tzinfo is None else (_ZONED, value.astimezone(UTC))
     for kind, place in ((date, _DATE), (time, _CLOCK), (timedelta, _DURATION), (bytes, _BYTES)):

@@ -17,7 +17,9 @@ from anonhist.ingest.engine import connect
 from anonhist.ingest.failures import translate_failures
 from anonhist.ingest.files import file_relation
 from anonhist.ingest.local_files import identity, match_files
+from anonhist.ingest.naming import is_sqlite
 from anonhist.ingest.progress import followed
+from anonhist.ingest.python_objects import holds_objects, mapped_objects
 from anonhist.ingest.record_batches import batches
 from anonhist.ingest.report_partitions import count_on_cluster
 from anonhist.ingest.report_rows import (
@@ -32,7 +34,9 @@ from anonhist.ingest.report_rows import (
 )
 from anonhist.ingest.sources import as_path, is_table, open_source
 from anonhist.ingest.spark_source import SparkFiles
+from anonhist.ingest.sqlite_values import with_names_of_values
 from anonhist.local.surveys.reports import BytesColumn, WholeColumn
+from anonhist.numeric.value_name import value_name
 from anonhist.privacy import parse_whole_number
 
 if TYPE_CHECKING:
@@ -260,7 +264,24 @@ def _relation_of_table(connection: Any, source: Any) -> Any:
     if type(source).__name__ == "DuckDBPyRelation":
         return source
     frame = nw.from_native(source)
-    return connection.from_arrow((frame.collect() if isinstance(frame, nw.LazyFrame) else frame).to_arrow())
+    if is_sqlite(frame):
+        frame = with_names_of_values(frame, bytes_in_hexadecimal=True)
+    if isinstance(frame, nw.LazyFrame):
+        return connection.from_arrow(frame.collect().to_arrow())
+    objects = [name for name in frame.columns if holds_objects(frame, name)]
+    frame = frame.with_columns(*(mapped_objects(frame, name, _text_in_report) for name in objects))
+    return connection.from_arrow(frame.to_arrow())
+
+
+def _text_in_report(value: Any) -> str | None:
+    """Return what a value would be in a file of text: bytes are hexadecimal there."""
+    if isinstance(value, bytes):
+        return value.hex()
+    try:
+        return value_name(value)
+    except DataError:
+        # What has no name is no report.
+        return ""
 
 
 def _share(progress: Callable[[float], None] | None, place: int, files: int) -> Callable[[float], None] | None:

@@ -11,8 +11,7 @@ from functools import cache
 from typing import Any
 
 from anonhist.errors import UsageError
-from anonhist.ingest.by_value import BYTES, FRACTION, LARGE, TEXT, WHOLE, Declared
-from anonhist.ingest.warehouses import engine_function
+from anonhist.ingest.by_value import BYTES, FRACTION, LARGE, ORDER, TEXT, WHOLE, Declared
 from anonhist.numeric.value_name import LARGEST_NAMED
 
 # Whichever is found first in what is declared.
@@ -30,8 +29,9 @@ _TYPES = {
     "TIME": "timestamp",
     "DATE": "date",
 }
-# SQLite allows 2,000, and each has another beside it.
-_MOST_COLUMNS = 900
+# SQLite allows 2,000, and each has two beside it.
+_MOST_COLUMNS = 600
+_COLUMNS = "SELECT name, type FROM pragma_table_xinfo(?, ?) WHERE hidden <> ?"
 # Of virtual tables: columns that no query gets unless it names them.
 _HIDDEN = 1
 _MANY = (
@@ -44,9 +44,8 @@ def sqlite_table(connection: Any, name: str, database: str | None = None) -> Any
     from ibis import schema
     from ibis.expr import operations
 
-    of = (name,) if database is None else (name, database)
-    query = f"SELECT name, type FROM pragma_table_xinfo({', '.join('?' * len(of))}) WHERE hidden <> ?"
-    columns = connection.con.execute(query, (*of, _HIDDEN)).fetchall()
+    # Without a schema it is looked for in all.
+    columns = connection.con.execute(_COLUMNS, (name, database, _HIDDEN)).fetchall()
     types = {column: _type_of_ibis(declared.upper()) for column, declared in columns}
     space = operations.Namespace(catalog=None, database=database)
     return operations.DatabaseTable(name, schema=schema(types), source=connection, namespace=space).to_expr()
@@ -57,8 +56,10 @@ def _type_of_ibis(declared: str) -> str:
     return next((kind for part, kind in _TYPES.items() if part in declared), "binary")
 
 
-def with_names_of_values(table: Any) -> Any:
+def with_names_of_values(table: Any, *, bytes_in_hexadecimal: bool = False) -> Any:
     """Return a Narwhals table of SQLite in which values are named one by one, and their kinds in columns beside them.
+
+    Reports may hold bytes, whose names are hexadecimal then.
 
     Raises
     ------
@@ -79,7 +80,8 @@ def with_names_of_values(table: Any) -> Any:
     columns: dict[str, Any] = {}
     for name in native.columns:
         kinds = _declared(native[name].type(), is_table=is_table).column(name)
-        columns[name], columns[kinds] = _named(native[name])
+        columns[name], columns[kinds] = _named(native[name], _in_python(in_hexadecimal=bytes_in_hexadecimal))
+        columns[name + ORDER] = _ordered(native[name])
     return nw.from_native(native.select(**columns))
 
 
@@ -97,26 +99,42 @@ def _declared(kind: Any, *, is_table: bool) -> Declared:
     return Declared.TEXT if is_table and kind.is_string() else Declared.ANYTHING
 
 
-def _named(column: Any) -> tuple[Any, Any]:
+def _named(column: Any, written_by_python: Any) -> tuple[Any, Any]:
     """Return the names of a column's values and their kinds, each null where there is no value."""
     import ibis
 
     held = column.typeof()
     # Whatever Ibis takes the column for, these are the values as they are.
     text, number = (_unchanged(column, kind) for kind in ("string", "float64"))
-    is_small = number.abs() < LARGEST_NAMED
-    is_whole = (held == "integer") | ((held == "real") & is_small & (number == number.cast("int64")))
-    digits = engine_function("printf", "string", "float64", "string")("%d", number)
+    whole = number.cast("int64")
+    is_whole = (held == "real") & (number.abs() < LARGEST_NAMED) & (number == whole)
     # As a count, the first number without a name is one.
-    has_digits = is_whole | (number == LARGEST_NAMED)
-    name = ibis.cases((held == "text", text), (has_digits, digits), (held != "null", _written_by_python()(text)))
+    is_written_whole = (held == "real") & (number.abs() <= LARGEST_NAMED) & (number == whole)
+    # What most columns hold comes first.
+    name = ibis.cases(
+        (held == "integer", text + ""),
+        (held == "text", text),
+        (is_written_whole, whole.cast("string")),
+        (held != "null", written_by_python(text)),
+    )
     kind = ibis.cases(
-        (held == "text", TEXT), (is_whole, WHOLE), (held == "blob", BYTES), (is_small, FRACTION), (held == "real", LARGE)
+        (held == "integer", WHOLE),
+        (held == "text", TEXT),
+        (is_whole, WHOLE),
+        (held == "blob", BYTES),
+        (number.abs() < LARGEST_NAMED, FRACTION),
+        (held == "real", LARGE),
     )
     if column.type().is_boolean():
-        is_truth = is_whole & number.isin([0, 1])
+        is_truth = (held == "integer") & number.isin([0, 1])
         name, kind = is_truth.ifelse((number == 1).ifelse("true", "false"), name), is_truth.ifelse(TEXT, kind)
     return name, kind
+
+
+def _ordered(column: Any) -> Any:
+    """Return values as SQLite orders them: numbers, which are compared as floats, then texts, then bytes."""
+    held, as_float = column.typeof(), _unchanged(_unchanged(column, "float64") + 0.0, "string")
+    return (held == "integer").ifelse(as_float, _unchanged(column, "string"))
 
 
 def _unchanged(column: Any, kind: str) -> Any:
@@ -131,13 +149,21 @@ def _unchanged(column: Any, kind: str) -> Any:
 
 
 @cache
-def _written_by_python() -> Any:
+def _in_python(*, in_hexadecimal: bool) -> Any:
+    """Return the function of SQLite that writes fractions in their shortest form, and bytes as Python or Arrow does."""
     from ibis import udf
 
     # By now the value is bytes or a float; Ibis asks for one type.
-    return udf.scalar.python(_written, name="anonhist_name", signature=(("string",), "string"))
+    name = "anonhist_hexadecimal" if in_hexadecimal else "anonhist_name"
+    return udf.scalar.python(
+        _in_hexadecimal if in_hexadecimal else _written, name=name, signature=(("string",), "string")
+    )
 
 
 def _written(value: object) -> str:
-    """Write a fraction in its shortest form, and bytes as Python does; what is too large for a name is a number."""
+    # What is too large for a name is a number all the same.
     return str(value).replace("inf", "9e999")
+
+
+def _in_hexadecimal(value: object) -> str:
+    return value.hex() if isinstance(value, bytes) else str(value)
