@@ -136,3 +136,33 @@ def test_a_receipt_is_of_groups_that_were_found(ledger: Ledger) -> None:
     found = find(ledger=ledger, dataset="views")
     with pytest.raises(UsageError, match="listed ones cost nothing"):
         GroupedProfile(found.by, found, unit=PrivacyUnit.item(), receipt=found.receipt)
+
+
+@each_of("levels", ["nested", "crossing"])
+def test_a_found_group_with_the_first_name_of_all_others_is_among_them_where_groups_have_totals(levels: Any) -> None:
+    # Of the groups of "rest", "x" is found, and "y" has too few units, as "c" has.
+    places = [*[("a", "x")] * 60, *[("rest", "x")] * 50, *[("rest", "y")], *[("c", "x")] * 2]
+    rows = pl.DataFrame([("l", *place) for place in places], schema=["label", "g", "h"], orient="row")
+    given: dict[str, Any] = {"label": "label", "by": ["g", "h"], "groups": FindGroups(2, "1e-3"), "other": "rest"}
+
+    apart = read_groups(rows, **given)
+    assert {group: profile.n for group, profile in apart.items()} == {
+        ("a", "x"): 60,
+        ("rest", "x"): 50,
+        ("rest", "rest"): 3,
+    }
+    found = read_groups(rows, **given, levels=levels)
+    assert {group: profile.n for group, profile in found.items()} == {("a", "x"): 60, ("rest", "rest"): 53}
+    assert [{group: profile.n for group, profile in level.items()} for level in found.above] == (
+        [] if levels == "nested" else [{(): 113}, {("a",): 60, ("rest",): 53}]
+    )
+
+
+def test_the_budget_is_spent_and_nothing_refused_if_only_the_first_name_of_all_others_is_found(ledger: Ledger) -> None:
+    rows = pl.DataFrame([("l", "rest", "x")] * 50, schema=["label", "g", "h"], orient="row")
+    finding = FindGroups(2, "1e-3")
+    found = read_groups(
+        rows, label="label", by=["g", "h"], groups=finding, other="rest", levels="nested", ledger=ledger, dataset="views"
+    )
+    assert {group: profile.n for group, profile in found.items()} == {("rest", "rest"): 50}
+    assert charges(ledger) == [("2", "finding groups", "released")]

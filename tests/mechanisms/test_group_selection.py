@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+import anonhist.mechanisms.group_selection as group_selection
 from anonhist.errors import UsageError
 from anonhist.mechanisms.group_selection import FindGroups, GroupSelection
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.randomness import SystemSource
+from anonhist_testing.cases import each_of
 from anonhist_testing.sources import SeededSource
 
 SETTINGS = [("1", "1e-9", 1), ("0.1", "1e-5", 1), ("2", "0.01", 3), ("0.02", "1e-6", 1), ("5", "1e-3", 2)]
@@ -65,6 +67,25 @@ def test_groups_are_kept_as_often_as_stated() -> None:
     stated = np.array([selection.probability(each) for each in range(12)])
     assert kept[0] == 0
     assert np.all(np.abs(kept - stated) <= 5 * np.sqrt(stated * (1 - stated) / 4000) + 1e-12)
+
+
+@each_of("epsilon", ["1", "1e-10"])
+def test_a_group_of_any_size_is_kept_as_often_as_stated(epsilon: str) -> None:
+    # With noise for a small ε, far more numbers would wrap.
+    selection = GroupSelection(epsilon, "1e-9", 1)
+    for units in (2**63 - 1, 2**63 - 1 - selection.threshold, 2**62, 2 * selection.threshold + 1):
+        assert selection.probability(units) == 1
+        assert selection.select(np.full(400, units), source=SeededSource(7)).all()
+    assert not selection.select(np.zeros(400, dtype=np.int64), source=SeededSource(7)).any()
+
+
+def test_the_noise_of_a_selection_is_never_beyond_its_threshold(monkeypatch: pytest.MonkeyPatch) -> None:
+    # int64 has no number +2^63: the absolute value of its smallest one is negative.
+    drawn = iter([np.array([3, -(2**63)]), np.array([-2])])
+    monkeypatch.setattr(group_selection, "discrete_laplace", lambda *_, **__: next(drawn))
+    selection = GroupSelection(1, "1e-9", 1)
+    assert selection.select(np.full(2, selection.threshold + 2), source=SeededSource(7)).tolist() == [True, False]
+    assert next(drawn, None) is None
 
 
 def test_probabilities_are_known_where_the_threshold_is_far_too_large_to_list() -> None:

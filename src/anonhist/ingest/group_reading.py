@@ -124,7 +124,8 @@ def read_recorded(
                 grouping.check_totals()
         events = with_periods(opened.table, held)
         if finding is not None:
-            grouping = grouping.of_found(_found(events, columns, finding.selection(protected), recorded, randomness))
+            found = _found(events, columns, finding.selection(protected), recorded, randomness)
+            grouping = grouping.of_found(found, have_totals=asked is not None)
             check_memory(len(grouping.groups))
         columns = replace(columns, grouping=grouping)
         own = tuple(part.name for part in parts)

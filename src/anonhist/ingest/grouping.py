@@ -97,9 +97,15 @@ class Grouping:
                 "name: give it another name."
             )
 
-    def of_found(self, found: tuple[Group, ...]) -> Grouping:
-        """Return the grouping into groups that were found; one that is named as all others is among these."""
-        return replace(self, listed=tuple(group for group in found if group != self.other_group))
+    def of_found(self, found: tuple[Group, ...], *, have_totals: bool) -> Grouping:
+        """Return the grouping into groups that were found; one that is named as all others is among these.
+
+        Where groups have totals, so is one that has the first name of all others, in whose total these would be
+        counted. It is not refused: the budget that found it is spent.
+        """
+        depth = 1 if have_totals else None
+        others = None if self.other_group is None else self.other_group[:depth]
+        return replace(self, listed=tuple(group for group in found if group[:depth] != others))
 
     def key_of(self, group: Group) -> str:
         """Return the text of a group in queries, also of one of fewer columns."""

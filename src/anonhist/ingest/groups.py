@@ -92,7 +92,8 @@ def read_groups(
     max_groups_per_label
         In how many groups a label counts: required to protect labels, which may occur in many.
     other
-        Name of one more group, of all rows of groups that are not listed.
+        Name of one more group, of all rows of groups that are not listed. A found group of this name is among them;
+        with ``levels``, so is one whose first name it is.
     order_key
         Key of the random choice by which items of users and groups of users and labels are kept; drawn anew by default.
     keep_null

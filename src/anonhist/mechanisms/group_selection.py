@@ -175,12 +175,13 @@ class GroupSelection:
         source
             Privacy randomness.
         """
-        return units + self._noise(units.size, source) > self.threshold
+        # n + G could wrap; k − n cannot: k is at most 2⁴⁰, and n is from 0 to 2⁶³ − 1.
+        return self._noise(units.size, source) > self.threshold - units
 
     def _noise(self, size: int, source: RandomSource) -> NDArray[np.int64]:
         """Draw noise again where it is beyond k: how often that happens does not depend on the data."""
         noise = discrete_laplace(self.rate, size, source=source)
-        while (beyond := np.abs(noise) > self.threshold).any():
+        while (beyond := (noise > self.threshold) | (noise < -self.threshold)).any():
             noise[beyond] = discrete_laplace(self.rate, int(beyond.sum()), source=source)
         return noise
 
