@@ -2,10 +2,13 @@
 
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import duckdb
+import narwhals as nw
+import narwhals.stable.v1 as nw_v1
 import pandas as pd
 import polars as pl
 import pyarrow as pa
@@ -14,6 +17,7 @@ import pytest
 
 from anonhist.errors import DataError, UsageError
 from anonhist.ingest import read_profile
+from anonhist.ingest.parts import write_part
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile
 from anonhist_testing.cases import each_of
@@ -300,6 +304,48 @@ def test_counts_of_numbers_are_told_from_numbers(source: pd.Series) -> None:
         read_profile(source.value_counts())
     with pytest.raises(UsageError, match="format='counts'"):
         read_profile(source.value_counts(normalize=True))
+
+
+class Series:
+    """A Series of another package with the interface of pandas, as Modin has."""
+
+    __module__ = "modin.pandas.series"
+
+    def __init__(self, held: pd.Series) -> None:
+        self.held = held
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.held, name)
+
+
+@each_of(
+    "wrapped", [Series, partial(nw.from_native, series_only=True), lambda s: nw_v1.from_native(s, series_only=True)]
+)
+def test_counts_are_told_from_labels_whoever_holds_them(wrapped: Callable[[pd.Series], Any]) -> None:
+    labels = pd.Series([*COUNTS.elements()])
+    for counts in (labels.value_counts(), pd.DataFrame({"pet": labels}).groupby("pet").size()):
+        with pytest.raises(UsageError, match="format='counts'"):
+            read_profile(wrapped(counts))
+        assert read_profile(wrapped(counts), format="counts") == EXPECTED
+        with pytest.raises(UsageError, match="format='counts'"):
+            write_part(wrapped(counts), "never.counts")
+
+
+@each_of("wrapped", [lambda given: given, partial(nw.from_native, series_only=True)])
+def test_numbers_of_polars_that_are_called_counts_are_asked_for(wrapped: Callable[[pl.Series], Any]) -> None:
+    counted = pl.Series("label", [*COUNTS.elements()]).value_counts()
+    for name in ("count", "proportion"):
+        with pytest.raises(UsageError, match="format='labels'"):
+            read_profile(wrapped(counted["count"].alias(name)))
+    assert read_profile(wrapped(counted["count"]), format="labels") == Profile.from_counts([2, 1])
+    assert read_profile(wrapped(counted["count"].alias("age"))) == Profile.from_counts([2, 1])
+    assert read_profile(wrapped(pl.Series("count", ["a", "a", "b"]))) == Profile.from_counts([2, 1])
+    # Its table has the columns of counts if the labels are called so, and else it is asked which they are.
+    assert read_profile(counted) == EXPECTED
+    with pytest.raises(UsageError, match="which column holds the labels"):
+        read_profile(pl.Series("pet", [*COUNTS.elements()]).value_counts())
+    with pytest.raises(UsageError, match="structures"):
+        read_profile(wrapped(counted.to_struct("label")))
 
 
 def test_a_series_with_names_holds_labels_where_that_is_said() -> None:

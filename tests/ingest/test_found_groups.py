@@ -161,8 +161,7 @@ def test_a_found_group_with_the_first_name_of_all_others_is_among_them_where_gro
 def test_the_budget_is_spent_and_nothing_refused_if_only_the_first_name_of_all_others_is_found(ledger: Ledger) -> None:
     rows = pl.DataFrame([("l", "rest", "x")] * 50, schema=["label", "g", "h"], orient="row")
     finding = FindGroups(2, "1e-3")
-    found = read_groups(
-        rows, label="label", by=["g", "h"], groups=finding, other="rest", levels="nested", ledger=ledger, dataset="views"
-    )
+    given: dict[str, Any] = {"by": ["g", "h"], "groups": finding, "other": "rest", "levels": "nested"}
+    found = read_groups(rows, label="label", **given, ledger=ledger, dataset="views")
     assert {group: profile.n for group, profile in found.items()} == {("rest", "rest"): 50}
     assert charges(ledger) == [("2", "finding groups", "released")]

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-import anonhist.mechanisms.group_selection as group_selection
 from anonhist.errors import UsageError
+from anonhist.mechanisms import group_selection
 from anonhist.mechanisms.group_selection import FindGroups, GroupSelection
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.randomness import SystemSource

@@ -174,7 +174,7 @@ def _name_ids(ids: NDArray[Any] | list[Any]) -> _Named:
     places = {text: place for place, text in enumerate(dict.fromkeys(texts))}
     try:
         num_ids, num_pairs = len(set(listed)), len(set(zip(listed, texts, strict=True)))
-    except TypeError:
+    except Exception:  # noqa: BLE001  # whatever the ids raise when they are compared; it may quote them
         raise DataError("The ids of nodes must be hashable, such as numbers or texts.") from None
     if not num_ids == num_pairs == len(places):
         raise DataError(

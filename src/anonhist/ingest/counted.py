@@ -1,19 +1,29 @@
-"""What is counted already in memory: mappings, and columns of pandas that have names of their own."""
+"""What is counted already in memory: mappings, and columns that have names of their own."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from anonhist.errors import DataError, UsageError
+from anonhist.ingest.plain_names import names_of
+from anonhist.ingest.sources import package_of
 from anonhist.numeric.value_name import value_name
+from anonhist.profiles.whole import MAX_ITEMS
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from anonhist.ingest.columns import Header
 
 _SERIES = (
-    "This pandas Series has an index or a name as counts have: say format='counts' if its values count the labels in "
+    "This Series has an index or a name as counts have: say format='counts' if its values count the labels in "
     "its index, as value_counts() does, or format='labels' if its values are labels."
+)
+_COLUMN = (
+    "This Series is called as counts are: say format='labels' if its values are labels; if they count labels, pass the "
+    "table with both, or make a profile of them with Profile.from_counts."
 )
 _MAPPING = (
     "Say what the mapping holds: format='counts' for {label: count}, format='prevalences' for {count: prevalence}."
@@ -21,16 +31,18 @@ _MAPPING = (
 _STRUCTURES = (
     "An array of structures, as value_counts() of Arrow makes them, holds no labels: pass a table with named columns."
 )
-# What pandas calls counts.
+_COUNT = re.compile(" *0*([1-9][0-9]{0,18}) *")
+# What pandas and Polars call counts.
 _CALLED = ("count", "proportion")
 COUNTED = {"counts": ("label", "count"), "prevalences": ("count", "prevalence")}
 
 
 def counted_table(source: Any, format: str | None) -> Any:  # noqa: A002
-    """Return a mapping or a counted pandas Series as a table with the columns of its format, and all else as it is.
+    """Return a mapping or a counted Series as a table with the columns of its format, and all else as it is.
 
     Whether a Series is counted is asked where its type leaves it open, and never decided by its values: where numbers
-    have an index that is named or holds no whole numbers, or are called "count".
+    have an index that is named or holds no whole numbers, or are called "count". That holds for pandas and for Modin,
+    and as far as they have names for Polars, also where Narwhals wraps the Series.
 
     Raises
     ------
@@ -46,14 +58,22 @@ def counted_table(source: Any, format: str | None) -> Any:  # noqa: A002
     """
     if isinstance(source, Mapping):
         return _of_mapping(source, format)
-    if type(source).__module__.split(".")[0] == "pandas" and type(source).__name__ == "Series":
+    package = package_of(source)
+    if package == "narwhals" and hasattr(source, "to_frame"):
+        # A Series may be counted, whoever wraps it.
+        source = source.to_native()
+        package = package_of(source)
+    is_series = any(each.__name__ == "Series" for each in type(source).__mro__)
+    if is_series and package in ("pandas", "modin"):
         return _of_series(source, format)
+    if is_series and package == "polars" and format is None and source.dtype.is_numeric() and source.name in _CALLED:
+        raise UsageError(_COLUMN)
     return source
 
 
 def check_no_structures(source: Any) -> None:
     """Refuse an array of structures: each would be a label of its own, and counts in it a part of that."""
-    package = type(source).__module__.split(".")[0]
+    package = package_of(source)
     if package == "pyarrow" and type(source).__name__ in ("StructArray", "ChunkedArray"):
         import pyarrow as pa
 
@@ -70,18 +90,35 @@ def _of_mapping(source: Mapping[Any, Any], format: str | None) -> Any:  # noqa: 
     if format not in COUNTED:
         raise UsageError(_MAPPING)
     keys, values = COUNTED[format]
-    held = pa.array(map(value_name, source), pa.string()) if keys == "label" else _numbers(source.keys())
-    return pa.table({keys: held, values: _numbers(source.values())})
+    held = names_of(source) if keys == "label" else _counts(source)
+    return pa.table({keys: held, values: _counts(source.values())})
 
 
-def _numbers(values: Any) -> Any:
-    """Return an Arrow array of numbers of one type, which the reader checks."""
+def _counts(values: Iterable[Any]) -> Any:
+    """Return counts as an Arrow array, having refused what is none: each by itself, whatever the others are."""
     import pyarrow as pa
 
+    counts = [whole_count(value) for value in values]
+    if None in counts:
+        raise DataError("Counts and prevalences must be whole numbers from 1 to 2^63 − 1 and nothing else.")
+    return pa.array(counts, pa.int64())
+
+
+def whole_count(value: object) -> int | None:
+    """Return the whole number from 1 to 2^63 − 1 that a value is, if it is one: of any type of numbers, or its text.
+
+    Examples
+    --------
+    >>> whole_count(3.0), whole_count(2**53 + 1), whole_count(" 03 "), whole_count(2.0**53), whole_count(True)
+    (3, 9007199254740993, 3, None, None)
+    """
+    if type(value) is int:
+        return value if 1 <= value <= MAX_ITEMS else None
     try:
-        return pa.array(list(values))
-    except (pa.ArrowException, OverflowError):
-        raise DataError("Counts and prevalences must be whole numbers from 1 to 2^63 − 1 and nothing else.") from None
+        found = _COUNT.fullmatch(value_name(value, only_whole=True) or "")
+    except DataError:
+        return None
+    return None if found is None else whole_count(int(found[1]))
 
 
 def _of_series(source: Any, format: str | None) -> Any:  # noqa: A002

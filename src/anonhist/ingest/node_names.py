@@ -11,10 +11,10 @@ from anonhist.graphs.graph import IDENTITY_KEY, MAX_NODES
 from anonhist.ingest.edge_query import is_edge_text, nodes_of_lines
 from anonhist.ingest.files import DATABASES
 from anonhist.ingest.naming import as_text, check_batch, name_columns
+from anonhist.ingest.plain_names import names_of
 from anonhist.ingest.record_batches import record_batches, text_buffers
 from anonhist.ingest.sources import as_path, open_source, plain_labels
 from anonhist.numeric.keyed_hash import hash_buffer
-from anonhist.numeric.value_name import value_name
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -153,8 +153,7 @@ def node_names(nodes: Any) -> Any:
     source = as_path(nodes)
     plain = plain_labels(source)
     if plain is not None:
-        names = (value_name(each, only_whole=True) for each in plain)
-        chunks = [pa.array(names, type=pa.large_string())]
+        chunks = [names_of(plain, only_whole=True)]
     else:
         if isinstance(source, str) and source.startswith(DATABASES):
             raise UsageError("List the nodes in a file or in a table in memory, not in a database.")

@@ -130,7 +130,7 @@ def _checked_limits(limits: EngineLimits | None, source: Any) -> EngineLimits:
     """Return the limits of our engine, or refuse some for another engine."""
     if limits is None:
         return NO_LIMITS
-    is_ours = _package(source) in {"pyarrow", "sqlframe"} or (
+    is_ours = package_of(source) in {"pyarrow", "sqlframe"} or (
         isinstance(source, str) and not source.startswith(_SERVED)
     )
     if limits != NO_LIMITS and not is_ours:
@@ -249,19 +249,19 @@ def _memory(source: Any, spilling: Spilling, limits: EngineLimits) -> Iterator[A
     if not is_table(source):
         raise UsageError("This source is neither a file, a database, a table, an array nor a list of labels.")
     with translate_failures("The table"):
-        if _package(source) == "pyarrow":
+        if package_of(source) == "pyarrow":
             # Arrow has no windows, which bounding users takes: DuckDB reads its memory where it lies.
             with connect(spilling=spilling, limits=limits) as connection:
                 yield nw.from_native(connection.from_arrow(_arrow_table(source))), True
             return
-        if _package(source) == "sqlframe":
+        if package_of(source) == "sqlframe":
             with connect(spilling=spilling, limits=limits) as connection:
                 connection.from_arrow(_batches_of_sqlframe(source)).create("input")
                 yield nw.from_native(connection.table("input")), True
             return
         frame = nw.from_native(source, allow_series=True)
         # Relations and tables of Spark may infer their columns from files, and pandas its types from rows.
-        declared = _package(source) == "polars"
+        declared = package_of(source) == "polars"
         yield frame.alias("label").to_frame() if isinstance(frame, nw.Series) else frame, declared
 
 
@@ -307,11 +307,20 @@ def _arrow_table(source: Any) -> Any:
 
 def is_table(source: Any) -> bool:
     """Return whether something in memory is a table or a column of one, by the package that it comes from."""
-    return _package(source) in _TABLES
+    return package_of(source) in _TABLES
 
 
-def _package(source: Any) -> str:
-    return type(source).__module__.split(".")[0]
+def package_of(source: Any) -> str:
+    """Return the package that something in memory comes from: of NumPy or of tables, what it is derived from does.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> package_of(type("MyTable", (pd.DataFrame,), {})())
+    'pandas'
+    """
+    names = [each.__module__.split(".")[0] for each in type(source).__mro__]
+    return next((name for name in names if name in (*_TABLES, "numpy")), names[0])
 
 
 def as_path(source: Any) -> Any:
@@ -325,7 +334,7 @@ def plain_labels(source: Any) -> list[Any] | None:
         return None
     if isinstance(source, Mapping):
         raise UsageError("A mapping is not a list: pass its keys, or a table with named columns.")
-    if _package(source) == "numpy":
+    if package_of(source) == "numpy":
         if source.ndim != 1 or source.dtype.names:
             raise UsageError("An array of labels must be one-dimensional; pass a table for more columns.")
         return list(source.tolist())

@@ -7,8 +7,6 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, SupportsIndex
 
-import numpy as np
-
 from anonhist.accounting.recording import Price
 from anonhist.errors import UsageError
 from anonhist.frozen import Checked, Converted, converted, frozen
@@ -19,6 +17,7 @@ from anonhist.randomness import discrete_laplace
 if TYPE_CHECKING:
     from fractions import Fraction
 
+    import numpy as np
     from numpy.typing import NDArray
 
     from anonhist.privacy import EpsilonLike, PrivacyUnit

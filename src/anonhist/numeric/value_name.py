@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from decimal import Decimal
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from anonhist.errors import DataError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 # Floats represent every whole number below this exactly, but not those above.
 LARGEST_NAMED = 2**53
@@ -17,6 +23,15 @@ NOT_WHOLE = (
 TOO_LARGE = (
     "Floats of 2^53 and more cannot represent every whole number: convert the column to whole numbers or text first."
 )
+_NO_TEXT = "Some values cannot be written as text: convert the column to text, numbers or dates first."
+# What PostgreSQL's numeric holds.
+_MOST_BEFORE, _MOST_AFTER = 131_072, 16_383
+# Any Python writes numbers of 640 digits, however it limits their length.
+_SHORT_BITS = 2_048
+_MISSING = frozenset({"NAType", "NaTType", "MaskedConstant"})
+# To write float | np.floating makes a new type each time, which takes longer than to ask for it.
+_FLOATS = (float, np.floating)
+_TIMES = (np.datetime64, np.timedelta64)
 
 
 def value_name(value: object, *, only_whole: bool = False) -> str | None:
@@ -25,7 +40,7 @@ def value_name(value: object, *, only_whole: bool = False) -> str | None:
     Parameters
     ----------
     value
-        Any value. None, NaN and the missing values of pandas count as missing.
+        Any value. None, NaN, NaT and the missing values of pandas count as missing.
     only_whole
         Refuse fractions: nodes and labels of sketches are compared with those of other columns and files, which may
         store the same number differently.
@@ -34,41 +49,144 @@ def value_name(value: object, *, only_whole: bool = False) -> str | None:
     -------
     str or None
         For a whole number, that number: 7.0 is named 7, because a column of whole numbers becomes one of floats when a
-        single value is missing. For anything else, ``str(value)``.
+        single value is missing. Equal Decimals have one name, without an exponent where PostgreSQL's numeric holds the
+        number. Text and numbers of derived types, such as members of enumerations, are named by what they are equal to.
+        For anything else, ``str(value)``.
 
     Raises
     ------
     DataError
-        If the value is a float of magnitude 2⁵³ or more, or not whole although ``only_whole``.
+        If the value is a float of magnitude 2⁵³ or more, or not whole although ``only_whole``, or has no text.
+
+    Notes
+    -----
+    No setting of the process changes a name: not the context of ``decimal``, how NumPy prints, nor the number of digits
+    up to which Python writes whole numbers.
 
     Examples
     --------
     >>> value_name(7.0), value_name(-0.0), value_name(7), value_name(1.5), value_name(float("nan"))
     ('7', '0', '7', '1.5', None)
+    >>> value_name(Decimal("1.50")), value_name(Decimal("1E+3")), value_name(Decimal("1E+999999"))
+    ('1.5', '1000', '1E+999999')
     """
-    if isinstance(value, str):
-        return str(value)
+    # Nearly all values are such; the others are asked what else they are.
+    if type(value) is str:
+        return value
+    if type(value) is int:
+        return _integer_name(value)
     if is_missing(value):
         return None
-    if not isinstance(value, float | np.floating | Decimal):
-        return str(value)
-    if not isinstance(value, Decimal) and abs(float(value)) >= LARGEST_NAMED:
+    name, is_whole = _named(value)
+    if name is None or (only_whole and not is_whole):
         raise DataError(NOT_WHOLE if only_whole else TOO_LARGE)
-    if value == value // 1:
-        return str(int(value))
-    if only_whole:
-        raise DataError(NOT_WHOLE)
-    return str(value)
+    return name
 
 
 def is_missing(value: object) -> bool:
-    """Return whether a value is missing: None, NaN or a missing value of pandas.
+    """Return whether a value is missing: None, NaN, NaT or a missing value of pandas.
 
     Examples
     --------
     >>> is_missing(float("nan")), is_missing(None), is_missing("")
     (True, True, False)
     """
-    if isinstance(value, float | np.floating | Decimal):
-        return bool(value != value)  # noqa: PLR0124  # NaN
-    return value is None or type(value).__name__ in ("NAType", "NaTType")
+    if isinstance(value, _FLOATS):
+        return math.isnan(value)
+    if isinstance(value, Decimal):
+        return Decimal.is_nan(value)
+    if isinstance(value, _TIMES):
+        return bool(np.isnat(value))
+    return value is None or type(value).__name__ in _MISSING
+
+
+def _integer_name(value: int) -> str:
+    if value.bit_length() <= _SHORT_BITS:
+        return str(value)
+    # Python may refuse to write longer ones, and equal Decimals have the same name.
+    return _of_decimal(Decimal(value))[0]
+
+
+def _named(value: object) -> tuple[str | None, bool]:
+    """Return the name of a value, None if there is none for numbers as large, and whether it is no fraction."""
+    for types, namer in _NAMERS:
+        if isinstance(value, types):
+            return namer(value)
+    return _of_any(value)
+
+
+def _of_text(value: str) -> tuple[str, bool]:
+    return str.__str__(value), True
+
+
+def _of_integer(value: int | np.integer[Any]) -> tuple[str, bool]:
+    return _integer_name(int.__pos__(value) if isinstance(value, int) else int(value)), True
+
+
+def _of_float(value: float | np.floating[Any]) -> tuple[str | None, bool]:
+    number = float.__pos__(value) if isinstance(value, float) else value
+    if abs(float(number)) >= LARGEST_NAMED:
+        return None, False
+    if number == int(number):
+        return str(int(number)), True
+    if isinstance(number, float):
+        return repr(number), False
+    # Of NumPy, with as few digits as tell numbers of its type apart; str() writes them as NumPy is set to print.
+    write = np.format_float_scientific if abs(number) < 1e-4 else np.format_float_positional
+    return write(number, trim="-"), False
+
+
+def _of_decimal(value: Decimal) -> tuple[str, bool]:
+    """Write a number without an exponent, unless that takes too many digits.
+
+    Arithmetic would round as the context says, and str() writes exponents as it says.
+    """
+    number = Decimal(value)
+    if not number.is_finite():
+        return "-Infinity" if number.is_signed() else "Infinity", False
+    if not number:
+        return "0", True
+    if -_MOST_AFTER <= number.adjusted() < _MOST_BEFORE:
+        before, _, after = format(number, "f").partition(".")
+        after = after.rstrip("0")
+        if len(after) <= _MOST_AFTER:
+            return f"{before}.{after}" if after else before, not after
+    sign, digits, _ = number.as_tuple()
+    first, rest = str(digits[0]), "".join(map(str, digits[1:])).rstrip("0")
+    exponent = number.adjusted()
+    return f"{'-' * sign}{first}{'.' * bool(rest)}{rest}E{exponent:+d}", exponent >= len(rest)
+
+
+def _of_fraction(value: Fraction) -> tuple[str, bool]:
+    whole = _integer_name(value.numerator)
+    return (whole, True) if value.denominator == 1 else (f"{whole}/{_integer_name(value.denominator)}", False)
+
+
+def _of_time(value: np.datetime64) -> tuple[str, bool]:
+    """Write a date, or a date and a time as Python and pandas do, whatever the unit."""
+    date, _, time = str(value).partition("T")
+    if not time:
+        return str(value.astype("M8[D]")), True
+    clock, _, fraction = (time + "00:00:00"[len(time) :]).partition(".")
+    digits = fraction.rstrip("0")
+    written = digits.ljust(max(6, -(-len(digits) // 3) * 3), "0")
+    return f"{date} {clock}.{written}" if digits else f"{date} {clock}", True
+
+
+def _of_any(value: object) -> tuple[str, bool]:
+    try:
+        return str.__str__(str(value)), True
+    except Exception:  # noqa: BLE001  # of any class; its message may hold the value
+        raise DataError(_NO_TEXT) from None
+
+
+# The first that fits: in Python a truth value is a whole number, and in NumPy a span of time.
+_NAMERS: tuple[tuple[type | tuple[type, ...], Callable[[Any], tuple[str | None, bool]]], ...] = (
+    (str, _of_text),
+    (_FLOATS, _of_float),
+    ((bool, np.timedelta64), _of_any),
+    ((int, np.integer), _of_integer),
+    (Decimal, _of_decimal),
+    (Fraction, _of_fraction),
+    (np.datetime64, _of_time),
+)

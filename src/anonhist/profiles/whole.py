@@ -102,16 +102,16 @@ def _array(values: object, *, name: str) -> NDArray[Any]:
         for kind in kinds
     ):
         raise _not_whole(name)
-    floats = {kind for kind in kinds if issubclass(kind, float | np.floating)}
-    if floats and floats != kinds:
-        # NumPy would round [2**53 + 1, 2.0] to floats, so integers and floats are read separately.
-        floating = np.array([type(value) in floats for value in listed])
+    if len(kinds) > 1:
+        # NumPy would make one type of all: it would round [2**53 + 1, 2.0] to floats, and widen short floats.
         numbers = np.empty(len(listed), dtype=np.int64)
-        numbers[floating] = whole_numbers([value for value in listed if type(value) in floats], name=name)
-        numbers[~floating] = whole_numbers([value for value in listed if type(value) not in floats], name=name)
+        for kind in kinds:
+            is_such = np.array([type(value) is kind for value in listed])
+            numbers[is_such] = whole_numbers([value for value in listed if type(value) is kind], name=name)
         return numbers
+    is_float = any(issubclass(kind, float | np.floating) for kind in kinds)
     try:
-        return np.array(listed) if floats else np.array(listed, dtype=np.int64)
+        return np.array(listed) if is_float else np.array(listed, dtype=np.int64)
     except OverflowError:
         raise _not_whole(name) from None
 

@@ -72,7 +72,15 @@ def whole_counts(counts: Any) -> NDArray[np.int64]:
     found = np.asarray(counts)
     if not found.size:
         return np.zeros(0, dtype=np.int64)
-    if found.ndim != 1 or found.dtype.kind not in "iu" or int(found.min()) < 1 or int(found.max()) > LARGEST_COUNTER:
+    # Among whole numbers, NumPy takes truth values for some.
+    has_truth = isinstance(counts, list | tuple) and not {bool, np.bool_}.isdisjoint(map(type, counts))
+    if (
+        has_truth
+        or found.ndim != 1
+        or found.dtype.kind not in "iu"
+        or int(found.min()) < 1
+        or int(found.max()) > LARGEST_COUNTER
+    ):
         raise DataError("Counts must be whole numbers from 1 to 2^62, one for each label; drop labels of count zero.")
     return found.astype(np.int64, copy=False)
 

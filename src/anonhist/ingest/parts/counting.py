@@ -13,10 +13,10 @@ from anonhist.ingest.files import check_there, is_json, stated_format
 from anonhist.ingest.limits import NO_LIMITS, EngineLimits
 from anonhist.ingest.parts.query import added_counts, in_order, label_counts, user_items
 from anonhist.ingest.parts.rows import Rows, bounded, without_missing
+from anonhist.ingest.plain_names import names_of
 from anonhist.ingest.query import Columns, dropped_query, fetch
 from anonhist.ingest.renaming import columns_in_table
 from anonhist.ingest.sources import Opened, as_path, open_source, plain_labels
-from anonhist.numeric.value_name import value_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -119,7 +119,7 @@ def _query(opened: Opened, document: PartDocument, reading: Reading) -> tuple[An
 def _table_of(labels: list[Any]) -> Any:
     import pyarrow as pa
 
-    return pa.table({"label": pa.array(map(value_name, labels), pa.string())})
+    return pa.table({"label": names_of(labels)})
 
 
 def _tallied(rows: Iterator[Rows], kept: list[int]) -> Iterator[Rows]:

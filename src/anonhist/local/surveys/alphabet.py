@@ -115,15 +115,15 @@ class Alphabet:
         return {label: place for place, label in enumerate(self.names())}
 
     def _whole_codes(self, values: Any) -> NDArray[np.int64]:
-        given = np.asarray(values if isinstance(values, np.ndarray) else list(values))
+        # NumPy would make one type of all values of a list.
+        given = values if isinstance(values, np.ndarray) else np.fromiter(values, dtype=object)
         if given.size == 0:
             return np.empty(0, dtype=np.int64)
         if given.ndim != 1 or given.dtype.kind not in "iuUO":
             raise DataError("Values must be whole numbers, one for each person.")
         try:
             if given.dtype.kind in "UO":
-                # Fractions are not truncated: other than text, only whole numbers are accepted.
-                given = np.array([int(value) if isinstance(value, str) else index(value) for value in given.tolist()])
+                given = np.array([*map(_whole_number, given.tolist())])
             inside = bool(given.dtype.kind in "iu" and given.min() >= 0 and given.max() < self.size)
         except (ValueError, TypeError, OverflowError):
             inside = False
@@ -141,6 +141,13 @@ class Alphabet:
 
 # The arguments of an alphabet, or an alphabet itself.
 AlphabetLike = Alphabet | Iterable[str] | SupportsIndex
+
+
+def _whole_number(value: Any) -> int:
+    """Return a whole number or what a text says; fractions are not truncated, and truth values are no numbers."""
+    if isinstance(value, bool):
+        raise TypeError
+    return int(value) if isinstance(value, str) else index(value)
 
 
 def _checked_labels(given: Iterable[str] | SupportsIndex, other: str | None) -> tuple[str, ...] | int:
