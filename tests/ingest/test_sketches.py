@@ -284,7 +284,7 @@ def test_a_file_counts_once(tmp_path: Path) -> None:
         ("-", {"label": "pet", "format": "counts"}, UsageError, "columns label and count"),
         ("-", {"format": "prevalences"}, UsageError, "format must be one of events, labels, counts"),
         (Counter(cat=1), {}, UsageError, "Say what the mapping holds"),
-        (pd.Series(["cat"]).value_counts(), {}, UsageError, "This pandas Series"),
+        (pd.Series(["cat"]).value_counts(), {}, UsageError, "This Series"),
     ],
 )  # fmt: skip
 def test_wrong_calls_are_refused(source: Any, given: dict[str, Any], kind: type[AnonhistError], reason: str) -> None:

@@ -188,7 +188,7 @@ def test_equal_numbers_of_python_have_one_name(value: int) -> None:
         (Color.RED, "Color.RED"),
         (date(2026, 11, 26), "2026-11-26"),
         (datetime(2026, 11, 26, 8, tzinfo=UTC), "2026-11-26 08:00:00+00:00"),
-        (np.timedelta64(5, "D"), "5 days"),
+        (np.timedelta64(3, "M"), "3 months"),
         ((1, "a"), "(1, 'a')"),
     ],
 )
@@ -226,6 +226,16 @@ def test_times_of_numpy_are_named_as_those_of_pandas(written: str) -> None:
 def test_dates_of_numpy_are_named_as_those_of_python(written: str) -> None:
     day = np.datetime64(written)
     assert value_name(day) == str(day.astype("M8[D]").item())
+
+
+def test_durations_of_numpy_are_named_by_their_seconds() -> None:
+    days = np.timedelta64(-5, "D")
+    for unit in ("h", "m", "s", "ms", "us", "ns", "30s"):
+        assert value_name(days.astype(f"m8[{unit}]"), only_whole=True) == str(-5 * 86_400)
+    assert value_name(np.timedelta64(1_500, "ms")) == value_name(np.timedelta64(1_500_000, "us")) == "1.5"
+    assert value_name(np.timedelta64(1, "as")) == "0." + "0" * 17 + "1"
+    with pytest.raises(DataError, match="must be whole"):
+        value_name(np.timedelta64(1_500, "ms"), only_whole=True)
 
 
 @each_of(

@@ -200,7 +200,7 @@ def _number_name(value: Any) -> str | None:
     # No column holds longer ones.
     if not number.is_finite() or number.adjusted() >= _MOST_DIGITS or number != number.to_integral_value():
         return None
-    return None if isinstance(value, float | np.floating) and abs(value) >= LARGEST_NAMED else str(int(number))
+    return None if isinstance(value, float | np.floating) and abs(float(value)) >= LARGEST_NAMED else str(int(number))
 
 
 def _text_name(value: Any) -> str | None:

@@ -105,8 +105,9 @@ def read_profile(
         ``count`` in any other way, the format must be said. The header line of delimited text is schema, and so
         public. JSON lines have none: they are events unless said otherwise. On standard input nothing is guessed: say
         the format, or name the column of labels, which makes it a table of events. Of a mapping say ``"counts"`` for
-        ``{label: count}`` or ``"prevalences"`` for ``{count: prevalence}``; of a pandas Series with names or counts of
-        its own, such as ``x.value_counts()``, ``"counts"`` for those, or ``"labels"`` if its values are labels.
+        ``{label: count}`` or ``"prevalences"`` for ``{count: prevalence}``; of a Series of pandas or Modin with names
+        or counts of its own, such as ``x.value_counts()``, ``"counts"`` for those, or ``"labels"`` if its values are
+        labels.
     delimiter
         What separates columns; by the file's ending by default.
     header

@@ -28,6 +28,9 @@ _NO_TEXT = "Some values cannot be written as text: convert the column to text, n
 _MOST_BEFORE, _MOST_AFTER = 131_072, 16_383
 # Any Python writes numbers of 640 digits, however it limits their length.
 _SHORT_BITS = 2_048
+# Each unit of durations in seconds: a number, and by how many places the point is moved.
+_SECONDS = {"W": (604_800, 0), "D": (86_400, 0), "h": (3_600, 0), "m": (60, 0), "s": (1, 0)}
+_SECONDS |= {unit: (1, -3 * place) for place, unit in enumerate(("ms", "us", "ns", "ps", "fs", "as"), start=1)}
 _MISSING = frozenset({"NAType", "NaTType", "MaskedConstant"})
 # To write float | np.floating makes a new type each time, which takes longer than to ask for it.
 _FLOATS = (float, np.floating)
@@ -50,8 +53,8 @@ def value_name(value: object, *, only_whole: bool = False) -> str | None:
     str or None
         For a whole number, that number: 7.0 is named 7, because a column of whole numbers becomes one of floats when a
         single value is missing. Equal Decimals have one name, without an exponent where PostgreSQL's numeric holds the
-        number. Text and numbers of derived types, such as members of enumerations, are named by what they are equal to.
-        For anything else, ``str(value)``.
+        number. Text and numbers of derived types, such as members of enumerations, are named by what they are equal to,
+        and times and durations of NumPy are named alike in all units. For anything else, ``str(value)``.
 
     Raises
     ------
@@ -173,6 +176,14 @@ def _of_time(value: np.datetime64) -> tuple[str, bool]:
     return f"{date} {clock}.{written}" if digits else f"{date} {clock}", True
 
 
+def _of_duration(value: np.timedelta64) -> tuple[str, bool]:
+    """Write a duration in seconds, whatever the unit; months and years have no fixed number of these."""
+    unit, step = np.datetime_data(value.dtype)
+    if unit not in _SECONDS:
+        return str(value), True
+    return _of_decimal(Decimal(f"{int(value.astype(np.int64)) * step * _SECONDS[unit][0]}E{_SECONDS[unit][1]}"))
+
+
 def _of_any(value: object) -> tuple[str, bool]:
     try:
         return str.__str__(str(value)), True
@@ -184,7 +195,8 @@ def _of_any(value: object) -> tuple[str, bool]:
 _NAMERS: tuple[tuple[type | tuple[type, ...], Callable[[Any], tuple[str | None, bool]]], ...] = (
     (str, _of_text),
     (_FLOATS, _of_float),
-    ((bool, np.timedelta64), _of_any),
+    (bool, _of_any),
+    (np.timedelta64, _of_duration),
     ((int, np.integer), _of_integer),
     (Decimal, _of_decimal),
     (Fraction, _of_fraction),
