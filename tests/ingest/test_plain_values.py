@@ -1,7 +1,7 @@
 """Python values in memory: each is read by itself, whatever the others are and wherever it stands."""
 
 from collections.abc import Callable, Iterator
-from datetime import date
+from datetime import date, timedelta
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -84,7 +84,7 @@ def test_one_edge_more_renames_no_node() -> None:
 COUNTS = [3, 3.0, "3", " 3 ", Decimal("3.00"), Decimal("3E0"), Fraction(3), np.uint8(3), np.float32(3), np.float64(3)]
 NO_COUNTS = [0, -3, 0.5, 2.0**53, 2**63, 10**5000, True, np.True_, None, float("nan"), float("inf"), Decimal("3.5")]
 NO_COUNTS += [Decimal("sNaN"), Decimal("Infinity"), Fraction(1, 2), "3.0", "+3", "", "9" * 19, b"3", [3], pd.NA, pd.NaT]
-NO_COUNTS += [np.timedelta64(3, "s"), np.datetime64(3, "s"), 3 + 0j]
+NO_COUNTS += [np.timedelta64(3, "s"), timedelta(seconds=3), np.datetime64(3, "s"), 3 + 0j]
 
 
 def test_counts_of_a_mapping_are_read_each_by_itself() -> None:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from anonhist.errors import DataError, UsageError
 from anonhist.ingest.plain_names import names_of
@@ -114,6 +117,9 @@ def whole_count(value: object) -> int | None:
     """
     if type(value) is int:
         return value if 1 <= value <= MAX_ITEMS else None
+    if isinstance(value, timedelta | np.timedelta64):
+        # Named by its seconds.
+        return None
     try:
         found = _COUNT.fullmatch(value_name(value, only_whole=True) or "")
     except DataError:
