@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
-from datetime import timedelta
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from anonhist.errors import DataError, UsageError
 from anonhist.ingest.plain_names import names_of
+from anonhist.ingest.python_objects import whole_count
 from anonhist.ingest.sources import package_of
-from anonhist.numeric.value_name import value_name
-from anonhist.profiles.whole import MAX_ITEMS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -34,7 +29,6 @@ _MAPPING = (
 _STRUCTURES = (
     "An array of structures, as value_counts() of Arrow makes them, holds no labels: pass a table with named columns."
 )
-_COUNT = re.compile(" *0*([1-9][0-9]{0,18}) *")
 # What pandas and Polars call counts.
 _CALLED = ("count", "proportion")
 COUNTED = {"counts": ("label", "count"), "prevalences": ("count", "prevalence")}
@@ -105,26 +99,6 @@ def _counts(values: Iterable[Any]) -> Any:
     if None in counts:
         raise DataError("Counts and prevalences must be whole numbers from 1 to 2^63 − 1 and nothing else.")
     return pa.array(counts, pa.int64())
-
-
-def whole_count(value: object) -> int | None:
-    """Return the whole number from 1 to 2^63 − 1 that a value is, if it is one: of any type of numbers, or its text.
-
-    Examples
-    --------
-    >>> whole_count(3.0), whole_count(2**53 + 1), whole_count(" 03 "), whole_count(2.0**53), whole_count(True)
-    (3, 9007199254740993, 3, None, None)
-    """
-    if type(value) is int:
-        return value if 1 <= value <= MAX_ITEMS else None
-    if isinstance(value, timedelta | np.timedelta64):
-        # Named by its seconds.
-        return None
-    try:
-        found = _COUNT.fullmatch(value_name(value, only_whole=True) or "")
-    except DataError:
-        return None
-    return None if found is None else whole_count(int(found[1]))
 
 
 def _of_series(source: Any, format: str | None) -> Any:  # noqa: A002

@@ -6,6 +6,7 @@ take their type for that of the others; here no value is looked at but for its o
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from fractions import Fraction
@@ -13,18 +14,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from anonhist.errors import UsageError
-from anonhist.numeric.value_name import LARGEST_NAMED, is_missing, value_name
+from anonhist.errors import DataError, UsageError
+from anonhist.numeric.value_name import is_missing, value_name
+from anonhist.profiles.whole import MAX_ITEMS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-LARGEST_COUNT = 2**63 - 1
+_COUNT = re.compile(" *0*([1-9][0-9]{0,18}) *")
 _NOT_THERE = (
     "This table would hold Python objects, but is not in memory yet: collect it first, or convert the column to text "
     "or numbers."
 )
-_MOST_DIGITS = 19
 _NUMBERS = (int, float, np.integer, np.floating, Decimal, Fraction)
 # What is ordered as it is, in this order of types; a time is a date, too, and a truth value a number.
 _TRUTH, _NUMBER, _TEXT, _DATE, _TIME, _ZONED, _CLOCK, _DURATION, _BYTES, _OTHER = range(10)
@@ -83,7 +84,27 @@ def order_of_objects(table: Any, name: str) -> Any:
 
 def counts_of_objects(table: Any, name: str) -> Any:
     """Return the whole numbers from 1 to 2^63 − 1 that a column holds, numbers or text, and 0 elsewhere: a series."""
-    return _series(table, name, list(map(_count, _values(table, name))), "int64")
+    return _series(table, name, [whole_count(value) or 0 for value in _values(table, name)], "int64")
+
+
+def whole_count(value: object) -> int | None:
+    """Return the whole number from 1 to 2^63 − 1 that a value is, if it is one: of any type of numbers, or its text.
+
+    Examples
+    --------
+    >>> whole_count(3.0), whole_count(2**53 + 1), whole_count(" 03 "), whole_count(2.0**53), whole_count(True)
+    (3, 9007199254740993, 3, None, None)
+    """
+    if type(value) is int:
+        return value if 1 <= value <= MAX_ITEMS else None
+    if isinstance(value, timedelta | np.timedelta64):
+        # Named by its seconds.
+        return None
+    try:
+        found = _COUNT.fullmatch(value_name(value, only_whole=True) or "")
+    except DataError:
+        return None
+    return None if found is None else whole_count(int(found[1]))
 
 
 def _values(table: Any, name: str) -> list[Any]:
@@ -130,20 +151,3 @@ def _as_float(value: Any) -> float:
         return float(value)
     except OverflowError:
         return float("inf") if value > 0 else float("-inf")
-
-
-def _count(value: Any) -> int:
-    """Return the whole number that a value is, if it is a count, else 0."""
-    if isinstance(value, bool | np.bool_) or is_missing(value):
-        return 0
-    if isinstance(value, str):
-        written = value.strip(" ")
-        digits = written.lstrip("0")
-        number = int(written) if written.isascii() and written.isdigit() and len(digits) <= _MOST_DIGITS else 0
-    elif isinstance(value, float | np.floating):
-        number = int(value) if abs(value) <= LARGEST_NAMED and value == int(value) else 0
-    elif isinstance(value, _NUMBERS):
-        number = int(value) if 1 <= value <= LARGEST_COUNT and value == int(value) else 0
-    else:
-        number = 0
-    return number if 1 <= number <= LARGEST_COUNT else 0
