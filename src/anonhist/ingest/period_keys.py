@@ -7,6 +7,7 @@ month and day, which these engines would repeat wherever it is used. pandas has 
 from __future__ import annotations
 
 from datetime import date
+from functools import cache
 from typing import Any
 
 from anonhist.errors import UsageError
@@ -160,10 +161,11 @@ def period_key(table: Any, column: str, period: Period, told: str) -> Any:
     """
     import narwhals as nw
 
-    if is_of_pandas(table):
-        is_date = not holds_objects(table, column) and _is_date(table.collect_schema()[column], told)
-        return _of_pandas(table, column, period, is_date=is_date)
+    if holds_objects(table, column):
+        return _of_objects(table, column, period)
     is_date = _is_date(table.collect_schema()[column], told)
+    if is_of_pandas(table):
+        return _dates_of_pandas(table, column, period) if is_date else _of_objects(table, column, period)
     if not is_date:
         text = _valid(as_text(table, column))
         if period is not Period.WEEK:
@@ -196,11 +198,23 @@ def _valid(text: Any) -> Any:
     return nw.when(text.str.contains(DATE)).then(text)
 
 
-def _of_pandas(table: Any, column: str, period: Period, *, is_date: bool) -> Any:
-    """Return the keys of what pandas holds, as Python finds them: it looks at each date only once."""
+def _of_objects(table: Any, column: str, period: Period) -> Any:
+    """Return the keys of Python objects, dates and texts among them, as Python finds them."""
+
+    @cache
+    def key_of(text: str) -> str | None:
+        return key_of_text(text, period)
+
+    def key_of_object(value: Any) -> str | None:
+        text = text_of(value)
+        return None if text is None else key_of(text)
+
+    return mapped_objects(table, column, key_of_object)
+
+
+def _dates_of_pandas(table: Any, column: str, period: Period) -> Any:
     import narwhals as nw
 
-    texts = table.get_column(column).dt.to_string("%Y-%m-%d") if is_date else mapped_objects(table, column, text_of)
-    days = texts.to_native().astype(object)
+    days = table.get_column(column).dt.to_string("%Y-%m-%d").to_native().astype(object)
     keys = {text: key_of_text(text, period) for text in days.unique() if isinstance(text, str)}
     return nw.from_native(days.map(keys).astype(object), series_only=True).alias(column)
