@@ -388,6 +388,12 @@ def test_an_old_backup_is_found_out(events: tuple[str, ...], cli: Cli, folder: P
         (
             ("release", "events.csv", "--label", "lable", "--epsilon", "1", *CHARGED),
             3,
+            "no column 'lable'",
+            ["void"],
+        ),
+        (
+            ("release", "events.csv", "--no-header", "--label", "lable", "--epsilon", "1", *CHARGED),
+            3,
             "stays charged, as entry 2 of budget.db: see 'anonhist budget void --help'.",
             ["charged, file unknown"],
         ),
@@ -437,7 +443,7 @@ def test_mistakes_get_one_sentence_and_nothing_is_released(
 def test_what_rows_decide_is_not_told_for_nothing(events: tuple[str, ...], cli: Cli, folder: Path) -> None:
     # Each pair of sources differs by one row, and one of the two is refused for another reason.
     del events
-    (folder / "with.csv").write_text("ann,hiv\nbob,flu\n")
+    (folder / "with.csv").write_text("ann,hiv,1\nbob,flu\n")
     (folder / "without.csv").write_text("bob,flu\n")
     for name, rows in (("with", "('ann', 'x'), ('bob', 1)"), ("without", "('bob', 1)")):
         with closing(sqlite3.connect(folder / f"{name}.sqlite")) as made:
@@ -450,7 +456,7 @@ def test_what_rows_decide_is_not_told_for_nothing(events: tuple[str, ...], cli: 
             engine.execute("CREATE TABLE t (label VARCHAR, ward INTEGER)")
     by = ("--by", "ward", "--groups", "zz", "--other-group", "zz")
     for source, said in (
-        ("{}.csv", ("--label", "ann", "--by", "hiv", *by[2:])),
+        ("{}.csv", ("--no-header", "--label", "column2", "--by", "column1", *by[2:])),
         ("sqlite:///{}.sqlite", ("--table", "e", "--label", "label", *by)),
         ("duckdb:///{}.db", ("--table", "e", "--label", "label", *by)),
     ):

@@ -31,7 +31,7 @@ import pytest
 
 from anonhist.errors import AnonhistError, DataError, UsageError
 from anonhist.ingest import read, read_profile
-from anonhist.ingest.columns import MissingColumnError, UnnamedColumnError
+from anonhist.ingest.columns import MissingColumnError, RepeatedColumnError, UnnamedColumnError
 from anonhist.ingest.engine import CONFIG
 from anonhist.ingest.parts import files, query
 from anonhist.profiles import Profile
@@ -370,7 +370,7 @@ def compress() -> Callable[[Path, bytes], None]:
 def refuse() -> Refused:
     """Read what must be refused and return the sentence that says why."""
 
-    of_columns = {DataError: (MissingColumnError,), UsageError: (UnnamedColumnError,)}
+    of_columns = {DataError: (MissingColumnError, RepeatedColumnError), UsageError: (UnnamedColumnError,)}
 
     def attempt(kind: type[AnonhistError], *args: Any, secret: str | None = None, **options: Any) -> str:
         with pytest.raises(AnonhistError) as caught:

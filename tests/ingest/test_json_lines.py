@@ -6,12 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import pandas as pd
 import pytest
 
 from anonhist.errors import DataError, UsageError
 from anonhist.ingest import read_profile
 from anonhist.ingest.edges import read_degrees, read_edges
-from anonhist.ingest.files import file_relation
+from anonhist.ingest.files import file_table
 from anonhist.ingest.sketches import update_sketch
 from anonhist.ingest.values import opened_values
 from anonhist.profiles import Profile
@@ -98,8 +99,10 @@ def test_keys_are_compared_exactly(tmp_path: Path) -> None:
     for key in keys:
         rows = [{other: "x" for other in keys if other != key}, {key: "y"}, {key.upper() + "?": "z"}]
         assert read_profile(_write_rows(tmp_path, rows), label=key).n == 1
-    with pytest.raises(UsageError, match="differ only in case"):
-        read_profile(_write_rows(tmp_path, ROWS), label="label", user="Label", max_per_user=1)
+    rows = [{"label": "a", "Label": "u", "Label_2": "v"}, {"label": "b", "Label": "u"}, {"LABEL": "c"}, None]
+    source = _write_rows(tmp_path, rows * 100)
+    for user, kept in (("Label", 1), ("Label_2", 1), ("LABEL", 0)):
+        assert read_profile(source, label="label", user=user, max_per_user=1).n == kept
 
 
 @pytest.mark.slow
@@ -131,7 +134,7 @@ def test_edges_and_nodes_are_keys_too(tmp_path: Path) -> None:
         '"hunter2"\n',
         '{"label":"hunter2"} {"label":"b"}\n',
         '{"label":"hunter2"},\n',
-        '{"label":"\\ud800hunter2"}\n',
+        '{"label":{"\\x":"hunter2"}}\n',
         '{"label":"\x01hunter2"}\n',
         '{"label":01}\n',
         "# hunter2\n",
@@ -146,12 +149,54 @@ def test_lines_that_are_no_object_are_refused(tmp_path: Path, text: str) -> None
     assert "hunter2" not in str(caught.value)
 
 
+@each_of(
+    ("text", "told"),
+    [
+        ('{"label":"\\ud83dhunter2"}\n', "holds half of a surrogate pair"),
+        ('{"other":"\\ude00hunter2","label":"a"}\n', "holds half of a surrogate pair"),
+        ('[{"label":"hunter2"},{"label":"b"}]\n', "an array, or an object over several lines, must become"),
+        ('[\n{"label":"hunter2"},\n{"label":"b"}\n]\n', "an array, or an object over several lines, must become"),
+        ('"gzip hunter2 utf-8"\n', "each line must be one object with unique keys"),
+    ],
+)
+@pytest.mark.parametrize("place", [0, 300])
+def test_what_is_wrong_with_a_line_is_said(tmp_path: Path, place: int, text: str, told: str) -> None:
+    (tmp_path / "rows.json").write_text('{"label":"a"}\n' * place + text + '{"label":"a"}\n' * (300 - place))
+    with pytest.raises(DataError, match=told) as caught:
+        read_profile(tmp_path / "rows.json", label="label")
+    assert "hunter2" not in str(caught.value)
+
+
+def test_nan_is_missing_and_infinity_is_refused_as_in_frames(tmp_path: Path) -> None:
+    # Python's json writes both, though JSON has neither.
+    numbers = [1.5, float("nan"), 2.0, -float("nan")] * 100
+    source = _write_rows(tmp_path, [{"label": number, "user": number} for number in numbers])
+    frame = pd.DataFrame({"label": numbers, "user": numbers})
+    for said in ({}, {"keep_null": True}):
+        assert read_profile(source, label="label", **said) == read_profile(frame, label="label", **said)
+    assert read_profile(source, label="label") == Profile.from_counts([100, 100])
+    assert read_profile(source, label="label", user="user", max_per_user=3).n == 6
+    # A text is a label whatever it spells.
+    for word in ("NaN", "Infinity", "-Infinity", "inf"):
+        assert read_profile(_write_rows(tmp_path, [{"label": word}] * 200), label="label").n == 200
+    for number in (float("inf"), -float("inf"), 1e300):
+        for table in (
+            _write_rows(tmp_path, [{"label": 1}] * 200 + [{"label": number}]),
+            pd.DataFrame({"label": [number]}),
+        ):
+            with pytest.raises(DataError, match="cannot represent every whole number"):
+                read_profile(table, label="label")
+    # Within a list it is a part of a text.
+    assert read_profile(_write_rows(tmp_path, [{"label": [float("nan")]}] * 2), label="label").n == 2
+
+
 @pytest.mark.parametrize(("text", "value"), [("null\n", None), ('{"label":"a","x":1,"x":2}\n', "a"), ("\r\n\t\n", ...)])
 def test_lines_that_are_read_for_themselves(tmp_path: Path, text: str, value: Any) -> None:
     path = _write_rows(tmp_path, [{"label": "first"}])
     path.write_text(text + path.read_text())
     with duckdb.connect() as connection:
-        relation = file_relation(connection, str(path), format=None, delimiter=None, header=True, keys=["label"])
+        named = file_table(connection, str(path), format=None, delimiter=None, header=True, keys=["label"])
+        relation = named.table.to_native()
         assert sorted(relation.fetchall(), key=repr) == sorted(
             [("first",)] + ([] if value is ... else [(value,)]), key=repr
         )

@@ -15,6 +15,7 @@ import pytest
 from anonhist.errors import DataError
 from anonhist.ingest import files, local_files, read_profile
 from anonhist.ingest.engine import connect
+from anonhist.profiles import Profile
 
 pytestmark = pytest.mark.usefixtures("lent_duckdb")
 
@@ -45,7 +46,7 @@ def rows() -> Iterator[Rows]:
 
         def read(source: str, **options: Any) -> list[tuple[Any, ...]]:
             reading: dict[str, Any] = {"format": None, "delimiter": None, "header": True} | options
-            return sorted(files.file_relation(connection, source, **reading).fetchall(), key=repr)
+            return sorted(files.file_table(connection, source, **reading).table.to_native().fetchall(), key=repr)
 
         yield read
 
@@ -90,9 +91,18 @@ def test_the_first_line_names_the_columns(tmp_path: Path, rows: Rows) -> None:
     path.write_bytes(b"\nlabel\na\n")
     with pytest.raises(DataError, match="begins with an empty line"):
         read_profile(path.as_uri())
-    path.write_bytes(b"label,Label\na,b\n")
-    with pytest.raises(DataError, match="two columns of the same name"):
+    path.write_bytes(b"label,Label\na,b\nc,b\n")
+    assert read_profile(path.as_uri(), label="Label").num_labels == 1
+    path.write_bytes(b"label,label\na,b\n")
+    with pytest.raises(DataError, match="Several columns have the name of the label column"):
         read_profile(path.as_uri(), label="label")
+
+
+def test_keys_of_folders(tmp_path: Path) -> None:
+    for day in ("1", "01"):
+        (tmp_path / f"day={day}").mkdir()
+        (tmp_path / f"day={day}" / "a.csv").write_text("label\n" + "x\n" * 200)
+    assert read_profile(f"{tmp_path.as_uri()}/day=*/a.csv", label="day") == Profile.from_counts([200, 200])
 
 
 def test_labels_one_a_line(tmp_path: Path, rows: Rows) -> None:
@@ -116,5 +126,5 @@ def test_the_first_line_is_the_first_of_many(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text("label,x\n" + "row,1\n" * 2_000_000)
     with duckdb.connect(config={"preserve_insertion_order": "false", "threads": 8}) as connection:
-        relation = files.file_relation(connection, path.as_uri(), format=None, delimiter=None, header=True)
-        assert relation.columns == ["label", "x"]
+        named = files.file_table(connection, path.as_uri(), format=None, delimiter=None, header=True)
+        assert named.names == ("label", "x")

@@ -12,10 +12,10 @@ import pytest
 
 from anonhist.errors import DataError, UsageError
 from anonhist.ingest import read_profile
+from anonhist.ingest.column_names import distinct_names
 from anonhist.ingest.columns import MissingColumnError
 from anonhist.ingest.groups import read_groups
 from anonhist.ingest.parts import write_part
-from anonhist.ingest.renaming import readable_names
 from anonhist.ingest.spark_session import _table
 from anonhist.ingest.windows import read_cumulative
 from anonhist.privacy import PrivacyUnit
@@ -109,11 +109,14 @@ def test_sentences_have_the_names_that_the_table_has(session: Any) -> None:
 
 
 def test_other_names_are_nobodys() -> None:
-    assert readable_names(["a", "b_", "B"]) == {}
-    assert readable_names(["a_b", "a.b", "a`b"]) == {"a.b": "a_b_2", "a`b": "a_b_3"}
-    # Without regard to case Spark would not know which is meant.
-    assert readable_names(["Label", "label"]) == {"label": "label_2"}
-    assert readable_names(["same", "same"]) == {}
+    for names, held in (
+        (["a", "b_", "B"], ["a", "b_", "B"]),
+        (["a_b", "a.b", "a`b"], ["a_b", "a_b_2", "a_b_3"]),
+        # Without regard to case Spark would not know which is meant.
+        (["Label", "label"], ["Label", "label_2"]),
+        (["same", "same"], ["same", "same_2"]),
+    ):
+        assert distinct_names(names, unclear_signs=".`") == held
 
 
 def test_names_that_differ_in_case(session: Any) -> None:

@@ -97,6 +97,19 @@ def test_lines_and_parquet(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("spark")
+def test_nan_is_missing_and_words_are_labels(tmp_path: Path) -> None:
+    words = ("NaN", "Infinity", "-INF", '"NaN"', "\U0001f600", r"\ud83d")
+    rows = ['{"what":NaN}'] * 50 + [json.dumps({"what": word}) for word in words for _ in range(50)]
+    write(tmp_path, {"a.jsonl": "\n".join(rows).encode()})
+    assert read_profile(SparkFiles(tmp_path / "a.jsonl"), label="what") == Profile.from_counts([50] * 6)
+    for number in ("Infinity", "-Infinity", "1e400"):
+        write(tmp_path, {"a.jsonl": f'{{"what":{number}}}\n'.encode()})
+        with pytest.raises(AnonhistError, match="cannot represent every whole number"):
+            read_profile(SparkFiles(tmp_path / "a.jsonl"), label="what")
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("spark")
 @each_of(
     ("files", "said", "told"),
     [
@@ -109,13 +122,15 @@ def test_lines_and_parquet(tmp_path: Path) -> None:
         ({"a.csv": b"what\na\r\nb\n"}, {}, "lines have different endings"),
         ({"a.csv": b"what\n\xff\n"}, {}, "is not UTF-8 text"),
         ({"a.csv": b""}, {}, "is empty: a table needs at least its header line"),
-        ({"a.csv": b"what,What\na,b\n"}, {}, "two columns of the same name"),
+        ({"a.csv": b"what,What\na,b\n"}, {}, "Spark takes for one"),
         ({"a.csv": b"who\nu\n"}, {}, "There is no column 'what' to use as label; there is 1 column"),
         ({"a.txt": b"a\n\xff\n"}, {"format": "labels", "label": None}, "is not UTF-8 text"),
         ({"a.jsonl": b'{"what":"a"\n'}, {}, "is not in JSON lines format"),
         ({"a.jsonl": b'{"what":"a"} x\n'}, {}, "is not in JSON lines format"),
         ({"a.jsonl": b'[{"what":"a"}]\n'}, {}, "is not in JSON lines format"),
         ({"a.jsonl": b"{'what':'a'}\n"}, {}, "is not in JSON lines format"),
+        ({"a.jsonl": rb'{"what":"\\\ud83d"}'}, {}, "holds half of a surrogate pair"),
+        ({"a.jsonl": rb'{"what":"\ude00\ud83d\ude00"}'}, {}, "holds half of a surrogate pair"),
         ({"a.jsonl": b'{"what":1e17}\n'}, {}, "floats of 2^53 and more"),
         ({"a.jsonl": b'{"what":"a"}\n'}, {"label": None}, "say which key holds the labels"),
         ({"a.jsonl": b'{"what":"a\xff"}\n'}, {}, "is not UTF-8 text"),

@@ -104,7 +104,7 @@ def test_users_are_bounded_and_what_was_left_out_is_told(stdin: Feed, told: bool
         ("hunter2,u\na,u\n", {"format": "events", "label": "label"}, "2 columns (header=False"),
         ("label;user\na;u\n", {"format": "events", "label": "label"}, "1 column (delimiter"),
         ("hunter2,u\na,u\n", {"format": "counts"}, "2 columns (header=False"),
-        ("label,label\nhunter2,u\n", {"format": "events", "label": "label"}, "same name"),
+        ("label,label\nhunter2,u\n", {"format": "events", "label": "label"}, "Several columns"),
         ('"label\nhunter2,u\n', {"format": "events", "label": "label"}, "first line"),
         (b"label\n\xffhunter2\n", {"format": "events", "label": "label"}, "UTF-8"),
         (b"\xffhunter2\n", {"format": "labels"}, "UTF-8"),

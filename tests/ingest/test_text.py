@@ -10,7 +10,7 @@ import pytest
 
 from anonhist.errors import DataError, UsageError
 from anonhist.ingest import read_profile
-from anonhist.ingest.files import file_relation
+from anonhist.ingest.files import file_table
 from anonhist_testing.cases import each_of
 
 pytestmark = pytest.mark.usefixtures("lent_duckdb")
@@ -22,7 +22,7 @@ def rows(path: Path, **options: Any) -> list[tuple[Any, ...]]:
     """What the engine is given to count."""
     reading: dict[str, Any] = {"format": None, "delimiter": None, "header": True, "keys": ["label"]} | options
     with duckdb.connect() as connection:
-        return sorted(file_relation(connection, str(path), **reading).fetchall(), key=repr)
+        return sorted(file_table(connection, str(path), **reading).table.to_native().fetchall(), key=repr)
 
 
 @pytest.mark.slow

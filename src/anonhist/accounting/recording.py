@@ -168,8 +168,9 @@ class Recorded:
         """Read private data in the block, and keep the charge from here on.
 
         If the block fails with an error about the call itself, or about columns whose names and types somebody
-        declared, it is not kept: such errors are the same whatever the rows are. Those of a text whose first line names
-        the columns, or of a column whose type its rows decide, are kept (:class:`~anonhist.errors.AnonhistError`).
+        declared or a header line says, it is not kept: such errors are the same whatever the rows are. Those of a text
+        without a header line, or of a column whose type its rows decide, are kept
+        (:class:`~anonhist.errors.AnonhistError`).
         """
         try:
             yield

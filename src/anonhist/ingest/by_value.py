@@ -38,11 +38,6 @@ class Declared(Enum):
         return f"{name}{self.value}"
 
 
-def is_column_of_kinds(name: str) -> bool:
-    """Return whether a column is one of kinds or of an order, of which nobody is told."""
-    return name.endswith((*(each.value for each in Declared), ORDER))
-
-
 def declared(table: Any, name: str) -> Declared | None:
     """Return what a column is declared to hold whose values are named one by one; None if its type binds."""
     names = table.collect_schema().names()

@@ -1,8 +1,9 @@
 """Columns that are not there, or not said: what anybody may read of it, and what only the operator may.
 
-The names of a table, a database or a Parquet file are schema. The first line of delimited text is taken for names, but
-where the file has none it is a row of data, so its words stay out of the sentence that everybody may read. JSON lines
-have no schema: their keys are data, so the keys to read are said, and none is ever listed.
+The names of a table, a database or a Parquet file are schema, and so is the header line of delimited text. But where
+somebody forgot to say that a text has none, its first line is a row of data, so its words stay out of the sentence that
+everybody may read. JSON lines have no schema: their keys are data, so the keys to read are said, and none is ever
+listed. Names are compared exactly, with regard to case.
 """
 
 from __future__ import annotations
@@ -40,6 +41,10 @@ class MissingColumnError(ColumnError, DataError):
     """There is no column of that name."""
 
 
+class RepeatedColumnError(ColumnError, DataError):
+    """There are several columns of that name."""
+
+
 class UnnamedColumnError(ColumnError, UsageError):
     """There are several columns, and none was named."""
 
@@ -63,17 +68,34 @@ class Header:
         Whether they are the first line of a text.
     renamed
         What the table that is read calls those of its columns whose names its engine would take for something else.
+    folders
+        Keys of folders, which are columns where they are named, and never otherwise.
+    unclear
+        Names that the engine of the table may take for another column's, since it compares them without regard to case.
     """
 
     names: Sequence[str]
     is_line: bool
     renamed: Mapping[str, str] = field(default_factory=dict)
+    folders: Sequence[str] = ()
+    unclear: frozenset[str] = frozenset()
 
     def require(self, **columns: str | None) -> None:
-        """Refuse columns that are not there; each is given under its role."""
+        """Refuse columns that are not there, or are there twice; each is given under its role."""
         for role, name in columns.items():
-            if name is not None and name not in self.names:
+            if name is None or name in self.folders:
+                continue
+            if name not in self.names:
                 raise self._error(MissingColumnError, f"There is no column {name!r} to use as {role}")
+            if self.names.count(name) > 1:
+                # A name that nobody gave, as that of an edge's end, would be one of the first line.
+                called = f"have the name of the {role} column" if self.is_line else f"are called {name!r}"
+                raise RepeatedColumnError(f"Several columns {called}: rename all but one of them.")
+            if name in self.unclear:
+                raise RepeatedColumnError(
+                    f"The engine of this table compares names without regard to case, so several columns are {name!r} "
+                    "to it: rename all but one of them."
+                )
 
     def in_table(self, name: Name) -> Name:
         """Return what the table that is read calls a column; None for None."""
@@ -93,12 +115,13 @@ class Header:
         return replace(self, names=[name for name in self.names if name not in columns])
 
     def _error(self, kind: type[ColumnError], told: str) -> ColumnError:
-        named = f"{told}; the columns are {', '.join(map(repr, self.names))}."
+        columns = (*self.names, *self.folders)
+        named = f"{told}; the columns are {', '.join(map(repr, columns))}."
         many = "there is 1 column" if len(self.names) == 1 else f"there are {len(self.names)} columns"
         # Standard input must have a header.
         hint = "`header=False`, if the first line of a file holds data and no names"
         if len(self.names) == 1:
             hint = f"`delimiter`, if columns are separated by something else; {hint}"
         error = kind(f"{told}; {many} ({hint})." if self.is_line else named)
-        error.columns, error.for_operator = tuple(self.names), named
+        error.columns, error.for_operator = columns, named
         return error

@@ -9,8 +9,10 @@ import stat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from anonhist.errors import DataError, UsageError, mask
+from anonhist.errors import AnonhistError, DataError, UsageError, mask, public_error
+from anonhist.ingest.column_names import NamedTable, distinct_names, named_relation, quoted
 from anonhist.ingest.failures import NOT_TEXT
+from anonhist.ingest.hive_folders import folder_keys, value_in_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -32,15 +34,15 @@ def labels_relation(connection: duckdb.DuckDBPyConnection, paths: Any) -> Any:
     return lines_relation(connection, paths)
 
 
-def delimited_relation(
+def delimited_table(
     connection: duckdb.DuckDBPyConnection,
     patterns: list[str],
     first_lines: Mapping[str, bytes],
     delimiter: str,
     *,
     header: bool,
-) -> Any:
-    """Return the rows of files with equal headers, every column as text.
+) -> NamedTable:
+    """Return the rows of files with equal headers, every column as text, and the keys of their folders.
 
     Parameters
     ----------
@@ -56,10 +58,12 @@ def delimited_relation(
         Whether the first lines name the columns.
     """
     check_delimiter(delimiter)
-    return _rows(connection, patterns, _common_names(first_lines, delimiter, header=header), delimiter, header=header)
+    names = _common_names(first_lines, delimiter, header=header)
+    keys = {key: spelled for key, spelled in folder_keys(first_lines).items() if key not in names}
+    return _rows(connection, patterns, names, delimiter, header=header, keys=keys)
 
 
-def stdin_relation(connection: duckdb.DuckDBPyConnection, delimiter: str, *, header: bool) -> Any:
+def stdin_table(connection: duckdb.DuckDBPyConnection, delimiter: str, *, header: bool) -> NamedTable:
     """Return the rows of a table on standard input, which can be read only once where it is a pipe."""
     check_delimiter(delimiter)
     if not header:
@@ -75,21 +79,37 @@ def stdin_relation(connection: duckdb.DuckDBPyConnection, delimiter: str, *, hea
     else:
         line = _piped_line()
     names = names_in_line(line, delimiter, header=True, what="Standard input")
-    return _rows(connection, [STDIN], names, delimiter, header=_is_regular(0))
+    return _rows(connection, [STDIN], names, delimiter, header=_is_regular(0), keys={})
 
 
-def _rows(connection: duckdb.DuckDBPyConnection, paths: Any, names: list[str], delimiter: str, *, header: bool) -> Any:
+def _rows(
+    connection: duckdb.DuckDBPyConnection,
+    paths: Any,
+    names: list[str],
+    delimiter: str,
+    *,
+    header: bool,
+    keys: Mapping[str, str],
+) -> NamedTable:
+    # The engine calls the column with the name of the file so.
+    file, *held = distinct_names(["filename", *names])
     rows = connection.read_csv(
         paths,
         header=header,
-        columns=dict.fromkeys(names, "VARCHAR"),
+        columns=dict.fromkeys(held, "VARCHAR"),
         sep=delimiter,
         quotechar='"',
         escapechar='"',
         auto_detect=False,
         hive_partitioning=False,
+        filename=bool(keys),
     )
-    return rows if header else rows.project(f"* REPLACE ({without_marks(names[0])})")
+    if not header:
+        rows = rows.project(f"* REPLACE ({without_marks(held[0])})")
+    if keys:
+        values = (f"{value_in_folder(file, spelled)} AS {quoted(key)}" for key, spelled in keys.items())
+        rows = rows.project(", ".join((*map(quoted, held), *values)))
+    return named_relation(rows, names, tuple(keys))
 
 
 def _common_names(lines: Mapping[str, bytes], delimiter: str, *, header: bool) -> list[str]:
@@ -99,9 +119,9 @@ def _common_names(lines: Mapping[str, bytes], delimiter: str, *, header: bool) -
         names[path] = names_in_line(line, delimiter, header=header, what=f"The file {mask(path)!r}")
         first = next(iter(names))
         if names[path] != names[first]:
-            shown = mask(path)
-            raise DataError(
-                f"The file {shown!r} does not have the same columns, in the same order, as {mask(first)!r}."
+            raise _about_names(
+                f"The file {mask(path)!r} does not have the same columns, in the same order, as {mask(first)!r}.",
+                header=header,
             )
     return next(iter(names.values()))
 
@@ -119,21 +139,22 @@ def names_in_line(line: bytes, delimiter: str, *, header: bool, what: str) -> li
     try:
         text = _LINE_END.split(line, maxsplit=1)[0].decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise DataError(f"{what} {NOT_TEXT}") from None
+        raise _about_names(f"{what} {NOT_TEXT}", header=header) from None
     if not text and header:
-        raise DataError(f"{what} begins with an empty line where the names of its columns should be.")
+        raise public_error(f"{what} begins with an empty line where the names of its columns should be.")
     try:
         fields: Iterable[str] = next(csv.reader([text], delimiter=delimiter, strict=True), []) or [""]
     except csv.Error:
         message = f"The first line of {what[0].lower()}{what[1:]} is not a row with this delimiter and quoting."
-        raise DataError(message) from None
+        raise _about_names(message, header=header) from None
     if not header:
         return [f"column{index}" for index, _ in enumerate(fields)]
-    names = [field.strip() or f"column{index}" for index, field in enumerate(fields)]
-    # DuckDB tells columns apart without regard to case.
-    if len({name.casefold() for name in names}) < len(names):
-        raise DataError(f"{what} has two columns of the same name; names must differ in more than case.")
-    return names
+    return [field.strip() or f"column{index}" for index, field in enumerate(fields)]
+
+
+def _about_names(sentence: str, *, header: bool) -> AnonhistError:
+    """Return an error about first lines, which is public if they are header lines and tells of rows if they are not."""
+    return public_error(sentence) if header else DataError(sentence)
 
 
 def first_line(path: str) -> bytes:
@@ -199,6 +220,6 @@ def lines_relation(connection: duckdb.DuckDBPyConnection, paths: Any, **options:
 
 def without_marks(column: str) -> str:
     """Return SQL for a column of text without the byte order marks that it begins with, null where nothing is left."""
-    name = '"' + column.replace('"', '""') + '"'
+    name = quoted(column)
     # Few lines begin with one, and looking for it is cheap.
     return f"CASE WHEN starts_with({name}, {_MARK}) THEN nullif(ltrim({name}, {_MARK}), '') ELSE {name} END AS {name}"

@@ -48,7 +48,9 @@ def edge_columns(header: Header, origin: str | None, target: str | None, *, may_
     if origin is None and target is None:
         called = [pair for pair in _PAIRS if set(pair) <= set(names)]
         if called or (len(names) == 2 and may_guess):
-            return called[0] if called else (names[0], names[1])
+            ends = called[0] if called else (names[0], names[1])
+            header.require(source=ends[0], target=ends[1])
+            return ends
     others = header.without(origin, target)
     return (
         others.label_column(None, role="source", option="origin") if origin is None else origin,

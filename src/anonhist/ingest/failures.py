@@ -18,6 +18,15 @@ TRY_AGAIN = "was cut off on its way from the server, or has changed since: try a
 # What the engine says (a pattern), and what is told. The first that matches counts.
 _EXPLANATIONS = {
     CUT_OFF: TRY_AGAIN,
+    # What a line of JSON is comes before what it holds, for some of it is quoted behind.
+    "surrogate in string": (
+        "holds half of a surrogate pair, such as \\ud83d, which is no character: write such texts anew, as UTF-8."
+    ),
+    "expected object, but got array|unexpected end of data. try auto-detecting": (
+        "is not in JSON lines format: an array, or an object over several lines, must become one object on each line "
+        "(as jq -c '.[]' writes an array)."
+    ),
+    "expected object, but got": "is not in JSON lines format: each line must be one object with unique keys.",
     # Of Spark, by its own kinds: what follows them there quotes much else.
     r"\[user_raised_exception\] invalid unicode": NOT_TEXT,
     r"\[user_raised_exception\] state machine": (
@@ -28,6 +37,9 @@ _EXPLANATIONS = {
         "is not a complete Parquet file, despite its ending."
     ),
     r"\[cannot_merge_schemas\]": "consists of files with different columns.",
+    r"\[column_already_exists\]": (
+        "has columns that Spark takes for one, since their names differ at most in case: rename all but one of them."
+    ),
     r"\[failed_read_file": (
         "is not a table that Spark can read: a file is damaged or begins with other columns than the first, or a row "
         "has more or fewer columns than the first (check `delimiter` and quoting)."
@@ -62,6 +74,7 @@ _EXPLANATIONS = {
     ),
     "httpfs|extension|protocol": "cannot be read by DuckDB without an extension; make a Parquet file of it first.",
     "schema mismatch|mismatch between the schema": "consists of files with different columns.",
+    "expected unique column names": "has several columns of one name: rename all but one of them.",
     "byte order mark": "begins with a byte order mark, which JSON lines must not have.",
     "malformed json|json transform|json_read|read_json": (
         "is not in JSON lines format: each line must be one object with unique keys."

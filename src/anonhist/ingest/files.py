@@ -6,18 +6,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from anonhist.errors import DataError, UsageError, mask
+from anonhist.ingest.column_names import NamedTable, named_relation
 from anonhist.ingest.database_urls import WAREHOUSES
 from anonhist.ingest.delimited import (
     STDIN,
-    delimited_relation,
+    delimited_table,
     first_line,
     labels_relation,
     lines_relation,
-    stdin_relation,
+    stdin_table,
 )
-from anonhist.ingest.json_lines import json_relation
+from anonhist.ingest.json_lines import json_table
 from anonhist.ingest.local_files import escape_pattern, is_remote, match_files, readable
-from anonhist.ingest.parquet_files import parquet_relation
+from anonhist.ingest.parquet_files import parquet_table
 from anonhist.ingest.remote_files import attach
 from anonhist.ingest.spark_source import SPARK_URLS, SparkFiles
 
@@ -41,7 +42,7 @@ _LOCAL_DATABASES = ("duckdb:///", "sqlite:///")
 Format = TypeVar("Format", bound=str)
 
 
-def file_relation(
+def file_table(
     connection: duckdb.DuckDBPyConnection,
     source: str,
     *,
@@ -49,29 +50,31 @@ def file_relation(
     delimiter: str | None,
     header: bool,
     keys: Iterable[str | None] = (),
-) -> Any:
-    """Open a path, glob, URL or ``-`` (standard input) as a relation.
+) -> NamedTable:
+    """Open a path, glob, URL or ``-`` (standard input) as a table.
 
     Of standard input the format must be said: see :func:`stated_format`.
 
     Delimited text: every column is text as written. One label per line (``format="labels"``): no header, no quoting.
-    JSON lines: the columns are ``keys`` (but for None), whatever keys the rows have; see :func:`json_relation`.
+    JSON lines: the columns are ``keys`` (but for None), whatever keys the rows have; see
+    :func:`~anonhist.ingest.json_lines.json_table`. The keys of folders, as in ``day=1/part-0.csv``, are columns where
+    they are named.
     """
     if source == "-":
         if format == "labels":
-            return labels_relation(connection, STDIN)
-        return stdin_relation(connection, "," if delimiter is None else delimiter, header=header)
+            return _lines(connection, STDIN)
+        return stdin_table(connection, "," if delimiter is None else delimiter, header=header)
     remote = is_remote(source)
     paths = [source] if remote else readable(source)
     # A name is taken for a pattern once more, so what would be read as one is escaped.
     patterns = remote_files(connection, source) if remote else [escape_pattern(path) for path in paths]
     if format == "labels":
-        return labels_relation(connection, patterns)
+        return _lines(connection, patterns)
     ending = _common_ending(source, paths, remote=remote)
     if ending in _PARQUET:
-        return parquet_relation(connection, patterns)
+        return parquet_table(connection, patterns, patterns if remote else paths)
     if ending in _JSON:
-        return json_relation(connection, patterns, keys)
+        return json_table(connection, patterns, patterns if remote else paths, keys)
     _refuse_no_rows(source, ending, delimiter)
     delimiter = DELIMITERS.get(ending) if delimiter is None else delimiter
     if delimiter is None and ending in _OF_DATABASES:
@@ -85,7 +88,12 @@ def file_relation(
         lines = {url: remote_line(connection, url) for url in patterns}
     else:
         lines = {path: first_line(path) for path in paths}
-    return delimited_relation(connection, patterns, lines, delimiter, header=header)
+    return delimited_table(connection, patterns, lines, delimiter, header=header)
+
+
+def _lines(connection: duckdb.DuckDBPyConnection, patterns: Any) -> NamedTable:
+    relation = labels_relation(connection, patterns)
+    return named_relation(relation, relation.columns)
 
 
 def _refuse_no_rows(source: str, ending: str, delimiter: str | None) -> None:
@@ -154,6 +162,19 @@ def names_are_a_line(source: Any, *, format: str | None, header: bool) -> bool: 
         return header and format not in (None, "labels")
     ending = ending_of(source, format)
     return header and ending is not None and ending not in (*_PARQUET, *_JSON)
+
+
+def has_schema(source: Any, *, format: str | None, header: bool) -> bool:  # noqa: A002
+    """Return whether the names and types of columns of files are public: in Parquet, and in text with a header line.
+
+    All columns of a text are text.
+
+    Examples
+    --------
+    >>> has_schema("log.csv", format=None, header=True), has_schema("log.csv", format=None, header=False)
+    (True, False)
+    """
+    return is_parquet(source, format=format) or names_are_a_line(source, format=format, header=header)
 
 
 def is_parquet(source: Any, *, format: str | None) -> bool:  # noqa: A002

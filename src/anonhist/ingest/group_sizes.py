@@ -43,7 +43,10 @@ def sizes_from_file(path: str) -> tuple[tuple[str, ...], dict[Group, GroupSize]]
                 f"and perhaps {_LABELS}."
             )
         kept = (*by, *(name for name in (_ITEMS, _LABELS) if name in names))
-        table = opened.table.select(**{f"column{at}": as_text(opened.table, name) for at, name in enumerate(kept)})
+        for name in kept:
+            opened.header.require(column=name)
+        held = map(opened.header.in_table, kept)
+        table = opened.table.select(**{f"column{at}": as_text(opened.table, name) for at, name in enumerate(held)})
         rows = [tuple(row) for row in fetch(table)]
     found: dict[Group, GroupSize] = {}
     for row in rows:

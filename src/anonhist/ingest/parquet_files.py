@@ -1,22 +1,27 @@
-"""Parquet files as one table: where their columns have different types, each value has the name it has in its own file.
+"""Parquet files as one table: each column has the name, and each value the type, that it has in its own file.
 
-A program that writes whole numbers makes floats of them where one is missing, and a column without a type where all
-are. So the types of a column may differ between the files of one pattern because of single rows, and DuckDB, which
-casts all files to the types of the first, would call 7 in one file 7.0 because of another.
+DuckDB takes columns that differ only in case for columns of one name, and calls the second ``id_1``, which may be the
+name of another column. And it casts all files to the types of the first: a program that writes whole numbers makes
+floats of them where one is missing, and a column without a type where all are, so one row would decide whether 7 is
+called 7.0 in another file.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from anonhist.errors import DataError
+from anonhist.errors import DataError, public_error
 from anonhist.ingest.by_value import FRACTION, LARGE, TEXT, WHOLE, Declared
+from anonhist.ingest.column_names import NamedTable, distinct_names, quoted
+from anonhist.ingest.hive_folders import folder_keys, value_in_folder
 from anonhist.numeric.value_name import LARGEST_NAMED
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import duckdb
 
-_DIFFER = "The Parquet files do not all have the same columns of the same types."
 _NO_VALUES = '"NULL"'
 _WHOLE = {
     *("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT"),
@@ -27,58 +32,114 @@ _FLOATS = {"FLOAT", "DOUBLE"}
 _TEXTS = {"VARCHAR", "BOOLEAN", "DATE"}
 
 
-def parquet_relation(connection: duckdb.DuckDBPyConnection, patterns: list[str]) -> Any:
-    """Return the rows of Parquet files, whose columns may stand in any order.
+@dataclass(frozen=True)
+class _Columns:
+    """The columns of a file, by their place."""
+
+    names: tuple[str, ...]
+    types: tuple[str, ...]
+
+
+def parquet_table(connection: duckdb.DuckDBPyConnection, patterns: list[str], paths: list[str]) -> NamedTable:
+    """Return the rows of Parquet files, whose columns may stand in any order, and the keys of their folders.
 
     A column that has one type in some files and none in others has that type. One that holds numbers of several types,
-    or numbers here and text, dates or truth values there, is named value by value, in the types of each file. The name
-    of a folder, such as ``day=1``, does not become a column here, nor replace one.
+    or numbers here and text, dates or truth values there, is named value by value, in the types of each file.
+
+    Parameters
+    ----------
+    connection
+        The engine.
+    patterns, paths
+        What the engine is to read: as patterns, and as paths.
 
     Raises
     ------
     DataError
         If the files have different columns, or a column has types that do not go together.
     """
-    if len(patterns) == 1:
-        return _read(connection, patterns)
-    # Files of equal types are read together.
-    groups: dict[tuple[tuple[str, str], ...], list[str]] = {}
-    for pattern in patterns:
-        relation = _read(connection, [pattern])
-        schema = tuple(sorted(zip(relation.columns, map(str, relation.types), strict=True)))
-        groups.setdefault(schema, []).append(pattern)
-    if len(groups) == 1:
-        return _read(connection, patterns)
-    if len({tuple(name for name, _ in schema) for schema in groups}) > 1:
-        raise DataError(_DIFFER)
-    types: dict[str, set[str]] = {}
-    for schema in groups:
-        for name, kind in schema:
-            types.setdefault(name, set()).add(kind)
+    import narwhals as nw
+
+    columns = [_columns_of(connection, pattern) for pattern in patterns]
+    names = columns[0].names
+    if any(sorted(each.names) != sorted(names) for each in columns):
+        raise public_error("The Parquet files do not all have the same columns.")
+    if len(set(names)) < len(names) and any(each.names != names for each in columns):
+        raise public_error("The Parquet files have columns of one name, in different orders: rename them.")
+    keys = {key: spelled for key, spelled in folder_keys(paths).items() if key not in names}
+    held = distinct_names((*names, *keys))
+    # Files of equal columns are read together.
+    groups: dict[_Columns, list[str]] = {}
+    for pattern, each in zip(patterns, columns, strict=True):
+        groups.setdefault(each, []).append(pattern)
+    places = {each: _places(each.names, names) for each in groups}
+    types = [{each.types[places[each][at]] for each in groups} - {_NO_VALUES} for at in range(len(names))]
     rows = None
-    for schema, files in groups.items():
-        columns = [column for name, kind in schema for column in _columns(name, kind, types[name] - {_NO_VALUES})]
-        part = _read(connection, files).project(", ".join(columns))
+    for each, files in groups.items():
+        read = _read(connection, files, with_names=bool(keys))
+        # The name of the file follows.
+        file = f"#{len(names) + 1}"
+        chosen = [
+            column
+            for at, place in enumerate(places[each])
+            for column in _selected(f"#{place + 1}", held[at], each.types[place], types[at])
+        ]
+        in_folder = zip(held[len(names) :], keys.values(), strict=True)
+        chosen += [f"{value_in_folder(file, spelled)} AS {quoted(key)}" for key, spelled in in_folder]
+        part = read.project(", ".join(chosen))
         rows = part if rows is None else rows.union(part)
-    return rows
+    return NamedTable(nw.from_native(rows), names, tuple(held), tuple(keys))
 
 
-def _read(connection: duckdb.DuckDBPyConnection, patterns: list[str]) -> Any:
-    return connection.read_parquet(patterns, hive_partitioning=False)
+def _columns_of(connection: duckdb.DuckDBPyConnection, pattern: str) -> _Columns:
+    relation = connection.read_parquet(pattern, hive_partitioning=False)
+    names, types = tuple(relation.columns), tuple(map(str, relation.types))
+    return _Columns(_own_names(connection, pattern) if _may_be_renamed(names) else names, types)
 
 
-def _columns(name: str, kind: str, types: set[str]) -> list[str]:
+def _may_be_renamed(names: Sequence[str]) -> bool:
+    """Return whether the engine may have made one of these names by adding a number to another."""
+    folded = {name.casefold() for name in names}
+    return any(end.isdecimal() and start in folded for start, _, end in (name.rpartition("_") for name in folded))
+
+
+def _own_names(connection: duckdb.DuckDBPyConnection, pattern: str) -> tuple[str, ...]:
+    """Return the names of the columns that a file has itself."""
+    query = "SELECT name, coalesce(num_children, 0) FROM parquet_schema($1) ORDER BY column_id"
+    # The first is the root, and each is followed by its fields.
+    (_, _), *fields = connection.execute(query, [pattern]).fetchall()
+    names, inside = [], 0
+    for name, children in fields:
+        if not inside:
+            names.append(name)
+        inside += int(children) - bool(inside)
+    return tuple(names)
+
+
+def _places(own: tuple[str, ...], names: tuple[str, ...]) -> list[int]:
+    """Return where a file has the columns of these names; columns of one name stand at the same places everywhere."""
+    return list(range(len(own))) if own == names else [own.index(name) for name in names]
+
+
+def _read(connection: duckdb.DuckDBPyConnection, patterns: list[str], *, with_names: bool) -> Any:
+    """Return the rows of files of equal columns, perhaps followed by a column with the name of the file of each."""
+    if not with_names:
+        return connection.read_parquet(patterns, hive_partitioning=False)
+    # Only in SQL can this column have another name than a column of the files may have.
+    listed = ", ".join("'" + pattern.replace("'", "''") + "'" for pattern in patterns)
+    return connection.sql(f"FROM read_parquet([{listed}], hive_partitioning = false, filename = 'file\x1f')")
+
+
+def _selected(column: str, name: str, kind: str, types: set[str]) -> list[str]:
     """Return a column of a file as all files have it: as it is, or the names of its values, and their kinds."""
-    quoted = _quoted(name)
-    if not types:
-        return [quoted]
-    if len(types) == 1:
-        return [quoted if kind != _NO_VALUES else f"CAST(NULL AS {next(iter(types))}) AS {quoted}"]
+    if len(types) < 2:
+        is_typed = not types or kind != _NO_VALUES
+        return [f"{column if is_typed else f'CAST(NULL AS {next(iter(types))})'} AS {quoted(name)}"]
     if not all(_is_number(each) or each in _TEXTS for each in types):
-        raise DataError(_DIFFER)
+        raise DataError("The Parquet files do not all have the same columns of the same types.")
     held = Declared.NUMBERS if all(map(_is_number, types)) else Declared.ANYTHING
-    names, kinds = _named(quoted, kind)
-    return [f"{names} AS {quoted}", f"{kinds} AS {_quoted(held.column(name))}"]
+    names, kinds = _named(column, kind)
+    return [f"{names} AS {quoted(name)}", f"{kinds} AS {quoted(held.column(name))}"]
 
 
 def _named(column: str, kind: str) -> tuple[str, str]:
@@ -105,7 +166,3 @@ def _named(column: str, kind: str) -> tuple[str, str]:
 
 def _is_number(kind: str) -> bool:
     return kind in _WHOLE or kind in _FLOATS or kind.startswith("DECIMAL")
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'

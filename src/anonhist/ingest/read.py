@@ -77,7 +77,9 @@ def read_profile(
         its format. Or parts that ``anonhist.ingest.write_part`` made, which are added up: a path or a pattern that ends
         in .counts, or a list of such paths (``pathlib.Path``; texts in a list are labels).
     label
-        Column of labels, or key of JSON lines; may be left out where there is only one column. In counted data it is
+        Column of labels, or key of JSON lines; may be left out where there is only one column. Names are compared
+        exactly. A key of folders, as in ``day=1/part-0.parquet``, is a column of text if it is named, all files have
+        the same keys and none has a column of that name. In counted data it is
         always called ``"label"``. Labels are compared as
         text, as written; in a column of floats 7.0 is the label 7, as beside a missing value whole numbers often become
         floats.

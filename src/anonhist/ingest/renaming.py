@@ -1,14 +1,9 @@
-"""Columns whose names Spark takes for something else: read under other names, and spoken of under their own.
-
-Spark reads ``a.b`` as the field b of a structure a, takes backquotes for quotation marks, and tells names apart without
-regard to case. People name such columns all the same, and other engines read them. So these columns get other names,
-by their place, when a table is opened; :attr:`~anonhist.ingest.columns.Header.renamed` says which.
-"""
+"""Columns that a person names, under the names that the table which is read has for them."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,45 +11,6 @@ if TYPE_CHECKING:
     from anonhist.ingest.columns import Header
     from anonhist.ingest.group_values import Part
     from anonhist.ingest.query import Columns
-
-
-def renamed_in_spark(table: Any) -> tuple[Any, dict[str, str]]:
-    """Return a table of Spark that can be read by name, and which of its columns are renamed."""
-    import narwhals as nw
-
-    native = table.to_native()
-    names = list(native.columns)
-    renamed = readable_names(names)
-    if not renamed:
-        return table, renamed
-    return nw.from_native(native.toDF(*(renamed.get(name, name) for name in names))), renamed
-
-
-def readable_names(names: Sequence[str]) -> dict[str, str]:
-    """Return other names for those that Spark takes for something else; none is the name of another column.
-
-    Examples
-    --------
-    >>> readable_names(["user.id", "user_id", "label", "Label"])
-    {'user.id': 'user_id_2', 'Label': 'Label_2'}
-    """
-    used: set[str] = set()
-    unclear = []
-    for name in names:
-        if set(name) & set(".`") or (name.casefold() in used and names.count(name) == 1):
-            unclear.append(name)
-        else:
-            used.add(name.casefold())
-    renamed: dict[str, str] = {}
-    for name in unclear:
-        plain = name.replace(".", "_").replace("`", "_")
-        candidate, number = plain, 1
-        while candidate.casefold() in used:
-            number += 1
-            candidate = f"{plain}_{number}"
-        used.add(candidate.casefold())
-        renamed[name] = candidate
-    return renamed
 
 
 def columns_in_table(columns: Columns, header: Header) -> Columns:

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from anonhist.errors import DataError, UsageError, mask
+from anonhist.ingest.column_names import NamedTable, named_relation, named_table, quoted
 from anonhist.ingest.engine import connect
 from anonhist.ingest.failures import translate_failures
-from anonhist.ingest.files import file_relation
+from anonhist.ingest.files import file_table
 from anonhist.ingest.local_files import identity, match_files
 from anonhist.ingest.naming import is_sqlite
 from anonhist.ingest.progress import followed
@@ -248,29 +249,32 @@ def _first_bad(survey: Survey, connection: Any, query: Any, what: str, bad: _All
 def _open_reports(survey: Survey, source: Any, what: str, follow: followed) -> Iterator[tuple[Any, Any]]:
     if not isinstance(source, str):
         with translate_failures(what), connect() as connection:
-            yield connection, _relation_of_table(connection, source)
+            yield connection, _columns_of_reports(survey, _named_in_memory(connection, source), what)
         return
     keys = names_of(survey)
     with translate_failures(what, path=source), connect() as connection:
         follow.attach(connection)
         with spool_stdin() if source == "-" else nullcontext(source) as path:
-            yield connection, file_relation(connection, path, format=None, delimiter=None, header=True, keys=keys)
+            named = file_table(connection, path, format=None, delimiter=None, header=True, keys=keys)
+            yield connection, _columns_of_reports(survey, named, what)
 
 
-def _relation_of_table(connection: Any, source: Any) -> Any:
-    """Return a table in memory as a DuckDB relation."""
+def _named_in_memory(connection: Any, source: Any) -> NamedTable:
+    """Return a table in memory as one that DuckDB reads."""
     import narwhals as nw
 
-    if type(source).__name__ == "DuckDBPyRelation":
-        return source
+    if type(source).__module__.startswith("pyarrow"):
+        return named_relation(connection.from_arrow(source), source.schema.names)
     frame = nw.from_native(source)
+    if frame.implementation.is_duckdb():
+        return named_table(frame)
     if is_sqlite(frame):
         frame = with_names_of_values(frame, bytes_in_hexadecimal=True)
     if isinstance(frame, nw.LazyFrame):
-        return connection.from_arrow(frame.collect().to_arrow())
+        frame = frame.collect()
     objects = [name for name in frame.columns if holds_objects(frame, name)]
-    frame = frame.with_columns(*(mapped_objects(frame, name, _text_in_report) for name in objects))
-    return connection.from_arrow(frame.to_arrow())
+    table = frame.with_columns(*(mapped_objects(frame, name, _text_in_report) for name in objects)).to_arrow()
+    return named_relation(connection.from_arrow(table), table.schema.names)
 
 
 def _text_in_report(value: Any) -> str | None:
@@ -282,6 +286,17 @@ def _text_in_report(value: Any) -> str | None:
     except DataError:
         # What has no name is no report.
         return ""
+
+
+def _columns_of_reports(survey: Survey, named: NamedTable, what: str) -> Any:
+    """Return a relation of the columns that reports have, under their own names."""
+    names, header = names_of(survey), named.header(is_line=False)
+    check_columns(survey, (*named.names, *named.folders), what)
+    for name in names:
+        header.require(column=name)
+    return named.table.to_native().project(
+        ", ".join(f"{quoted(header.in_table(name))} AS {quoted(name)}" for name in names)
+    )
 
 
 def _share(progress: Callable[[float], None] | None, place: int, files: int) -> Callable[[float], None] | None:

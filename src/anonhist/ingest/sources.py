@@ -6,28 +6,29 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from anonhist.errors import AnonhistError, MissingExtraError, UsageError, mask, public_error
-from anonhist.ingest.by_value import is_column_of_kinds
-from anonhist.ingest.columns import Header
+from anonhist.ingest.column_names import NamedTable, distinct_names, named_relation, named_table
 from anonhist.ingest.database_urls import connect_to
 from anonhist.ingest.engine import Spilling, connect, let_go_at_exit
 from anonhist.ingest.failures import translate_failures
-from anonhist.ingest.files import DATABASES, HOW_TO_NAME, file_relation, is_parquet, names_are_a_line
+from anonhist.ingest.files import DATABASES, HOW_TO_NAME, file_table, has_schema, is_parquet, names_are_a_line
 from anonhist.ingest.limits import NO_LIMITS, EngineLimits
 from anonhist.ingest.local_files import match_files
 from anonhist.ingest.naming import is_spark, is_sqlite
 from anonhist.ingest.progress import followed
-from anonhist.ingest.renaming import renamed_in_spark
 from anonhist.ingest.spark_logs import without_logs_of_rows
 from anonhist.ingest.spark_session import opened_files, opened_table
 from anonhist.ingest.spark_source import SPARK_URLS, SparkFiles
 from anonhist.ingest.spark_texts import without_collations_in_spark
-from anonhist.ingest.sqlite_values import sqlite_table, with_names_of_values
+from anonhist.ingest.sqlite_values import as_declared, sqlite_table, with_names_of_values
 from anonhist.ingest.warehouses import check_engine, without_collations
+
+if TYPE_CHECKING:
+    from anonhist.ingest.columns import Header
 
 _SQLITE = "sqlite:///"
 _SERVED = (*(scheme for scheme in DATABASES if not scheme.startswith("duckdb")), *SPARK_URLS)
@@ -106,15 +107,13 @@ def open_source(
     else:
         opening = _file(source, reading, twice=twice, follow=follow, spilling=spilling, what=what, limits=limits)
     with opening as (opened, declared), follow, _telling_of_rows(declared=declared), ExitStack() as stack:
-        names = [name for name in opened.collect_schema().names() if not is_column_of_kinds(name)]
-        table_of_source = _without_collations(opened)
-        renamed: dict[str, str] = {}
+        named = opened if isinstance(opened, NamedTable) else named_table(opened)
+        table_of_source = _without_collations(named.table)
         if is_spark(table_of_source):
             stack.enter_context(without_logs_of_rows())
-            table_of_source, renamed = renamed_in_spark(table_of_source)
             table_of_source = without_collations_in_spark(table_of_source)
-        is_line = names_are_a_line(source, format=format, header=header)
-        yield Opened(table_of_source, Header(names, is_line, renamed), _read_again(source, declared=declared))
+        names = named.header(is_line=names_are_a_line(source, format=format, header=header))
+        yield Opened(table_of_source, names, _read_again(source, declared=is_parquet(source, format=format)))
 
 
 def _read_again(source: Any, *, declared: bool) -> tuple[str, ...]:
@@ -145,8 +144,8 @@ def _checked_limits(limits: EngineLimits | None, source: Any) -> EngineLimits:
 def _telling_of_rows(*, declared: bool) -> Iterator[None]:
     """Mark errors that may depend on rows: all but those about columns, if their names and types were declared.
 
-    Those of a Parquet file, of a table of DuckDB or PostgreSQL and of most tables in memory are. The first line of a
-    text may be a row. SQLite takes what is in a column for its type, and views may infer types from files.
+    Those of a Parquet file, of a text with a header line, of a table of DuckDB or PostgreSQL and of most tables in
+    memory are. SQLite takes what is in a column for its type, and views may infer types from files.
     """
     try:
         yield
@@ -171,11 +170,11 @@ def _file(
 
     with translate_failures(what, path=source), connect(spilling=spilling, limits=limits) as connection:
         follow.attach(connection)
-        relation = file_relation(connection, source, **reading)
+        named = file_table(connection, source, **reading)
         if source == "-" and twice:
-            relation.create("input")
-            relation = connection.table("input")
-        yield nw.from_native(relation), is_parquet(source, format=reading["format"])
+            named.table.to_native().create("input")
+            named = replace(named, table=nw.from_native(connection.table("input")))
+        yield named, has_schema(source, format=reading["format"], header=reading["header"])
 
 
 @contextmanager
@@ -252,16 +251,23 @@ def _memory(source: Any, spilling: Spilling, limits: EngineLimits) -> Iterator[A
         if package_of(source) == "pyarrow":
             # Arrow has no windows, which bounding users takes: DuckDB reads its memory where it lies.
             with connect(spilling=spilling, limits=limits) as connection:
-                yield nw.from_native(connection.from_arrow(_arrow_table(source))), True
+                table = _arrow_table(source)
+                yield named_relation(connection.from_arrow(table), _names_of_arrow(table)), True
             return
         if package_of(source) == "sqlframe":
             with connect(spilling=spilling, limits=limits) as connection:
                 connection.from_arrow(_batches_of_sqlframe(source)).create("input")
                 yield nw.from_native(connection.table("input")), True
             return
+        if package_of(source) in ("pandas", "modin") and hasattr(source, "columns") and not source.columns.is_unique:
+            names = list(map(str, source.columns))
+            held = distinct_names(names)
+            yield NamedTable(nw.from_native(source.set_axis(held, axis=1)), tuple(names), tuple(held)), False
+            return
         frame = nw.from_native(source, allow_series=True)
         # Relations and tables of Spark may infer their columns from files, and pandas its types from rows.
         declared = package_of(source) == "polars"
+        frame = as_declared(frame) if is_sqlite(frame) else frame
         yield frame.alias("label").to_frame() if isinstance(frame, nw.Series) else frame, declared
 
 
@@ -303,6 +309,12 @@ def _arrow_table(source: Any) -> Any:
     if isinstance(source, pa.Array | pa.ChunkedArray):
         return pa.table({"label": source})
     return source.read_all() if isinstance(source, pa.RecordBatchReader) else source
+
+
+def _names_of_arrow(table: Any) -> list[str]:
+    """Return the names of the columns of what DuckDB reads of Arrow: a table, batch, data set or scanner."""
+    schema = table.projected_schema if hasattr(table, "projected_schema") else table.schema
+    return list(schema.names)
 
 
 def is_table(source: Any) -> bool:

@@ -12,6 +12,7 @@ import csv
 from typing import TYPE_CHECKING, Any
 
 from anonhist.errors import UsageError, mask
+from anonhist.ingest.column_names import are_distinct
 from anonhist.ingest.delimited import check_delimiter, names_in_line
 from anonhist.ingest.files import DELIMITERS, ending_of, is_json, is_parquet
 from anonhist.ingest.json_lines import LARGE_FLOAT, keys_to_read
@@ -26,8 +27,12 @@ if TYPE_CHECKING:
 _NOT_UTF8 = "raise_error('invalid unicode')"
 _OTHER_LINE_END = "raise_error('state machine')"
 _NO_OBJECT = "raise_error('malformed json')"
+_HALF = "raise_error('half a surrogate in string')"
+# What is no half of a pair of surrogates, and what is one if that is left out.
+_WHOLE_ESCAPES = r"\\\\|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F]"
+_SURROGATE = r"\\u[dD][89a-fA-F]"
 _IS_UTF8 = "encode(value, 'UTF-8') = CAST(value AS BINARY)"
-_STRICT = "'mode', 'FAILFAST', 'allowSingleQuotes', 'false', 'allowNonNumericNumbers', 'false'"
+_STRICT = "'mode', 'FAILFAST', 'allowSingleQuotes', 'false'"
 _LONGEST_FIELD = 2**21
 
 
@@ -110,12 +115,20 @@ def _delimited_rows(session: Any, path: str, delimiter: str, *, header: bool) ->
 def _json_rows(lines: Any, keys: Iterable[str | None]) -> Any:
     """Return the values of keys by the rules of :func:`~anonhist.ingest.json_lines.json_relation`."""
     names = keys_to_read(keys)
+    if not are_distinct(names):
+        raise UsageError("Spark cannot read two keys together that differ only in case: rename one of them.")
     # Of each line: what is written, and the numbers, of which strings are none.
     texts, numbers = (", ".join(f"{_quoted(name)} {kind}" for name in names) for kind in ("STRING", "DOUBLE"))
     trimmed = f"trim({_line()})"
+    surrogate = _literal(_SURROGATE)
     # What follows an object on its line would be left out.
     whole = f"startswith({trimmed}, '{{') AND endswith({trimmed}, '}}')"
-    an_object = f"CASE WHEN {trimmed} = 'null' THEN '{{}}' WHEN {whole} THEN value ELSE {_NO_OBJECT} END"
+    # Spark would make question marks of them.
+    half = f"value RLIKE {surrogate} AND regexp_replace(value, {_literal(_WHOLE_ESCAPES)}, '') RLIKE {surrogate}"
+    an_object = (
+        f"CASE WHEN {trimmed} = 'null' THEN '{{}}' WHEN {half} THEN {_HALF} WHEN {whole} THEN value "
+        f"ELSE {_NO_OBJECT} END"
+    )
     rows = lines.where("trim(value) <> ''").selectExpr(f"{an_object} AS line")
     rows = rows.selectExpr(
         f"from_json(line, {_literal(texts)}, map({_STRICT})) AS written",
@@ -126,8 +139,10 @@ def _json_rows(lines: Any, keys: Iterable[str | None]) -> Any:
 
 def _name_of_json(key: str) -> str:
     text, number = f"written.{key}", f"number.{key}"
+    # NaN and Infinity come in quotation marks if they had none; strings of that name come without, and as numbers, too.
     return (
-        f"CASE WHEN {number} IS NULL OR {text} RLIKE '^-?[0-9]+$' THEN {text} "
+        f"CASE WHEN {number} IS NULL OR {text} RLIKE '^-?[0-9]+$|^[-+]?[A-Za-z]' THEN {text} "
+        f"WHEN isnan({number}) THEN NULL "
         f"WHEN abs({number}) >= {LARGEST_NAMED} THEN raise_error('{LARGE_FLOAT}') "
         f"WHEN {number} = floor({number}) THEN CAST(CAST({number} AS BIGINT) AS STRING) ELSE {text} END"
     )

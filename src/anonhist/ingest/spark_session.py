@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from anonhist.errors import DataError, MissingExtraError, UsageError, mask, public_error
 from anonhist.ingest.failures import translate_failures
-from anonhist.ingest.files import is_parquet
+from anonhist.ingest.files import has_schema
 from anonhist.ingest.spark_files import spark_relation
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def opened_files(files: SparkFiles, reading: dict[str, Any], *, what: str) -> It
 
     with _session(None) as session, translate_failures(what, path=files.path):
         table = nw.from_native(spark_relation(session, files, **reading))
-        yield table, is_parquet(files, format=reading["format"])
+        yield table, has_schema(files, format=reading["format"], header=reading["header"])
 
 
 @contextmanager

@@ -56,6 +56,17 @@ def _type_of_ibis(declared: str) -> str:
     return next((kind for part, kind in _TYPES.items() if part in declared), "binary")
 
 
+def as_declared(table: Any) -> Any:
+    """Return a Narwhals table of SQLite, if it is no formula, without what Ibis found in its first row."""
+    import narwhals as nw
+    from ibis.expr import operations
+
+    opened = table.to_native().op()
+    if not isinstance(opened, operations.DatabaseTable):
+        return table
+    return nw.from_native(sqlite_table(opened.source, opened.name, opened.namespace.database))
+
+
 def with_names_of_values(table: Any, *, bytes_in_hexadecimal: bool = False) -> Any:
     """Return a Narwhals table of SQLite in which values are named one by one, and their kinds in columns beside them.
 
@@ -69,12 +80,8 @@ def with_names_of_values(table: Any, *, bytes_in_hexadecimal: bool = False) -> A
     import narwhals as nw
     from ibis.expr import operations
 
-    native = table.to_native()
-    opened = native.op()
-    is_table = isinstance(opened, operations.DatabaseTable)
-    if is_table:
-        # What Ibis found in the first row is forgotten.
-        native = sqlite_table(opened.source, opened.name, opened.namespace.database)
+    native = as_declared(table).to_native()
+    is_table = isinstance(native.op(), operations.DatabaseTable)
     if len(native.columns) > _MOST_COLUMNS:
         raise UsageError(_MANY)
     columns: dict[str, Any] = {}

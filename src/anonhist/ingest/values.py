@@ -6,10 +6,10 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from anonhist.errors import DataError, UsageError
-from anonhist.ingest.columns import Header, required_key
+from anonhist.ingest.columns import required_key
 from anonhist.ingest.engine import Spilling, connect
 from anonhist.ingest.failures import translate_failures
-from anonhist.ingest.files import file_relation, is_json, names_are_a_line, stated_format
+from anonhist.ingest.files import file_table, is_json, names_are_a_line, stated_format
 from anonhist.ingest.naming import as_text, check_batch, name_columns
 from anonhist.ingest.progress import followed
 from anonhist.ingest.record_batches import batches
@@ -52,8 +52,6 @@ def opened_values(
     UsageError
         If the call contradicts itself.
     """
-    import narwhals as nw
-
     format = stated_format(source, format, label, header=header)  # noqa: A001
     if format == "labels" and (label is not None or delimiter is not None):
         raise UsageError(
@@ -65,10 +63,9 @@ def opened_values(
         with translate_failures("The input", path=source):
             follow.attach(connection)
             keys = [required_key(label)] if is_json(source, format=format) else []
-            relation = file_relation(connection, source, format=format, delimiter=delimiter, header=header, keys=keys)
-            is_line = names_are_a_line(source, format=format, header=header)
-            name = Header(relation.columns, is_line).label_column(label)
-            table = nw.from_native(relation)
+            named = file_table(connection, source, format=format, delimiter=delimiter, header=header, keys=keys)
+            names = named.header(is_line=names_are_a_line(source, format=format, header=header))
+            name, table = names.in_table(names.label_column(label)), named.table
             query = table.select(value=as_text(table, name), **name_columns(table, {name: False})).to_native()
         with follow:
             yield _texts(query, source)
