@@ -7,6 +7,7 @@ version of Ibis wrote them. Spark runs what Databricks gets, and an embedded Cli
 import csv
 import io
 from collections.abc import Callable, Iterator
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,9 @@ SHAPES: dict[str, tuple[list[set[str]], list[set[str]]]] = {
     "events, five of each user": (_COUNTED, _SAMPLED),
     "events, the first five of each user": (_COUNTED, _FIRST),
     "events, fractions and NaN": ([{"count", "is_null", "named"}, {"label", "named"}], _FIRST),
+    "events, decimals": (_COUNTED, _FIRST),
+    "events, times": (_COUNTED, []),
+    "events, times with a zone": (_COUNTED, []),
     "users": ([{"items"}, {"user"}], []),
     "rows left out": ([], []),
     "groups": (_IN_GROUPS, []),
@@ -55,19 +59,21 @@ HASHES = {
     "duckdb": "MD5({})",
     "postgres": "MD5({})",
     "snowflake": "MD5({})",
-    "sqlite": "_DIGEST_N({})",
     "trino": "LOWER(TO_HEX(MD5(TO_UTF8({}))))",
 }
 # Names of users and labels that differ in case or in spaces alone, a missing time, a fraction, NaN, a row at midnight.
-COLUMNS = "query, user, ts, price, country, seen, zoned, count, share, written"
+COLUMNS = "query, user, ts, price, country, seen, zoned, count, share, written, amount"
 ROWS = [
-    ("a", "u", 1, 1.5, "de", "2026-11-01 23:30:00", "2026-11-01 23:30:00", 3, 1.0, "3"),
-    ("A", "u", None, float("nan"), "fr", "2026-11-02 00:00:00", "2026-11-02 00:00:00", 3, 2.0, " 3 "),
-    (None, "v", 1, 7.0, None, "2026-11-02 01:00:00", None, None, None, None),
-    ("a ", "v", 2, 7.0, "de", None, None, 1, 1.5, "x"),
-    ("a", "u", 1, 1.5, "f\x1fr", "2026-11-02 14:59:00", "2026-11-02 14:59:00", 1, 1.0, "1"),
-    *([("", "U", 2, 2.0**53, "fr", "2026-11-02 15:00:00", "2026-11-02 15:00:00", 2**60, 1.0, "0")] * 7),
-    ("é", None, 1, 0.0, "fr", None, None, 1, 1.0, "9223372036854775807"),
+    ("a", "u", 1, 1.5, "de", "2026-11-01 23:30:00", "2026-11-01 23:30:00", 3, 1.0, "3", Decimal("1.50")),
+    ("A", "u", None, float("nan"), "fr", "2026-11-02 00:00:00", "2026-11-02 00:00:00", 3, 2.0, " 3 ", Decimal("-0.50")),
+    (None, "v", 1, 7.0, None, "2026-11-02 01:00:00", None, None, None, None, Decimal("0.00")),
+    ("a ", "v", 2, 7.0, "de", None, None, 1, 1.5, "x", None),
+    ("a", "u", 1, 1.5, "f\x1fr", "2026-11-02 14:59:00", "2026-11-02 14:59:00", 1, 1.0, "1", Decimal("100.00")),
+    *(
+        [("", "U", 2, 2.0**53, "fr", "2026-11-02 15:00:00", "2026-11-02 15:00:00", 2**60, 1.0, "0", Decimal("2.00"))]
+        * 7
+    ),
+    ("é", None, 1, 0.0, "fr", None, None, 1, 1.0, "9223372036854775807", Decimal("9999999999.99")),
 ]
 
 
@@ -152,12 +158,12 @@ def _text(value: Any) -> str:
 @pytest.fixture(scope="module")
 def answers() -> Iterator[Callable[[str], list[tuple[str, ...]]]]:
     """Answer a query by DuckDB, on the rows above."""
-    types = "TEXT, TEXT, BIGINT, DOUBLE, TEXT, TIMESTAMP, TIMESTAMPTZ, BIGINT, DOUBLE, TEXT"
+    types = "TEXT, TEXT, BIGINT, DOUBLE, TEXT, TIMESTAMP, TIMESTAMPTZ, BIGINT, DOUBLE, TEXT, DECIMAL(12; 2)"
     named = ", ".join(" ".join(pair) for pair in zip(COLUMNS.split(", "), types.split(", "), strict=True))
     with duckdb.connect() as connection:
         connection.execute("SET TimeZone = 'UTC'")
-        connection.execute(f"CREATE TABLE events ({named})")
-        connection.executemany("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", ROWS)
+        connection.execute(f"CREATE TABLE events ({named.replace(';', ',')})")
+        connection.executemany("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", ROWS)
 
         def answer(query: str) -> list[tuple[str, ...]]:
             rows = connection.execute(compiled("duckdb", query)).fetchall()
@@ -168,11 +174,11 @@ def answers() -> Iterator[Callable[[str], list[tuple[str, ...]]]]:
 
 @pytest.mark.slow
 def test_spark_answers_what_databricks_is_asked(spark: Any, answers: Callable[[str], list[tuple[str, ...]]]) -> None:
-    types = "string, string, long, double, string, string, string, long, double, string"
+    types = "string, string, long, double, string, string, string, long, double, string, decimal(12; 2)"
     named = ", ".join(" ".join(pair) for pair in zip(COLUMNS.split(", "), types.split(", "), strict=True))
     times = ("CAST(seen AS TIMESTAMP_NTZ) AS seen", "to_timestamp(zoned || 'Z') AS zoned")
     chosen = [next((time for time in times if time.endswith(f" {name}")), name) for name in COLUMNS.split(", ")]
-    spark.createDataFrame(ROWS, named).selectExpr(*chosen).createOrReplaceTempView("events")
+    spark.createDataFrame(ROWS, named.replace(";", ",")).selectExpr(*chosen).createOrReplaceTempView("events")
     found = {query: spark.sql(compiled("databricks", query)).collect() for query in QUERIES}
     for query, rows in found.items():
         assert sorted(tuple(map(_text, row)) for row in rows) == answers(query), query
@@ -183,11 +189,14 @@ def test_clickhouse_answers_what_it_is_asked(answers: Callable[[str], list[tuple
     chdb = pytest.importorskip("chdb.session", reason="the embedded ClickHouse (chdb) is not installed")
     session = chdb.Session()
     types = "String, String, Int64, Float64, String, DateTime64(6), DateTime64(6; 'Asia/Tokyo'), Int64, Float64, String"
+    types += ", Decimal(12; 2)"
     names = COLUMNS.split(", ")
     named = [f"{name} Nullable({kind})" for name, kind in zip(names, types.split(", "), strict=True)]
     session.query(f"CREATE TABLE events ({', '.join(named).replace(';', ',')}) ENGINE = Memory")
     for row in ROWS:
-        values = ["NULL" if value is None else repr(value) for value in row]
+        values = [
+            "NULL" if value is None else str(value) if isinstance(value, Decimal) else repr(value) for value in row
+        ]
         if row[6] is not None:
             values[6] = f"toDateTime64('{row[6]}', 6, 'UTC')"
         session.query(f"INSERT INTO events VALUES ({', '.join(values)})")  # noqa: S608  # the rows above

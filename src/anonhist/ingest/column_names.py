@@ -85,8 +85,10 @@ def named_table(table: Any) -> NamedTable:
         names = tuple(native.columns)
         held = tuple(distinct_names(names, unclear_signs=_SIGNS_OF_SPARK))
         return NamedTable(table if held == names else nw.from_native(native.toDF(*held)), names, held)
-    names = tuple(table.collect_schema().names())
-    is_exact = not table.implementation.is_ibis() or engine_of(table) in _EXACT
+    is_ibis = table.implementation.is_ibis()
+    # Narwhals refuses a table with a column of a type that it does not know, whatever is read of it.
+    names = tuple(table.to_native().columns if is_ibis else table.collect_schema().names())
+    is_exact = not is_ibis or engine_of(table) in _EXACT
     return NamedTable(table, names, names, unclear=frozenset() if is_exact else _equal_but_for_case(names))
 
 

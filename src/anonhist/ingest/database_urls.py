@@ -6,6 +6,7 @@ from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from anonhist.errors import DataError, MissingExtraError
+from anonhist.ingest.postgresql import connect_to_postgresql
 
 # How each is called, and what its URL is made of.
 WAREHOUSES = {
@@ -33,7 +34,7 @@ def connect_to(url: str) -> Any:
 
     scheme = url.partition("://")[0]
     if scheme not in WAREHOUSES:
-        return ibis.connect(url)
+        return connect_to_postgresql(url)
     name, form = WAREHOUSES[scheme]
     try:
         return _databricks(url) if scheme == "databricks" else ibis.connect(url)

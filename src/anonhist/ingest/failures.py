@@ -75,6 +75,10 @@ _EXPLANATIONS = {
     "httpfs|extension|protocol": "cannot be read by DuckDB without an extension; make a Parquet file of it first.",
     "schema mismatch|mismatch between the schema": "consists of files with different columns.",
     "expected unique column names": "has several columns of one name: rename all but one of them.",
+    "invalid byte sequence for encoding": (
+        "holds text that is not UTF-8, as one without an encoding (SQL_ASCII) may: restore it into a database with the "
+        "encoding UTF8, and read that."
+    ),
     "byte order mark": "begins with a byte order mark, which JSON lines must not have.",
     "malformed json|json transform|json_read|read_json": (
         "is not in JSON lines format: each line must be one object with unique keys."

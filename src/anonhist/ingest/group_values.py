@@ -106,7 +106,7 @@ class Part:
         if holds_objects(table, self.column) and not is_zoned:
             return ValueKind.OBJECTS
         kind = table.collect_schema()[self.column]
-        if kind.is_numeric():
+        if kind.is_numeric() or isinstance(kind, nw.Duration):
             return ValueKind.NUMBERS
         if isinstance(kind, nw.Datetime) or is_zoned:
             raise UsageError(

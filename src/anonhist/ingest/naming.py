@@ -19,11 +19,14 @@ from typing import Any
 
 from anonhist.errors import DataError
 from anonhist.ingest.by_value import RANKS, is_nameless, kinds, total_order
+from anonhist.ingest.plain_types import check_holds_names
 from anonhist.ingest.python_objects import holds_objects, names_of_objects, order_of_objects
+from anonhist.ingest.type_texts import seconds_text, time_text, without_zeros
 from anonhist.numeric.value_name import LARGEST_NAMED, NOT_WHOLE, TOO_LARGE, value_name
 
 # The column that is 0 where a row holds a value without a name, else 1; only where the types of columns allow that.
 NAMED = "named"
+_PLAIN_DIGITS = 6
 
 
 def as_text(table: Any, name: str, *, only_whole: bool = False) -> Any:
@@ -39,13 +42,12 @@ def as_text(table: Any, name: str, *, only_whole: bool = False) -> Any:
     kind, column = table.collect_schema()[name], nw.col(name)
     if kinds(table, name) is not None:
         return column
-    if only_whole and kind.is_nested():
-        raise DataError("A column of lists or structures holds no names: choose one of text or whole numbers.")
+    check_holds_names(table, name, only_whole=only_whole)
     if kind == nw.String:
         # Untouched, engines count dictionary-encoded text as such: a fifth faster. Ibis takes enumerations for text,
         # which they become only where text is needed.
         return nw.concat_str(column, nw.lit("")) if table.implementation.is_ibis() else column
-    if is_of_pandas(table) and isinstance(kind, nw.Categorical | nw.Enum | nw.Datetime | nw.Duration):
+    if _is_named_one_by_one(table, kind):
         # pandas writes out each value of such a column as all others allow, and some hold values of several types.
         names = table.to_native()[name].map(partial(value_name, only_whole=only_whole)).astype(object)
         return nw.from_native(names, series_only=True).alias(name)
@@ -54,8 +56,23 @@ def as_text(table: Any, name: str, *, only_whole: bool = False) -> Any:
         whole = _small_or_half(table, name).round(0).cast(nw.Int64).cast(nw.String)
         text = nw.when(_is_whole(table, name)).then(whole).otherwise(text)
     elif kind.is_decimal():
-        text = text.str.replace_all(r"\.0+$", "")
+        text = without_zeros(text)
+    elif isinstance(kind, nw.Datetime):
+        text = time_text(table, name)
+    elif isinstance(kind, nw.Duration):
+        text = seconds_text(table, name)
     return nw.when(~is_missing(table, name)).then(text)
+
+
+def _is_named_one_by_one(table: Any, kind: Any) -> bool:
+    """Return whether Python names the values of a column of pandas, which writes them as others beside them allow."""
+    import narwhals as nw
+
+    if isinstance(kind, nw.Decimal):
+        # Arrow writes small ones of more digits with an exponent.
+        return is_of_pandas(table) and getattr(kind, "scale", _PLAIN_DIGITS + 1) not in range(_PLAIN_DIGITS + 1)
+    kinds = nw.Object | nw.Categorical | nw.Enum | nw.Datetime | nw.Duration | nw.Unknown
+    return is_of_pandas(table) and isinstance(kind, kinds)
 
 
 def name_columns(table: Any, columns: dict[str, bool]) -> dict[str, Any]:
@@ -80,7 +97,8 @@ def name_columns(table: Any, columns: dict[str, bool]) -> dict[str, Any]:
             continue
         if kind.is_float():
             has_name = _is_whole(table, name) if only_whole else _is_small(column)
-        elif kind.is_decimal() and only_whole:
+        elif only_whole and isinstance(kind, nw.Decimal | nw.Duration) and not _is_named_one_by_one(table, kind):
+            # Those are refused as they are named.
             has_name = as_text(table, name).str.contains("^-?[0-9]+$")
         else:
             continue

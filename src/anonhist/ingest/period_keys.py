@@ -13,35 +13,29 @@ from typing import Any
 from anonhist.errors import UsageError
 from anonhist.ingest.naming import as_text, is_of_pandas, is_spark, is_sqlite
 from anonhist.ingest.periods import DATE, LAST_DAY, WEEK_DIGITS, Period, key_of_text, text_of
+from anonhist.ingest.plain_types import replaced_in_spark
 from anonhist.ingest.python_objects import holds_objects, mapped_objects
-from anonhist.ingest.warehouses import in_utc_of_ibis
+from anonhist.ingest.warehouses import finite
 
-_DAY = 24 * 60 * 60
 # Since 1 January of year 1.
 _DAYS_BEFORE_1970 = date(1970, 1, 1).toordinal() - 1
 _LENGTHS = {Period.DAY: len("YYYY-MM-DD"), Period.MONTH: len("YYYY-MM")}
 
 
 def in_utc(table: Any, columns: list[str]) -> Any:
-    """Return a table in which those of these columns that hold times with a zone hold them in UTC."""
+    """Return a table in which those of these columns that hold times with a zone hold them in UTC.
+
+    Engines of SQL have no such columns: see :mod:`~anonhist.ingest.plain_types`.
+    """
     import narwhals as nw
 
-    kinds = table.collect_schema()
     if is_of_pandas(table):
         return _in_utc_of_pandas(table, columns)
+    kinds = table.collect_schema()
     zoned = [name for name in columns if getattr(kinds.get(name), "time_zone", None) is not None]
-    if not zoned:
+    if not zoned or counts_days(table):
         return table
-    if table.implementation.is_ibis():
-        return in_utc_of_ibis(table, zoned)
-    if is_spark(table):
-        days = dict.fromkeys(zoned, f"date_from_unix_date(CAST(floor(unix_seconds({{}}) / {_DAY}) AS INT))")
-        return _replaced_in_spark(table, days)
-    if not table.implementation.is_duckdb():
-        return table.with_columns(nw.col(*zoned).dt.convert_time_zone("UTC"))
-    quoted = ['"' + name.replace('"', '""') + '"' for name in zoned]
-    replaced = ", ".join(f"make_timestamp(epoch_us({name})) AS {name}" for name in quoted)
-    return nw.from_native(table.to_native().project(f"* REPLACE ({replaced})"))
+    return table.with_columns(nw.col(*zoned).dt.convert_time_zone("UTC"))
 
 
 def _in_utc_of_pandas(table: Any, columns: list[str]) -> Any:
@@ -78,7 +72,7 @@ def with_weeks(table: Any, columns: dict[str, tuple[str, str]]) -> Any:
         if is_sqlite(table):
             table = _with_weeks_of_sqlite(table, name, column)
             continue
-        dates = nw.col(column) if is_date else _valid(as_text(table, column)).str.slice(0, 10)
+        dates = finite(table, column) if is_date else _valid(as_text(table, column)).str.slice(0, 10)
         native = table.with_columns(dates.alias(name)).to_native()
         if table.implementation.is_duckdb():
             quoted = '"' + name.replace('"', '""') + '"'
@@ -87,7 +81,7 @@ def with_weeks(table: Any, columns: dict[str, tuple[str, str]]) -> Any:
             continue
         if is_spark(table):
             week = _week_in_sql(f"(unix_date(CAST({{0}} AS DATE)) + {_DAYS_BEFORE_1970})", "div", "STRING")
-            table = _replaced_in_spark(nw.from_native(native), {name: week})
+            table = replaced_in_spark(nw.from_native(native), {name: week})
             continue
         day = native[name].date() if native[name].type().is_timestamp() else native[name].cast("date")
         number = day.epoch_days() + _DAYS_BEFORE_1970
@@ -114,16 +108,6 @@ def _with_weeks_of_sqlite(table: Any, name: str, column: str) -> Any:
 
 def _week_of_text(text: str) -> str | None:
     return key_of_text(text[:10], Period.WEEK)
-
-
-def _replaced_in_spark(table: Any, formulas: dict[str, str]) -> Any:
-    """Return a table of Spark whose columns are replaced by formulas, in which braces stand for the name."""
-    import narwhals as nw
-
-    native = table.to_native()
-    quoted = {name: "`" + name.replace("`", "``") + "`" for name in native.columns}
-    chosen = (f"{formulas.get(name, '{}').format(each)} AS {each}" for name, each in quoted.items())
-    return nw.from_native(native.selectExpr(*chosen))
 
 
 def counts_days(table: Any) -> bool:
@@ -172,7 +156,7 @@ def period_key(table: Any, column: str, period: Period, told: str) -> Any:
             return text.str.slice(0, _LENGTHS[period])
         number = text.str.slice(0, 10).str.replace_all("-", "", literal=True).cast(nw.Int64)
         return _week(number // 10000, number // 100 % 100, number % 100)
-    days = nw.col(column).dt
+    days = finite(table, column).dt
     year, month, day = (part.cast(nw.Int64) for part in (days.year(), days.month(), days.day()))
     if period is Period.WEEK:
         key = _week(year, month, day)

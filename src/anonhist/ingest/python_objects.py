@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from anonhist.errors import DataError, UsageError
+from anonhist.ingest.plain_types import is_nameless_in_pandas
 from anonhist.numeric.value_name import is_missing, value_name
 from anonhist.profiles.whole import MAX_ITEMS
 
@@ -47,7 +48,9 @@ def holds_objects(table: Any, name: str) -> bool:
     kind = table.implementation
     if kind.is_pandas_like():
         # Narwhals looks into columns of objects.
-        return str(table.to_native()[name].dtype) == "object" or isinstance(table.get_column(name).dtype, nw.Unknown)
+        if str(table.to_native()[name].dtype) == "object":
+            return True
+        return isinstance(table.get_column(name).dtype, nw.Unknown) and not is_nameless_in_pandas(table, name)
     if kind.is_dask():
         is_held = str(table.to_native().dtypes[name]) == "object"
     else:

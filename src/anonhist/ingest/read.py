@@ -82,7 +82,7 @@ def read_profile(
         the same keys and none has a column of that name. In counted data it is
         always called ``"label"``. Labels are compared as
         text, as written; in a column of floats 7.0 is the label 7, as beside a missing value whole numbers often become
-        floats.
+        floats. Decimals have no zeros at the end, times with a zone are those of UTC, and durations are seconds.
     user, max_per_user
         Column of users, and how many items of each may count: some at random, or those that come first by ``order_by``.
         Rows without a user are always left out. The profile's unit becomes that user. Of parts that hold users, the

@@ -35,7 +35,7 @@ from anonhist.ingest.report_rows import (
 )
 from anonhist.ingest.sources import as_path, is_table, open_source
 from anonhist.ingest.spark_source import SparkFiles
-from anonhist.ingest.sqlite_values import with_names_of_values
+from anonhist.ingest.sqlite_values import as_declared, with_names_of_values
 from anonhist.local.surveys.reports import BytesColumn, WholeColumn
 from anonhist.numeric.value_name import value_name
 from anonhist.privacy import parse_whole_number
@@ -269,7 +269,7 @@ def _named_in_memory(connection: Any, source: Any) -> NamedTable:
     if frame.implementation.is_duckdb():
         return named_table(frame)
     if is_sqlite(frame):
-        frame = with_names_of_values(frame, bytes_in_hexadecimal=True)
+        frame = with_names_of_values(as_declared(frame), bytes_in_hexadecimal=True)
     if isinstance(frame, nw.LazyFrame):
         frame = frame.collect()
     objects = [name for name in frame.columns if holds_objects(frame, name)]

@@ -19,6 +19,8 @@ from anonhist.ingest.files import DATABASES, HOW_TO_NAME, file_table, has_schema
 from anonhist.ingest.limits import NO_LIMITS, EngineLimits
 from anonhist.ingest.local_files import match_files
 from anonhist.ingest.naming import is_spark, is_sqlite
+from anonhist.ingest.plain_types import with_plain_types
+from anonhist.ingest.postgresql import materialized_views
 from anonhist.ingest.progress import followed
 from anonhist.ingest.spark_logs import without_logs_of_rows
 from anonhist.ingest.spark_session import opened_files, opened_table
@@ -113,7 +115,8 @@ def open_source(
             stack.enter_context(without_logs_of_rows())
             table_of_source = without_collations_in_spark(table_of_source)
         names = named.header(is_line=names_are_a_line(source, format=format, header=header))
-        yield Opened(table_of_source, names, _read_again(source, declared=is_parquet(source, format=format)))
+        read_again = _read_again(source, declared=is_parquet(source, format=format))
+        yield Opened(with_plain_types(table_of_source), names, read_again)
 
 
 def _read_again(source: Any, *, declared: bool) -> tuple[str, ...]:
@@ -209,12 +212,13 @@ def _ibis_table(url: str, table: str | None, spilling: Spilling) -> Iterator[Any
 
     # SQLite would make a database that is not there, and Ibis reads a relative path as an absolute one.
     path = _database_path(url, _SQLITE) if url.startswith("sqlite") else ""
+    is_postgresql = url.startswith("postgres")
     with translate_failures("The database", path=path):
         connection = ibis.sqlite.connect(path) if path else connect_to(url)
         try:
             if path and spilling is Spilling.FORBIDDEN:
                 connection.con.execute("PRAGMA temp_store = MEMORY")
-            names = sorted(connection.list_tables())
+            names = sorted([*connection.list_tables(), *(materialized_views(connection) if is_postgresql else ())])
             _check_table(names, table)
             yield nw.from_native(sqlite_table(connection, table) if path else connection.table(table)), not path
         finally:

@@ -80,7 +80,7 @@ def with_names_of_values(table: Any, *, bytes_in_hexadecimal: bool = False) -> A
     import narwhals as nw
     from ibis.expr import operations
 
-    native = as_declared(table).to_native()
+    native = table.to_native()
     is_table = isinstance(native.op(), operations.DatabaseTable)
     if len(native.columns) > _MOST_COLUMNS:
         raise UsageError(_MANY)

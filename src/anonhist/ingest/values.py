@@ -11,6 +11,7 @@ from anonhist.ingest.engine import Spilling, connect
 from anonhist.ingest.failures import translate_failures
 from anonhist.ingest.files import file_table, is_json, names_are_a_line, stated_format
 from anonhist.ingest.naming import as_text, check_batch, name_columns
+from anonhist.ingest.plain_types import with_plain_types
 from anonhist.ingest.progress import followed
 from anonhist.ingest.record_batches import batches
 
@@ -65,7 +66,7 @@ def opened_values(
             keys = [required_key(label)] if is_json(source, format=format) else []
             named = file_table(connection, source, format=format, delimiter=delimiter, header=header, keys=keys)
             names = named.header(is_line=names_are_a_line(source, format=format, header=header))
-            name, table = names.in_table(names.label_column(label)), named.table
+            name, table = names.in_table(names.label_column(label)), with_plain_types(named.table)
             query = table.select(value=as_text(table, name), **name_columns(table, {name: False})).to_native()
         with follow:
             yield _texts(query, source)

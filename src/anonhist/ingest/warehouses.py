@@ -6,9 +6,11 @@ something that has none. Engines that always compare otherwise, or take an empty
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from anonhist.errors import UsageError
+from anonhist.ingest.postgresql import check_session
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
 _BY_CASE = "takes texts for equal that differ in case or in spaces at the end"
 _BY_NOTHING = "takes empty texts for missing ones"
 _DAY = 24 * 60 * 60
+_NANO = 9
 _OTHERWISE = {
     "druid": _BY_NOTHING,
     "exasol": _BY_NOTHING,
@@ -52,6 +55,8 @@ def without_collations(table: Any) -> Any:
     native = table.to_native()
     if engine_of(table) == "duckdb":
         _check_default_collation(native)
+    if engine_of(table) == "postgres":
+        check_session(native)
     texts = [name for name, kind in native.schema().items() if kind.is_string()]
     return nw.from_native(native.mutate(**{name: plain(native[name]) for name in texts})) if texts else table
 
@@ -95,20 +100,30 @@ def with_bytes(table: Any, names: list[str]) -> tuple[Any, list[str]]:
     return nw.from_native(native.mutate(**encoded)), list(encoded)
 
 
-def in_utc_of_ibis(table: Any, columns: list[str]) -> Any:
-    """Return a Narwhals table of Ibis in which those of these columns that hold times with a zone hold those of UTC.
-
-    Some engines show a time in the zone it was stored with, or in that of their session.
-    """
+def plain_types_of_ibis(table: Any) -> Any:
+    """Return a Narwhals table of Ibis with plain types: see :mod:`~anonhist.ingest.plain_types`."""
     import narwhals as nw
 
-    in_utc = _IN_UTC.get(engine_of(table))
-    if in_utc is None:
-        return table
-    native = table.to_native()
-    kinds = native.schema()
-    zoned = [name for name in columns if kinds[name].is_timestamp() and kinds[name].timezone is not None]
-    return nw.from_native(native.mutate(**{name: in_utc(native[name]) for name in zoned})) if zoned else table
+    engine, native = engine_of(table), table.to_native()
+    made = {}
+    for name, kind in native.schema().items():
+        if kind.is_timestamp() and kind.timezone is not None and engine in _IN_UTC:
+            made[name] = _IN_UTC[engine](native[name])
+        elif kind.is_interval() and engine in _SECONDS:
+            made[name] = _SECONDS[engine](native[name])
+        elif kind.is_decimal() and engine == "postgres":
+            made[name] = _without_nan(native[name])
+    return nw.from_native(native.mutate(**made)) if made else table
+
+
+def finite(table: Any, name: str) -> Any:
+    """Return a column of dates, without the infinite ones of PostgreSQL: it finds no year in them, and stops."""
+    import narwhals as nw
+
+    column = nw.col(name)
+    if not table.implementation.is_ibis() or engine_of(table) != "postgres":
+        return column
+    return nw.when((column >= datetime.min) & (column <= datetime.max)).then(column)  # noqa: DTZ901  # no zone
 
 
 def engine_function(name: str, *types: str) -> Callable[..., Any]:
@@ -155,9 +170,62 @@ def _zone_of_trino(time: Any) -> Any:
     return engine_function("at_timezone", "timestamp", "string", "timestamp")(time, "UTC")
 
 
-def _day_of_databricks(time: Any) -> Any:
+def _zone_of_bigquery(time: Any) -> Any:
+    return engine_function("datetime", "timestamp", "string", "timestamp")(time, "UTC")
+
+
+def _zone_of_duckdb(time: Any) -> Any:
+    text, is_nano = time.cast("string"), time.type().scale == _NANO
+    since, make = ("epoch_ns", "make_timestamp_ns") if is_nano else ("epoch_us", "make_timestamp")
+    made = engine_function(make, "int64", "timestamp")(engine_function(since, "timestamp", "int64")(time))
+    return text.isin(["infinity", "-infinity"]).ifelse(text.cast("timestamp"), made)
+
+
+def _zone_of_postgres(time: Any) -> Any:
+    return engine_function("timezone", "string", "timestamp", "timestamp")("UTC", time)
+
+
+def _text_of_databricks(time: Any) -> Any:
+    """Return the text of a time in UTC: what else this engine has for it goes through the zone of the session."""
+    from ibis import udf
+
+    remainder = engine_function("pmod", "int64", "int64", "int64")
     seconds = engine_function("unix_seconds", "timestamp", "int64")(time)
-    return engine_function("date_from_unix_date", "int32", "date")((seconds // _DAY).cast("int32"))
+    micros = remainder(engine_function("unix_micros", "timestamp", "int64")(time), 10**6)
+    of_day = remainder(seconds, _DAY)
+    day = engine_function("date_from_unix_date", "int32", "date")(((seconds - of_day) // _DAY).cast("int32"))
+    types = ("string", "string", "int64", "int64", "int64", "int64")
+    given = lambda form, day, hour, minute, second, micro: (form, day, hour, minute, second, micro)  # noqa: E731
+    write = udf.scalar.builtin(given, name="format_string", signature=(types, "string"))
+    clock = (of_day // 3600, of_day // 60 % 60, of_day % 60, micros)
+    text = write("%s %02d:%02d:%02d.%06d", day.cast("string"), *clock).re_replace(r"\.0+$", "")
+    return time.notnull().ifelse(text, None)
+
+
+def _seconds_of_duckdb(duration: Any) -> Any:
+    return _millionth(engine_function("epoch_us", str(duration.type()), "int64")(duration), "decimal(25, 6)")
+
+
+def _seconds_of_postgres(duration: Any) -> Any:
+    part = engine_function("date_part", "string", str(duration.type()), "float64")
+    # Years have 365¼ days here, but twelve months of thirty where durations are compared.
+    seconds = part("epoch", duration) - part("year", duration) * (5.25 * _DAY)
+    # Newer versions hold infinite ones.
+    exact = _millionth((seconds * 10**6).round().cast("int64"), "decimal")
+    return seconds.isinf().ifelse(seconds.cast("decimal"), exact)
+
+
+def _millionth(number: Any, kind: str) -> Any:
+    import ibis
+
+    return number.cast(kind) * ibis.literal("0.000001").cast(kind)
+
+
+def _without_nan(number: Any) -> Any:
+    # Ibis takes money for a decimal.
+    import ibis
+
+    return number.cast("decimal").nullif(ibis.literal("NaN").cast("decimal"))
 
 
 _PLAIN = {
@@ -170,8 +238,12 @@ _PLAIN = {
 }
 _IN_UTC = {
     "athena": _zone_of_trino,
+    "bigquery": _zone_of_bigquery,
     "clickhouse": _zone_of_clickhouse,
-    "databricks": _day_of_databricks,
+    "databricks": _text_of_databricks,
+    "duckdb": _zone_of_duckdb,
+    "postgres": _zone_of_postgres,
     "snowflake": _zone_of_snowflake,
     "trino": _zone_of_trino,
 }
+_SECONDS = {"duckdb": _seconds_of_duckdb, "postgres": _seconds_of_postgres}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from datetime import datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from anonhist.errors import DataError
+from anonhist.numeric.time_name import time_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -54,7 +56,8 @@ def value_name(value: object, *, only_whole: bool = False) -> str | None:
         For a whole number, that number: 7.0 is named 7, because a column of whole numbers becomes one of floats when a
         single value is missing. Equal Decimals have one name, without an exponent where PostgreSQL's numeric holds the
         number. Text and numbers of derived types, such as members of enumerations, are named by what they are equal to,
-        and times and durations of NumPy are named alike in all units. For anything else, ``str(value)``.
+        and times and durations of NumPy are named alike in all units. For a time with a zone, that of UTC; for a
+        duration, its seconds. For anything else, ``str(value)``.
 
     Raises
     ------
@@ -176,6 +179,11 @@ def _of_time(value: np.datetime64) -> tuple[str, bool]:
     return f"{date} {clock}.{written}" if digits else f"{date} {clock}", True
 
 
+def _of_time_of_python(value: datetime | timedelta) -> tuple[str, bool]:
+    name = time_name(value)
+    return name, isinstance(value, datetime) or "." not in name
+
+
 def _of_duration(value: np.timedelta64) -> tuple[str, bool]:
     """Write a duration in seconds, whatever the unit; months and years have no fixed number of these."""
     unit, step = np.datetime_data(value.dtype)
@@ -201,4 +209,5 @@ _NAMERS: tuple[tuple[type | tuple[type, ...], Callable[[Any], tuple[str | None, 
     (Decimal, _of_decimal),
     (Fraction, _of_fraction),
     (np.datetime64, _of_time),
+    (datetime | timedelta, _of_time_of_python),
 )

@@ -5,32 +5,194 @@ SELECT
   *
 FROM (
   SELECT
-    "t3"."count",
-    "t3"."is_null",
+    "t4"."count",
+    "t4"."is_null",
     COUNT(*) AS "prevalence"
   FROM (
     SELECT
-      "t2"."count",
-      "t2"."label" IS NULL AS "is_null"
+      "t3"."count",
+      "t3"."label" IS NULL AS "is_null"
     FROM (
       SELECT
-        "t1"."label",
+        "t2"."label",
         COUNT(*) AS "count"
       FROM (
         SELECT
-          CONCAT("t0"."query", '', '') AS "label"
-        FROM "events" AS "t0"
-      ) AS "t1"
+          CONCAT("t1"."query", '', '') AS "label"
+        FROM (
+          SELECT
+            "t0"."query",
+            "t0"."user",
+            "t0"."ts",
+            "t0"."price",
+            "t0"."country",
+            "t0"."seen",
+            AT_TIMEZONE("t0"."zoned", 'UTC') AS "zoned",
+            "t0"."count",
+            "t0"."share",
+            "t0"."written",
+            "t0"."amount"
+          FROM "events" AS "t0"
+        ) AS "t1"
+      ) AS "t2"
       GROUP BY
         1
-    ) AS "t2"
-  ) AS "t3"
+    ) AS "t3"
+  ) AS "t4"
   GROUP BY
     1,
     2
-) AS "t4";
+) AS "t5";
 
 -- events, five of each user
+SELECT
+  *
+FROM (
+  SELECT
+    "t9"."count",
+    "t9"."is_null",
+    COUNT(*) AS "prevalence"
+  FROM (
+    SELECT
+      "t8"."count",
+      "t8"."label" IS NULL AS "is_null"
+    FROM (
+      SELECT
+        "t7"."label",
+        COUNT(*) AS "count"
+      FROM (
+        SELECT
+          "t6"."label"
+        FROM (
+          SELECT
+            "t5"."label",
+            "t5"."user",
+            "t5"."one",
+            "t5"."number",
+            "t5"."total",
+            "t5"."hash",
+            FROM_BASE(
+              SUBSTR("t5"."hash", IF((
+                0 + 1
+              ) >= 1, 0 + 1, 0 + 1 + LENGTH("t5"."hash")), 12),
+              16
+            ) AS "start"
+          FROM (
+            SELECT
+              "t4"."label",
+              "t4"."user",
+              "t4"."one",
+              "t4"."number",
+              "t4"."total",
+              IF(
+                "t4"."total" > 5,
+                LOWER(TO_HEX(MD5(TO_UTF8(CONCAT('0123456789abcdef0123456789abcdef ', "t4"."user"))))),
+                NULL
+              ) AS "hash"
+            FROM (
+              SELECT
+                "t3"."label",
+                "t3"."user",
+                "t3"."one",
+                CASE
+                  WHEN "t3"."one" IS NOT NULL
+                  THEN SUM("t3"."one") OVER (
+                    PARTITION BY "t3"."user"
+                    ORDER BY "t3"."label" ASC NULLS FIRST
+                    ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+                  )
+                  ELSE NULL
+                END AS "number",
+                COALESCE(
+                  SUM("t3"."one") OVER (PARTITION BY "t3"."user" ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING),
+                  0
+                ) AS "total"
+              FROM (
+                SELECT
+                  "t2"."label",
+                  "t2"."user",
+                  "t2"."one"
+                FROM (
+                  SELECT
+                    CONCAT("t1"."query", '', '') AS "label",
+                    CONCAT("t1"."user", '', '') AS "user",
+                    CONCAT("t1"."user", '', '') AS "user_name",
+                    1 AS "one"
+                  FROM (
+                    SELECT
+                      "t0"."query",
+                      "t0"."user",
+                      "t0"."ts",
+                      "t0"."price",
+                      "t0"."country",
+                      "t0"."seen",
+                      AT_TIMEZONE("t0"."zoned", 'UTC') AS "zoned",
+                      "t0"."count",
+                      "t0"."share",
+                      "t0"."written",
+                      "t0"."amount"
+                    FROM "events" AS "t0"
+                  ) AS "t1"
+                ) AS "t2"
+                WHERE
+                  NOT (
+                    (
+                      "t2"."user" IS NULL
+                    ) OR (
+                      "t2"."label" IS NULL
+                    )
+                  )
+              ) AS "t3"
+            ) AS "t4"
+          ) AS "t5"
+        ) AS "t6"
+        WHERE
+          (
+            "t6"."total" <= 5
+          )
+          OR (
+            (
+              "t6"."total" <= 922337203685477580
+            )
+            AND (
+              (
+                (
+                  (
+                    (
+                      (
+                        CASE
+                          WHEN (
+                            "t6"."total" > 5
+                          ) AND (
+                            "t6"."total" <= 922337203685477580
+                          )
+                          THEN "t6"."number"
+                          ELSE 0
+                        END * 5
+                      ) + (
+                        (
+                          (
+                            "t6"."start" % "t6"."total"
+                          ) + "t6"."total"
+                        ) % "t6"."total"
+                      )
+                    ) % "t6"."total"
+                  ) + "t6"."total"
+                ) % "t6"."total"
+              ) < 5
+            )
+          )
+      ) AS "t7"
+      GROUP BY
+        1
+    ) AS "t8"
+  ) AS "t9"
+  GROUP BY
+    1,
+    2
+) AS "t10";
+
+-- events, the first five of each user
 SELECT
   *
 FROM (
@@ -53,268 +215,8 @@ FROM (
           SELECT
             "t4"."label",
             "t4"."user",
-            "t4"."one",
-            "t4"."number",
-            "t4"."total",
-            "t4"."hash",
-            FROM_BASE(
-              SUBSTR("t4"."hash", IF((
-                0 + 1
-              ) >= 1, 0 + 1, 0 + 1 + LENGTH("t4"."hash")), 12),
-              16
-            ) AS "start"
-          FROM (
-            SELECT
-              "t3"."label",
-              "t3"."user",
-              "t3"."one",
-              "t3"."number",
-              "t3"."total",
-              IF(
-                "t3"."total" > 5,
-                LOWER(TO_HEX(MD5(TO_UTF8(CONCAT('0123456789abcdef0123456789abcdef ', "t3"."user"))))),
-                NULL
-              ) AS "hash"
-            FROM (
-              SELECT
-                "t2"."label",
-                "t2"."user",
-                "t2"."one",
-                CASE
-                  WHEN "t2"."one" IS NOT NULL
-                  THEN SUM("t2"."one") OVER (
-                    PARTITION BY "t2"."user"
-                    ORDER BY "t2"."label" ASC NULLS FIRST
-                    ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
-                  )
-                  ELSE NULL
-                END AS "number",
-                COALESCE(
-                  SUM("t2"."one") OVER (PARTITION BY "t2"."user" ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING),
-                  0
-                ) AS "total"
-              FROM (
-                SELECT
-                  "t1"."label",
-                  "t1"."user",
-                  "t1"."one"
-                FROM (
-                  SELECT
-                    CONCAT("t0"."query", '', '') AS "label",
-                    CONCAT("t0"."user", '', '') AS "user",
-                    CONCAT("t0"."user", '', '') AS "user_name",
-                    1 AS "one"
-                  FROM "events" AS "t0"
-                ) AS "t1"
-                WHERE
-                  NOT (
-                    (
-                      "t1"."user" IS NULL
-                    ) OR (
-                      "t1"."label" IS NULL
-                    )
-                  )
-              ) AS "t2"
-            ) AS "t3"
-          ) AS "t4"
-        ) AS "t5"
-        WHERE
-          (
-            "t5"."total" <= 5
-          )
-          OR (
-            (
-              "t5"."total" <= 922337203685477580
-            )
-            AND (
-              (
-                (
-                  (
-                    (
-                      (
-                        CASE
-                          WHEN (
-                            "t5"."total" > 5
-                          ) AND (
-                            "t5"."total" <= 922337203685477580
-                          )
-                          THEN "t5"."number"
-                          ELSE 0
-                        END * 5
-                      ) + (
-                        (
-                          (
-                            "t5"."start" % "t5"."total"
-                          ) + "t5"."total"
-                        ) % "t5"."total"
-                      )
-                    ) % "t5"."total"
-                  ) + "t5"."total"
-                ) % "t5"."total"
-              ) < 5
-            )
-          )
-      ) AS "t6"
-      GROUP BY
-        1
-    ) AS "t7"
-  ) AS "t8"
-  GROUP BY
-    1,
-    2
-) AS "t9";
-
--- events, the first five of each user
-SELECT
-  *
-FROM (
-  SELECT
-    "t7"."count",
-    "t7"."is_null",
-    COUNT(*) AS "prevalence"
-  FROM (
-    SELECT
-      "t6"."count",
-      "t6"."label" IS NULL AS "is_null"
-    FROM (
-      SELECT
-        "t5"."label",
-        COUNT(*) AS "count"
-      FROM (
-        SELECT
-          "t4"."label"
-        FROM (
-          SELECT
-            "t3"."label",
-            "t3"."user",
-            "t3"."user_name",
-            "t3"."rank_by",
-            "t3"."one",
-            "t3"."occurrence",
-            "t3"."hash",
-            CASE
-              WHEN "t3"."one" IS NOT NULL
-              THEN SUM("t3"."one") OVER (
-                PARTITION BY "t3"."user"
-                ORDER BY "t3"."rank_by" ASC NULLS FIRST, "t3"."hash" ASC NULLS FIRST, "t3"."label" ASC NULLS FIRST
-                ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
-              )
-              ELSE NULL
-            END AS "rank"
-          FROM (
-            SELECT
-              "t2"."label",
-              "t2"."user",
-              "t2"."user_name",
-              "t2"."rank_by",
-              "t2"."one",
-              "t2"."occurrence",
-              LOWER(
-                TO_HEX(
-                  MD5(
-                    TO_UTF8(
-                      CONCAT(
-                        CONCAT(
-                          CONCAT(
-                            CONCAT(
-                              CONCAT('0123456789abcdef0123456789abcdef', CAST("t2"."occurrence" AS VARCHAR)),
-                              ' '
-                            ),
-                            "t2"."user_name"
-                          ),
-                          '
-'
-                        ),
-                        IF("t2"."label" IS NULL, '', CONCAT('=', "t2"."label"))
-                      )
-                    )
-                  )
-                )
-              ) AS "hash"
-            FROM (
-              SELECT
-                "t1"."label",
-                "t1"."user",
-                "t1"."user_name",
-                "t1"."rank_by",
-                "t1"."one",
-                CASE
-                  WHEN "t1"."one" IS NOT NULL
-                  THEN SUM("t1"."one") OVER (
-                    PARTITION BY "t1"."user", "t1"."label"
-                    ORDER BY "t1"."rank_by" ASC NULLS FIRST
-                    ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
-                  )
-                  ELSE NULL
-                END AS "occurrence"
-              FROM (
-                SELECT
-                  CONCAT("t0"."query", '', '') AS "label",
-                  CONCAT("t0"."user", '', '') AS "user",
-                  CONCAT("t0"."user", '', '') AS "user_name",
-                  CASE WHEN NOT (
-                    "t0"."ts" IS NULL
-                  ) THEN CAST("t0"."ts" AS DOUBLE) ELSE NULL END AS "rank_by",
-                  1 AS "one"
-                FROM "events" AS "t0"
-                WHERE
-                  NOT (
-                    (
-                      CONCAT("t0"."user", '', '') IS NULL
-                    )
-                    OR (
-                      CONCAT("t0"."query", '', '') IS NULL
-                    )
-                  )
-              ) AS "t1"
-            ) AS "t2"
-          ) AS "t3"
-        ) AS "t4"
-        WHERE
-          "t4"."rank" <= 5
-      ) AS "t5"
-      GROUP BY
-        1
-    ) AS "t6"
-  ) AS "t7"
-  GROUP BY
-    1,
-    2
-) AS "t8";
-
--- events, fractions and NaN
-SELECT
-  "t9"."count",
-  "t9"."is_null",
-  "t9"."prevalence",
-  "t9"."named"
-FROM (
-  SELECT
-    "t8"."count",
-    "t8"."is_null",
-    "t8"."named",
-    COUNT(*) AS "prevalence"
-  FROM (
-    SELECT
-      "t7"."count",
-      "t7"."named",
-      "t7"."label" IS NULL AS "is_null"
-    FROM (
-      SELECT
-        "t6"."label",
-        "t6"."named",
-        COUNT(*) AS "count"
-      FROM (
-        SELECT
-          "t5"."label",
-          "t5"."named"
-        FROM (
-          SELECT
-            "t4"."label",
-            "t4"."user",
             "t4"."user_name",
             "t4"."rank_by",
-            "t4"."named",
             "t4"."one",
             "t4"."occurrence",
             "t4"."hash",
@@ -322,7 +224,7 @@ FROM (
               WHEN "t4"."one" IS NOT NULL
               THEN SUM("t4"."one") OVER (
                 PARTITION BY "t4"."user"
-                ORDER BY "t4"."rank_by" ASC NULLS FIRST, "t4"."named" ASC NULLS FIRST, "t4"."hash" ASC NULLS FIRST, "t4"."label" ASC NULLS FIRST
+                ORDER BY "t4"."rank_by" ASC NULLS FIRST, "t4"."hash" ASC NULLS FIRST, "t4"."label" ASC NULLS FIRST
                 ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
               )
               ELSE NULL
@@ -333,7 +235,6 @@ FROM (
               "t3"."user",
               "t3"."user_name",
               "t3"."rank_by",
-              "t3"."named",
               "t3"."one",
               "t3"."occurrence",
               LOWER(
@@ -364,7 +265,6 @@ FROM (
                 "t2"."user",
                 "t2"."user_name",
                 "t2"."rank_by",
-                "t2"."named",
                 "t2"."one",
                 CASE
                   WHEN "t2"."one" IS NOT NULL
@@ -377,124 +277,35 @@ FROM (
                 END AS "occurrence"
               FROM (
                 SELECT
-                  *
+                  CONCAT("t1"."query", '', '') AS "label",
+                  CONCAT("t1"."user", '', '') AS "user",
+                  CONCAT("t1"."user", '', '') AS "user_name",
+                  CASE WHEN NOT (
+                    "t1"."ts" IS NULL
+                  ) THEN CAST("t1"."ts" AS DOUBLE) ELSE NULL END AS "rank_by",
+                  1 AS "one"
                 FROM (
                   SELECT
-                    CASE
-                      WHEN NOT (
-                        (
-                          "t0"."price" IS NULL
-                        )
-                        OR IF("t0"."price" IS NULL, NULL, IS_NAN("t0"."price"))
-                      )
-                      THEN CASE
-                        WHEN COALESCE(
-                          CASE
-                            WHEN NOT (
-                              (
-                                "t0"."price" IS NULL
-                              )
-                              OR IF("t0"."price" IS NULL, NULL, IS_NAN("t0"."price"))
-                            )
-                            AND (
-                              (
-                                "t0"."price" > -9007199254740992
-                              ) AND (
-                                "t0"."price" < 9007199254740992
-                              )
-                            )
-                            THEN "t0"."price"
-                            ELSE CAST(0.5 AS DOUBLE)
-                          END = CAST(ROUND(
-                            CASE
-                              WHEN NOT (
-                                (
-                                  "t0"."price" IS NULL
-                                )
-                                OR IF("t0"."price" IS NULL, NULL, IS_NAN("t0"."price"))
-                              )
-                              AND (
-                                (
-                                  "t0"."price" > -9007199254740992
-                                ) AND (
-                                  "t0"."price" < 9007199254740992
-                                )
-                              )
-                              THEN "t0"."price"
-                              ELSE CAST(0.5 AS DOUBLE)
-                            END,
-                            0
-                          ) AS BIGINT),
-                          FALSE
-                        )
-                        THEN CAST(CAST(ROUND(
-                          CASE
-                            WHEN NOT (
-                              (
-                                "t0"."price" IS NULL
-                              )
-                              OR IF("t0"."price" IS NULL, NULL, IS_NAN("t0"."price"))
-                            )
-                            AND (
-                              (
-                                "t0"."price" > -9007199254740992
-                              ) AND (
-                                "t0"."price" < 9007199254740992
-                              )
-                            )
-                            THEN "t0"."price"
-                            ELSE CAST(0.5 AS DOUBLE)
-                          END,
-                          0
-                        ) AS BIGINT) AS VARCHAR)
-                        ELSE CAST("t0"."price" AS VARCHAR)
-                      END
-                      ELSE NULL
-                    END AS "label",
-                    CONCAT("t0"."user", '', '') AS "user",
-                    CONCAT("t0"."user", '', '') AS "user_name",
-                    CASE
-                      WHEN NOT (
-                        (
-                          "t0"."price" IS NULL
-                        )
-                        OR IF("t0"."price" IS NULL, NULL, IS_NAN("t0"."price"))
-                      )
-                      THEN "t0"."price" + CAST(0.0 AS DOUBLE)
-                      ELSE NULL
-                    END AS "rank_by",
-                    CASE
-                      WHEN COALESCE(
-                        NOT (
-                          COALESCE(
-                            (
-                              "t0"."price" > -9007199254740992
-                            ) AND (
-                              "t0"."price" < 9007199254740992
-                            ),
-                            FALSE
-                          )
-                        )
-                        AND NOT (
-                          (
-                            "t0"."price" IS NULL
-                          )
-                          OR IF("t0"."price" IS NULL, NULL, IS_NAN("t0"."price"))
-                        ),
-                        FALSE
-                      )
-                      THEN 0
-                      ELSE 1
-                    END AS "named",
-                    1 AS "one"
+                    "t0"."query",
+                    "t0"."user",
+                    "t0"."ts",
+                    "t0"."price",
+                    "t0"."country",
+                    "t0"."seen",
+                    AT_TIMEZONE("t0"."zoned", 'UTC') AS "zoned",
+                    "t0"."count",
+                    "t0"."share",
+                    "t0"."written",
+                    "t0"."amount"
                   FROM "events" AS "t0"
                 ) AS "t1"
                 WHERE
                   NOT (
                     (
-                      "t1"."user" IS NULL
-                    ) OR (
-                      "t1"."label" IS NULL
+                      CONCAT("t1"."user", '', '') IS NULL
+                    )
+                    OR (
+                      CONCAT("t1"."query", '', '') IS NULL
                     )
                   )
               ) AS "t2"
@@ -505,65 +316,1103 @@ FROM (
           "t5"."rank" <= 5
       ) AS "t6"
       GROUP BY
-        1,
-        2
+        1
     ) AS "t7"
   ) AS "t8"
   GROUP BY
     1,
-    2,
-    3
+    2
 ) AS "t9";
 
--- users
+-- events, fractions and NaN
+SELECT
+  "t10"."count",
+  "t10"."is_null",
+  "t10"."prevalence",
+  "t10"."named"
+FROM (
+  SELECT
+    "t9"."count",
+    "t9"."is_null",
+    "t9"."named",
+    COUNT(*) AS "prevalence"
+  FROM (
+    SELECT
+      "t8"."count",
+      "t8"."named",
+      "t8"."label" IS NULL AS "is_null"
+    FROM (
+      SELECT
+        "t7"."label",
+        "t7"."named",
+        COUNT(*) AS "count"
+      FROM (
+        SELECT
+          "t6"."label",
+          "t6"."named"
+        FROM (
+          SELECT
+            "t5"."label",
+            "t5"."user",
+            "t5"."user_name",
+            "t5"."rank_by",
+            "t5"."named",
+            "t5"."one",
+            "t5"."occurrence",
+            "t5"."hash",
+            CASE
+              WHEN "t5"."one" IS NOT NULL
+              THEN SUM("t5"."one") OVER (
+                PARTITION BY "t5"."user"
+                ORDER BY "t5"."rank_by" ASC NULLS FIRST, "t5"."named" ASC NULLS FIRST, "t5"."hash" ASC NULLS FIRST, "t5"."label" ASC NULLS FIRST
+                ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+              )
+              ELSE NULL
+            END AS "rank"
+          FROM (
+            SELECT
+              "t4"."label",
+              "t4"."user",
+              "t4"."user_name",
+              "t4"."rank_by",
+              "t4"."named",
+              "t4"."one",
+              "t4"."occurrence",
+              LOWER(
+                TO_HEX(
+                  MD5(
+                    TO_UTF8(
+                      CONCAT(
+                        CONCAT(
+                          CONCAT(
+                            CONCAT(
+                              CONCAT('0123456789abcdef0123456789abcdef', CAST("t4"."occurrence" AS VARCHAR)),
+                              ' '
+                            ),
+                            "t4"."user_name"
+                          ),
+                          '
+'
+                        ),
+                        IF("t4"."label" IS NULL, '', CONCAT('=', "t4"."label"))
+                      )
+                    )
+                  )
+                )
+              ) AS "hash"
+            FROM (
+              SELECT
+                "t3"."label",
+                "t3"."user",
+                "t3"."user_name",
+                "t3"."rank_by",
+                "t3"."named",
+                "t3"."one",
+                CASE
+                  WHEN "t3"."one" IS NOT NULL
+                  THEN SUM("t3"."one") OVER (
+                    PARTITION BY "t3"."user", "t3"."label"
+                    ORDER BY "t3"."rank_by" ASC NULLS FIRST
+                    ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+                  )
+                  ELSE NULL
+                END AS "occurrence"
+              FROM (
+                SELECT
+                  *
+                FROM (
+                  SELECT
+                    CASE
+                      WHEN NOT (
+                        (
+                          "t1"."price" IS NULL
+                        )
+                        OR IF("t1"."price" IS NULL, NULL, IS_NAN("t1"."price"))
+                      )
+                      THEN CASE
+                        WHEN COALESCE(
+                          CASE
+                            WHEN NOT (
+                              (
+                                "t1"."price" IS NULL
+                              )
+                              OR IF("t1"."price" IS NULL, NULL, IS_NAN("t1"."price"))
+                            )
+                            AND (
+                              (
+                                "t1"."price" > -9007199254740992
+                              ) AND (
+                                "t1"."price" < 9007199254740992
+                              )
+                            )
+                            THEN "t1"."price"
+                            ELSE CAST(0.5 AS DOUBLE)
+                          END = CAST(ROUND(
+                            CASE
+                              WHEN NOT (
+                                (
+                                  "t1"."price" IS NULL
+                                )
+                                OR IF("t1"."price" IS NULL, NULL, IS_NAN("t1"."price"))
+                              )
+                              AND (
+                                (
+                                  "t1"."price" > -9007199254740992
+                                ) AND (
+                                  "t1"."price" < 9007199254740992
+                                )
+                              )
+                              THEN "t1"."price"
+                              ELSE CAST(0.5 AS DOUBLE)
+                            END,
+                            0
+                          ) AS BIGINT),
+                          FALSE
+                        )
+                        THEN CAST(CAST(ROUND(
+                          CASE
+                            WHEN NOT (
+                              (
+                                "t1"."price" IS NULL
+                              )
+                              OR IF("t1"."price" IS NULL, NULL, IS_NAN("t1"."price"))
+                            )
+                            AND (
+                              (
+                                "t1"."price" > -9007199254740992
+                              ) AND (
+                                "t1"."price" < 9007199254740992
+                              )
+                            )
+                            THEN "t1"."price"
+                            ELSE CAST(0.5 AS DOUBLE)
+                          END,
+                          0
+                        ) AS BIGINT) AS VARCHAR)
+                        ELSE CAST("t1"."price" AS VARCHAR)
+                      END
+                      ELSE NULL
+                    END AS "label",
+                    CONCAT("t1"."user", '', '') AS "user",
+                    CONCAT("t1"."user", '', '') AS "user_name",
+                    CASE
+                      WHEN NOT (
+                        (
+                          "t1"."price" IS NULL
+                        )
+                        OR IF("t1"."price" IS NULL, NULL, IS_NAN("t1"."price"))
+                      )
+                      THEN "t1"."price" + CAST(0.0 AS DOUBLE)
+                      ELSE NULL
+                    END AS "rank_by",
+                    CASE
+                      WHEN COALESCE(
+                        NOT (
+                          COALESCE(
+                            (
+                              "t1"."price" > -9007199254740992
+                            ) AND (
+                              "t1"."price" < 9007199254740992
+                            ),
+                            FALSE
+                          )
+                        )
+                        AND NOT (
+                          (
+                            "t1"."price" IS NULL
+                          )
+                          OR IF("t1"."price" IS NULL, NULL, IS_NAN("t1"."price"))
+                        ),
+                        FALSE
+                      )
+                      THEN 0
+                      ELSE 1
+                    END AS "named",
+                    1 AS "one"
+                  FROM (
+                    SELECT
+                      "t0"."query",
+                      "t0"."user",
+                      "t0"."ts",
+                      "t0"."price",
+                      "t0"."country",
+                      "t0"."seen",
+                      AT_TIMEZONE("t0"."zoned", 'UTC') AS "zoned",
+                      "t0"."count",
+                      "t0"."share",
+                      "t0"."written",
+                      "t0"."amount"
+                    FROM "events" AS "t0"
+                  ) AS "t1"
+                ) AS "t2"
+                WHERE
+                  NOT (
+                    (
+                      "t2"."user" IS NULL
+                    ) OR (
+                      "t2"."label" IS NULL
+                    )
+                  )
+              ) AS "t3"
+            ) AS "t4"
+          ) AS "t5"
+        ) AS "t6"
+        WHERE
+          "t6"."rank" <= 5
+      ) AS "t7"
+      GROUP BY
+        1,
+        2
+    ) AS "t8"
+  ) AS "t9"
+  GROUP BY
+    1,
+    2,
+    3
+) AS "t10";
+
+-- events, decimals
 SELECT
   *
 FROM (
   SELECT
-    "t4"."items",
-    COUNT(*) AS "users"
+    "t9"."count",
+    "t9"."is_null",
+    COUNT(*) AS "prevalence"
   FROM (
     SELECT
-      *
+      "t8"."count",
+      "t8"."label" IS NULL AS "is_null"
     FROM (
       SELECT
-        "t2"."user",
-        COUNT(*) AS "items"
+        "t7"."label",
+        COUNT(*) AS "count"
       FROM (
         SELECT
-          *
+          "t6"."label"
         FROM (
           SELECT
-            CONCAT("t0"."query", '', '') AS "label",
-            CONCAT("t0"."user", '', '') AS "user"
+            "t5"."label",
+            "t5"."user",
+            "t5"."user_name",
+            "t5"."rank_by",
+            "t5"."one",
+            "t5"."occurrence",
+            "t5"."hash",
+            CASE
+              WHEN "t5"."one" IS NOT NULL
+              THEN SUM("t5"."one") OVER (
+                PARTITION BY "t5"."user"
+                ORDER BY "t5"."rank_by" ASC NULLS FIRST, "t5"."hash" ASC NULLS FIRST, "t5"."label" ASC NULLS FIRST
+                ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+              )
+              ELSE NULL
+            END AS "rank"
+          FROM (
+            SELECT
+              "t4"."label",
+              "t4"."user",
+              "t4"."user_name",
+              "t4"."rank_by",
+              "t4"."one",
+              "t4"."occurrence",
+              LOWER(
+                TO_HEX(
+                  MD5(
+                    TO_UTF8(
+                      CONCAT(
+                        CONCAT(
+                          CONCAT(
+                            CONCAT(
+                              CONCAT('0123456789abcdef0123456789abcdef', CAST("t4"."occurrence" AS VARCHAR)),
+                              ' '
+                            ),
+                            "t4"."user_name"
+                          ),
+                          '
+'
+                        ),
+                        IF("t4"."label" IS NULL, '', CONCAT('=', "t4"."label"))
+                      )
+                    )
+                  )
+                )
+              ) AS "hash"
+            FROM (
+              SELECT
+                "t3"."label",
+                "t3"."user",
+                "t3"."user_name",
+                "t3"."rank_by",
+                "t3"."one",
+                CASE
+                  WHEN "t3"."one" IS NOT NULL
+                  THEN SUM("t3"."one") OVER (
+                    PARTITION BY "t3"."user", "t3"."label"
+                    ORDER BY "t3"."rank_by" ASC NULLS FIRST
+                    ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+                  )
+                  ELSE NULL
+                END AS "occurrence"
+              FROM (
+                SELECT
+                  *
+                FROM (
+                  SELECT
+                    CASE
+                      WHEN NOT (
+                        "t1"."amount" IS NULL
+                      )
+                      THEN CASE
+                        WHEN REGEXP_LIKE(CAST("t1"."amount" AS VARCHAR), '\.[0-9]+$')
+                        THEN REGEXP_REPLACE(CAST("t1"."amount" AS VARCHAR), '\.?0+$', '')
+                        ELSE CAST("t1"."amount" AS VARCHAR)
+                      END
+                      ELSE NULL
+                    END AS "label",
+                    CONCAT("t1"."user", '', '') AS "user",
+                    CONCAT("t1"."user", '', '') AS "user_name",
+                    CASE WHEN NOT (
+                      "t1"."amount" IS NULL
+                    ) THEN "t1"."amount" ELSE NULL END AS "rank_by",
+                    1 AS "one"
+                  FROM (
+                    SELECT
+                      "t0"."query",
+                      "t0"."user",
+                      "t0"."ts",
+                      "t0"."price",
+                      "t0"."country",
+                      "t0"."seen",
+                      AT_TIMEZONE("t0"."zoned", 'UTC') AS "zoned",
+                      "t0"."count",
+                      "t0"."share",
+                      "t0"."written",
+                      "t0"."amount"
+                    FROM "events" AS "t0"
+                  ) AS "t1"
+                ) AS "t2"
+                WHERE
+                  NOT (
+                    (
+                      "t2"."user" IS NULL
+                    ) OR (
+                      "t2"."label" IS NULL
+                    )
+                  )
+              ) AS "t3"
+            ) AS "t4"
+          ) AS "t5"
+        ) AS "t6"
+        WHERE
+          "t6"."rank" <= 5
+      ) AS "t7"
+      GROUP BY
+        1
+    ) AS "t8"
+  ) AS "t9"
+  GROUP BY
+    1,
+    2
+) AS "t10";
+
+-- events, times
+SELECT
+  *
+FROM (
+  SELECT
+    "t4"."count",
+    "t4"."is_null",
+    COUNT(*) AS "prevalence"
+  FROM (
+    SELECT
+      "t3"."count",
+      "t3"."label" IS NULL AS "is_null"
+    FROM (
+      SELECT
+        "t2"."label",
+        COUNT(*) AS "count"
+      FROM (
+        SELECT
+          CASE
+            WHEN NOT (
+              "t1"."seen" IS NULL
+            )
+            THEN CASE
+              WHEN SUBSTR(
+                CAST("t1"."seen" AS VARCHAR),
+                IF(
+                  (
+                    (
+                      20 - 1
+                    ) + 1
+                  ) >= 1,
+                  (
+                    20 - 1
+                  ) + 1,
+                  (
+                    20 - 1
+                  ) + 1 + LENGTH(CAST("t1"."seen" AS VARCHAR))
+                ),
+                1
+              ) = '.'
+              THEN CASE
+                WHEN SUBSTR(
+                  SUBSTR(
+                    SUBSTR(
+                      CONCAT(CAST("t1"."seen" AS VARCHAR), '', '00000000'),
+                      IF(
+                        (
+                          (
+                            1 - 1
+                          ) + 1
+                        ) >= 1,
+                        (
+                          1 - 1
+                        ) + 1,
+                        (
+                          1 - 1
+                        ) + 1 + LENGTH(CONCAT(CAST("t1"."seen" AS VARCHAR), '', '00000000'))
+                      ),
+                      29
+                    ),
+                    IF(
+                      (
+                        (
+                          1 - 1
+                        ) + 1
+                      ) >= 1,
+                      (
+                        1 - 1
+                      ) + 1,
+                      (
+                        1 - 1
+                      ) + 1 + LENGTH(
+                        SUBSTR(
+                          CONCAT(CAST("t1"."seen" AS VARCHAR), '', '00000000'),
+                          IF(
+                            (
+                              (
+                                1 - 1
+                              ) + 1
+                            ) >= 1,
+                            (
+                              1 - 1
+                            ) + 1,
+                            (
+                              1 - 1
+                            ) + 1 + LENGTH(CONCAT(CAST("t1"."seen" AS VARCHAR), '', '00000000'))
+                          ),
+                          29
+                        )
+                      )
+                    ),
+                    26
+                  ),
+                  IF(
+                    (
+                      (
+                        20 - 1
+                      ) + 1
+                    ) >= 1,
+                    (
+                      20 - 1
+                    ) + 1,
+                    (
+                      20 - 1
+                    ) + 1 + LENGTH(
+                      SUBSTR(
+                        SUBSTR(
+                          CONCAT(CAST("t1"."seen" AS VARCHAR), '', '00000000'),
+                          IF(
+                            (
+                              (
+                                1 - 1
+                              ) + 1
+                            ) >= 1,
+                            (
+                              1 - 1
+                            ) + 1,
+                            (
+                              1 - 1
+                            ) + 1 + LENGTH(CONCAT(CAST("t1"."seen" AS VARCHAR), '', '00000000'))
+                          ),
+                          29
+                        ),
+                        IF(
+                          (
+                            (
+                              1 - 1
+                            ) + 1
+                          ) >= 1,
+                          (
+                            1 - 1
+                          ) + 1,
+                          (
+                            1 - 1
+                          ) + 1 + LENGTH(
+                            SUBSTR(
+                              CONCAT(CAST("t1"."seen" AS VARCHAR), '', '00000000'),
+                              IF(
+                                (
+                                  (
+                                    1 - 1
+                                  ) + 1
+                                ) >= 1,
+                                (
+                                  1 - 1
+                                ) + 1,
+                                (
+                                  1 - 1
+                                ) + 1 + LENGTH(CONCAT(CAST("t1"."seen" AS VARCHAR), '', '00000000'))
+                              ),
+                              29
+                            )
+                          )
+                        ),
+                        26
+                      )
+                    )
+                  ),
+                  LENGTH(
+                    SUBSTR(
+                      SUBSTR(
+                        CONCAT(CAST("t1"."seen" AS VARCHAR), '', '00000000'),
+                        IF(
+                          (
+                            (
+                              1 - 1
+                            ) + 1
+                          ) >= 1,
+                          (
+                            1 - 1
+                          ) + 1,
+                          (
+                            1 - 1
+                          ) + 1 + LENGTH(CONCAT(CAST("t1"."seen" AS VARCHAR), '', '00000000'))
+                        ),
+                        29
+                      ),
+                      IF(
+                        (
+                          (
+                            1 - 1
+                          ) + 1
+                        ) >= 1,
+                        (
+                          1 - 1
+                        ) + 1,
+                        (
+                          1 - 1
+                        ) + 1 + LENGTH(
+                          SUBSTR(
+                            CONCAT(CAST("t1"."seen" AS VARCHAR), '', '00000000'),
+                            IF(
+                              (
+                                (
+                                  1 - 1
+                                ) + 1
+                              ) >= 1,
+                              (
+                                1 - 1
+                              ) + 1,
+                              (
+                                1 - 1
+                              ) + 1 + LENGTH(CONCAT(CAST("t1"."seen" AS VARCHAR), '', '00000000'))
+                            ),
+                            29
+                          )
+                        )
+                      ),
+                      26
+                    )
+                  )
+                ) = '.000000'
+                THEN SUBSTR(
+                  CAST("t1"."seen" AS VARCHAR),
+                  IF(
+                    (
+                      (
+                        1 - 1
+                      ) + 1
+                    ) >= 1,
+                    (
+                      1 - 1
+                    ) + 1,
+                    (
+                      1 - 1
+                    ) + 1 + LENGTH(CAST("t1"."seen" AS VARCHAR))
+                  ),
+                  19
+                )
+                ELSE SUBSTR(
+                  SUBSTR(
+                    CONCAT(CAST("t1"."seen" AS VARCHAR), '', '00000000'),
+                    IF(
+                      (
+                        (
+                          1 - 1
+                        ) + 1
+                      ) >= 1,
+                      (
+                        1 - 1
+                      ) + 1,
+                      (
+                        1 - 1
+                      ) + 1 + LENGTH(CONCAT(CAST("t1"."seen" AS VARCHAR), '', '00000000'))
+                    ),
+                    29
+                  ),
+                  IF(
+                    (
+                      (
+                        1 - 1
+                      ) + 1
+                    ) >= 1,
+                    (
+                      1 - 1
+                    ) + 1,
+                    (
+                      1 - 1
+                    ) + 1 + LENGTH(
+                      SUBSTR(
+                        CONCAT(CAST("t1"."seen" AS VARCHAR), '', '00000000'),
+                        IF(
+                          (
+                            (
+                              1 - 1
+                            ) + 1
+                          ) >= 1,
+                          (
+                            1 - 1
+                          ) + 1,
+                          (
+                            1 - 1
+                          ) + 1 + LENGTH(CONCAT(CAST("t1"."seen" AS VARCHAR), '', '00000000'))
+                        ),
+                        29
+                      )
+                    )
+                  ),
+                  26
+                )
+              END
+              ELSE CAST("t1"."seen" AS VARCHAR)
+            END
+            ELSE NULL
+          END AS "label"
+        FROM (
+          SELECT
+            "t0"."query",
+            "t0"."user",
+            "t0"."ts",
+            "t0"."price",
+            "t0"."country",
+            "t0"."seen",
+            AT_TIMEZONE("t0"."zoned", 'UTC') AS "zoned",
+            "t0"."count",
+            "t0"."share",
+            "t0"."written",
+            "t0"."amount"
           FROM "events" AS "t0"
         ) AS "t1"
-        WHERE
-          NOT (
-            (
-              "t1"."user" IS NULL
-            ) OR (
-              "t1"."label" IS NULL
-            )
-          )
       ) AS "t2"
       GROUP BY
         1
     ) AS "t3"
   ) AS "t4"
   GROUP BY
-    1
+    1,
+    2
 ) AS "t5";
+
+-- events, times with a zone
+SELECT
+  *
+FROM (
+  SELECT
+    "t4"."count",
+    "t4"."is_null",
+    COUNT(*) AS "prevalence"
+  FROM (
+    SELECT
+      "t3"."count",
+      "t3"."label" IS NULL AS "is_null"
+    FROM (
+      SELECT
+        "t2"."label",
+        COUNT(*) AS "count"
+      FROM (
+        SELECT
+          CASE
+            WHEN NOT (
+              "t1"."zoned" IS NULL
+            )
+            THEN CASE
+              WHEN SUBSTR(
+                CAST("t1"."zoned" AS VARCHAR),
+                IF(
+                  (
+                    (
+                      20 - 1
+                    ) + 1
+                  ) >= 1,
+                  (
+                    20 - 1
+                  ) + 1,
+                  (
+                    20 - 1
+                  ) + 1 + LENGTH(CAST("t1"."zoned" AS VARCHAR))
+                ),
+                1
+              ) = '.'
+              THEN CASE
+                WHEN SUBSTR(
+                  SUBSTR(
+                    SUBSTR(
+                      CONCAT(CAST("t1"."zoned" AS VARCHAR), '', '00000000'),
+                      IF(
+                        (
+                          (
+                            1 - 1
+                          ) + 1
+                        ) >= 1,
+                        (
+                          1 - 1
+                        ) + 1,
+                        (
+                          1 - 1
+                        ) + 1 + LENGTH(CONCAT(CAST("t1"."zoned" AS VARCHAR), '', '00000000'))
+                      ),
+                      29
+                    ),
+                    IF(
+                      (
+                        (
+                          1 - 1
+                        ) + 1
+                      ) >= 1,
+                      (
+                        1 - 1
+                      ) + 1,
+                      (
+                        1 - 1
+                      ) + 1 + LENGTH(
+                        SUBSTR(
+                          CONCAT(CAST("t1"."zoned" AS VARCHAR), '', '00000000'),
+                          IF(
+                            (
+                              (
+                                1 - 1
+                              ) + 1
+                            ) >= 1,
+                            (
+                              1 - 1
+                            ) + 1,
+                            (
+                              1 - 1
+                            ) + 1 + LENGTH(CONCAT(CAST("t1"."zoned" AS VARCHAR), '', '00000000'))
+                          ),
+                          29
+                        )
+                      )
+                    ),
+                    26
+                  ),
+                  IF(
+                    (
+                      (
+                        20 - 1
+                      ) + 1
+                    ) >= 1,
+                    (
+                      20 - 1
+                    ) + 1,
+                    (
+                      20 - 1
+                    ) + 1 + LENGTH(
+                      SUBSTR(
+                        SUBSTR(
+                          CONCAT(CAST("t1"."zoned" AS VARCHAR), '', '00000000'),
+                          IF(
+                            (
+                              (
+                                1 - 1
+                              ) + 1
+                            ) >= 1,
+                            (
+                              1 - 1
+                            ) + 1,
+                            (
+                              1 - 1
+                            ) + 1 + LENGTH(CONCAT(CAST("t1"."zoned" AS VARCHAR), '', '00000000'))
+                          ),
+                          29
+                        ),
+                        IF(
+                          (
+                            (
+                              1 - 1
+                            ) + 1
+                          ) >= 1,
+                          (
+                            1 - 1
+                          ) + 1,
+                          (
+                            1 - 1
+                          ) + 1 + LENGTH(
+                            SUBSTR(
+                              CONCAT(CAST("t1"."zoned" AS VARCHAR), '', '00000000'),
+                              IF(
+                                (
+                                  (
+                                    1 - 1
+                                  ) + 1
+                                ) >= 1,
+                                (
+                                  1 - 1
+                                ) + 1,
+                                (
+                                  1 - 1
+                                ) + 1 + LENGTH(CONCAT(CAST("t1"."zoned" AS VARCHAR), '', '00000000'))
+                              ),
+                              29
+                            )
+                          )
+                        ),
+                        26
+                      )
+                    )
+                  ),
+                  LENGTH(
+                    SUBSTR(
+                      SUBSTR(
+                        CONCAT(CAST("t1"."zoned" AS VARCHAR), '', '00000000'),
+                        IF(
+                          (
+                            (
+                              1 - 1
+                            ) + 1
+                          ) >= 1,
+                          (
+                            1 - 1
+                          ) + 1,
+                          (
+                            1 - 1
+                          ) + 1 + LENGTH(CONCAT(CAST("t1"."zoned" AS VARCHAR), '', '00000000'))
+                        ),
+                        29
+                      ),
+                      IF(
+                        (
+                          (
+                            1 - 1
+                          ) + 1
+                        ) >= 1,
+                        (
+                          1 - 1
+                        ) + 1,
+                        (
+                          1 - 1
+                        ) + 1 + LENGTH(
+                          SUBSTR(
+                            CONCAT(CAST("t1"."zoned" AS VARCHAR), '', '00000000'),
+                            IF(
+                              (
+                                (
+                                  1 - 1
+                                ) + 1
+                              ) >= 1,
+                              (
+                                1 - 1
+                              ) + 1,
+                              (
+                                1 - 1
+                              ) + 1 + LENGTH(CONCAT(CAST("t1"."zoned" AS VARCHAR), '', '00000000'))
+                            ),
+                            29
+                          )
+                        )
+                      ),
+                      26
+                    )
+                  )
+                ) = '.000000'
+                THEN SUBSTR(
+                  CAST("t1"."zoned" AS VARCHAR),
+                  IF(
+                    (
+                      (
+                        1 - 1
+                      ) + 1
+                    ) >= 1,
+                    (
+                      1 - 1
+                    ) + 1,
+                    (
+                      1 - 1
+                    ) + 1 + LENGTH(CAST("t1"."zoned" AS VARCHAR))
+                  ),
+                  19
+                )
+                ELSE SUBSTR(
+                  SUBSTR(
+                    CONCAT(CAST("t1"."zoned" AS VARCHAR), '', '00000000'),
+                    IF(
+                      (
+                        (
+                          1 - 1
+                        ) + 1
+                      ) >= 1,
+                      (
+                        1 - 1
+                      ) + 1,
+                      (
+                        1 - 1
+                      ) + 1 + LENGTH(CONCAT(CAST("t1"."zoned" AS VARCHAR), '', '00000000'))
+                    ),
+                    29
+                  ),
+                  IF(
+                    (
+                      (
+                        1 - 1
+                      ) + 1
+                    ) >= 1,
+                    (
+                      1 - 1
+                    ) + 1,
+                    (
+                      1 - 1
+                    ) + 1 + LENGTH(
+                      SUBSTR(
+                        CONCAT(CAST("t1"."zoned" AS VARCHAR), '', '00000000'),
+                        IF(
+                          (
+                            (
+                              1 - 1
+                            ) + 1
+                          ) >= 1,
+                          (
+                            1 - 1
+                          ) + 1,
+                          (
+                            1 - 1
+                          ) + 1 + LENGTH(CONCAT(CAST("t1"."zoned" AS VARCHAR), '', '00000000'))
+                        ),
+                        29
+                      )
+                    )
+                  ),
+                  26
+                )
+              END
+              ELSE CAST("t1"."zoned" AS VARCHAR)
+            END
+            ELSE NULL
+          END AS "label"
+        FROM (
+          SELECT
+            "t0"."query",
+            "t0"."user",
+            "t0"."ts",
+            "t0"."price",
+            "t0"."country",
+            "t0"."seen",
+            AT_TIMEZONE("t0"."zoned", 'UTC') AS "zoned",
+            "t0"."count",
+            "t0"."share",
+            "t0"."written",
+            "t0"."amount"
+          FROM "events" AS "t0"
+        ) AS "t1"
+      ) AS "t2"
+      GROUP BY
+        1
+    ) AS "t3"
+  ) AS "t4"
+  GROUP BY
+    1,
+    2
+) AS "t5";
+
+-- users
+SELECT
+  *
+FROM (
+  SELECT
+    "t5"."items",
+    COUNT(*) AS "users"
+  FROM (
+    SELECT
+      *
+    FROM (
+      SELECT
+        "t3"."user",
+        COUNT(*) AS "items"
+      FROM (
+        SELECT
+          *
+        FROM (
+          SELECT
+            CONCAT("t1"."query", '', '') AS "label",
+            CONCAT("t1"."user", '', '') AS "user"
+          FROM (
+            SELECT
+              "t0"."query",
+              "t0"."user",
+              "t0"."ts",
+              "t0"."price",
+              "t0"."country",
+              "t0"."seen",
+              AT_TIMEZONE("t0"."zoned", 'UTC') AS "zoned",
+              "t0"."count",
+              "t0"."share",
+              "t0"."written",
+              "t0"."amount"
+            FROM "events" AS "t0"
+          ) AS "t1"
+        ) AS "t2"
+        WHERE
+          NOT (
+            (
+              "t2"."user" IS NULL
+            ) OR (
+              "t2"."label" IS NULL
+            )
+          )
+      ) AS "t3"
+      GROUP BY
+        1
+    ) AS "t4"
+  ) AS "t5"
+  GROUP BY
+    1
+) AS "t6";
 
 -- rows left out
 SELECT
   COUNT(*) AS "rows",
-  COALESCE(SUM("t1"."missing"), 0) AS "missing"
+  COALESCE(SUM("t2"."missing"), 0) AS "missing"
 FROM (
   SELECT
-    CASE WHEN "t0"."user" IS NULL THEN 1 ELSE 0 END AS "missing"
-  FROM "events" AS "t0"
-) AS "t1";
+    CASE WHEN "t1"."user" IS NULL THEN 1 ELSE 0 END AS "missing"
+  FROM (
+    SELECT
+      "t0"."query",
+      "t0"."user",
+      "t0"."ts",
+      "t0"."price",
+      "t0"."country",
+      "t0"."seen",
+      AT_TIMEZONE("t0"."zoned", 'UTC') AS "zoned",
+      "t0"."count",
+      "t0"."share",
+      "t0"."written",
+      "t0"."amount"
+    FROM "events" AS "t0"
+  ) AS "t1"
+) AS "t2";
 
 -- groups
 SELECT
@@ -650,7 +1499,8 @@ FROM (
                 AT_TIMEZONE("t0"."zoned", 'UTC') AS "zoned",
                 "t0"."count",
                 "t0"."share",
-                "t0"."written"
+                "t0"."written",
+                "t0"."amount"
               FROM "events" AS "t0"
             ) AS "t1"
           ) AS "t2"
@@ -675,368 +1525,6 @@ FROM (
 
 -- groups, five items of each user
 SELECT
-  "t8"."count",
-  "t8"."is_null",
-  "t8"."prevalence",
-  "t8"."group"
-FROM (
-  SELECT
-    "t7"."count",
-    "t7"."is_null",
-    "t7"."group",
-    COUNT(*) AS "prevalence"
-  FROM (
-    SELECT
-      "t6"."count",
-      "t6"."group",
-      "t6"."label" IS NULL AS "is_null"
-    FROM (
-      SELECT
-        "t5"."label",
-        "t5"."group",
-        COUNT(*) AS "count"
-      FROM (
-        SELECT
-          "t4"."label",
-          "t4"."group"
-        FROM (
-          SELECT
-            "t3"."label",
-            "t3"."user",
-            "t3"."one",
-            "t3"."group",
-            "t3"."number",
-            "t3"."total",
-            "t3"."hash",
-            FROM_BASE(
-              SUBSTR("t3"."hash", IF((
-                0 + 1
-              ) >= 1, 0 + 1, 0 + 1 + LENGTH("t3"."hash")), 12),
-              16
-            ) AS "start"
-          FROM (
-            SELECT
-              "t2"."label",
-              "t2"."user",
-              "t2"."one",
-              "t2"."group",
-              "t2"."number",
-              "t2"."total",
-              IF(
-                "t2"."total" > 5,
-                LOWER(TO_HEX(MD5(TO_UTF8(CONCAT('0123456789abcdef0123456789abcdef ', "t2"."user"))))),
-                NULL
-              ) AS "hash"
-            FROM (
-              SELECT
-                "t1"."label",
-                "t1"."user",
-                "t1"."one",
-                "t1"."group",
-                CASE
-                  WHEN "t1"."one" IS NOT NULL
-                  THEN SUM("t1"."one") OVER (
-                    PARTITION BY "t1"."user"
-                    ORDER BY "t1"."group" ASC NULLS FIRST, "t1"."label" ASC NULLS FIRST
-                    ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
-                  )
-                  ELSE NULL
-                END AS "number",
-                COALESCE(
-                  SUM("t1"."one") OVER (PARTITION BY "t1"."user" ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING),
-                  0
-                ) AS "total"
-              FROM (
-                SELECT
-                  CONCAT("t0"."query", '', '') AS "label",
-                  CONCAT("t0"."user", '', '') AS "user",
-                  1 AS "one",
-                  CONCAT("t0"."country", '', '') AS "group"
-                FROM "events" AS "t0"
-                WHERE
-                  NOT (
-                    (
-                      CONCAT("t0"."user", '', '') IS NULL
-                    )
-                    OR (
-                      CONCAT("t0"."query", '', '') IS NULL
-                    )
-                  )
-                  AND IF(
-                    CONCAT("t0"."country", '', '') IS NULL,
-                    NULL,
-                    CONCAT("t0"."country", '', '') IN ('de', 'fr')
-                  )
-              ) AS "t1"
-            ) AS "t2"
-          ) AS "t3"
-        ) AS "t4"
-        WHERE
-          (
-            "t4"."total" <= 5
-          )
-          OR (
-            (
-              "t4"."total" <= 922337203685477580
-            )
-            AND (
-              (
-                (
-                  (
-                    (
-                      (
-                        CASE
-                          WHEN (
-                            "t4"."total" > 5
-                          ) AND (
-                            "t4"."total" <= 922337203685477580
-                          )
-                          THEN "t4"."number"
-                          ELSE 0
-                        END * 5
-                      ) + (
-                        (
-                          (
-                            "t4"."start" % "t4"."total"
-                          ) + "t4"."total"
-                        ) % "t4"."total"
-                      )
-                    ) % "t4"."total"
-                  ) + "t4"."total"
-                ) % "t4"."total"
-              ) < 5
-            )
-          )
-      ) AS "t5"
-      GROUP BY
-        1,
-        2
-    ) AS "t6"
-  ) AS "t7"
-  GROUP BY
-    1,
-    2,
-    3
-) AS "t8";
-
--- groups, one of each user
-SELECT
-  "t11"."count",
-  "t11"."is_null",
-  "t11"."prevalence",
-  "t11"."group"
-FROM (
-  SELECT
-    "t10"."count",
-    "t10"."is_null",
-    "t10"."group",
-    COUNT(*) AS "prevalence"
-  FROM (
-    SELECT
-      "t9"."count",
-      "t9"."group",
-      "t9"."label" IS NULL AS "is_null"
-    FROM (
-      SELECT
-        "t8"."label",
-        "t8"."group",
-        COUNT(*) AS "count"
-      FROM (
-        SELECT
-          "t7"."label",
-          "t7"."group"
-        FROM (
-          SELECT
-            "t6"."label",
-            "t6"."user",
-            "t6"."one",
-            "t6"."group",
-            "t6"."number",
-            "t6"."total",
-            "t6"."hash",
-            FROM_BASE(
-              SUBSTR("t6"."hash", IF((
-                0 + 1
-              ) >= 1, 0 + 1, 0 + 1 + LENGTH("t6"."hash")), 12),
-              16
-            ) AS "start"
-          FROM (
-            SELECT
-              "t5"."label",
-              "t5"."user",
-              "t5"."one",
-              "t5"."group",
-              "t5"."number",
-              "t5"."total",
-              IF(
-                "t5"."total" > 5,
-                LOWER(
-                  TO_HEX(
-                    MD5(
-                      TO_UTF8(
-                        CONCAT(
-                          CONCAT(CONCAT('0123456789abcdef0123456789abcdef ', "t5"."user"), '
-'),
-                          "t5"."group"
-                        )
-                      )
-                    )
-                  )
-                ),
-                NULL
-              ) AS "hash"
-            FROM (
-              SELECT
-                "t4"."label",
-                "t4"."user",
-                "t4"."one",
-                "t4"."group",
-                CASE
-                  WHEN "t4"."one" IS NOT NULL
-                  THEN SUM("t4"."one") OVER (
-                    PARTITION BY "t4"."user", "t4"."group"
-                    ORDER BY "t4"."group" ASC NULLS FIRST, "t4"."label" ASC NULLS FIRST
-                    ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
-                  )
-                  ELSE NULL
-                END AS "number",
-                COALESCE(
-                  SUM("t4"."one") OVER (
-                    PARTITION BY "t4"."user", "t4"."group"
-                    ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING
-                  ),
-                  0
-                ) AS "total"
-              FROM (
-                SELECT
-                  "t3"."label",
-                  "t3"."user",
-                  "t3"."one",
-                  "t3"."group"
-                FROM (
-                  SELECT
-                    "t2"."label",
-                    "t2"."user",
-                    "t2"."user_name",
-                    "t2"."one",
-                    "t2"."group",
-                    "t2"."occurrence",
-                    "t2"."hash",
-                    (
-                      DENSE_RANK() OVER (PARTITION BY "t2"."user" ORDER BY CONCAT("t2"."hash", "t2"."group") ASC) - 1
-                    ) + 1 AS "group_rank"
-                  FROM (
-                    SELECT
-                      "t1"."label",
-                      "t1"."user",
-                      "t1"."user_name",
-                      "t1"."one",
-                      "t1"."group",
-                      "t1"."occurrence",
-                      LOWER(
-                        TO_HEX(
-                          MD5(
-                            TO_UTF8(
-                              CONCAT(
-                                CONCAT(
-                                  CONCAT(
-                                    CONCAT(
-                                      CONCAT('0123456789abcdef0123456789abcdef', CAST("t1"."occurrence" AS VARCHAR)),
-                                      ' '
-                                    ),
-                                    "t1"."user_name"
-                                  ),
-                                  '
-'
-                                ),
-                                IF("t1"."group" IS NULL, '', CONCAT('=', "t1"."group"))
-                              )
-                            )
-                          )
-                        )
-                      ) AS "hash"
-                    FROM (
-                      SELECT
-                        CONCAT("t0"."query", '', '') AS "label",
-                        CONCAT("t0"."user", '', '') AS "user",
-                        CONCAT("t0"."user", '', '') AS "user_name",
-                        1 AS "one",
-                        CONCAT("t0"."country", '', '') AS "group",
-                        0 AS "occurrence"
-                      FROM "events" AS "t0"
-                      WHERE
-                        NOT (
-                          (
-                            CONCAT("t0"."user", '', '') IS NULL
-                          )
-                          OR (
-                            CONCAT("t0"."query", '', '') IS NULL
-                          )
-                        )
-                        AND IF(
-                          CONCAT("t0"."country", '', '') IS NULL,
-                          NULL,
-                          CONCAT("t0"."country", '', '') IN ('de', 'fr')
-                        )
-                    ) AS "t1"
-                  ) AS "t2"
-                ) AS "t3"
-                WHERE
-                  "t3"."group_rank" <= 1
-              ) AS "t4"
-            ) AS "t5"
-          ) AS "t6"
-        ) AS "t7"
-        WHERE
-          (
-            "t7"."total" <= 5
-          )
-          OR (
-            (
-              "t7"."total" <= 922337203685477580
-            )
-            AND (
-              (
-                (
-                  (
-                    (
-                      (
-                        CASE
-                          WHEN (
-                            "t7"."total" > 5
-                          ) AND (
-                            "t7"."total" <= 922337203685477580
-                          )
-                          THEN "t7"."number"
-                          ELSE 0
-                        END * 5
-                      ) + (
-                        (
-                          (
-                            "t7"."start" % "t7"."total"
-                          ) + "t7"."total"
-                        ) % "t7"."total"
-                      )
-                    ) % "t7"."total"
-                  ) + "t7"."total"
-                ) % "t7"."total"
-              ) < 5
-            )
-          )
-      ) AS "t8"
-      GROUP BY
-        1,
-        2
-    ) AS "t9"
-  ) AS "t10"
-  GROUP BY
-    1,
-    2,
-    3
-) AS "t11";
-
--- groups, one of each label
-SELECT
   "t9"."count",
   "t9"."is_null",
   "t9"."prevalence",
@@ -1056,36 +1544,426 @@ FROM (
       SELECT
         "t6"."label",
         "t6"."group",
-        "t6"."count",
-        "t6"."user_name",
-        "t6"."occurrence",
-        "t6"."hash",
-        "t6"."one",
+        COUNT(*) AS "count"
+      FROM (
+        SELECT
+          "t5"."label",
+          "t5"."group"
+        FROM (
+          SELECT
+            "t4"."label",
+            "t4"."user",
+            "t4"."one",
+            "t4"."group",
+            "t4"."number",
+            "t4"."total",
+            "t4"."hash",
+            FROM_BASE(
+              SUBSTR("t4"."hash", IF((
+                0 + 1
+              ) >= 1, 0 + 1, 0 + 1 + LENGTH("t4"."hash")), 12),
+              16
+            ) AS "start"
+          FROM (
+            SELECT
+              "t3"."label",
+              "t3"."user",
+              "t3"."one",
+              "t3"."group",
+              "t3"."number",
+              "t3"."total",
+              IF(
+                "t3"."total" > 5,
+                LOWER(TO_HEX(MD5(TO_UTF8(CONCAT('0123456789abcdef0123456789abcdef ', "t3"."user"))))),
+                NULL
+              ) AS "hash"
+            FROM (
+              SELECT
+                "t2"."label",
+                "t2"."user",
+                "t2"."one",
+                "t2"."group",
+                CASE
+                  WHEN "t2"."one" IS NOT NULL
+                  THEN SUM("t2"."one") OVER (
+                    PARTITION BY "t2"."user"
+                    ORDER BY "t2"."group" ASC NULLS FIRST, "t2"."label" ASC NULLS FIRST
+                    ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+                  )
+                  ELSE NULL
+                END AS "number",
+                COALESCE(
+                  SUM("t2"."one") OVER (PARTITION BY "t2"."user" ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING),
+                  0
+                ) AS "total"
+              FROM (
+                SELECT
+                  CONCAT("t1"."query", '', '') AS "label",
+                  CONCAT("t1"."user", '', '') AS "user",
+                  1 AS "one",
+                  CONCAT("t1"."country", '', '') AS "group"
+                FROM (
+                  SELECT
+                    "t0"."query",
+                    "t0"."user",
+                    "t0"."ts",
+                    "t0"."price",
+                    "t0"."country",
+                    "t0"."seen",
+                    AT_TIMEZONE("t0"."zoned", 'UTC') AS "zoned",
+                    "t0"."count",
+                    "t0"."share",
+                    "t0"."written",
+                    "t0"."amount"
+                  FROM "events" AS "t0"
+                ) AS "t1"
+                WHERE
+                  NOT (
+                    (
+                      CONCAT("t1"."user", '', '') IS NULL
+                    )
+                    OR (
+                      CONCAT("t1"."query", '', '') IS NULL
+                    )
+                  )
+                  AND IF(
+                    CONCAT("t1"."country", '', '') IS NULL,
+                    NULL,
+                    CONCAT("t1"."country", '', '') IN ('de', 'fr')
+                  )
+              ) AS "t2"
+            ) AS "t3"
+          ) AS "t4"
+        ) AS "t5"
+        WHERE
+          (
+            "t5"."total" <= 5
+          )
+          OR (
+            (
+              "t5"."total" <= 922337203685477580
+            )
+            AND (
+              (
+                (
+                  (
+                    (
+                      (
+                        CASE
+                          WHEN (
+                            "t5"."total" > 5
+                          ) AND (
+                            "t5"."total" <= 922337203685477580
+                          )
+                          THEN "t5"."number"
+                          ELSE 0
+                        END * 5
+                      ) + (
+                        (
+                          (
+                            "t5"."start" % "t5"."total"
+                          ) + "t5"."total"
+                        ) % "t5"."total"
+                      )
+                    ) % "t5"."total"
+                  ) + "t5"."total"
+                ) % "t5"."total"
+              ) < 5
+            )
+          )
+      ) AS "t6"
+      GROUP BY
+        1,
+        2
+    ) AS "t7"
+  ) AS "t8"
+  GROUP BY
+    1,
+    2,
+    3
+) AS "t9";
+
+-- groups, one of each user
+SELECT
+  "t12"."count",
+  "t12"."is_null",
+  "t12"."prevalence",
+  "t12"."group"
+FROM (
+  SELECT
+    "t11"."count",
+    "t11"."is_null",
+    "t11"."group",
+    COUNT(*) AS "prevalence"
+  FROM (
+    SELECT
+      "t10"."count",
+      "t10"."group",
+      "t10"."label" IS NULL AS "is_null"
+    FROM (
+      SELECT
+        "t9"."label",
+        "t9"."group",
+        COUNT(*) AS "count"
+      FROM (
+        SELECT
+          "t8"."label",
+          "t8"."group"
+        FROM (
+          SELECT
+            "t7"."label",
+            "t7"."user",
+            "t7"."one",
+            "t7"."group",
+            "t7"."number",
+            "t7"."total",
+            "t7"."hash",
+            FROM_BASE(
+              SUBSTR("t7"."hash", IF((
+                0 + 1
+              ) >= 1, 0 + 1, 0 + 1 + LENGTH("t7"."hash")), 12),
+              16
+            ) AS "start"
+          FROM (
+            SELECT
+              "t6"."label",
+              "t6"."user",
+              "t6"."one",
+              "t6"."group",
+              "t6"."number",
+              "t6"."total",
+              IF(
+                "t6"."total" > 5,
+                LOWER(
+                  TO_HEX(
+                    MD5(
+                      TO_UTF8(
+                        CONCAT(
+                          CONCAT(CONCAT('0123456789abcdef0123456789abcdef ', "t6"."user"), '
+'),
+                          "t6"."group"
+                        )
+                      )
+                    )
+                  )
+                ),
+                NULL
+              ) AS "hash"
+            FROM (
+              SELECT
+                "t5"."label",
+                "t5"."user",
+                "t5"."one",
+                "t5"."group",
+                CASE
+                  WHEN "t5"."one" IS NOT NULL
+                  THEN SUM("t5"."one") OVER (
+                    PARTITION BY "t5"."user", "t5"."group"
+                    ORDER BY "t5"."group" ASC NULLS FIRST, "t5"."label" ASC NULLS FIRST
+                    ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+                  )
+                  ELSE NULL
+                END AS "number",
+                COALESCE(
+                  SUM("t5"."one") OVER (
+                    PARTITION BY "t5"."user", "t5"."group"
+                    ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING
+                  ),
+                  0
+                ) AS "total"
+              FROM (
+                SELECT
+                  "t4"."label",
+                  "t4"."user",
+                  "t4"."one",
+                  "t4"."group"
+                FROM (
+                  SELECT
+                    "t3"."label",
+                    "t3"."user",
+                    "t3"."user_name",
+                    "t3"."one",
+                    "t3"."group",
+                    "t3"."occurrence",
+                    "t3"."hash",
+                    (
+                      DENSE_RANK() OVER (PARTITION BY "t3"."user" ORDER BY CONCAT("t3"."hash", "t3"."group") ASC) - 1
+                    ) + 1 AS "group_rank"
+                  FROM (
+                    SELECT
+                      "t2"."label",
+                      "t2"."user",
+                      "t2"."user_name",
+                      "t2"."one",
+                      "t2"."group",
+                      "t2"."occurrence",
+                      LOWER(
+                        TO_HEX(
+                          MD5(
+                            TO_UTF8(
+                              CONCAT(
+                                CONCAT(
+                                  CONCAT(
+                                    CONCAT(
+                                      CONCAT('0123456789abcdef0123456789abcdef', CAST("t2"."occurrence" AS VARCHAR)),
+                                      ' '
+                                    ),
+                                    "t2"."user_name"
+                                  ),
+                                  '
+'
+                                ),
+                                IF("t2"."group" IS NULL, '', CONCAT('=', "t2"."group"))
+                              )
+                            )
+                          )
+                        )
+                      ) AS "hash"
+                    FROM (
+                      SELECT
+                        CONCAT("t1"."query", '', '') AS "label",
+                        CONCAT("t1"."user", '', '') AS "user",
+                        CONCAT("t1"."user", '', '') AS "user_name",
+                        1 AS "one",
+                        CONCAT("t1"."country", '', '') AS "group",
+                        0 AS "occurrence"
+                      FROM (
+                        SELECT
+                          "t0"."query",
+                          "t0"."user",
+                          "t0"."ts",
+                          "t0"."price",
+                          "t0"."country",
+                          "t0"."seen",
+                          AT_TIMEZONE("t0"."zoned", 'UTC') AS "zoned",
+                          "t0"."count",
+                          "t0"."share",
+                          "t0"."written",
+                          "t0"."amount"
+                        FROM "events" AS "t0"
+                      ) AS "t1"
+                      WHERE
+                        NOT (
+                          (
+                            CONCAT("t1"."user", '', '') IS NULL
+                          )
+                          OR (
+                            CONCAT("t1"."query", '', '') IS NULL
+                          )
+                        )
+                        AND IF(
+                          CONCAT("t1"."country", '', '') IS NULL,
+                          NULL,
+                          CONCAT("t1"."country", '', '') IN ('de', 'fr')
+                        )
+                    ) AS "t2"
+                  ) AS "t3"
+                ) AS "t4"
+                WHERE
+                  "t4"."group_rank" <= 1
+              ) AS "t5"
+            ) AS "t6"
+          ) AS "t7"
+        ) AS "t8"
+        WHERE
+          (
+            "t8"."total" <= 5
+          )
+          OR (
+            (
+              "t8"."total" <= 922337203685477580
+            )
+            AND (
+              (
+                (
+                  (
+                    (
+                      (
+                        CASE
+                          WHEN (
+                            "t8"."total" > 5
+                          ) AND (
+                            "t8"."total" <= 922337203685477580
+                          )
+                          THEN "t8"."number"
+                          ELSE 0
+                        END * 5
+                      ) + (
+                        (
+                          (
+                            "t8"."start" % "t8"."total"
+                          ) + "t8"."total"
+                        ) % "t8"."total"
+                      )
+                    ) % "t8"."total"
+                  ) + "t8"."total"
+                ) % "t8"."total"
+              ) < 5
+            )
+          )
+      ) AS "t9"
+      GROUP BY
+        1,
+        2
+    ) AS "t10"
+  ) AS "t11"
+  GROUP BY
+    1,
+    2,
+    3
+) AS "t12";
+
+-- groups, one of each label
+SELECT
+  "t10"."count",
+  "t10"."is_null",
+  "t10"."prevalence",
+  "t10"."group"
+FROM (
+  SELECT
+    "t9"."count",
+    "t9"."is_null",
+    "t9"."group",
+    COUNT(*) AS "prevalence"
+  FROM (
+    SELECT
+      "t8"."count",
+      "t8"."group",
+      "t8"."label" IS NULL AS "is_null"
+    FROM (
+      SELECT
+        "t7"."label",
+        "t7"."group",
+        "t7"."count",
+        "t7"."user_name",
+        "t7"."occurrence",
+        "t7"."hash",
+        "t7"."one",
         CASE
-          WHEN "t6"."one" IS NOT NULL
-          THEN SUM("t6"."one") OVER (
-            PARTITION BY "t6"."user_name", "t6"."occurrence"
-            ORDER BY "t6"."hash" ASC NULLS FIRST, "t6"."group" ASC NULLS FIRST
+          WHEN "t7"."one" IS NOT NULL
+          THEN SUM("t7"."one") OVER (
+            PARTITION BY "t7"."user_name", "t7"."occurrence"
+            ORDER BY "t7"."hash" ASC NULLS FIRST, "t7"."group" ASC NULLS FIRST
             ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
           )
           ELSE NULL
         END AS "rank"
       FROM (
         SELECT
-          "t5"."label",
-          "t5"."group",
-          "t5"."count",
-          "t5"."user_name",
-          "t5"."occurrence",
-          "t5"."hash",
+          "t6"."label",
+          "t6"."group",
+          "t6"."count",
+          "t6"."user_name",
+          "t6"."occurrence",
+          "t6"."hash",
           1 AS "one"
         FROM (
           SELECT
-            "t4"."label",
-            "t4"."group",
-            "t4"."count",
-            "t4"."user_name",
-            "t4"."occurrence",
+            "t5"."label",
+            "t5"."group",
+            "t5"."count",
+            "t5"."user_name",
+            "t5"."occurrence",
             LOWER(
               TO_HEX(
                 MD5(
@@ -1094,15 +1972,15 @@ FROM (
                       CONCAT(
                         CONCAT(
                           CONCAT(
-                            CONCAT('0123456789abcdef0123456789abcdef', CAST("t4"."occurrence" AS VARCHAR)),
+                            CONCAT('0123456789abcdef0123456789abcdef', CAST("t5"."occurrence" AS VARCHAR)),
                             ' '
                           ),
-                          "t4"."user_name"
+                          "t5"."user_name"
                         ),
                         '
 '
                       ),
-                      IF("t4"."group" IS NULL, '', CONCAT('=', "t4"."group"))
+                      IF("t5"."group" IS NULL, '', CONCAT('=', "t5"."group"))
                     )
                   )
                 )
@@ -1110,65 +1988,79 @@ FROM (
             ) AS "hash"
           FROM (
             SELECT
-              "t3"."label",
-              "t3"."group",
-              "t3"."count",
-              CASE WHEN "t3"."label" IS NULL THEN '' ELSE "t3"."label" END AS "user_name",
-              CASE WHEN "t3"."label" IS NULL THEN 0 ELSE 1 END AS "occurrence"
+              "t4"."label",
+              "t4"."group",
+              "t4"."count",
+              CASE WHEN "t4"."label" IS NULL THEN '' ELSE "t4"."label" END AS "user_name",
+              CASE WHEN "t4"."label" IS NULL THEN 0 ELSE 1 END AS "occurrence"
             FROM (
               SELECT
-                "t2"."label",
-                "t2"."group",
+                "t3"."label",
+                "t3"."group",
                 COUNT(*) AS "count"
               FROM (
                 SELECT
-                  "t1"."label",
-                  "t1"."group0" AS "group"
+                  "t2"."label",
+                  "t2"."group0" AS "group"
                 FROM (
                   SELECT
-                    CONCAT("t0"."query", '', '') AS "label",
-                    CONCAT("t0"."country", '', '') AS "group0"
-                  FROM "events" AS "t0"
-                ) AS "t1"
+                    CONCAT("t1"."query", '', '') AS "label",
+                    CONCAT("t1"."country", '', '') AS "group0"
+                  FROM (
+                    SELECT
+                      "t0"."query",
+                      "t0"."user",
+                      "t0"."ts",
+                      "t0"."price",
+                      "t0"."country",
+                      "t0"."seen",
+                      AT_TIMEZONE("t0"."zoned", 'UTC') AS "zoned",
+                      "t0"."count",
+                      "t0"."share",
+                      "t0"."written",
+                      "t0"."amount"
+                    FROM "events" AS "t0"
+                  ) AS "t1"
+                ) AS "t2"
                 WHERE
-                  IF("t1"."group0" IS NULL, NULL, "t1"."group0" IN ('de', 'fr'))
-              ) AS "t2"
+                  IF("t2"."group0" IS NULL, NULL, "t2"."group0" IN ('de', 'fr'))
+              ) AS "t3"
               GROUP BY
                 1,
                 2
-            ) AS "t3"
-          ) AS "t4"
-        ) AS "t5"
-      ) AS "t6"
-    ) AS "t7"
+            ) AS "t4"
+          ) AS "t5"
+        ) AS "t6"
+      ) AS "t7"
+    ) AS "t8"
     WHERE
-      "t7"."rank" <= 1
-  ) AS "t8"
+      "t8"."rank" <= 1
+  ) AS "t9"
   GROUP BY
     1,
     2,
     3
-) AS "t9";
+) AS "t10";
 
 -- windows of days, five items of each user
 SELECT
   *
 FROM (
   SELECT
-    "t10"."at_day",
-    MIN("t10"."named") AS "named",
-    COALESCE(SUM("t10"."reached0"), 0) AS "reached0",
-    COALESCE(SUM("t10"."reached1"), 0) AS "reached1"
+    "t11"."at_day",
+    MIN("t11"."named") AS "named",
+    COALESCE(SUM("t11"."reached0"), 0) AS "reached0",
+    COALESCE(SUM("t11"."reached1"), 0) AS "reached1"
   FROM (
     SELECT
-      "t9"."at_day",
-      "t9"."named",
+      "t10"."at_day",
+      "t10"."named",
       CASE
         WHEN (
-          "t9"."after" >= 1
+          "t10"."after" >= 1
         ) AND (
           (
-            "t9"."after" - "t9"."count"
+            "t10"."after" - "t10"."count"
           ) < 1
         )
         THEN 1
@@ -1176,10 +2068,10 @@ FROM (
       END AS "reached0",
       CASE
         WHEN (
-          "t9"."after" >= 2
+          "t10"."after" >= 2
         ) AND (
           (
-            "t9"."after" - "t9"."count"
+            "t10"."after" - "t10"."count"
           ) < 2
         )
         THEN 1
@@ -1187,101 +2079,101 @@ FROM (
       END AS "reached1"
     FROM (
       SELECT
-        "t8"."label",
-        "t8"."at_day",
-        "t8"."count",
-        "t8"."known",
-        "t8"."named",
+        "t9"."label",
+        "t9"."at_day",
+        "t9"."count",
+        "t9"."known",
+        "t9"."named",
         CASE
-          WHEN "t8"."count" IS NOT NULL
-          THEN SUM("t8"."count") OVER (
-            PARTITION BY "t8"."known"
-            ORDER BY "t8"."at_day" ASC NULLS FIRST
+          WHEN "t9"."count" IS NOT NULL
+          THEN SUM("t9"."count") OVER (
+            PARTITION BY "t9"."known"
+            ORDER BY "t9"."at_day" ASC NULLS FIRST
             ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
           )
           ELSE NULL
         END AS "after"
       FROM (
         SELECT
-          "t7"."label",
-          "t7"."at_day",
-          "t7"."count",
-          "t7"."label" AS "known",
+          "t8"."label",
+          "t8"."at_day",
+          "t8"."count",
+          "t8"."label" AS "known",
           1 AS "named"
         FROM (
           SELECT
-            "t6"."label",
-            "t6"."at_day",
+            "t7"."label",
+            "t7"."at_day",
             COUNT(*) AS "count"
           FROM (
             SELECT
-              "t5"."label",
-              "t5"."at_day"
+              "t6"."label",
+              "t6"."at_day"
             FROM (
               SELECT
-                "t4"."label",
-                "t4"."at_day",
-                "t4"."user",
-                "t4"."one",
-                "t4"."number",
-                "t4"."total",
-                "t4"."hash",
+                "t5"."label",
+                "t5"."at_day",
+                "t5"."user",
+                "t5"."one",
+                "t5"."number",
+                "t5"."total",
+                "t5"."hash",
                 FROM_BASE(
-                  SUBSTR("t4"."hash", IF((
+                  SUBSTR("t5"."hash", IF((
                     0 + 1
-                  ) >= 1, 0 + 1, 0 + 1 + LENGTH("t4"."hash")), 12),
+                  ) >= 1, 0 + 1, 0 + 1 + LENGTH("t5"."hash")), 12),
                   16
                 ) AS "start"
               FROM (
                 SELECT
-                  "t3"."label",
-                  "t3"."at_day",
-                  "t3"."user",
-                  "t3"."one",
-                  "t3"."number",
-                  "t3"."total",
+                  "t4"."label",
+                  "t4"."at_day",
+                  "t4"."user",
+                  "t4"."one",
+                  "t4"."number",
+                  "t4"."total",
                   IF(
-                    "t3"."total" > 5,
-                    LOWER(TO_HEX(MD5(TO_UTF8(CONCAT('0123456789abcdef0123456789abcdef ', "t3"."user"))))),
+                    "t4"."total" > 5,
+                    LOWER(TO_HEX(MD5(TO_UTF8(CONCAT('0123456789abcdef0123456789abcdef ', "t4"."user"))))),
                     NULL
                   ) AS "hash"
                 FROM (
                   SELECT
-                    "t2"."label",
-                    "t2"."at_day",
-                    "t2"."user",
-                    "t2"."one",
+                    "t3"."label",
+                    "t3"."at_day",
+                    "t3"."user",
+                    "t3"."one",
                     CASE
-                      WHEN "t2"."one" IS NOT NULL
-                      THEN SUM("t2"."one") OVER (
-                        PARTITION BY "t2"."user"
-                        ORDER BY "t2"."at_day" ASC NULLS FIRST, "t2"."label" ASC NULLS FIRST
+                      WHEN "t3"."one" IS NOT NULL
+                      THEN SUM("t3"."one") OVER (
+                        PARTITION BY "t3"."user"
+                        ORDER BY "t3"."at_day" ASC NULLS FIRST, "t3"."label" ASC NULLS FIRST
                         ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
                       )
                       ELSE NULL
                     END AS "number",
                     COALESCE(
-                      SUM("t2"."one") OVER (PARTITION BY "t2"."user" ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING),
+                      SUM("t3"."one") OVER (PARTITION BY "t3"."user" ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING),
                       0
                     ) AS "total"
                   FROM (
                     SELECT
-                      "t1"."label",
-                      "t1"."at_day",
-                      "t1"."user",
-                      "t1"."one"
+                      "t2"."label",
+                      "t2"."at_day",
+                      "t2"."user",
+                      "t2"."one"
                     FROM (
                       SELECT
-                        CONCAT("t0"."query", '', '') AS "label",
+                        CONCAT("t1"."query", '', '') AS "label",
                         CASE
                           WHEN (
-                            CAST(EXTRACT(year FROM "t0"."seen") AS BIGINT) >= 1
+                            CAST(EXTRACT(year FROM "t1"."seen") AS BIGINT) >= 1
                           )
                           AND (
-                            CAST(EXTRACT(year FROM "t0"."seen") AS BIGINT) <= 9999
+                            CAST(EXTRACT(year FROM "t1"."seen") AS BIGINT) <= 9999
                           )
                           THEN SUBSTR(
-                            DATE_FORMAT("t0"."seen", '%Y-%m-%d'),
+                            DATE_FORMAT("t1"."seen", '%Y-%m-%d'),
                             IF(
                               (
                                 (
@@ -1293,37 +2185,51 @@ FROM (
                               ) + 1,
                               (
                                 1 - 1
-                              ) + 1 + LENGTH(DATE_FORMAT("t0"."seen", '%Y-%m-%d'))
+                              ) + 1 + LENGTH(DATE_FORMAT("t1"."seen", '%Y-%m-%d'))
                             ),
                             10
                           )
                           ELSE NULL
                         END AS "at_day",
-                        CONCAT("t0"."user", '', '') AS "user",
-                        CONCAT("t0"."user", '', '') AS "user_name",
+                        CONCAT("t1"."user", '', '') AS "user",
+                        CONCAT("t1"."user", '', '') AS "user_name",
                         1 AS "one"
-                      FROM "events" AS "t0"
-                    ) AS "t1"
+                      FROM (
+                        SELECT
+                          "t0"."query",
+                          "t0"."user",
+                          "t0"."ts",
+                          "t0"."price",
+                          "t0"."country",
+                          "t0"."seen",
+                          AT_TIMEZONE("t0"."zoned", 'UTC') AS "zoned",
+                          "t0"."count",
+                          "t0"."share",
+                          "t0"."written",
+                          "t0"."amount"
+                        FROM "events" AS "t0"
+                      ) AS "t1"
+                    ) AS "t2"
                     WHERE
                       NOT (
                         (
-                          "t1"."user" IS NULL
+                          "t2"."user" IS NULL
                         ) OR (
-                          "t1"."label" IS NULL
+                          "t2"."label" IS NULL
                         )
                       )
-                      AND IF("t1"."at_day" IS NULL, NULL, "t1"."at_day" IN ('2026-11-01', '2026-11-02'))
-                  ) AS "t2"
-                ) AS "t3"
-              ) AS "t4"
-            ) AS "t5"
+                      AND IF("t2"."at_day" IS NULL, NULL, "t2"."at_day" IN ('2026-11-01', '2026-11-02'))
+                  ) AS "t3"
+                ) AS "t4"
+              ) AS "t5"
+            ) AS "t6"
             WHERE
               (
-                "t5"."total" <= 5
+                "t6"."total" <= 5
               )
               OR (
                 (
-                  "t5"."total" <= 922337203685477580
+                  "t6"."total" <= 922337203685477580
                 )
                 AND (
                   (
@@ -1333,37 +2239,37 @@ FROM (
                           (
                             CASE
                               WHEN (
-                                "t5"."total" > 5
+                                "t6"."total" > 5
                               ) AND (
-                                "t5"."total" <= 922337203685477580
+                                "t6"."total" <= 922337203685477580
                               )
-                              THEN "t5"."number"
+                              THEN "t6"."number"
                               ELSE 0
                             END * 5
                           ) + (
                             (
                               (
-                                "t5"."start" % "t5"."total"
-                              ) + "t5"."total"
-                            ) % "t5"."total"
+                                "t6"."start" % "t6"."total"
+                              ) + "t6"."total"
+                            ) % "t6"."total"
                           )
-                        ) % "t5"."total"
-                      ) + "t5"."total"
-                    ) % "t5"."total"
+                        ) % "t6"."total"
+                      ) + "t6"."total"
+                    ) % "t6"."total"
                   ) < 5
                 )
               )
-          ) AS "t6"
+          ) AS "t7"
           GROUP BY
             1,
             2
-        ) AS "t7"
-      ) AS "t8"
-    ) AS "t9"
-  ) AS "t10"
+        ) AS "t8"
+      ) AS "t9"
+    ) AS "t10"
+  ) AS "t11"
   GROUP BY
     1
-) AS "t11";
+) AS "t12";
 
 -- windows of weeks
 SELECT
@@ -1483,7 +2389,8 @@ FROM (
                   AT_TIMEZONE("t0"."zoned", 'UTC') AS "zoned",
                   "t0"."count",
                   "t0"."share",
-                  "t0"."written"
+                  "t0"."written",
+                  "t0"."amount"
                 FROM "events" AS "t0"
               ) AS "t1"
             ) AS "t2"
@@ -1509,33 +2416,33 @@ SELECT
   *
 FROM (
   SELECT
-    "t4"."count",
-    "t4"."is_null",
+    "t5"."count",
+    "t5"."is_null",
     COUNT(*) AS "prevalence",
-    COALESCE(SUM("t4"."wrong"), 0) AS "wrong",
-    MAX("t4"."size") AS "size"
+    COALESCE(SUM("t5"."wrong"), 0) AS "wrong",
+    MAX("t5"."size") AS "size"
   FROM (
     SELECT
-      "t3"."label",
-      "t3"."count",
-      "t3"."wrong",
-      "t3"."size",
-      "t3"."label" IS NULL AS "is_null"
+      "t4"."label",
+      "t4"."count",
+      "t4"."wrong",
+      "t4"."size",
+      "t4"."label" IS NULL AS "is_null"
     FROM (
       SELECT
-        "t2"."label",
-        COALESCE(SUM("t2"."count"), 0) AS "count",
-        COALESCE(SUM("t2"."wrong"), 0) AS "wrong",
-        COALESCE(SUM("t2"."size"), 0) AS "size"
+        "t3"."label",
+        COALESCE(SUM("t3"."count"), 0) AS "count",
+        COALESCE(SUM("t3"."wrong"), 0) AS "wrong",
+        COALESCE(SUM("t3"."size"), 0) AS "size"
       FROM (
         SELECT
-          "t1"."label",
-          "t1"."count",
-          "t1"."wrong",
+          "t2"."label",
+          "t2"."count",
+          "t2"."wrong",
           CASE
             WHEN 4294967296 <> 0
             THEN CAST(FLOOR(CAST((
-              "t1"."count"
+              "t2"."count"
             ) AS DOUBLE) / (
               4294967296
             )) AS BIGINT)
@@ -1543,91 +2450,91 @@ FROM (
           END AS "size"
         FROM (
           SELECT
-            CONCAT("t0"."query", '', '') AS "label",
+            CONCAT("t1"."query", '', '') AS "label",
             CASE
               WHEN NOT (
-                "t0"."count" IS NULL
+                "t1"."count" IS NULL
               )
-              AND COALESCE(
-                (
-                  "t0"."count" >= 1
-                )
-                AND (
-                  "t0"."count" <= 9223372036854775807
-                )
-                AND NOT (
-                  STRPOS(CAST("t0"."count" AS VARCHAR), '.') > 0
-                ),
-                FALSE
-              )
-              THEN "t0"."count"
+              AND COALESCE((
+                "t1"."count" >= 1
+              ) AND (
+                "t1"."count" <= 9223372036854775807
+              ), FALSE)
+              THEN "t1"."count"
               ELSE 0
             END AS "count",
             CASE
               WHEN NOT (
                 NOT (
-                  "t0"."count" IS NULL
+                  "t1"."count" IS NULL
                 )
-                AND COALESCE(
-                  (
-                    "t0"."count" >= 1
-                  )
-                  AND (
-                    "t0"."count" <= 9223372036854775807
-                  )
-                  AND NOT (
-                    STRPOS(CAST("t0"."count" AS VARCHAR), '.') > 0
-                  ),
-                  FALSE
-                )
+                AND COALESCE((
+                  "t1"."count" >= 1
+                ) AND (
+                  "t1"."count" <= 9223372036854775807
+                ), FALSE)
               )
               THEN 1
               ELSE 0
             END AS "wrong"
-          FROM "events" AS "t0"
-        ) AS "t1"
-      ) AS "t2"
+          FROM (
+            SELECT
+              "t0"."query",
+              "t0"."user",
+              "t0"."ts",
+              "t0"."price",
+              "t0"."country",
+              "t0"."seen",
+              AT_TIMEZONE("t0"."zoned", 'UTC') AS "zoned",
+              "t0"."count",
+              "t0"."share",
+              "t0"."written",
+              "t0"."amount"
+            FROM "events" AS "t0"
+          ) AS "t1"
+        ) AS "t2"
+      ) AS "t3"
       GROUP BY
         1
-    ) AS "t3"
-  ) AS "t4"
+    ) AS "t4"
+  ) AS "t5"
   GROUP BY
     1,
     2
-) AS "t5";
+) AS "t6";
 
 -- counts as text
 SELECT
   *
 FROM (
   SELECT
-    "t4"."count",
-    "t4"."is_null",
+    "t5"."count",
+    "t5"."is_null",
     COUNT(*) AS "prevalence",
-    COALESCE(SUM("t4"."wrong"), 0) AS "wrong",
-    MAX("t4"."size") AS "size"
+    COALESCE(SUM("t5"."wrong"), 0) AS "wrong",
+    MAX("t5"."size") AS "size"
   FROM (
     SELECT
-      "t3"."label",
-      "t3"."count",
-      "t3"."wrong",
-      "t3"."size",
-      "t3"."label" IS NULL AS "is_null"
+      "t4"."label",
+      "t4"."count",
+      "t4"."wrong",
+      "t4"."size",
+      "t4"."label" IS NULL AS "is_null"
     FROM (
       SELECT
-        "t2"."label",
-        COALESCE(SUM("t2"."count"), 0) AS "count",
-        COALESCE(SUM("t2"."wrong"), 0) AS "wrong",
-        COALESCE(SUM("t2"."size"), 0) AS "size"
+        "t3"."label",
+        COALESCE(SUM("t3"."count"), 0) AS "count",
+        COALESCE(SUM("t3"."wrong"), 0) AS "wrong",
+        COALESCE(SUM("t3"."size"), 0) AS "size"
       FROM (
         SELECT
-          "t1"."label",
-          "t1"."count",
-          "t1"."wrong",
+          "t2"."label",
+          "t2"."count",
+          "t2"."wrong",
           CASE
             WHEN 4294967296 <> 0
             THEN CAST(FLOOR(CAST((
-              "t1"."count"
+              "t2"."count"
             ) AS DOUBLE) / (
               4294967296
             )) AS BIGINT)
@@ -1635,38 +2542,38 @@ FROM (
           END AS "size"
         FROM (
           SELECT
-            CONCAT("t0"."query", '', '') AS "label",
+            CONCAT("t1"."query", '', '') AS "label",
             CAST(CASE
               WHEN NOT (
-                "t0"."written" IS NULL
+                "t1"."written" IS NULL
               )
               AND COALESCE(
-                REGEXP_LIKE("t0"."written", '^ *0*[1-9][0-9]{0,17} *$')
+                REGEXP_LIKE("t1"."written", '^ *0*[1-9][0-9]{0,17} *$')
                 OR (
-                  REGEXP_LIKE("t0"."written", '^ *[1-9][0-9]{18} *$')
+                  REGEXP_LIKE("t1"."written", '^ *[1-9][0-9]{18} *$')
                   AND (
                     TRIM(' 	
-' FROM "t0"."written") <= '9223372036854775807'
+' FROM "t1"."written") <= '9223372036854775807'
                   )
                 ),
                 FALSE
               )
               THEN TRIM(' 	
-' FROM "t0"."written")
+' FROM "t1"."written")
               ELSE '0'
             END AS BIGINT) AS "count",
             CASE
               WHEN NOT (
                 NOT (
-                  "t0"."written" IS NULL
+                  "t1"."written" IS NULL
                 )
                 AND COALESCE(
-                  REGEXP_LIKE("t0"."written", '^ *0*[1-9][0-9]{0,17} *$')
+                  REGEXP_LIKE("t1"."written", '^ *0*[1-9][0-9]{0,17} *$')
                   OR (
-                    REGEXP_LIKE("t0"."written", '^ *[1-9][0-9]{18} *$')
+                    REGEXP_LIKE("t1"."written", '^ *[1-9][0-9]{18} *$')
                     AND (
                       TRIM(' 	
-' FROM "t0"."written") <= '9223372036854775807'
+' FROM "t1"."written") <= '9223372036854775807'
                     )
                   ),
                   FALSE
@@ -1675,44 +2582,58 @@ FROM (
               THEN 1
               ELSE 0
             END AS "wrong"
-          FROM "events" AS "t0"
-        ) AS "t1"
-      ) AS "t2"
+          FROM (
+            SELECT
+              "t0"."query",
+              "t0"."user",
+              "t0"."ts",
+              "t0"."price",
+              "t0"."country",
+              "t0"."seen",
+              AT_TIMEZONE("t0"."zoned", 'UTC') AS "zoned",
+              "t0"."count",
+              "t0"."share",
+              "t0"."written",
+              "t0"."amount"
+            FROM "events" AS "t0"
+          ) AS "t1"
+        ) AS "t2"
+      ) AS "t3"
       GROUP BY
         1
-    ) AS "t3"
-  ) AS "t4"
+    ) AS "t4"
+  ) AS "t5"
   GROUP BY
     1,
     2
-) AS "t5";
+) AS "t6";
 
 -- prevalences
 SELECT
-  "t3"."count",
-  "t3"."prevalence",
-  "t3"."rows",
-  "t3"."wrong_counts",
-  "t3"."wrong",
-  "t3"."size"
+  "t4"."count",
+  "t4"."prevalence",
+  "t4"."rows",
+  "t4"."wrong_counts",
+  "t4"."wrong",
+  "t4"."size"
 FROM (
   SELECT
-    "t2"."count",
-    COALESCE(SUM("t2"."prevalence"), 0) AS "prevalence",
-    COALESCE(SUM("t2"."wrong_counts"), 0) AS "wrong_counts",
-    COALESCE(SUM("t2"."wrong"), 0) AS "wrong",
-    COALESCE(SUM("t2"."size"), 0) AS "size",
+    "t3"."count",
+    COALESCE(SUM("t3"."prevalence"), 0) AS "prevalence",
+    COALESCE(SUM("t3"."wrong_counts"), 0) AS "wrong_counts",
+    COALESCE(SUM("t3"."wrong"), 0) AS "wrong",
+    COALESCE(SUM("t3"."size"), 0) AS "size",
     COUNT(*) AS "rows"
   FROM (
     SELECT
-      "t1"."count",
-      "t1"."prevalence",
-      "t1"."wrong_counts",
-      "t1"."wrong",
+      "t2"."count",
+      "t2"."prevalence",
+      "t2"."wrong_counts",
+      "t2"."wrong",
       CASE
         WHEN 4294967296 <> 0
         THEN CAST(FLOOR(CAST((
-          "t1"."prevalence"
+          "t2"."prevalence"
         ) AS DOUBLE) / (
           4294967296
         )) AS BIGINT)
@@ -1722,84 +2643,70 @@ FROM (
       SELECT
         CASE
           WHEN NOT (
-            "t0"."count" IS NULL
+            "t1"."count" IS NULL
           )
-          AND COALESCE(
-            (
-              "t0"."count" >= 1
-            )
-            AND (
-              "t0"."count" <= 9223372036854775807
-            )
-            AND NOT (
-              STRPOS(CAST("t0"."count" AS VARCHAR), '.') > 0
-            ),
-            FALSE
-          )
-          THEN "t0"."count"
+          AND COALESCE((
+            "t1"."count" >= 1
+          ) AND (
+            "t1"."count" <= 9223372036854775807
+          ), FALSE)
+          THEN "t1"."count"
           ELSE 0
         END AS "count",
         CAST(CASE
           WHEN NOT (
-            "t0"."share" IS NULL
+            "t1"."share" IS NULL
           )
           AND COALESCE(
             CASE
               WHEN NOT (
                 (
-                  "t0"."share" IS NULL
+                  "t1"."share" IS NULL
                 )
-                OR IF("t0"."share" IS NULL, NULL, IS_NAN("t0"."share"))
+                OR IF("t1"."share" IS NULL, NULL, IS_NAN("t1"."share"))
               )
               AND (
-                "t0"."share" >= 1
+                "t1"."share" >= 1
               )
               AND (
-                "t0"."share" <= 9007199254740992
+                "t1"."share" <= 9007199254740992
               )
-              THEN "t0"."share"
+              THEN "t1"."share"
               ELSE CAST(0.5 AS DOUBLE)
             END = CAST(ROUND(
               CASE
                 WHEN NOT (
                   (
-                    "t0"."share" IS NULL
+                    "t1"."share" IS NULL
                   )
-                  OR IF("t0"."share" IS NULL, NULL, IS_NAN("t0"."share"))
+                  OR IF("t1"."share" IS NULL, NULL, IS_NAN("t1"."share"))
                 )
                 AND (
-                  "t0"."share" >= 1
+                  "t1"."share" >= 1
                 )
                 AND (
-                  "t0"."share" <= 9007199254740992
+                  "t1"."share" <= 9007199254740992
                 )
-                THEN "t0"."share"
+                THEN "t1"."share"
                 ELSE CAST(0.5 AS DOUBLE)
               END,
               0
             ) AS BIGINT),
             FALSE
           )
-          THEN "t0"."share"
+          THEN "t1"."share"
           ELSE CAST(0.0 AS DOUBLE)
         END AS BIGINT) AS "prevalence",
         CASE
           WHEN NOT (
             NOT (
-              "t0"."count" IS NULL
+              "t1"."count" IS NULL
             )
-            AND COALESCE(
-              (
-                "t0"."count" >= 1
-              )
-              AND (
-                "t0"."count" <= 9223372036854775807
-              )
-              AND NOT (
-                STRPOS(CAST("t0"."count" AS VARCHAR), '.') > 0
-              ),
-              FALSE
-            )
+            AND COALESCE((
+              "t1"."count" >= 1
+            ) AND (
+              "t1"."count" <= 9223372036854775807
+            ), FALSE)
           )
           THEN 1
           ELSE 0
@@ -1807,39 +2714,39 @@ FROM (
         CASE
           WHEN NOT (
             NOT (
-              "t0"."share" IS NULL
+              "t1"."share" IS NULL
             )
             AND COALESCE(
               CASE
                 WHEN NOT (
                   (
-                    "t0"."share" IS NULL
+                    "t1"."share" IS NULL
                   )
-                  OR IF("t0"."share" IS NULL, NULL, IS_NAN("t0"."share"))
+                  OR IF("t1"."share" IS NULL, NULL, IS_NAN("t1"."share"))
                 )
                 AND (
-                  "t0"."share" >= 1
+                  "t1"."share" >= 1
                 )
                 AND (
-                  "t0"."share" <= 9007199254740992
+                  "t1"."share" <= 9007199254740992
                 )
-                THEN "t0"."share"
+                THEN "t1"."share"
                 ELSE CAST(0.5 AS DOUBLE)
               END = CAST(ROUND(
                 CASE
                   WHEN NOT (
                     (
-                      "t0"."share" IS NULL
+                      "t1"."share" IS NULL
                     )
-                    OR IF("t0"."share" IS NULL, NULL, IS_NAN("t0"."share"))
+                    OR IF("t1"."share" IS NULL, NULL, IS_NAN("t1"."share"))
                   )
                   AND (
-                    "t0"."share" >= 1
+                    "t1"."share" >= 1
                   )
                   AND (
-                    "t0"."share" <= 9007199254740992
+                    "t1"."share" <= 9007199254740992
                   )
-                  THEN "t0"."share"
+                  THEN "t1"."share"
                   ELSE CAST(0.5 AS DOUBLE)
                 END,
                 0
@@ -1850,9 +2757,23 @@ FROM (
           THEN 1
           ELSE 0
         END AS "wrong"
-      FROM "events" AS "t0"
-    ) AS "t1"
-  ) AS "t2"
+      FROM (
+        SELECT
+          "t0"."query",
+          "t0"."user",
+          "t0"."ts",
+          "t0"."price",
+          "t0"."country",
+          "t0"."seen",
+          AT_TIMEZONE("t0"."zoned", 'UTC') AS "zoned",
+          "t0"."count",
+          "t0"."share",
+          "t0"."written",
+          "t0"."amount"
+        FROM "events" AS "t0"
+      ) AS "t1"
+    ) AS "t2"
+  ) AS "t3"
   GROUP BY
     1
-) AS "t3";
+) AS "t4";

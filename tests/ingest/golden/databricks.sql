@@ -5,127 +5,245 @@ SELECT
   *
 FROM (
   SELECT
-    `t3`.`count`,
-    `t3`.`is_null`,
+    `t5`.`count`,
+    `t5`.`is_null`,
     COUNT(*) AS `prevalence`
   FROM (
     SELECT
-      `t2`.`count`,
-      `t2`.`label` IS NULL AS `is_null`
+      `t4`.`count`,
+      `t4`.`label` IS NULL AS `is_null`
     FROM (
       SELECT
-        `t1`.`label`,
+        `t3`.`label`,
         COUNT(*) AS `count`
       FROM (
         SELECT
-          CONCAT(CAST(CAST(`t0`.`query` AS BINARY) AS STRING), '', '') AS `label`
-        FROM `events` AS `t0`
-      ) AS `t1`
+          CONCAT(`t2`.`query`, '', '') AS `label`
+        FROM (
+          SELECT
+            `t1`.`query`,
+            `t1`.`user`,
+            `t1`.`ts`,
+            `t1`.`price`,
+            `t1`.`country`,
+            `t1`.`seen`,
+            IF(
+              `t1`.`zoned` IS NOT NULL,
+              REGEXP_REPLACE(
+                FORMAT_STRING(
+                  '%s %02d:%02d:%02d.%06d',
+                  CAST(DATE_FROM_UNIX_DATE(
+                    CAST(CAST(FLOOR(
+                      (
+                        UNIX_SECONDS(`t1`.`zoned`) - PMOD(UNIX_SECONDS(`t1`.`zoned`), 86400)
+                      ) / (
+                        86400
+                      )
+                    ) AS BIGINT) AS INT)
+                  ) AS STRING),
+                  CAST(FLOOR((
+                    PMOD(UNIX_SECONDS(`t1`.`zoned`), 86400)
+                  ) / (
+                    3600
+                  )) AS BIGINT),
+                  CAST(FLOOR((
+                    PMOD(UNIX_SECONDS(`t1`.`zoned`), 86400)
+                  ) / (
+                    60
+                  )) AS BIGINT) % 60,
+                  PMOD(UNIX_SECONDS(`t1`.`zoned`), 86400) % 60,
+                  PMOD(UNIX_MICROS(`t1`.`zoned`), 1000000)
+                ),
+                '\\.0+$',
+                ''
+              ),
+              NULL
+            ) AS `zoned`,
+            `t1`.`count`,
+            `t1`.`share`,
+            `t1`.`written`,
+            `t1`.`amount`
+          FROM (
+            SELECT
+              CAST(CAST(`t0`.`query` AS BINARY) AS STRING) AS `query`,
+              CAST(CAST(`t0`.`user` AS BINARY) AS STRING) AS `user`,
+              `t0`.`ts`,
+              `t0`.`price`,
+              CAST(CAST(`t0`.`country` AS BINARY) AS STRING) AS `country`,
+              `t0`.`seen`,
+              `t0`.`zoned`,
+              `t0`.`count`,
+              `t0`.`share`,
+              CAST(CAST(`t0`.`written` AS BINARY) AS STRING) AS `written`,
+              `t0`.`amount`
+            FROM `events` AS `t0`
+          ) AS `t1`
+        ) AS `t2`
+      ) AS `t3`
       GROUP BY
         1
-    ) AS `t2`
-  ) AS `t3`
+    ) AS `t4`
+  ) AS `t5`
   GROUP BY
     1,
     2
-) AS `t4`;
+) AS `t6`;
 
 -- events, five of each user
 SELECT
   *
 FROM (
   SELECT
-    `t8`.`count`,
-    `t8`.`is_null`,
+    `t10`.`count`,
+    `t10`.`is_null`,
     COUNT(*) AS `prevalence`
   FROM (
     SELECT
-      `t7`.`count`,
-      `t7`.`label` IS NULL AS `is_null`
+      `t9`.`count`,
+      `t9`.`label` IS NULL AS `is_null`
     FROM (
       SELECT
-        `t6`.`label`,
+        `t8`.`label`,
         COUNT(*) AS `count`
       FROM (
         SELECT
-          `t5`.`label`
+          `t7`.`label`
         FROM (
           SELECT
-            `t4`.`label`,
-            `t4`.`user`,
-            `t4`.`one`,
-            `t4`.`number`,
-            `t4`.`total`,
-            `t4`.`hash`,
+            `t6`.`label`,
+            `t6`.`user`,
+            `t6`.`one`,
+            `t6`.`number`,
+            `t6`.`total`,
+            `t6`.`hash`,
             CAST(CONV(
-              SUBSTRING(`t4`.`hash`, IF((
+              SUBSTRING(`t6`.`hash`, IF((
                 0 + 1
-              ) >= 1, 0 + 1, 0 + 1 + LENGTH(`t4`.`hash`)), 12),
+              ) >= 1, 0 + 1, 0 + 1 + LENGTH(`t6`.`hash`)), 12),
               16,
               10
             ) AS BIGINT) AS `start`
           FROM (
             SELECT
-              `t3`.`label`,
-              `t3`.`user`,
-              `t3`.`one`,
-              `t3`.`number`,
-              `t3`.`total`,
+              `t5`.`label`,
+              `t5`.`user`,
+              `t5`.`one`,
+              `t5`.`number`,
+              `t5`.`total`,
               IF(
-                `t3`.`total` > 5,
-                MD5(CONCAT('0123456789abcdef0123456789abcdef ', `t3`.`user`)),
+                `t5`.`total` > 5,
+                MD5(CONCAT('0123456789abcdef0123456789abcdef ', `t5`.`user`)),
                 NULL
               ) AS `hash`
             FROM (
               SELECT
-                `t2`.`label`,
-                `t2`.`user`,
-                `t2`.`one`,
+                `t4`.`label`,
+                `t4`.`user`,
+                `t4`.`one`,
                 CASE
-                  WHEN `t2`.`one` IS NOT NULL
-                  THEN SUM(`t2`.`one`) OVER (
-                    PARTITION BY `t2`.`user`
-                    ORDER BY `t2`.`label` ASC
+                  WHEN `t4`.`one` IS NOT NULL
+                  THEN SUM(`t4`.`one`) OVER (
+                    PARTITION BY `t4`.`user`
+                    ORDER BY `t4`.`label` ASC
                     ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
                   )
                   ELSE NULL
                 END AS `number`,
                 COALESCE(
-                  SUM(`t2`.`one`) OVER (PARTITION BY `t2`.`user` ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING),
+                  SUM(`t4`.`one`) OVER (PARTITION BY `t4`.`user` ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING),
                   0
                 ) AS `total`
               FROM (
                 SELECT
-                  `t1`.`label`,
-                  `t1`.`user`,
-                  `t1`.`one`
+                  `t3`.`label`,
+                  `t3`.`user`,
+                  `t3`.`one`
                 FROM (
                   SELECT
-                    CONCAT(CAST(CAST(`t0`.`query` AS BINARY) AS STRING), '', '') AS `label`,
-                    CONCAT(CAST(CAST(`t0`.`user` AS BINARY) AS STRING), '', '') AS `user`,
-                    CONCAT(CAST(CAST(`t0`.`user` AS BINARY) AS STRING), '', '') AS `user_name`,
+                    CONCAT(`t2`.`query`, '', '') AS `label`,
+                    CONCAT(`t2`.`user`, '', '') AS `user`,
+                    CONCAT(`t2`.`user`, '', '') AS `user_name`,
                     1 AS `one`
-                  FROM `events` AS `t0`
-                ) AS `t1`
+                  FROM (
+                    SELECT
+                      `t1`.`query`,
+                      `t1`.`user`,
+                      `t1`.`ts`,
+                      `t1`.`price`,
+                      `t1`.`country`,
+                      `t1`.`seen`,
+                      IF(
+                        `t1`.`zoned` IS NOT NULL,
+                        REGEXP_REPLACE(
+                          FORMAT_STRING(
+                            '%s %02d:%02d:%02d.%06d',
+                            CAST(DATE_FROM_UNIX_DATE(
+                              CAST(CAST(FLOOR(
+                                (
+                                  UNIX_SECONDS(`t1`.`zoned`) - PMOD(UNIX_SECONDS(`t1`.`zoned`), 86400)
+                                ) / (
+                                  86400
+                                )
+                              ) AS BIGINT) AS INT)
+                            ) AS STRING),
+                            CAST(FLOOR((
+                              PMOD(UNIX_SECONDS(`t1`.`zoned`), 86400)
+                            ) / (
+                              3600
+                            )) AS BIGINT),
+                            CAST(FLOOR((
+                              PMOD(UNIX_SECONDS(`t1`.`zoned`), 86400)
+                            ) / (
+                              60
+                            )) AS BIGINT) % 60,
+                            PMOD(UNIX_SECONDS(`t1`.`zoned`), 86400) % 60,
+                            PMOD(UNIX_MICROS(`t1`.`zoned`), 1000000)
+                          ),
+                          '\\.0+$',
+                          ''
+                        ),
+                        NULL
+                      ) AS `zoned`,
+                      `t1`.`count`,
+                      `t1`.`share`,
+                      `t1`.`written`,
+                      `t1`.`amount`
+                    FROM (
+                      SELECT
+                        CAST(CAST(`t0`.`query` AS BINARY) AS STRING) AS `query`,
+                        CAST(CAST(`t0`.`user` AS BINARY) AS STRING) AS `user`,
+                        `t0`.`ts`,
+                        `t0`.`price`,
+                        CAST(CAST(`t0`.`country` AS BINARY) AS STRING) AS `country`,
+                        `t0`.`seen`,
+                        `t0`.`zoned`,
+                        `t0`.`count`,
+                        `t0`.`share`,
+                        CAST(CAST(`t0`.`written` AS BINARY) AS STRING) AS `written`,
+                        `t0`.`amount`
+                      FROM `events` AS `t0`
+                    ) AS `t1`
+                  ) AS `t2`
+                ) AS `t3`
                 WHERE
                   NOT (
                     (
-                      `t1`.`user` IS NULL
+                      `t3`.`user` IS NULL
                     ) OR (
-                      `t1`.`label` IS NULL
+                      `t3`.`label` IS NULL
                     )
                   )
-              ) AS `t2`
-            ) AS `t3`
-          ) AS `t4`
-        ) AS `t5`
+              ) AS `t4`
+            ) AS `t5`
+          ) AS `t6`
+        ) AS `t7`
         WHERE
           (
-            `t5`.`total` <= 5
+            `t7`.`total` <= 5
           )
           OR (
             (
-              `t5`.`total` <= 922337203685477580
+              `t7`.`total` <= 922337203685477580
             )
             AND (
               (
@@ -135,226 +253,282 @@ FROM (
                       (
                         CASE
                           WHEN (
-                            `t5`.`total` > 5
+                            `t7`.`total` > 5
                           ) AND (
-                            `t5`.`total` <= 922337203685477580
+                            `t7`.`total` <= 922337203685477580
                           )
-                          THEN `t5`.`number`
+                          THEN `t7`.`number`
                           ELSE 0
                         END * 5
                       ) + (
                         (
                           (
-                            `t5`.`start` % `t5`.`total`
-                          ) + `t5`.`total`
-                        ) % `t5`.`total`
+                            `t7`.`start` % `t7`.`total`
+                          ) + `t7`.`total`
+                        ) % `t7`.`total`
                       )
-                    ) % `t5`.`total`
-                  ) + `t5`.`total`
-                ) % `t5`.`total`
+                    ) % `t7`.`total`
+                  ) + `t7`.`total`
+                ) % `t7`.`total`
               ) < 5
             )
           )
-      ) AS `t6`
+      ) AS `t8`
       GROUP BY
         1
-    ) AS `t7`
-  ) AS `t8`
+    ) AS `t9`
+  ) AS `t10`
   GROUP BY
     1,
     2
-) AS `t9`;
+) AS `t11`;
 
 -- events, the first five of each user
 SELECT
   *
 FROM (
   SELECT
-    `t8`.`count`,
-    `t8`.`is_null`,
+    `t9`.`count`,
+    `t9`.`is_null`,
     COUNT(*) AS `prevalence`
   FROM (
     SELECT
-      `t7`.`count`,
-      `t7`.`label` IS NULL AS `is_null`
+      `t8`.`count`,
+      `t8`.`label` IS NULL AS `is_null`
     FROM (
       SELECT
-        `t6`.`label`,
+        `t7`.`label`,
         COUNT(*) AS `count`
       FROM (
         SELECT
-          `t5`.`label`
+          `t6`.`label`
         FROM (
           SELECT
-            `t4`.`label`,
-            `t4`.`user`,
-            `t4`.`user_name`,
-            `t4`.`rank_by`,
-            `t4`.`one`,
-            `t4`.`occurrence`,
-            `t4`.`hash`,
+            `t5`.`label`,
+            `t5`.`user`,
+            `t5`.`user_name`,
+            `t5`.`rank_by`,
+            `t5`.`one`,
+            `t5`.`occurrence`,
+            `t5`.`hash`,
             CASE
-              WHEN `t4`.`one` IS NOT NULL
-              THEN SUM(`t4`.`one`) OVER (
-                PARTITION BY `t4`.`user`
-                ORDER BY `t4`.`rank_by` ASC, `t4`.`hash` ASC, `t4`.`label` ASC
+              WHEN `t5`.`one` IS NOT NULL
+              THEN SUM(`t5`.`one`) OVER (
+                PARTITION BY `t5`.`user`
+                ORDER BY `t5`.`rank_by` ASC, `t5`.`hash` ASC, `t5`.`label` ASC
                 ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
               )
               ELSE NULL
             END AS `rank`
           FROM (
             SELECT
-              `t3`.`label`,
-              `t3`.`user`,
-              `t3`.`user_name`,
-              `t3`.`rank_by`,
-              `t3`.`one`,
-              `t3`.`occurrence`,
+              `t4`.`label`,
+              `t4`.`user`,
+              `t4`.`user_name`,
+              `t4`.`rank_by`,
+              `t4`.`one`,
+              `t4`.`occurrence`,
               MD5(
                 CONCAT(
                   CONCAT(
                     CONCAT(
-                      CONCAT(CONCAT('0123456789abcdef0123456789abcdef', CAST(`t3`.`occurrence` AS STRING)), ' '),
-                      `t3`.`user_name`
+                      CONCAT(CONCAT('0123456789abcdef0123456789abcdef', CAST(`t4`.`occurrence` AS STRING)), ' '),
+                      `t4`.`user_name`
                     ),
                     '\n'
                   ),
-                  IF(`t3`.`label` IS NULL, '', CONCAT('=', `t3`.`label`))
+                  IF(`t4`.`label` IS NULL, '', CONCAT('=', `t4`.`label`))
                 )
               ) AS `hash`
             FROM (
               SELECT
-                `t2`.`label`,
-                `t2`.`user`,
-                `t2`.`user_name`,
-                `t2`.`rank_by`,
-                `t2`.`one`,
+                `t3`.`label`,
+                `t3`.`user`,
+                `t3`.`user_name`,
+                `t3`.`rank_by`,
+                `t3`.`one`,
                 CASE
-                  WHEN `t2`.`one` IS NOT NULL
-                  THEN SUM(`t2`.`one`) OVER (
-                    PARTITION BY `t2`.`user`, `t2`.`label`
-                    ORDER BY `t2`.`rank_by` ASC
+                  WHEN `t3`.`one` IS NOT NULL
+                  THEN SUM(`t3`.`one`) OVER (
+                    PARTITION BY `t3`.`user`, `t3`.`label`
+                    ORDER BY `t3`.`rank_by` ASC
                     ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
                   )
                   ELSE NULL
                 END AS `occurrence`
               FROM (
                 SELECT
-                  *
+                  CONCAT(`t2`.`query`, '', '') AS `label`,
+                  CONCAT(`t2`.`user`, '', '') AS `user`,
+                  CONCAT(`t2`.`user`, '', '') AS `user_name`,
+                  CASE WHEN NOT (
+                    `t2`.`ts` IS NULL
+                  ) THEN CAST(`t2`.`ts` AS DOUBLE) ELSE NULL END AS `rank_by`,
+                  1 AS `one`
                 FROM (
                   SELECT
-                    CONCAT(CAST(CAST(`t0`.`query` AS BINARY) AS STRING), '', '') AS `label`,
-                    CONCAT(CAST(CAST(`t0`.`user` AS BINARY) AS STRING), '', '') AS `user`,
-                    CONCAT(CAST(CAST(`t0`.`user` AS BINARY) AS STRING), '', '') AS `user_name`,
-                    CASE WHEN NOT (
-                      `t0`.`ts` IS NULL
-                    ) THEN CAST(`t0`.`ts` AS DOUBLE) ELSE NULL END AS `rank_by`,
-                    1 AS `one`
-                  FROM `events` AS `t0`
-                ) AS `t1`
+                    `t1`.`query`,
+                    `t1`.`user`,
+                    `t1`.`ts`,
+                    `t1`.`price`,
+                    `t1`.`country`,
+                    `t1`.`seen`,
+                    IF(
+                      `t1`.`zoned` IS NOT NULL,
+                      REGEXP_REPLACE(
+                        FORMAT_STRING(
+                          '%s %02d:%02d:%02d.%06d',
+                          CAST(DATE_FROM_UNIX_DATE(
+                            CAST(CAST(FLOOR(
+                              (
+                                UNIX_SECONDS(`t1`.`zoned`) - PMOD(UNIX_SECONDS(`t1`.`zoned`), 86400)
+                              ) / (
+                                86400
+                              )
+                            ) AS BIGINT) AS INT)
+                          ) AS STRING),
+                          CAST(FLOOR((
+                            PMOD(UNIX_SECONDS(`t1`.`zoned`), 86400)
+                          ) / (
+                            3600
+                          )) AS BIGINT),
+                          CAST(FLOOR((
+                            PMOD(UNIX_SECONDS(`t1`.`zoned`), 86400)
+                          ) / (
+                            60
+                          )) AS BIGINT) % 60,
+                          PMOD(UNIX_SECONDS(`t1`.`zoned`), 86400) % 60,
+                          PMOD(UNIX_MICROS(`t1`.`zoned`), 1000000)
+                        ),
+                        '\\.0+$',
+                        ''
+                      ),
+                      NULL
+                    ) AS `zoned`,
+                    `t1`.`count`,
+                    `t1`.`share`,
+                    `t1`.`written`,
+                    `t1`.`amount`
+                  FROM (
+                    SELECT
+                      CAST(CAST(`t0`.`query` AS BINARY) AS STRING) AS `query`,
+                      CAST(CAST(`t0`.`user` AS BINARY) AS STRING) AS `user`,
+                      `t0`.`ts`,
+                      `t0`.`price`,
+                      CAST(CAST(`t0`.`country` AS BINARY) AS STRING) AS `country`,
+                      `t0`.`seen`,
+                      `t0`.`zoned`,
+                      `t0`.`count`,
+                      `t0`.`share`,
+                      CAST(CAST(`t0`.`written` AS BINARY) AS STRING) AS `written`,
+                      `t0`.`amount`
+                    FROM `events` AS `t0`
+                  ) AS `t1`
+                ) AS `t2`
                 WHERE
                   NOT (
                     (
-                      `t1`.`user` IS NULL
-                    ) OR (
-                      `t1`.`label` IS NULL
+                      CONCAT(`t2`.`user`, '', '') IS NULL
+                    )
+                    OR (
+                      CONCAT(`t2`.`query`, '', '') IS NULL
                     )
                   )
-              ) AS `t2`
-            ) AS `t3`
-          ) AS `t4`
-        ) AS `t5`
+              ) AS `t3`
+            ) AS `t4`
+          ) AS `t5`
+        ) AS `t6`
         WHERE
-          `t5`.`rank` <= 5
-      ) AS `t6`
+          `t6`.`rank` <= 5
+      ) AS `t7`
       GROUP BY
         1
-    ) AS `t7`
-  ) AS `t8`
+    ) AS `t8`
+  ) AS `t9`
   GROUP BY
     1,
     2
-) AS `t9`;
+) AS `t10`;
 
 -- events, fractions and NaN
 SELECT
-  `t9`.`count`,
-  `t9`.`is_null`,
-  `t9`.`prevalence`,
-  `t9`.`named`
+  `t11`.`count`,
+  `t11`.`is_null`,
+  `t11`.`prevalence`,
+  `t11`.`named`
 FROM (
   SELECT
-    `t8`.`count`,
-    `t8`.`is_null`,
-    `t8`.`named`,
+    `t10`.`count`,
+    `t10`.`is_null`,
+    `t10`.`named`,
     COUNT(*) AS `prevalence`
   FROM (
     SELECT
-      `t7`.`count`,
-      `t7`.`named`,
-      `t7`.`label` IS NULL AS `is_null`
+      `t9`.`count`,
+      `t9`.`named`,
+      `t9`.`label` IS NULL AS `is_null`
     FROM (
       SELECT
-        `t6`.`label`,
-        `t6`.`named`,
+        `t8`.`label`,
+        `t8`.`named`,
         COUNT(*) AS `count`
       FROM (
         SELECT
-          `t5`.`label`,
-          `t5`.`named`
+          `t7`.`label`,
+          `t7`.`named`
         FROM (
           SELECT
-            `t4`.`label`,
-            `t4`.`user`,
-            `t4`.`user_name`,
-            `t4`.`rank_by`,
-            `t4`.`named`,
-            `t4`.`one`,
-            `t4`.`occurrence`,
-            `t4`.`hash`,
+            `t6`.`label`,
+            `t6`.`user`,
+            `t6`.`user_name`,
+            `t6`.`rank_by`,
+            `t6`.`named`,
+            `t6`.`one`,
+            `t6`.`occurrence`,
+            `t6`.`hash`,
             CASE
-              WHEN `t4`.`one` IS NOT NULL
-              THEN SUM(`t4`.`one`) OVER (
-                PARTITION BY `t4`.`user`
-                ORDER BY `t4`.`rank_by` ASC, `t4`.`named` ASC, `t4`.`hash` ASC, `t4`.`label` ASC
+              WHEN `t6`.`one` IS NOT NULL
+              THEN SUM(`t6`.`one`) OVER (
+                PARTITION BY `t6`.`user`
+                ORDER BY `t6`.`rank_by` ASC, `t6`.`named` ASC, `t6`.`hash` ASC, `t6`.`label` ASC
                 ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
               )
               ELSE NULL
             END AS `rank`
           FROM (
             SELECT
-              `t3`.`label`,
-              `t3`.`user`,
-              `t3`.`user_name`,
-              `t3`.`rank_by`,
-              `t3`.`named`,
-              `t3`.`one`,
-              `t3`.`occurrence`,
+              `t5`.`label`,
+              `t5`.`user`,
+              `t5`.`user_name`,
+              `t5`.`rank_by`,
+              `t5`.`named`,
+              `t5`.`one`,
+              `t5`.`occurrence`,
               MD5(
                 CONCAT(
                   CONCAT(
                     CONCAT(
-                      CONCAT(CONCAT('0123456789abcdef0123456789abcdef', CAST(`t3`.`occurrence` AS STRING)), ' '),
-                      `t3`.`user_name`
+                      CONCAT(CONCAT('0123456789abcdef0123456789abcdef', CAST(`t5`.`occurrence` AS STRING)), ' '),
+                      `t5`.`user_name`
                     ),
                     '\n'
                   ),
-                  IF(`t3`.`label` IS NULL, '', CONCAT('=', `t3`.`label`))
+                  IF(`t5`.`label` IS NULL, '', CONCAT('=', `t5`.`label`))
                 )
               ) AS `hash`
             FROM (
               SELECT
-                `t2`.`label`,
-                `t2`.`user`,
-                `t2`.`user_name`,
-                `t2`.`rank_by`,
-                `t2`.`named`,
-                `t2`.`one`,
+                `t4`.`label`,
+                `t4`.`user`,
+                `t4`.`user_name`,
+                `t4`.`rank_by`,
+                `t4`.`named`,
+                `t4`.`one`,
                 CASE
-                  WHEN `t2`.`one` IS NOT NULL
-                  THEN SUM(`t2`.`one`) OVER (
-                    PARTITION BY `t2`.`user`, `t2`.`label`
-                    ORDER BY `t2`.`rank_by` ASC
+                  WHEN `t4`.`one` IS NOT NULL
+                  THEN SUM(`t4`.`one`) OVER (
+                    PARTITION BY `t4`.`user`, `t4`.`label`
+                    ORDER BY `t4`.`rank_by` ASC
                     ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
                   )
                   ELSE NULL
@@ -366,42 +540,42 @@ FROM (
                   SELECT
                     CASE
                       WHEN NOT (
-                        `t0`.`price` IS NULL
-                        OR ISNAN(`t0`.`price`)
-                        OR IF(`t0`.`price` IS NULL OR ISNAN(`t0`.`price`), NULL, ISNAN(`t0`.`price`))
+                        `t2`.`price` IS NULL
+                        OR ISNAN(`t2`.`price`)
+                        OR IF(`t2`.`price` IS NULL OR ISNAN(`t2`.`price`), NULL, ISNAN(`t2`.`price`))
                       )
                       THEN CASE
                         WHEN COALESCE(
                           CASE
                             WHEN NOT (
-                              `t0`.`price` IS NULL
-                              OR ISNAN(`t0`.`price`)
-                              OR IF(`t0`.`price` IS NULL OR ISNAN(`t0`.`price`), NULL, ISNAN(`t0`.`price`))
+                              `t2`.`price` IS NULL
+                              OR ISNAN(`t2`.`price`)
+                              OR IF(`t2`.`price` IS NULL OR ISNAN(`t2`.`price`), NULL, ISNAN(`t2`.`price`))
                             )
                             AND (
                               (
-                                `t0`.`price` > -9007199254740992
+                                `t2`.`price` > -9007199254740992
                               ) AND (
-                                `t0`.`price` < 9007199254740992
+                                `t2`.`price` < 9007199254740992
                               )
                             )
-                            THEN `t0`.`price`
+                            THEN `t2`.`price`
                             ELSE 0.5
                           END = CAST(ROUND(
                             CASE
                               WHEN NOT (
-                                `t0`.`price` IS NULL
-                                OR ISNAN(`t0`.`price`)
-                                OR IF(`t0`.`price` IS NULL OR ISNAN(`t0`.`price`), NULL, ISNAN(`t0`.`price`))
+                                `t2`.`price` IS NULL
+                                OR ISNAN(`t2`.`price`)
+                                OR IF(`t2`.`price` IS NULL OR ISNAN(`t2`.`price`), NULL, ISNAN(`t2`.`price`))
                               )
                               AND (
                                 (
-                                  `t0`.`price` > -9007199254740992
+                                  `t2`.`price` > -9007199254740992
                                 ) AND (
-                                  `t0`.`price` < 9007199254740992
+                                  `t2`.`price` < 9007199254740992
                                 )
                               )
-                              THEN `t0`.`price`
+                              THEN `t2`.`price`
                               ELSE 0.5
                             END,
                             0
@@ -411,35 +585,35 @@ FROM (
                         THEN CAST(CAST(ROUND(
                           CASE
                             WHEN NOT (
-                              `t0`.`price` IS NULL
-                              OR ISNAN(`t0`.`price`)
-                              OR IF(`t0`.`price` IS NULL OR ISNAN(`t0`.`price`), NULL, ISNAN(`t0`.`price`))
+                              `t2`.`price` IS NULL
+                              OR ISNAN(`t2`.`price`)
+                              OR IF(`t2`.`price` IS NULL OR ISNAN(`t2`.`price`), NULL, ISNAN(`t2`.`price`))
                             )
                             AND (
                               (
-                                `t0`.`price` > -9007199254740992
+                                `t2`.`price` > -9007199254740992
                               ) AND (
-                                `t0`.`price` < 9007199254740992
+                                `t2`.`price` < 9007199254740992
                               )
                             )
-                            THEN `t0`.`price`
+                            THEN `t2`.`price`
                             ELSE 0.5
                           END,
                           0
                         ) AS BIGINT) AS STRING)
-                        ELSE CAST(`t0`.`price` AS STRING)
+                        ELSE CAST(`t2`.`price` AS STRING)
                       END
                       ELSE NULL
                     END AS `label`,
-                    CONCAT(CAST(CAST(`t0`.`user` AS BINARY) AS STRING), '', '') AS `user`,
-                    CONCAT(CAST(CAST(`t0`.`user` AS BINARY) AS STRING), '', '') AS `user_name`,
+                    CONCAT(`t2`.`user`, '', '') AS `user`,
+                    CONCAT(`t2`.`user`, '', '') AS `user_name`,
                     CASE
                       WHEN NOT (
-                        `t0`.`price` IS NULL
-                        OR ISNAN(`t0`.`price`)
-                        OR IF(`t0`.`price` IS NULL OR ISNAN(`t0`.`price`), NULL, ISNAN(`t0`.`price`))
+                        `t2`.`price` IS NULL
+                        OR ISNAN(`t2`.`price`)
+                        OR IF(`t2`.`price` IS NULL OR ISNAN(`t2`.`price`), NULL, ISNAN(`t2`.`price`))
                       )
-                      THEN `t0`.`price` + 0.0
+                      THEN `t2`.`price` + 0.0
                       ELSE NULL
                     END AS `rank_by`,
                     CASE
@@ -447,17 +621,17 @@ FROM (
                         NOT (
                           COALESCE(
                             (
-                              `t0`.`price` > -9007199254740992
+                              `t2`.`price` > -9007199254740992
                             ) AND (
-                              `t0`.`price` < 9007199254740992
+                              `t2`.`price` < 9007199254740992
                             ),
                             FALSE
                           )
                         )
                         AND NOT (
-                          `t0`.`price` IS NULL
-                          OR ISNAN(`t0`.`price`)
-                          OR IF(`t0`.`price` IS NULL OR ISNAN(`t0`.`price`), NULL, ISNAN(`t0`.`price`))
+                          `t2`.`price` IS NULL
+                          OR ISNAN(`t2`.`price`)
+                          OR IF(`t2`.`price` IS NULL OR ISNAN(`t2`.`price`), NULL, ISNAN(`t2`.`price`))
                         ),
                         FALSE
                       )
@@ -465,83 +639,884 @@ FROM (
                       ELSE 1
                     END AS `named`,
                     1 AS `one`
-                  FROM `events` AS `t0`
-                ) AS `t1`
+                  FROM (
+                    SELECT
+                      `t1`.`query`,
+                      `t1`.`user`,
+                      `t1`.`ts`,
+                      `t1`.`price`,
+                      `t1`.`country`,
+                      `t1`.`seen`,
+                      IF(
+                        `t1`.`zoned` IS NOT NULL,
+                        REGEXP_REPLACE(
+                          FORMAT_STRING(
+                            '%s %02d:%02d:%02d.%06d',
+                            CAST(DATE_FROM_UNIX_DATE(
+                              CAST(CAST(FLOOR(
+                                (
+                                  UNIX_SECONDS(`t1`.`zoned`) - PMOD(UNIX_SECONDS(`t1`.`zoned`), 86400)
+                                ) / (
+                                  86400
+                                )
+                              ) AS BIGINT) AS INT)
+                            ) AS STRING),
+                            CAST(FLOOR((
+                              PMOD(UNIX_SECONDS(`t1`.`zoned`), 86400)
+                            ) / (
+                              3600
+                            )) AS BIGINT),
+                            CAST(FLOOR((
+                              PMOD(UNIX_SECONDS(`t1`.`zoned`), 86400)
+                            ) / (
+                              60
+                            )) AS BIGINT) % 60,
+                            PMOD(UNIX_SECONDS(`t1`.`zoned`), 86400) % 60,
+                            PMOD(UNIX_MICROS(`t1`.`zoned`), 1000000)
+                          ),
+                          '\\.0+$',
+                          ''
+                        ),
+                        NULL
+                      ) AS `zoned`,
+                      `t1`.`count`,
+                      `t1`.`share`,
+                      `t1`.`written`,
+                      `t1`.`amount`
+                    FROM (
+                      SELECT
+                        CAST(CAST(`t0`.`query` AS BINARY) AS STRING) AS `query`,
+                        CAST(CAST(`t0`.`user` AS BINARY) AS STRING) AS `user`,
+                        `t0`.`ts`,
+                        `t0`.`price`,
+                        CAST(CAST(`t0`.`country` AS BINARY) AS STRING) AS `country`,
+                        `t0`.`seen`,
+                        `t0`.`zoned`,
+                        `t0`.`count`,
+                        `t0`.`share`,
+                        CAST(CAST(`t0`.`written` AS BINARY) AS STRING) AS `written`,
+                        `t0`.`amount`
+                      FROM `events` AS `t0`
+                    ) AS `t1`
+                  ) AS `t2`
+                ) AS `t3`
                 WHERE
                   NOT (
                     (
-                      `t1`.`user` IS NULL
+                      `t3`.`user` IS NULL
                     ) OR (
-                      `t1`.`label` IS NULL
+                      `t3`.`label` IS NULL
                     )
                   )
-              ) AS `t2`
-            ) AS `t3`
-          ) AS `t4`
-        ) AS `t5`
+              ) AS `t4`
+            ) AS `t5`
+          ) AS `t6`
+        ) AS `t7`
         WHERE
-          `t5`.`rank` <= 5
-      ) AS `t6`
+          `t7`.`rank` <= 5
+      ) AS `t8`
       GROUP BY
         1,
         2
-    ) AS `t7`
-  ) AS `t8`
+    ) AS `t9`
+  ) AS `t10`
   GROUP BY
     1,
     2,
     3
-) AS `t9`;
+) AS `t11`;
+
+-- events, decimals
+SELECT
+  *
+FROM (
+  SELECT
+    `t10`.`count`,
+    `t10`.`is_null`,
+    COUNT(*) AS `prevalence`
+  FROM (
+    SELECT
+      `t9`.`count`,
+      `t9`.`label` IS NULL AS `is_null`
+    FROM (
+      SELECT
+        `t8`.`label`,
+        COUNT(*) AS `count`
+      FROM (
+        SELECT
+          `t7`.`label`
+        FROM (
+          SELECT
+            `t6`.`label`,
+            `t6`.`user`,
+            `t6`.`user_name`,
+            `t6`.`rank_by`,
+            `t6`.`one`,
+            `t6`.`occurrence`,
+            `t6`.`hash`,
+            CASE
+              WHEN `t6`.`one` IS NOT NULL
+              THEN SUM(`t6`.`one`) OVER (
+                PARTITION BY `t6`.`user`
+                ORDER BY `t6`.`rank_by` ASC, `t6`.`hash` ASC, `t6`.`label` ASC
+                ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+              )
+              ELSE NULL
+            END AS `rank`
+          FROM (
+            SELECT
+              `t5`.`label`,
+              `t5`.`user`,
+              `t5`.`user_name`,
+              `t5`.`rank_by`,
+              `t5`.`one`,
+              `t5`.`occurrence`,
+              MD5(
+                CONCAT(
+                  CONCAT(
+                    CONCAT(
+                      CONCAT(CONCAT('0123456789abcdef0123456789abcdef', CAST(`t5`.`occurrence` AS STRING)), ' '),
+                      `t5`.`user_name`
+                    ),
+                    '\n'
+                  ),
+                  IF(`t5`.`label` IS NULL, '', CONCAT('=', `t5`.`label`))
+                )
+              ) AS `hash`
+            FROM (
+              SELECT
+                `t4`.`label`,
+                `t4`.`user`,
+                `t4`.`user_name`,
+                `t4`.`rank_by`,
+                `t4`.`one`,
+                CASE
+                  WHEN `t4`.`one` IS NOT NULL
+                  THEN SUM(`t4`.`one`) OVER (
+                    PARTITION BY `t4`.`user`, `t4`.`label`
+                    ORDER BY `t4`.`rank_by` ASC
+                    ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+                  )
+                  ELSE NULL
+                END AS `occurrence`
+              FROM (
+                SELECT
+                  *
+                FROM (
+                  SELECT
+                    CASE
+                      WHEN NOT (
+                        `t2`.`amount` IS NULL
+                      )
+                      THEN CASE
+                        WHEN REGEXP_LIKE(CAST(`t2`.`amount` AS STRING), '\\.[0-9]+$')
+                        THEN REGEXP_REPLACE(CAST(`t2`.`amount` AS STRING), '\\.?0+$', '')
+                        ELSE CAST(`t2`.`amount` AS STRING)
+                      END
+                      ELSE NULL
+                    END AS `label`,
+                    CONCAT(`t2`.`user`, '', '') AS `user`,
+                    CONCAT(`t2`.`user`, '', '') AS `user_name`,
+                    CASE WHEN NOT (
+                      `t2`.`amount` IS NULL
+                    ) THEN `t2`.`amount` ELSE NULL END AS `rank_by`,
+                    1 AS `one`
+                  FROM (
+                    SELECT
+                      `t1`.`query`,
+                      `t1`.`user`,
+                      `t1`.`ts`,
+                      `t1`.`price`,
+                      `t1`.`country`,
+                      `t1`.`seen`,
+                      IF(
+                        `t1`.`zoned` IS NOT NULL,
+                        REGEXP_REPLACE(
+                          FORMAT_STRING(
+                            '%s %02d:%02d:%02d.%06d',
+                            CAST(DATE_FROM_UNIX_DATE(
+                              CAST(CAST(FLOOR(
+                                (
+                                  UNIX_SECONDS(`t1`.`zoned`) - PMOD(UNIX_SECONDS(`t1`.`zoned`), 86400)
+                                ) / (
+                                  86400
+                                )
+                              ) AS BIGINT) AS INT)
+                            ) AS STRING),
+                            CAST(FLOOR((
+                              PMOD(UNIX_SECONDS(`t1`.`zoned`), 86400)
+                            ) / (
+                              3600
+                            )) AS BIGINT),
+                            CAST(FLOOR((
+                              PMOD(UNIX_SECONDS(`t1`.`zoned`), 86400)
+                            ) / (
+                              60
+                            )) AS BIGINT) % 60,
+                            PMOD(UNIX_SECONDS(`t1`.`zoned`), 86400) % 60,
+                            PMOD(UNIX_MICROS(`t1`.`zoned`), 1000000)
+                          ),
+                          '\\.0+$',
+                          ''
+                        ),
+                        NULL
+                      ) AS `zoned`,
+                      `t1`.`count`,
+                      `t1`.`share`,
+                      `t1`.`written`,
+                      `t1`.`amount`
+                    FROM (
+                      SELECT
+                        CAST(CAST(`t0`.`query` AS BINARY) AS STRING) AS `query`,
+                        CAST(CAST(`t0`.`user` AS BINARY) AS STRING) AS `user`,
+                        `t0`.`ts`,
+                        `t0`.`price`,
+                        CAST(CAST(`t0`.`country` AS BINARY) AS STRING) AS `country`,
+                        `t0`.`seen`,
+                        `t0`.`zoned`,
+                        `t0`.`count`,
+                        `t0`.`share`,
+                        CAST(CAST(`t0`.`written` AS BINARY) AS STRING) AS `written`,
+                        `t0`.`amount`
+                      FROM `events` AS `t0`
+                    ) AS `t1`
+                  ) AS `t2`
+                ) AS `t3`
+                WHERE
+                  NOT (
+                    (
+                      `t3`.`user` IS NULL
+                    ) OR (
+                      `t3`.`label` IS NULL
+                    )
+                  )
+              ) AS `t4`
+            ) AS `t5`
+          ) AS `t6`
+        ) AS `t7`
+        WHERE
+          `t7`.`rank` <= 5
+      ) AS `t8`
+      GROUP BY
+        1
+    ) AS `t9`
+  ) AS `t10`
+  GROUP BY
+    1,
+    2
+) AS `t11`;
+
+-- events, times
+SELECT
+  *
+FROM (
+  SELECT
+    `t5`.`count`,
+    `t5`.`is_null`,
+    COUNT(*) AS `prevalence`
+  FROM (
+    SELECT
+      `t4`.`count`,
+      `t4`.`label` IS NULL AS `is_null`
+    FROM (
+      SELECT
+        `t3`.`label`,
+        COUNT(*) AS `count`
+      FROM (
+        SELECT
+          CASE
+            WHEN NOT (
+              `t2`.`seen` IS NULL
+            )
+            THEN CASE
+              WHEN SUBSTRING(
+                CAST(`t2`.`seen` AS STRING),
+                IF(
+                  (
+                    (
+                      20 - 1
+                    ) + 1
+                  ) >= 1,
+                  (
+                    20 - 1
+                  ) + 1,
+                  (
+                    20 - 1
+                  ) + 1 + LENGTH(CAST(`t2`.`seen` AS STRING))
+                ),
+                1
+              ) = '.'
+              THEN CASE
+                WHEN SUBSTRING(
+                  SUBSTRING(
+                    SUBSTRING(
+                      CONCAT(CAST(`t2`.`seen` AS STRING), '', '00000000'),
+                      IF(
+                        (
+                          (
+                            1 - 1
+                          ) + 1
+                        ) >= 1,
+                        (
+                          1 - 1
+                        ) + 1,
+                        (
+                          1 - 1
+                        ) + 1 + LENGTH(CONCAT(CAST(`t2`.`seen` AS STRING), '', '00000000'))
+                      ),
+                      29
+                    ),
+                    IF(
+                      (
+                        (
+                          1 - 1
+                        ) + 1
+                      ) >= 1,
+                      (
+                        1 - 1
+                      ) + 1,
+                      (
+                        1 - 1
+                      ) + 1 + LENGTH(
+                        SUBSTRING(
+                          CONCAT(CAST(`t2`.`seen` AS STRING), '', '00000000'),
+                          IF(
+                            (
+                              (
+                                1 - 1
+                              ) + 1
+                            ) >= 1,
+                            (
+                              1 - 1
+                            ) + 1,
+                            (
+                              1 - 1
+                            ) + 1 + LENGTH(CONCAT(CAST(`t2`.`seen` AS STRING), '', '00000000'))
+                          ),
+                          29
+                        )
+                      )
+                    ),
+                    26
+                  ),
+                  IF(
+                    (
+                      (
+                        20 - 1
+                      ) + 1
+                    ) >= 1,
+                    (
+                      20 - 1
+                    ) + 1,
+                    (
+                      20 - 1
+                    ) + 1 + LENGTH(
+                      SUBSTRING(
+                        SUBSTRING(
+                          CONCAT(CAST(`t2`.`seen` AS STRING), '', '00000000'),
+                          IF(
+                            (
+                              (
+                                1 - 1
+                              ) + 1
+                            ) >= 1,
+                            (
+                              1 - 1
+                            ) + 1,
+                            (
+                              1 - 1
+                            ) + 1 + LENGTH(CONCAT(CAST(`t2`.`seen` AS STRING), '', '00000000'))
+                          ),
+                          29
+                        ),
+                        IF(
+                          (
+                            (
+                              1 - 1
+                            ) + 1
+                          ) >= 1,
+                          (
+                            1 - 1
+                          ) + 1,
+                          (
+                            1 - 1
+                          ) + 1 + LENGTH(
+                            SUBSTRING(
+                              CONCAT(CAST(`t2`.`seen` AS STRING), '', '00000000'),
+                              IF(
+                                (
+                                  (
+                                    1 - 1
+                                  ) + 1
+                                ) >= 1,
+                                (
+                                  1 - 1
+                                ) + 1,
+                                (
+                                  1 - 1
+                                ) + 1 + LENGTH(CONCAT(CAST(`t2`.`seen` AS STRING), '', '00000000'))
+                              ),
+                              29
+                            )
+                          )
+                        ),
+                        26
+                      )
+                    )
+                  ),
+                  LENGTH(
+                    SUBSTRING(
+                      SUBSTRING(
+                        CONCAT(CAST(`t2`.`seen` AS STRING), '', '00000000'),
+                        IF(
+                          (
+                            (
+                              1 - 1
+                            ) + 1
+                          ) >= 1,
+                          (
+                            1 - 1
+                          ) + 1,
+                          (
+                            1 - 1
+                          ) + 1 + LENGTH(CONCAT(CAST(`t2`.`seen` AS STRING), '', '00000000'))
+                        ),
+                        29
+                      ),
+                      IF(
+                        (
+                          (
+                            1 - 1
+                          ) + 1
+                        ) >= 1,
+                        (
+                          1 - 1
+                        ) + 1,
+                        (
+                          1 - 1
+                        ) + 1 + LENGTH(
+                          SUBSTRING(
+                            CONCAT(CAST(`t2`.`seen` AS STRING), '', '00000000'),
+                            IF(
+                              (
+                                (
+                                  1 - 1
+                                ) + 1
+                              ) >= 1,
+                              (
+                                1 - 1
+                              ) + 1,
+                              (
+                                1 - 1
+                              ) + 1 + LENGTH(CONCAT(CAST(`t2`.`seen` AS STRING), '', '00000000'))
+                            ),
+                            29
+                          )
+                        )
+                      ),
+                      26
+                    )
+                  )
+                ) = '.000000'
+                THEN SUBSTRING(
+                  CAST(`t2`.`seen` AS STRING),
+                  IF(
+                    (
+                      (
+                        1 - 1
+                      ) + 1
+                    ) >= 1,
+                    (
+                      1 - 1
+                    ) + 1,
+                    (
+                      1 - 1
+                    ) + 1 + LENGTH(CAST(`t2`.`seen` AS STRING))
+                  ),
+                  19
+                )
+                ELSE SUBSTRING(
+                  SUBSTRING(
+                    CONCAT(CAST(`t2`.`seen` AS STRING), '', '00000000'),
+                    IF(
+                      (
+                        (
+                          1 - 1
+                        ) + 1
+                      ) >= 1,
+                      (
+                        1 - 1
+                      ) + 1,
+                      (
+                        1 - 1
+                      ) + 1 + LENGTH(CONCAT(CAST(`t2`.`seen` AS STRING), '', '00000000'))
+                    ),
+                    29
+                  ),
+                  IF(
+                    (
+                      (
+                        1 - 1
+                      ) + 1
+                    ) >= 1,
+                    (
+                      1 - 1
+                    ) + 1,
+                    (
+                      1 - 1
+                    ) + 1 + LENGTH(
+                      SUBSTRING(
+                        CONCAT(CAST(`t2`.`seen` AS STRING), '', '00000000'),
+                        IF(
+                          (
+                            (
+                              1 - 1
+                            ) + 1
+                          ) >= 1,
+                          (
+                            1 - 1
+                          ) + 1,
+                          (
+                            1 - 1
+                          ) + 1 + LENGTH(CONCAT(CAST(`t2`.`seen` AS STRING), '', '00000000'))
+                        ),
+                        29
+                      )
+                    )
+                  ),
+                  26
+                )
+              END
+              ELSE CAST(`t2`.`seen` AS STRING)
+            END
+            ELSE NULL
+          END AS `label`
+        FROM (
+          SELECT
+            `t1`.`query`,
+            `t1`.`user`,
+            `t1`.`ts`,
+            `t1`.`price`,
+            `t1`.`country`,
+            `t1`.`seen`,
+            IF(
+              `t1`.`zoned` IS NOT NULL,
+              REGEXP_REPLACE(
+                FORMAT_STRING(
+                  '%s %02d:%02d:%02d.%06d',
+                  CAST(DATE_FROM_UNIX_DATE(
+                    CAST(CAST(FLOOR(
+                      (
+                        UNIX_SECONDS(`t1`.`zoned`) - PMOD(UNIX_SECONDS(`t1`.`zoned`), 86400)
+                      ) / (
+                        86400
+                      )
+                    ) AS BIGINT) AS INT)
+                  ) AS STRING),
+                  CAST(FLOOR((
+                    PMOD(UNIX_SECONDS(`t1`.`zoned`), 86400)
+                  ) / (
+                    3600
+                  )) AS BIGINT),
+                  CAST(FLOOR((
+                    PMOD(UNIX_SECONDS(`t1`.`zoned`), 86400)
+                  ) / (
+                    60
+                  )) AS BIGINT) % 60,
+                  PMOD(UNIX_SECONDS(`t1`.`zoned`), 86400) % 60,
+                  PMOD(UNIX_MICROS(`t1`.`zoned`), 1000000)
+                ),
+                '\\.0+$',
+                ''
+              ),
+              NULL
+            ) AS `zoned`,
+            `t1`.`count`,
+            `t1`.`share`,
+            `t1`.`written`,
+            `t1`.`amount`
+          FROM (
+            SELECT
+              CAST(CAST(`t0`.`query` AS BINARY) AS STRING) AS `query`,
+              CAST(CAST(`t0`.`user` AS BINARY) AS STRING) AS `user`,
+              `t0`.`ts`,
+              `t0`.`price`,
+              CAST(CAST(`t0`.`country` AS BINARY) AS STRING) AS `country`,
+              `t0`.`seen`,
+              `t0`.`zoned`,
+              `t0`.`count`,
+              `t0`.`share`,
+              CAST(CAST(`t0`.`written` AS BINARY) AS STRING) AS `written`,
+              `t0`.`amount`
+            FROM `events` AS `t0`
+          ) AS `t1`
+        ) AS `t2`
+      ) AS `t3`
+      GROUP BY
+        1
+    ) AS `t4`
+  ) AS `t5`
+  GROUP BY
+    1,
+    2
+) AS `t6`;
+
+-- events, times with a zone
+SELECT
+  *
+FROM (
+  SELECT
+    `t5`.`count`,
+    `t5`.`is_null`,
+    COUNT(*) AS `prevalence`
+  FROM (
+    SELECT
+      `t4`.`count`,
+      `t4`.`label` IS NULL AS `is_null`
+    FROM (
+      SELECT
+        `t3`.`label`,
+        COUNT(*) AS `count`
+      FROM (
+        SELECT
+          CONCAT(`t2`.`zoned`, '', '') AS `label`
+        FROM (
+          SELECT
+            `t1`.`query`,
+            `t1`.`user`,
+            `t1`.`ts`,
+            `t1`.`price`,
+            `t1`.`country`,
+            `t1`.`seen`,
+            IF(
+              `t1`.`zoned` IS NOT NULL,
+              REGEXP_REPLACE(
+                FORMAT_STRING(
+                  '%s %02d:%02d:%02d.%06d',
+                  CAST(DATE_FROM_UNIX_DATE(
+                    CAST(CAST(FLOOR(
+                      (
+                        UNIX_SECONDS(`t1`.`zoned`) - PMOD(UNIX_SECONDS(`t1`.`zoned`), 86400)
+                      ) / (
+                        86400
+                      )
+                    ) AS BIGINT) AS INT)
+                  ) AS STRING),
+                  CAST(FLOOR((
+                    PMOD(UNIX_SECONDS(`t1`.`zoned`), 86400)
+                  ) / (
+                    3600
+                  )) AS BIGINT),
+                  CAST(FLOOR((
+                    PMOD(UNIX_SECONDS(`t1`.`zoned`), 86400)
+                  ) / (
+                    60
+                  )) AS BIGINT) % 60,
+                  PMOD(UNIX_SECONDS(`t1`.`zoned`), 86400) % 60,
+                  PMOD(UNIX_MICROS(`t1`.`zoned`), 1000000)
+                ),
+                '\\.0+$',
+                ''
+              ),
+              NULL
+            ) AS `zoned`,
+            `t1`.`count`,
+            `t1`.`share`,
+            `t1`.`written`,
+            `t1`.`amount`
+          FROM (
+            SELECT
+              CAST(CAST(`t0`.`query` AS BINARY) AS STRING) AS `query`,
+              CAST(CAST(`t0`.`user` AS BINARY) AS STRING) AS `user`,
+              `t0`.`ts`,
+              `t0`.`price`,
+              CAST(CAST(`t0`.`country` AS BINARY) AS STRING) AS `country`,
+              `t0`.`seen`,
+              `t0`.`zoned`,
+              `t0`.`count`,
+              `t0`.`share`,
+              CAST(CAST(`t0`.`written` AS BINARY) AS STRING) AS `written`,
+              `t0`.`amount`
+            FROM `events` AS `t0`
+          ) AS `t1`
+        ) AS `t2`
+      ) AS `t3`
+      GROUP BY
+        1
+    ) AS `t4`
+  ) AS `t5`
+  GROUP BY
+    1,
+    2
+) AS `t6`;
 
 -- users
 SELECT
   *
 FROM (
   SELECT
-    `t4`.`items`,
+    `t6`.`items`,
     COUNT(*) AS `users`
   FROM (
     SELECT
       *
     FROM (
       SELECT
-        `t2`.`user`,
+        `t4`.`user`,
         COUNT(*) AS `items`
       FROM (
         SELECT
           *
         FROM (
           SELECT
-            CONCAT(CAST(CAST(`t0`.`query` AS BINARY) AS STRING), '', '') AS `label`,
-            CONCAT(CAST(CAST(`t0`.`user` AS BINARY) AS STRING), '', '') AS `user`
-          FROM `events` AS `t0`
-        ) AS `t1`
+            CONCAT(`t2`.`query`, '', '') AS `label`,
+            CONCAT(`t2`.`user`, '', '') AS `user`
+          FROM (
+            SELECT
+              `t1`.`query`,
+              `t1`.`user`,
+              `t1`.`ts`,
+              `t1`.`price`,
+              `t1`.`country`,
+              `t1`.`seen`,
+              IF(
+                `t1`.`zoned` IS NOT NULL,
+                REGEXP_REPLACE(
+                  FORMAT_STRING(
+                    '%s %02d:%02d:%02d.%06d',
+                    CAST(DATE_FROM_UNIX_DATE(
+                      CAST(CAST(FLOOR(
+                        (
+                          UNIX_SECONDS(`t1`.`zoned`) - PMOD(UNIX_SECONDS(`t1`.`zoned`), 86400)
+                        ) / (
+                          86400
+                        )
+                      ) AS BIGINT) AS INT)
+                    ) AS STRING),
+                    CAST(FLOOR((
+                      PMOD(UNIX_SECONDS(`t1`.`zoned`), 86400)
+                    ) / (
+                      3600
+                    )) AS BIGINT),
+                    CAST(FLOOR((
+                      PMOD(UNIX_SECONDS(`t1`.`zoned`), 86400)
+                    ) / (
+                      60
+                    )) AS BIGINT) % 60,
+                    PMOD(UNIX_SECONDS(`t1`.`zoned`), 86400) % 60,
+                    PMOD(UNIX_MICROS(`t1`.`zoned`), 1000000)
+                  ),
+                  '\\.0+$',
+                  ''
+                ),
+                NULL
+              ) AS `zoned`,
+              `t1`.`count`,
+              `t1`.`share`,
+              `t1`.`written`,
+              `t1`.`amount`
+            FROM (
+              SELECT
+                CAST(CAST(`t0`.`query` AS BINARY) AS STRING) AS `query`,
+                CAST(CAST(`t0`.`user` AS BINARY) AS STRING) AS `user`,
+                `t0`.`ts`,
+                `t0`.`price`,
+                CAST(CAST(`t0`.`country` AS BINARY) AS STRING) AS `country`,
+                `t0`.`seen`,
+                `t0`.`zoned`,
+                `t0`.`count`,
+                `t0`.`share`,
+                CAST(CAST(`t0`.`written` AS BINARY) AS STRING) AS `written`,
+                `t0`.`amount`
+              FROM `events` AS `t0`
+            ) AS `t1`
+          ) AS `t2`
+        ) AS `t3`
         WHERE
           NOT (
             (
-              `t1`.`user` IS NULL
+              `t3`.`user` IS NULL
             ) OR (
-              `t1`.`label` IS NULL
+              `t3`.`label` IS NULL
             )
           )
-      ) AS `t2`
+      ) AS `t4`
       GROUP BY
         1
-    ) AS `t3`
-  ) AS `t4`
+    ) AS `t5`
+  ) AS `t6`
   GROUP BY
     1
-) AS `t5`;
+) AS `t7`;
 
 -- rows left out
 SELECT
   COUNT(*) AS `rows`,
-  COALESCE(SUM(`t1`.`missing`), 0) AS `missing`
+  COALESCE(SUM(`t3`.`missing`), 0) AS `missing`
 FROM (
   SELECT
-    CASE WHEN CAST(CAST(`t0`.`user` AS BINARY) AS STRING) IS NULL THEN 1 ELSE 0 END AS `missing`
-  FROM `events` AS `t0`
-) AS `t1`;
+    CASE WHEN `t2`.`user` IS NULL THEN 1 ELSE 0 END AS `missing`
+  FROM (
+    SELECT
+      `t1`.`query`,
+      `t1`.`user`,
+      `t1`.`ts`,
+      `t1`.`price`,
+      `t1`.`country`,
+      `t1`.`seen`,
+      IF(
+        `t1`.`zoned` IS NOT NULL,
+        REGEXP_REPLACE(
+          FORMAT_STRING(
+            '%s %02d:%02d:%02d.%06d',
+            CAST(DATE_FROM_UNIX_DATE(
+              CAST(CAST(FLOOR(
+                (
+                  UNIX_SECONDS(`t1`.`zoned`) - PMOD(UNIX_SECONDS(`t1`.`zoned`), 86400)
+                ) / (
+                  86400
+                )
+              ) AS BIGINT) AS INT)
+            ) AS STRING),
+            CAST(FLOOR((
+              PMOD(UNIX_SECONDS(`t1`.`zoned`), 86400)
+            ) / (
+              3600
+            )) AS BIGINT),
+            CAST(FLOOR((
+              PMOD(UNIX_SECONDS(`t1`.`zoned`), 86400)
+            ) / (
+              60
+            )) AS BIGINT) % 60,
+            PMOD(UNIX_SECONDS(`t1`.`zoned`), 86400) % 60,
+            PMOD(UNIX_MICROS(`t1`.`zoned`), 1000000)
+          ),
+          '\\.0+$',
+          ''
+        ),
+        NULL
+      ) AS `zoned`,
+      `t1`.`count`,
+      `t1`.`share`,
+      `t1`.`written`,
+      `t1`.`amount`
+    FROM (
+      SELECT
+        CAST(CAST(`t0`.`query` AS BINARY) AS STRING) AS `query`,
+        CAST(CAST(`t0`.`user` AS BINARY) AS STRING) AS `user`,
+        `t0`.`ts`,
+        `t0`.`price`,
+        CAST(CAST(`t0`.`country` AS BINARY) AS STRING) AS `country`,
+        `t0`.`seen`,
+        `t0`.`zoned`,
+        `t0`.`count`,
+        `t0`.`share`,
+        CAST(CAST(`t0`.`written` AS BINARY) AS STRING) AS `written`,
+        `t0`.`amount`
+      FROM `events` AS `t0`
+    ) AS `t1`
+  ) AS `t2`
+) AS `t3`;
 
 -- groups
 SELECT
@@ -591,32 +1566,39 @@ FROM (
             SELECT
               CONCAT(`t2`.`query`, '', '') AS `label`,
               CONCAT(`t2`.`country`, '', '') AS `group0`,
-              CASE
-                WHEN (
-                  CAST(EXTRACT(year FROM `t2`.`zoned`) AS BIGINT) >= 1
-                )
-                AND (
-                  CAST(EXTRACT(year FROM `t2`.`zoned`) AS BIGINT) <= 9999
-                )
-                THEN SUBSTRING(
-                  DATE_FORMAT(`t2`.`zoned`, 'yyyy-MM-dd'),
-                  IF(
-                    (
-                      (
-                        1 - 1
-                      ) + 1
-                    ) >= 1,
+              SUBSTRING(
+                CASE
+                  WHEN REGEXP_LIKE(
+                    CONCAT(`t2`.`zoned`, '', ''),
+                    '^(?:(?:[1-9][0-9]{3}|0[1-9][0-9]{2}|00[1-9][0-9]|000[1-9])-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12][0-9]|3[01])|(?:0[469]|11)-(?:0[1-9]|[12][0-9]|30)|02-(?:0[1-9]|1[0-9]|2[0-8]))|(?:[0-9]{2}(?:0[48]|[2468][048]|[13579][26])|(?:0[48]|[2468][048]|[13579][26])00)-02-29)'
+                  )
+                  THEN CONCAT(`t2`.`zoned`, '', '')
+                  ELSE NULL
+                END,
+                IF(
+                  (
                     (
                       1 - 1
-                    ) + 1,
-                    (
-                      1 - 1
-                    ) + 1 + LENGTH(DATE_FORMAT(`t2`.`zoned`, 'yyyy-MM-dd'))
-                  ),
-                  10
-                )
-                ELSE NULL
-              END AS `group1`
+                    ) + 1
+                  ) >= 1,
+                  (
+                    1 - 1
+                  ) + 1,
+                  (
+                    1 - 1
+                  ) + 1 + LENGTH(
+                    CASE
+                      WHEN REGEXP_LIKE(
+                        CONCAT(`t2`.`zoned`, '', ''),
+                        '^(?:(?:[1-9][0-9]{3}|0[1-9][0-9]{2}|00[1-9][0-9]|000[1-9])-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12][0-9]|3[01])|(?:0[469]|11)-(?:0[1-9]|[12][0-9]|30)|02-(?:0[1-9]|1[0-9]|2[0-8]))|(?:[0-9]{2}(?:0[48]|[2468][048]|[13579][26])|(?:0[48]|[2468][048]|[13579][26])00)-02-29)'
+                      )
+                      THEN CONCAT(`t2`.`zoned`, '', '')
+                      ELSE NULL
+                    END
+                  )
+                ),
+                10
+              ) AS `group1`
             FROM (
               SELECT
                 `t1`.`query`,
@@ -625,16 +1607,42 @@ FROM (
                 `t1`.`price`,
                 `t1`.`country`,
                 `t1`.`seen`,
-                DATE_FROM_UNIX_DATE(
-                  CAST(CAST(FLOOR((
-                    UNIX_SECONDS(`t1`.`zoned`)
-                  ) / (
-                    86400
-                  )) AS BIGINT) AS INT)
+                IF(
+                  `t1`.`zoned` IS NOT NULL,
+                  REGEXP_REPLACE(
+                    FORMAT_STRING(
+                      '%s %02d:%02d:%02d.%06d',
+                      CAST(DATE_FROM_UNIX_DATE(
+                        CAST(CAST(FLOOR(
+                          (
+                            UNIX_SECONDS(`t1`.`zoned`) - PMOD(UNIX_SECONDS(`t1`.`zoned`), 86400)
+                          ) / (
+                            86400
+                          )
+                        ) AS BIGINT) AS INT)
+                      ) AS STRING),
+                      CAST(FLOOR((
+                        PMOD(UNIX_SECONDS(`t1`.`zoned`), 86400)
+                      ) / (
+                        3600
+                      )) AS BIGINT),
+                      CAST(FLOOR((
+                        PMOD(UNIX_SECONDS(`t1`.`zoned`), 86400)
+                      ) / (
+                        60
+                      )) AS BIGINT) % 60,
+                      PMOD(UNIX_SECONDS(`t1`.`zoned`), 86400) % 60,
+                      PMOD(UNIX_MICROS(`t1`.`zoned`), 1000000)
+                    ),
+                    '\\.0+$',
+                    ''
+                  ),
+                  NULL
                 ) AS `zoned`,
                 `t1`.`count`,
                 `t1`.`share`,
-                `t1`.`written`
+                `t1`.`written`,
+                `t1`.`amount`
               FROM (
                 SELECT
                   CAST(CAST(`t0`.`query` AS BINARY) AS STRING) AS `query`,
@@ -646,7 +1654,8 @@ FROM (
                   `t0`.`zoned`,
                   `t0`.`count`,
                   `t0`.`share`,
-                  CAST(CAST(`t0`.`written` AS BINARY) AS STRING) AS `written`
+                  CAST(CAST(`t0`.`written` AS BINARY) AS STRING) AS `written`,
+                  `t0`.`amount`
                 FROM `events` AS `t0`
               ) AS `t1`
             ) AS `t2`
@@ -676,113 +1685,169 @@ FROM (
 
 -- groups, five items of each user
 SELECT
-  `t9`.`count`,
-  `t9`.`is_null`,
-  `t9`.`prevalence`,
-  `t9`.`group`
+  `t10`.`count`,
+  `t10`.`is_null`,
+  `t10`.`prevalence`,
+  `t10`.`group`
 FROM (
   SELECT
-    `t8`.`count`,
-    `t8`.`is_null`,
-    `t8`.`group`,
+    `t9`.`count`,
+    `t9`.`is_null`,
+    `t9`.`group`,
     COUNT(*) AS `prevalence`
   FROM (
     SELECT
-      `t7`.`count`,
-      `t7`.`group`,
-      `t7`.`label` IS NULL AS `is_null`
+      `t8`.`count`,
+      `t8`.`group`,
+      `t8`.`label` IS NULL AS `is_null`
     FROM (
       SELECT
-        `t6`.`label`,
-        `t6`.`group`,
+        `t7`.`label`,
+        `t7`.`group`,
         COUNT(*) AS `count`
       FROM (
         SELECT
-          `t5`.`label`,
-          `t5`.`group`
+          `t6`.`label`,
+          `t6`.`group`
         FROM (
           SELECT
-            `t4`.`label`,
-            `t4`.`user`,
-            `t4`.`one`,
-            `t4`.`group`,
-            `t4`.`number`,
-            `t4`.`total`,
-            `t4`.`hash`,
+            `t5`.`label`,
+            `t5`.`user`,
+            `t5`.`one`,
+            `t5`.`group`,
+            `t5`.`number`,
+            `t5`.`total`,
+            `t5`.`hash`,
             CAST(CONV(
-              SUBSTRING(`t4`.`hash`, IF((
+              SUBSTRING(`t5`.`hash`, IF((
                 0 + 1
-              ) >= 1, 0 + 1, 0 + 1 + LENGTH(`t4`.`hash`)), 12),
+              ) >= 1, 0 + 1, 0 + 1 + LENGTH(`t5`.`hash`)), 12),
               16,
               10
             ) AS BIGINT) AS `start`
           FROM (
             SELECT
-              `t3`.`label`,
-              `t3`.`user`,
-              `t3`.`one`,
-              `t3`.`group`,
-              `t3`.`number`,
-              `t3`.`total`,
+              `t4`.`label`,
+              `t4`.`user`,
+              `t4`.`one`,
+              `t4`.`group`,
+              `t4`.`number`,
+              `t4`.`total`,
               IF(
-                `t3`.`total` > 5,
-                MD5(CONCAT('0123456789abcdef0123456789abcdef ', `t3`.`user`)),
+                `t4`.`total` > 5,
+                MD5(CONCAT('0123456789abcdef0123456789abcdef ', `t4`.`user`)),
                 NULL
               ) AS `hash`
             FROM (
               SELECT
-                `t2`.`label`,
-                `t2`.`user`,
-                `t2`.`one`,
-                `t2`.`group`,
+                `t3`.`label`,
+                `t3`.`user`,
+                `t3`.`one`,
+                `t3`.`group`,
                 CASE
-                  WHEN `t2`.`one` IS NOT NULL
-                  THEN SUM(`t2`.`one`) OVER (
-                    PARTITION BY `t2`.`user`
-                    ORDER BY `t2`.`group` ASC, `t2`.`label` ASC
+                  WHEN `t3`.`one` IS NOT NULL
+                  THEN SUM(`t3`.`one`) OVER (
+                    PARTITION BY `t3`.`user`
+                    ORDER BY `t3`.`group` ASC, `t3`.`label` ASC
                     ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
                   )
                   ELSE NULL
                 END AS `number`,
                 COALESCE(
-                  SUM(`t2`.`one`) OVER (PARTITION BY `t2`.`user` ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING),
+                  SUM(`t3`.`one`) OVER (PARTITION BY `t3`.`user` ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING),
                   0
                 ) AS `total`
               FROM (
                 SELECT
-                  `t1`.`label`,
-                  `t1`.`user`,
-                  `t1`.`one`,
-                  `t1`.`group0` AS `group`
+                  CONCAT(`t2`.`query`, '', '') AS `label`,
+                  CONCAT(`t2`.`user`, '', '') AS `user`,
+                  1 AS `one`,
+                  CONCAT(`t2`.`country`, '', '') AS `group`
                 FROM (
                   SELECT
-                    CONCAT(CAST(CAST(`t0`.`query` AS BINARY) AS STRING), '', '') AS `label`,
-                    CONCAT(CAST(CAST(`t0`.`country` AS BINARY) AS STRING), '', '') AS `group0`,
-                    CONCAT(CAST(CAST(`t0`.`user` AS BINARY) AS STRING), '', '') AS `user`,
-                    CONCAT(CAST(CAST(`t0`.`user` AS BINARY) AS STRING), '', '') AS `user_name`,
-                    1 AS `one`
-                  FROM `events` AS `t0`
-                ) AS `t1`
+                    `t1`.`query`,
+                    `t1`.`user`,
+                    `t1`.`ts`,
+                    `t1`.`price`,
+                    `t1`.`country`,
+                    `t1`.`seen`,
+                    IF(
+                      `t1`.`zoned` IS NOT NULL,
+                      REGEXP_REPLACE(
+                        FORMAT_STRING(
+                          '%s %02d:%02d:%02d.%06d',
+                          CAST(DATE_FROM_UNIX_DATE(
+                            CAST(CAST(FLOOR(
+                              (
+                                UNIX_SECONDS(`t1`.`zoned`) - PMOD(UNIX_SECONDS(`t1`.`zoned`), 86400)
+                              ) / (
+                                86400
+                              )
+                            ) AS BIGINT) AS INT)
+                          ) AS STRING),
+                          CAST(FLOOR((
+                            PMOD(UNIX_SECONDS(`t1`.`zoned`), 86400)
+                          ) / (
+                            3600
+                          )) AS BIGINT),
+                          CAST(FLOOR((
+                            PMOD(UNIX_SECONDS(`t1`.`zoned`), 86400)
+                          ) / (
+                            60
+                          )) AS BIGINT) % 60,
+                          PMOD(UNIX_SECONDS(`t1`.`zoned`), 86400) % 60,
+                          PMOD(UNIX_MICROS(`t1`.`zoned`), 1000000)
+                        ),
+                        '\\.0+$',
+                        ''
+                      ),
+                      NULL
+                    ) AS `zoned`,
+                    `t1`.`count`,
+                    `t1`.`share`,
+                    `t1`.`written`,
+                    `t1`.`amount`
+                  FROM (
+                    SELECT
+                      CAST(CAST(`t0`.`query` AS BINARY) AS STRING) AS `query`,
+                      CAST(CAST(`t0`.`user` AS BINARY) AS STRING) AS `user`,
+                      `t0`.`ts`,
+                      `t0`.`price`,
+                      CAST(CAST(`t0`.`country` AS BINARY) AS STRING) AS `country`,
+                      `t0`.`seen`,
+                      `t0`.`zoned`,
+                      `t0`.`count`,
+                      `t0`.`share`,
+                      CAST(CAST(`t0`.`written` AS BINARY) AS STRING) AS `written`,
+                      `t0`.`amount`
+                    FROM `events` AS `t0`
+                  ) AS `t1`
+                ) AS `t2`
                 WHERE
                   NOT (
                     (
-                      `t1`.`user` IS NULL
-                    ) OR (
-                      `t1`.`label` IS NULL
+                      CONCAT(`t2`.`user`, '', '') IS NULL
+                    )
+                    OR (
+                      CONCAT(`t2`.`query`, '', '') IS NULL
                     )
                   )
-                  AND IF(`t1`.`group0` IS NULL, NULL, `t1`.`group0` IN ('de', 'fr'))
-              ) AS `t2`
-            ) AS `t3`
-          ) AS `t4`
-        ) AS `t5`
+                  AND IF(
+                    CONCAT(`t2`.`country`, '', '') IS NULL,
+                    NULL,
+                    CONCAT(`t2`.`country`, '', '') IN ('de', 'fr')
+                  )
+              ) AS `t3`
+            ) AS `t4`
+          ) AS `t5`
+        ) AS `t6`
         WHERE
           (
-            `t5`.`total` <= 5
+            `t6`.`total` <= 5
           )
           OR (
             (
-              `t5`.`total` <= 922337203685477580
+              `t6`.`total` <= 922337203685477580
             )
             AND (
               (
@@ -792,203 +1857,259 @@ FROM (
                       (
                         CASE
                           WHEN (
-                            `t5`.`total` > 5
+                            `t6`.`total` > 5
                           ) AND (
-                            `t5`.`total` <= 922337203685477580
+                            `t6`.`total` <= 922337203685477580
                           )
-                          THEN `t5`.`number`
+                          THEN `t6`.`number`
                           ELSE 0
                         END * 5
                       ) + (
                         (
                           (
-                            `t5`.`start` % `t5`.`total`
-                          ) + `t5`.`total`
-                        ) % `t5`.`total`
+                            `t6`.`start` % `t6`.`total`
+                          ) + `t6`.`total`
+                        ) % `t6`.`total`
                       )
-                    ) % `t5`.`total`
-                  ) + `t5`.`total`
-                ) % `t5`.`total`
+                    ) % `t6`.`total`
+                  ) + `t6`.`total`
+                ) % `t6`.`total`
               ) < 5
             )
           )
-      ) AS `t6`
+      ) AS `t7`
       GROUP BY
         1,
         2
-    ) AS `t7`
-  ) AS `t8`
+    ) AS `t8`
+  ) AS `t9`
   GROUP BY
     1,
     2,
     3
-) AS `t9`;
+) AS `t10`;
 
 -- groups, one of each user
 SELECT
-  `t12`.`count`,
-  `t12`.`is_null`,
-  `t12`.`prevalence`,
-  `t12`.`group`
+  `t13`.`count`,
+  `t13`.`is_null`,
+  `t13`.`prevalence`,
+  `t13`.`group`
 FROM (
   SELECT
-    `t11`.`count`,
-    `t11`.`is_null`,
-    `t11`.`group`,
+    `t12`.`count`,
+    `t12`.`is_null`,
+    `t12`.`group`,
     COUNT(*) AS `prevalence`
   FROM (
     SELECT
-      `t10`.`count`,
-      `t10`.`group`,
-      `t10`.`label` IS NULL AS `is_null`
+      `t11`.`count`,
+      `t11`.`group`,
+      `t11`.`label` IS NULL AS `is_null`
     FROM (
       SELECT
-        `t9`.`label`,
-        `t9`.`group`,
+        `t10`.`label`,
+        `t10`.`group`,
         COUNT(*) AS `count`
       FROM (
         SELECT
-          `t8`.`label`,
-          `t8`.`group`
+          `t9`.`label`,
+          `t9`.`group`
         FROM (
           SELECT
-            `t7`.`label`,
-            `t7`.`user`,
-            `t7`.`one`,
-            `t7`.`group`,
-            `t7`.`number`,
-            `t7`.`total`,
-            `t7`.`hash`,
+            `t8`.`label`,
+            `t8`.`user`,
+            `t8`.`one`,
+            `t8`.`group`,
+            `t8`.`number`,
+            `t8`.`total`,
+            `t8`.`hash`,
             CAST(CONV(
-              SUBSTRING(`t7`.`hash`, IF((
+              SUBSTRING(`t8`.`hash`, IF((
                 0 + 1
-              ) >= 1, 0 + 1, 0 + 1 + LENGTH(`t7`.`hash`)), 12),
+              ) >= 1, 0 + 1, 0 + 1 + LENGTH(`t8`.`hash`)), 12),
               16,
               10
             ) AS BIGINT) AS `start`
           FROM (
             SELECT
-              `t6`.`label`,
-              `t6`.`user`,
-              `t6`.`one`,
-              `t6`.`group`,
-              `t6`.`number`,
-              `t6`.`total`,
+              `t7`.`label`,
+              `t7`.`user`,
+              `t7`.`one`,
+              `t7`.`group`,
+              `t7`.`number`,
+              `t7`.`total`,
               IF(
-                `t6`.`total` > 5,
+                `t7`.`total` > 5,
                 MD5(
                   CONCAT(
-                    CONCAT(CONCAT('0123456789abcdef0123456789abcdef ', `t6`.`user`), '\n'),
-                    `t6`.`group`
+                    CONCAT(CONCAT('0123456789abcdef0123456789abcdef ', `t7`.`user`), '\n'),
+                    `t7`.`group`
                   )
                 ),
                 NULL
               ) AS `hash`
             FROM (
               SELECT
-                `t5`.`label`,
-                `t5`.`user`,
-                `t5`.`one`,
-                `t5`.`group`,
+                `t6`.`label`,
+                `t6`.`user`,
+                `t6`.`one`,
+                `t6`.`group`,
                 CASE
-                  WHEN `t5`.`one` IS NOT NULL
-                  THEN SUM(`t5`.`one`) OVER (
-                    PARTITION BY `t5`.`user`, `t5`.`group`
-                    ORDER BY `t5`.`group` ASC, `t5`.`label` ASC
+                  WHEN `t6`.`one` IS NOT NULL
+                  THEN SUM(`t6`.`one`) OVER (
+                    PARTITION BY `t6`.`user`, `t6`.`group`
+                    ORDER BY `t6`.`group` ASC, `t6`.`label` ASC
                     ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
                   )
                   ELSE NULL
                 END AS `number`,
                 COALESCE(
-                  SUM(`t5`.`one`) OVER (
-                    PARTITION BY `t5`.`user`, `t5`.`group`
+                  SUM(`t6`.`one`) OVER (
+                    PARTITION BY `t6`.`user`, `t6`.`group`
                     ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING
                   ),
                   0
                 ) AS `total`
               FROM (
                 SELECT
-                  `t4`.`label`,
-                  `t4`.`user`,
-                  `t4`.`one`,
-                  `t4`.`group`
+                  `t5`.`label`,
+                  `t5`.`user`,
+                  `t5`.`one`,
+                  `t5`.`group`
                 FROM (
                   SELECT
-                    `t3`.`label`,
-                    `t3`.`user`,
-                    `t3`.`user_name`,
-                    `t3`.`one`,
-                    `t3`.`group`,
-                    `t3`.`occurrence`,
-                    `t3`.`hash`,
+                    `t4`.`label`,
+                    `t4`.`user`,
+                    `t4`.`user_name`,
+                    `t4`.`one`,
+                    `t4`.`group`,
+                    `t4`.`occurrence`,
+                    `t4`.`hash`,
                     (
                       DENSE_RANK() OVER (
-                        PARTITION BY `t3`.`user`
-                        ORDER BY CONCAT(`t3`.`hash`, `t3`.`group`) ASC NULLS LAST
+                        PARTITION BY `t4`.`user`
+                        ORDER BY CONCAT(`t4`.`hash`, `t4`.`group`) ASC NULLS LAST
                       ) - 1
                     ) + 1 AS `group_rank`
                   FROM (
                     SELECT
-                      `t2`.`label`,
-                      `t2`.`user`,
-                      `t2`.`user_name`,
-                      `t2`.`one`,
-                      `t2`.`group`,
-                      `t2`.`occurrence`,
+                      `t3`.`label`,
+                      `t3`.`user`,
+                      `t3`.`user_name`,
+                      `t3`.`one`,
+                      `t3`.`group`,
+                      `t3`.`occurrence`,
                       MD5(
                         CONCAT(
                           CONCAT(
                             CONCAT(
-                              CONCAT(CONCAT('0123456789abcdef0123456789abcdef', CAST(`t2`.`occurrence` AS STRING)), ' '),
-                              `t2`.`user_name`
+                              CONCAT(CONCAT('0123456789abcdef0123456789abcdef', CAST(`t3`.`occurrence` AS STRING)), ' '),
+                              `t3`.`user_name`
                             ),
                             '\n'
                           ),
-                          IF(`t2`.`group` IS NULL, '', CONCAT('=', `t2`.`group`))
+                          IF(`t3`.`group` IS NULL, '', CONCAT('=', `t3`.`group`))
                         )
                       ) AS `hash`
                     FROM (
                       SELECT
-                        `t1`.`label`,
-                        `t1`.`user`,
-                        `t1`.`user_name`,
-                        `t1`.`one`,
-                        `t1`.`group0` AS `group`,
+                        CONCAT(`t2`.`query`, '', '') AS `label`,
+                        CONCAT(`t2`.`user`, '', '') AS `user`,
+                        CONCAT(`t2`.`user`, '', '') AS `user_name`,
+                        1 AS `one`,
+                        CONCAT(`t2`.`country`, '', '') AS `group`,
                         0 AS `occurrence`
                       FROM (
                         SELECT
-                          CONCAT(CAST(CAST(`t0`.`query` AS BINARY) AS STRING), '', '') AS `label`,
-                          CONCAT(CAST(CAST(`t0`.`country` AS BINARY) AS STRING), '', '') AS `group0`,
-                          CONCAT(CAST(CAST(`t0`.`user` AS BINARY) AS STRING), '', '') AS `user`,
-                          CONCAT(CAST(CAST(`t0`.`user` AS BINARY) AS STRING), '', '') AS `user_name`,
-                          1 AS `one`
-                        FROM `events` AS `t0`
-                      ) AS `t1`
+                          `t1`.`query`,
+                          `t1`.`user`,
+                          `t1`.`ts`,
+                          `t1`.`price`,
+                          `t1`.`country`,
+                          `t1`.`seen`,
+                          IF(
+                            `t1`.`zoned` IS NOT NULL,
+                            REGEXP_REPLACE(
+                              FORMAT_STRING(
+                                '%s %02d:%02d:%02d.%06d',
+                                CAST(DATE_FROM_UNIX_DATE(
+                                  CAST(CAST(FLOOR(
+                                    (
+                                      UNIX_SECONDS(`t1`.`zoned`) - PMOD(UNIX_SECONDS(`t1`.`zoned`), 86400)
+                                    ) / (
+                                      86400
+                                    )
+                                  ) AS BIGINT) AS INT)
+                                ) AS STRING),
+                                CAST(FLOOR((
+                                  PMOD(UNIX_SECONDS(`t1`.`zoned`), 86400)
+                                ) / (
+                                  3600
+                                )) AS BIGINT),
+                                CAST(FLOOR((
+                                  PMOD(UNIX_SECONDS(`t1`.`zoned`), 86400)
+                                ) / (
+                                  60
+                                )) AS BIGINT) % 60,
+                                PMOD(UNIX_SECONDS(`t1`.`zoned`), 86400) % 60,
+                                PMOD(UNIX_MICROS(`t1`.`zoned`), 1000000)
+                              ),
+                              '\\.0+$',
+                              ''
+                            ),
+                            NULL
+                          ) AS `zoned`,
+                          `t1`.`count`,
+                          `t1`.`share`,
+                          `t1`.`written`,
+                          `t1`.`amount`
+                        FROM (
+                          SELECT
+                            CAST(CAST(`t0`.`query` AS BINARY) AS STRING) AS `query`,
+                            CAST(CAST(`t0`.`user` AS BINARY) AS STRING) AS `user`,
+                            `t0`.`ts`,
+                            `t0`.`price`,
+                            CAST(CAST(`t0`.`country` AS BINARY) AS STRING) AS `country`,
+                            `t0`.`seen`,
+                            `t0`.`zoned`,
+                            `t0`.`count`,
+                            `t0`.`share`,
+                            CAST(CAST(`t0`.`written` AS BINARY) AS STRING) AS `written`,
+                            `t0`.`amount`
+                          FROM `events` AS `t0`
+                        ) AS `t1`
+                      ) AS `t2`
                       WHERE
                         NOT (
                           (
-                            `t1`.`user` IS NULL
-                          ) OR (
-                            `t1`.`label` IS NULL
+                            CONCAT(`t2`.`user`, '', '') IS NULL
+                          )
+                          OR (
+                            CONCAT(`t2`.`query`, '', '') IS NULL
                           )
                         )
-                        AND IF(`t1`.`group0` IS NULL, NULL, `t1`.`group0` IN ('de', 'fr'))
-                    ) AS `t2`
-                  ) AS `t3`
-                ) AS `t4`
+                        AND IF(
+                          CONCAT(`t2`.`country`, '', '') IS NULL,
+                          NULL,
+                          CONCAT(`t2`.`country`, '', '') IN ('de', 'fr')
+                        )
+                    ) AS `t3`
+                  ) AS `t4`
+                ) AS `t5`
                 WHERE
-                  `t4`.`group_rank` <= 1
-              ) AS `t5`
-            ) AS `t6`
-          ) AS `t7`
-        ) AS `t8`
+                  `t5`.`group_rank` <= 1
+              ) AS `t6`
+            ) AS `t7`
+          ) AS `t8`
+        ) AS `t9`
         WHERE
           (
-            `t8`.`total` <= 5
+            `t9`.`total` <= 5
           )
           OR (
             (
-              `t8`.`total` <= 922337203685477580
+              `t9`.`total` <= 922337203685477580
             )
             AND (
               (
@@ -998,162 +2119,221 @@ FROM (
                       (
                         CASE
                           WHEN (
-                            `t8`.`total` > 5
+                            `t9`.`total` > 5
                           ) AND (
-                            `t8`.`total` <= 922337203685477580
+                            `t9`.`total` <= 922337203685477580
                           )
-                          THEN `t8`.`number`
+                          THEN `t9`.`number`
                           ELSE 0
                         END * 5
                       ) + (
                         (
                           (
-                            `t8`.`start` % `t8`.`total`
-                          ) + `t8`.`total`
-                        ) % `t8`.`total`
+                            `t9`.`start` % `t9`.`total`
+                          ) + `t9`.`total`
+                        ) % `t9`.`total`
                       )
-                    ) % `t8`.`total`
-                  ) + `t8`.`total`
-                ) % `t8`.`total`
+                    ) % `t9`.`total`
+                  ) + `t9`.`total`
+                ) % `t9`.`total`
               ) < 5
             )
           )
-      ) AS `t9`
+      ) AS `t10`
       GROUP BY
         1,
         2
-    ) AS `t10`
-  ) AS `t11`
+    ) AS `t11`
+  ) AS `t12`
   GROUP BY
     1,
     2,
     3
-) AS `t12`;
+) AS `t13`;
 
 -- groups, one of each label
 SELECT
-  `t9`.`count`,
-  `t9`.`is_null`,
-  `t9`.`prevalence`,
-  `t9`.`group`
+  `t11`.`count`,
+  `t11`.`is_null`,
+  `t11`.`prevalence`,
+  `t11`.`group`
 FROM (
   SELECT
-    `t8`.`count`,
-    `t8`.`is_null`,
-    `t8`.`group`,
+    `t10`.`count`,
+    `t10`.`is_null`,
+    `t10`.`group`,
     COUNT(*) AS `prevalence`
   FROM (
     SELECT
-      `t7`.`count`,
-      `t7`.`group`,
-      `t7`.`label` IS NULL AS `is_null`
+      `t9`.`count`,
+      `t9`.`group`,
+      `t9`.`label` IS NULL AS `is_null`
     FROM (
       SELECT
-        `t6`.`label`,
-        `t6`.`group`,
-        `t6`.`count`,
-        `t6`.`user_name`,
-        `t6`.`occurrence`,
-        `t6`.`hash`,
-        `t6`.`one`,
+        `t8`.`label`,
+        `t8`.`group`,
+        `t8`.`count`,
+        `t8`.`user_name`,
+        `t8`.`occurrence`,
+        `t8`.`hash`,
+        `t8`.`one`,
         CASE
-          WHEN `t6`.`one` IS NOT NULL
-          THEN SUM(`t6`.`one`) OVER (
-            PARTITION BY `t6`.`user_name`, `t6`.`occurrence`
-            ORDER BY `t6`.`hash` ASC, `t6`.`group` ASC
+          WHEN `t8`.`one` IS NOT NULL
+          THEN SUM(`t8`.`one`) OVER (
+            PARTITION BY `t8`.`user_name`, `t8`.`occurrence`
+            ORDER BY `t8`.`hash` ASC, `t8`.`group` ASC
             ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
           )
           ELSE NULL
         END AS `rank`
       FROM (
         SELECT
-          `t5`.`label`,
-          `t5`.`group`,
-          `t5`.`count`,
-          `t5`.`user_name`,
-          `t5`.`occurrence`,
-          `t5`.`hash`,
+          `t7`.`label`,
+          `t7`.`group`,
+          `t7`.`count`,
+          `t7`.`user_name`,
+          `t7`.`occurrence`,
+          `t7`.`hash`,
           1 AS `one`
         FROM (
           SELECT
-            `t4`.`label`,
-            `t4`.`group`,
-            `t4`.`count`,
-            `t4`.`user_name`,
-            `t4`.`occurrence`,
+            `t6`.`label`,
+            `t6`.`group`,
+            `t6`.`count`,
+            `t6`.`user_name`,
+            `t6`.`occurrence`,
             MD5(
               CONCAT(
                 CONCAT(
                   CONCAT(
-                    CONCAT(CONCAT('0123456789abcdef0123456789abcdef', CAST(`t4`.`occurrence` AS STRING)), ' '),
-                    `t4`.`user_name`
+                    CONCAT(CONCAT('0123456789abcdef0123456789abcdef', CAST(`t6`.`occurrence` AS STRING)), ' '),
+                    `t6`.`user_name`
                   ),
                   '\n'
                 ),
-                IF(`t4`.`group` IS NULL, '', CONCAT('=', `t4`.`group`))
+                IF(`t6`.`group` IS NULL, '', CONCAT('=', `t6`.`group`))
               )
             ) AS `hash`
           FROM (
             SELECT
-              `t3`.`label`,
-              `t3`.`group`,
-              `t3`.`count`,
-              CASE WHEN `t3`.`label` IS NULL THEN '' ELSE `t3`.`label` END AS `user_name`,
-              CASE WHEN `t3`.`label` IS NULL THEN 0 ELSE 1 END AS `occurrence`
+              `t5`.`label`,
+              `t5`.`group`,
+              `t5`.`count`,
+              CASE WHEN `t5`.`label` IS NULL THEN '' ELSE `t5`.`label` END AS `user_name`,
+              CASE WHEN `t5`.`label` IS NULL THEN 0 ELSE 1 END AS `occurrence`
             FROM (
               SELECT
-                `t2`.`label`,
-                `t2`.`group`,
+                `t4`.`label`,
+                `t4`.`group`,
                 COUNT(*) AS `count`
               FROM (
                 SELECT
-                  `t1`.`label`,
-                  `t1`.`group0` AS `group`
+                  `t3`.`label`,
+                  `t3`.`group0` AS `group`
                 FROM (
                   SELECT
-                    CONCAT(CAST(CAST(`t0`.`query` AS BINARY) AS STRING), '', '') AS `label`,
-                    CONCAT(CAST(CAST(`t0`.`country` AS BINARY) AS STRING), '', '') AS `group0`
-                  FROM `events` AS `t0`
-                ) AS `t1`
+                    CONCAT(`t2`.`query`, '', '') AS `label`,
+                    CONCAT(`t2`.`country`, '', '') AS `group0`
+                  FROM (
+                    SELECT
+                      `t1`.`query`,
+                      `t1`.`user`,
+                      `t1`.`ts`,
+                      `t1`.`price`,
+                      `t1`.`country`,
+                      `t1`.`seen`,
+                      IF(
+                        `t1`.`zoned` IS NOT NULL,
+                        REGEXP_REPLACE(
+                          FORMAT_STRING(
+                            '%s %02d:%02d:%02d.%06d',
+                            CAST(DATE_FROM_UNIX_DATE(
+                              CAST(CAST(FLOOR(
+                                (
+                                  UNIX_SECONDS(`t1`.`zoned`) - PMOD(UNIX_SECONDS(`t1`.`zoned`), 86400)
+                                ) / (
+                                  86400
+                                )
+                              ) AS BIGINT) AS INT)
+                            ) AS STRING),
+                            CAST(FLOOR((
+                              PMOD(UNIX_SECONDS(`t1`.`zoned`), 86400)
+                            ) / (
+                              3600
+                            )) AS BIGINT),
+                            CAST(FLOOR((
+                              PMOD(UNIX_SECONDS(`t1`.`zoned`), 86400)
+                            ) / (
+                              60
+                            )) AS BIGINT) % 60,
+                            PMOD(UNIX_SECONDS(`t1`.`zoned`), 86400) % 60,
+                            PMOD(UNIX_MICROS(`t1`.`zoned`), 1000000)
+                          ),
+                          '\\.0+$',
+                          ''
+                        ),
+                        NULL
+                      ) AS `zoned`,
+                      `t1`.`count`,
+                      `t1`.`share`,
+                      `t1`.`written`,
+                      `t1`.`amount`
+                    FROM (
+                      SELECT
+                        CAST(CAST(`t0`.`query` AS BINARY) AS STRING) AS `query`,
+                        CAST(CAST(`t0`.`user` AS BINARY) AS STRING) AS `user`,
+                        `t0`.`ts`,
+                        `t0`.`price`,
+                        CAST(CAST(`t0`.`country` AS BINARY) AS STRING) AS `country`,
+                        `t0`.`seen`,
+                        `t0`.`zoned`,
+                        `t0`.`count`,
+                        `t0`.`share`,
+                        CAST(CAST(`t0`.`written` AS BINARY) AS STRING) AS `written`,
+                        `t0`.`amount`
+                      FROM `events` AS `t0`
+                    ) AS `t1`
+                  ) AS `t2`
+                ) AS `t3`
                 WHERE
-                  IF(`t1`.`group0` IS NULL, NULL, `t1`.`group0` IN ('de', 'fr'))
-              ) AS `t2`
+                  IF(`t3`.`group0` IS NULL, NULL, `t3`.`group0` IN ('de', 'fr'))
+              ) AS `t4`
               GROUP BY
                 1,
                 2
-            ) AS `t3`
-          ) AS `t4`
-        ) AS `t5`
-      ) AS `t6`
-    ) AS `t7`
+            ) AS `t5`
+          ) AS `t6`
+        ) AS `t7`
+      ) AS `t8`
+    ) AS `t9`
     WHERE
-      `t7`.`rank` <= 1
-  ) AS `t8`
+      `t9`.`rank` <= 1
+  ) AS `t10`
   GROUP BY
     1,
     2,
     3
-) AS `t9`;
+) AS `t11`;
 
 -- windows of days, five items of each user
 SELECT
   *
 FROM (
   SELECT
-    `t10`.`at_day`,
-    MIN(`t10`.`named`) AS `named`,
-    COALESCE(SUM(`t10`.`reached0`), 0) AS `reached0`,
-    COALESCE(SUM(`t10`.`reached1`), 0) AS `reached1`
+    `t12`.`at_day`,
+    MIN(`t12`.`named`) AS `named`,
+    COALESCE(SUM(`t12`.`reached0`), 0) AS `reached0`,
+    COALESCE(SUM(`t12`.`reached1`), 0) AS `reached1`
   FROM (
     SELECT
-      `t9`.`at_day`,
-      `t9`.`named`,
+      `t11`.`at_day`,
+      `t11`.`named`,
       CASE
         WHEN (
-          `t9`.`after` >= 1
+          `t11`.`after` >= 1
         ) AND (
           (
-            `t9`.`after` - `t9`.`count`
+            `t11`.`after` - `t11`.`count`
           ) < 1
         )
         THEN 1
@@ -1161,10 +2341,10 @@ FROM (
       END AS `reached0`,
       CASE
         WHEN (
-          `t9`.`after` >= 2
+          `t11`.`after` >= 2
         ) AND (
           (
-            `t9`.`after` - `t9`.`count`
+            `t11`.`after` - `t11`.`count`
           ) < 2
         )
         THEN 1
@@ -1172,102 +2352,102 @@ FROM (
       END AS `reached1`
     FROM (
       SELECT
-        `t8`.`label`,
-        `t8`.`at_day`,
-        `t8`.`count`,
-        `t8`.`known`,
-        `t8`.`named`,
+        `t10`.`label`,
+        `t10`.`at_day`,
+        `t10`.`count`,
+        `t10`.`known`,
+        `t10`.`named`,
         CASE
-          WHEN `t8`.`count` IS NOT NULL
-          THEN SUM(`t8`.`count`) OVER (
-            PARTITION BY `t8`.`known`
-            ORDER BY `t8`.`at_day` ASC
+          WHEN `t10`.`count` IS NOT NULL
+          THEN SUM(`t10`.`count`) OVER (
+            PARTITION BY `t10`.`known`
+            ORDER BY `t10`.`at_day` ASC
             ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
           )
           ELSE NULL
         END AS `after`
       FROM (
         SELECT
-          `t7`.`label`,
-          `t7`.`at_day`,
-          `t7`.`count`,
-          `t7`.`label` AS `known`,
+          `t9`.`label`,
+          `t9`.`at_day`,
+          `t9`.`count`,
+          `t9`.`label` AS `known`,
           1 AS `named`
         FROM (
           SELECT
-            `t6`.`label`,
-            `t6`.`at_day`,
+            `t8`.`label`,
+            `t8`.`at_day`,
             COUNT(*) AS `count`
           FROM (
             SELECT
-              `t5`.`label`,
-              `t5`.`at_day`
+              `t7`.`label`,
+              `t7`.`at_day`
             FROM (
               SELECT
-                `t4`.`label`,
-                `t4`.`at_day`,
-                `t4`.`user`,
-                `t4`.`one`,
-                `t4`.`number`,
-                `t4`.`total`,
-                `t4`.`hash`,
+                `t6`.`label`,
+                `t6`.`at_day`,
+                `t6`.`user`,
+                `t6`.`one`,
+                `t6`.`number`,
+                `t6`.`total`,
+                `t6`.`hash`,
                 CAST(CONV(
-                  SUBSTRING(`t4`.`hash`, IF((
+                  SUBSTRING(`t6`.`hash`, IF((
                     0 + 1
-                  ) >= 1, 0 + 1, 0 + 1 + LENGTH(`t4`.`hash`)), 12),
+                  ) >= 1, 0 + 1, 0 + 1 + LENGTH(`t6`.`hash`)), 12),
                   16,
                   10
                 ) AS BIGINT) AS `start`
               FROM (
                 SELECT
-                  `t3`.`label`,
-                  `t3`.`at_day`,
-                  `t3`.`user`,
-                  `t3`.`one`,
-                  `t3`.`number`,
-                  `t3`.`total`,
+                  `t5`.`label`,
+                  `t5`.`at_day`,
+                  `t5`.`user`,
+                  `t5`.`one`,
+                  `t5`.`number`,
+                  `t5`.`total`,
                   IF(
-                    `t3`.`total` > 5,
-                    MD5(CONCAT('0123456789abcdef0123456789abcdef ', `t3`.`user`)),
+                    `t5`.`total` > 5,
+                    MD5(CONCAT('0123456789abcdef0123456789abcdef ', `t5`.`user`)),
                     NULL
                   ) AS `hash`
                 FROM (
                   SELECT
-                    `t2`.`label`,
-                    `t2`.`at_day`,
-                    `t2`.`user`,
-                    `t2`.`one`,
+                    `t4`.`label`,
+                    `t4`.`at_day`,
+                    `t4`.`user`,
+                    `t4`.`one`,
                     CASE
-                      WHEN `t2`.`one` IS NOT NULL
-                      THEN SUM(`t2`.`one`) OVER (
-                        PARTITION BY `t2`.`user`
-                        ORDER BY `t2`.`at_day` ASC, `t2`.`label` ASC
+                      WHEN `t4`.`one` IS NOT NULL
+                      THEN SUM(`t4`.`one`) OVER (
+                        PARTITION BY `t4`.`user`
+                        ORDER BY `t4`.`at_day` ASC, `t4`.`label` ASC
                         ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
                       )
                       ELSE NULL
                     END AS `number`,
                     COALESCE(
-                      SUM(`t2`.`one`) OVER (PARTITION BY `t2`.`user` ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING),
+                      SUM(`t4`.`one`) OVER (PARTITION BY `t4`.`user` ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING),
                       0
                     ) AS `total`
                   FROM (
                     SELECT
-                      `t1`.`label`,
-                      `t1`.`at_day`,
-                      `t1`.`user`,
-                      `t1`.`one`
+                      `t3`.`label`,
+                      `t3`.`at_day`,
+                      `t3`.`user`,
+                      `t3`.`one`
                     FROM (
                       SELECT
-                        CONCAT(CAST(CAST(`t0`.`query` AS BINARY) AS STRING), '', '') AS `label`,
+                        CONCAT(`t2`.`query`, '', '') AS `label`,
                         CASE
                           WHEN (
-                            CAST(EXTRACT(year FROM `t0`.`seen`) AS BIGINT) >= 1
+                            CAST(EXTRACT(year FROM `t2`.`seen`) AS BIGINT) >= 1
                           )
                           AND (
-                            CAST(EXTRACT(year FROM `t0`.`seen`) AS BIGINT) <= 9999
+                            CAST(EXTRACT(year FROM `t2`.`seen`) AS BIGINT) <= 9999
                           )
                           THEN SUBSTRING(
-                            DATE_FORMAT(`t0`.`seen`, 'yyyy-MM-dd'),
+                            DATE_FORMAT(`t2`.`seen`, 'yyyy-MM-dd'),
                             IF(
                               (
                                 (
@@ -1279,37 +2459,96 @@ FROM (
                               ) + 1,
                               (
                                 1 - 1
-                              ) + 1 + LENGTH(DATE_FORMAT(`t0`.`seen`, 'yyyy-MM-dd'))
+                              ) + 1 + LENGTH(DATE_FORMAT(`t2`.`seen`, 'yyyy-MM-dd'))
                             ),
                             10
                           )
                           ELSE NULL
                         END AS `at_day`,
-                        CONCAT(CAST(CAST(`t0`.`user` AS BINARY) AS STRING), '', '') AS `user`,
-                        CONCAT(CAST(CAST(`t0`.`user` AS BINARY) AS STRING), '', '') AS `user_name`,
+                        CONCAT(`t2`.`user`, '', '') AS `user`,
+                        CONCAT(`t2`.`user`, '', '') AS `user_name`,
                         1 AS `one`
-                      FROM `events` AS `t0`
-                    ) AS `t1`
+                      FROM (
+                        SELECT
+                          `t1`.`query`,
+                          `t1`.`user`,
+                          `t1`.`ts`,
+                          `t1`.`price`,
+                          `t1`.`country`,
+                          `t1`.`seen`,
+                          IF(
+                            `t1`.`zoned` IS NOT NULL,
+                            REGEXP_REPLACE(
+                              FORMAT_STRING(
+                                '%s %02d:%02d:%02d.%06d',
+                                CAST(DATE_FROM_UNIX_DATE(
+                                  CAST(CAST(FLOOR(
+                                    (
+                                      UNIX_SECONDS(`t1`.`zoned`) - PMOD(UNIX_SECONDS(`t1`.`zoned`), 86400)
+                                    ) / (
+                                      86400
+                                    )
+                                  ) AS BIGINT) AS INT)
+                                ) AS STRING),
+                                CAST(FLOOR((
+                                  PMOD(UNIX_SECONDS(`t1`.`zoned`), 86400)
+                                ) / (
+                                  3600
+                                )) AS BIGINT),
+                                CAST(FLOOR((
+                                  PMOD(UNIX_SECONDS(`t1`.`zoned`), 86400)
+                                ) / (
+                                  60
+                                )) AS BIGINT) % 60,
+                                PMOD(UNIX_SECONDS(`t1`.`zoned`), 86400) % 60,
+                                PMOD(UNIX_MICROS(`t1`.`zoned`), 1000000)
+                              ),
+                              '\\.0+$',
+                              ''
+                            ),
+                            NULL
+                          ) AS `zoned`,
+                          `t1`.`count`,
+                          `t1`.`share`,
+                          `t1`.`written`,
+                          `t1`.`amount`
+                        FROM (
+                          SELECT
+                            CAST(CAST(`t0`.`query` AS BINARY) AS STRING) AS `query`,
+                            CAST(CAST(`t0`.`user` AS BINARY) AS STRING) AS `user`,
+                            `t0`.`ts`,
+                            `t0`.`price`,
+                            CAST(CAST(`t0`.`country` AS BINARY) AS STRING) AS `country`,
+                            `t0`.`seen`,
+                            `t0`.`zoned`,
+                            `t0`.`count`,
+                            `t0`.`share`,
+                            CAST(CAST(`t0`.`written` AS BINARY) AS STRING) AS `written`,
+                            `t0`.`amount`
+                          FROM `events` AS `t0`
+                        ) AS `t1`
+                      ) AS `t2`
+                    ) AS `t3`
                     WHERE
                       NOT (
                         (
-                          `t1`.`user` IS NULL
+                          `t3`.`user` IS NULL
                         ) OR (
-                          `t1`.`label` IS NULL
+                          `t3`.`label` IS NULL
                         )
                       )
-                      AND IF(`t1`.`at_day` IS NULL, NULL, `t1`.`at_day` IN ('2026-11-01', '2026-11-02'))
-                  ) AS `t2`
-                ) AS `t3`
-              ) AS `t4`
-            ) AS `t5`
+                      AND IF(`t3`.`at_day` IS NULL, NULL, `t3`.`at_day` IN ('2026-11-01', '2026-11-02'))
+                  ) AS `t4`
+                ) AS `t5`
+              ) AS `t6`
+            ) AS `t7`
             WHERE
               (
-                `t5`.`total` <= 5
+                `t7`.`total` <= 5
               )
               OR (
                 (
-                  `t5`.`total` <= 922337203685477580
+                  `t7`.`total` <= 922337203685477580
                 )
                 AND (
                   (
@@ -1319,57 +2558,57 @@ FROM (
                           (
                             CASE
                               WHEN (
-                                `t5`.`total` > 5
+                                `t7`.`total` > 5
                               ) AND (
-                                `t5`.`total` <= 922337203685477580
+                                `t7`.`total` <= 922337203685477580
                               )
-                              THEN `t5`.`number`
+                              THEN `t7`.`number`
                               ELSE 0
                             END * 5
                           ) + (
                             (
                               (
-                                `t5`.`start` % `t5`.`total`
-                              ) + `t5`.`total`
-                            ) % `t5`.`total`
+                                `t7`.`start` % `t7`.`total`
+                              ) + `t7`.`total`
+                            ) % `t7`.`total`
                           )
-                        ) % `t5`.`total`
-                      ) + `t5`.`total`
-                    ) % `t5`.`total`
+                        ) % `t7`.`total`
+                      ) + `t7`.`total`
+                    ) % `t7`.`total`
                   ) < 5
                 )
               )
-          ) AS `t6`
+          ) AS `t8`
           GROUP BY
             1,
             2
-        ) AS `t7`
-      ) AS `t8`
-    ) AS `t9`
-  ) AS `t10`
+        ) AS `t9`
+      ) AS `t10`
+    ) AS `t11`
+  ) AS `t12`
   GROUP BY
     1
-) AS `t11`;
+) AS `t13`;
 
 -- windows of weeks
 SELECT
   *
 FROM (
   SELECT
-    `t8`.`at_day`,
-    MIN(`t8`.`named`) AS `named`,
-    COALESCE(SUM(`t8`.`reached0`), 0) AS `reached0`,
-    COALESCE(SUM(`t8`.`reached1`), 0) AS `reached1`
+    `t9`.`at_day`,
+    MIN(`t9`.`named`) AS `named`,
+    COALESCE(SUM(`t9`.`reached0`), 0) AS `reached0`,
+    COALESCE(SUM(`t9`.`reached1`), 0) AS `reached1`
   FROM (
     SELECT
-      `t7`.`at_day`,
-      `t7`.`named`,
+      `t8`.`at_day`,
+      `t8`.`named`,
       CASE
         WHEN (
-          `t7`.`after` >= 1
+          `t8`.`after` >= 1
         ) AND (
           (
-            `t7`.`after` - `t7`.`count`
+            `t8`.`after` - `t8`.`count`
           ) < 1
         )
         THEN 1
@@ -1377,10 +2616,10 @@ FROM (
       END AS `reached0`,
       CASE
         WHEN (
-          `t7`.`after` >= 2
+          `t8`.`after` >= 2
         ) AND (
           (
-            `t7`.`after` - `t7`.`count`
+            `t8`.`after` - `t8`.`count`
           ) < 2
         )
         THEN 1
@@ -1388,53 +2627,57 @@ FROM (
       END AS `reached1`
     FROM (
       SELECT
-        `t6`.`label`,
-        `t6`.`at_day`,
-        `t6`.`count`,
-        `t6`.`known`,
-        `t6`.`named`,
+        `t7`.`label`,
+        `t7`.`at_day`,
+        `t7`.`count`,
+        `t7`.`known`,
+        `t7`.`named`,
         CASE
-          WHEN `t6`.`count` IS NOT NULL
-          THEN SUM(`t6`.`count`) OVER (
-            PARTITION BY `t6`.`known`
-            ORDER BY `t6`.`at_day` ASC
+          WHEN `t7`.`count` IS NOT NULL
+          THEN SUM(`t7`.`count`) OVER (
+            PARTITION BY `t7`.`known`
+            ORDER BY `t7`.`at_day` ASC
             ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
           )
           ELSE NULL
         END AS `after`
       FROM (
         SELECT
-          `t5`.`label`,
-          `t5`.`at_day`,
-          `t5`.`count`,
-          `t5`.`label` AS `known`,
+          `t6`.`label`,
+          `t6`.`at_day`,
+          `t6`.`count`,
+          `t6`.`label` AS `known`,
           1 AS `named`
         FROM (
           SELECT
-            `t4`.`label`,
-            `t4`.`at_day`,
+            `t5`.`label`,
+            `t5`.`at_day`,
             COUNT(*) AS `count`
           FROM (
             SELECT
               *
             FROM (
               SELECT
-                CONCAT(`t2`.`query`, '', '') AS `label`,
+                CONCAT(`t3`.`query`, '', '') AS `label`,
                 IF(
-                  DATEDIFF(DAY, MAKE_DATE(1970, 1, 1), `t2`.`zoned`) + 719162 BETWEEN 0 AND 3652058,
+                  DATEDIFF(DAY, MAKE_DATE(1970, 1, 1), CAST(`t3`.`week(zoned)` AS DATE)) + 719162 BETWEEN 0 AND 3652058,
                   LPAD(
-                    CAST(CAST(FLOOR((
-                      DATEDIFF(DAY, MAKE_DATE(1970, 1, 1), `t2`.`zoned`) + 719162
-                    ) / (
-                      7
-                    )) AS BIGINT) AS STRING),
+                    CAST(CAST(FLOOR(
+                      (
+                        DATEDIFF(DAY, MAKE_DATE(1970, 1, 1), CAST(`t3`.`week(zoned)` AS DATE)) + 719162
+                      ) / (
+                        7
+                      )
+                    ) AS BIGINT) AS STRING),
                     GREATEST(
                       LENGTH(
-                        CAST(CAST(FLOOR((
-                          DATEDIFF(DAY, MAKE_DATE(1970, 1, 1), `t2`.`zoned`) + 719162
-                        ) / (
-                          7
-                        )) AS BIGINT) AS STRING)
+                        CAST(CAST(FLOOR(
+                          (
+                            DATEDIFF(DAY, MAKE_DATE(1970, 1, 1), CAST(`t3`.`week(zoned)` AS DATE)) + 719162
+                          ) / (
+                            7
+                          )
+                        ) AS BIGINT) AS STRING)
                       ),
                       6
                     ),
@@ -1444,87 +2687,161 @@ FROM (
                 ) AS `at_day`
               FROM (
                 SELECT
-                  `t1`.`query`,
-                  `t1`.`user`,
-                  `t1`.`ts`,
-                  `t1`.`price`,
-                  `t1`.`country`,
-                  `t1`.`seen`,
-                  DATE_FROM_UNIX_DATE(
-                    CAST(CAST(FLOOR((
-                      UNIX_SECONDS(`t1`.`zoned`)
-                    ) / (
-                      86400
-                    )) AS BIGINT) AS INT)
-                  ) AS `zoned`,
-                  `t1`.`count`,
-                  `t1`.`share`,
-                  `t1`.`written`
+                  `t2`.`query`,
+                  `t2`.`user`,
+                  `t2`.`ts`,
+                  `t2`.`price`,
+                  `t2`.`country`,
+                  `t2`.`seen`,
+                  `t2`.`zoned`,
+                  `t2`.`count`,
+                  `t2`.`share`,
+                  `t2`.`written`,
+                  `t2`.`amount`,
+                  SUBSTRING(
+                    CASE
+                      WHEN REGEXP_LIKE(
+                        CONCAT(`t2`.`zoned`, '', ''),
+                        '^(?:(?:[1-9][0-9]{3}|0[1-9][0-9]{2}|00[1-9][0-9]|000[1-9])-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12][0-9]|3[01])|(?:0[469]|11)-(?:0[1-9]|[12][0-9]|30)|02-(?:0[1-9]|1[0-9]|2[0-8]))|(?:[0-9]{2}(?:0[48]|[2468][048]|[13579][26])|(?:0[48]|[2468][048]|[13579][26])00)-02-29)'
+                      )
+                      THEN CONCAT(`t2`.`zoned`, '', '')
+                      ELSE NULL
+                    END,
+                    IF(
+                      (
+                        (
+                          1 - 1
+                        ) + 1
+                      ) >= 1,
+                      (
+                        1 - 1
+                      ) + 1,
+                      (
+                        1 - 1
+                      ) + 1 + LENGTH(
+                        CASE
+                          WHEN REGEXP_LIKE(
+                            CONCAT(`t2`.`zoned`, '', ''),
+                            '^(?:(?:[1-9][0-9]{3}|0[1-9][0-9]{2}|00[1-9][0-9]|000[1-9])-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12][0-9]|3[01])|(?:0[469]|11)-(?:0[1-9]|[12][0-9]|30)|02-(?:0[1-9]|1[0-9]|2[0-8]))|(?:[0-9]{2}(?:0[48]|[2468][048]|[13579][26])|(?:0[48]|[2468][048]|[13579][26])00)-02-29)'
+                          )
+                          THEN CONCAT(`t2`.`zoned`, '', '')
+                          ELSE NULL
+                        END
+                      )
+                    ),
+                    10
+                  ) AS `week(zoned)`
                 FROM (
                   SELECT
-                    CAST(CAST(`t0`.`query` AS BINARY) AS STRING) AS `query`,
-                    CAST(CAST(`t0`.`user` AS BINARY) AS STRING) AS `user`,
-                    `t0`.`ts`,
-                    `t0`.`price`,
-                    CAST(CAST(`t0`.`country` AS BINARY) AS STRING) AS `country`,
-                    `t0`.`seen`,
-                    `t0`.`zoned`,
-                    `t0`.`count`,
-                    `t0`.`share`,
-                    CAST(CAST(`t0`.`written` AS BINARY) AS STRING) AS `written`
-                  FROM `events` AS `t0`
-                ) AS `t1`
-              ) AS `t2`
-            ) AS `t3`
+                    `t1`.`query`,
+                    `t1`.`user`,
+                    `t1`.`ts`,
+                    `t1`.`price`,
+                    `t1`.`country`,
+                    `t1`.`seen`,
+                    IF(
+                      `t1`.`zoned` IS NOT NULL,
+                      REGEXP_REPLACE(
+                        FORMAT_STRING(
+                          '%s %02d:%02d:%02d.%06d',
+                          CAST(DATE_FROM_UNIX_DATE(
+                            CAST(CAST(FLOOR(
+                              (
+                                UNIX_SECONDS(`t1`.`zoned`) - PMOD(UNIX_SECONDS(`t1`.`zoned`), 86400)
+                              ) / (
+                                86400
+                              )
+                            ) AS BIGINT) AS INT)
+                          ) AS STRING),
+                          CAST(FLOOR((
+                            PMOD(UNIX_SECONDS(`t1`.`zoned`), 86400)
+                          ) / (
+                            3600
+                          )) AS BIGINT),
+                          CAST(FLOOR((
+                            PMOD(UNIX_SECONDS(`t1`.`zoned`), 86400)
+                          ) / (
+                            60
+                          )) AS BIGINT) % 60,
+                          PMOD(UNIX_SECONDS(`t1`.`zoned`), 86400) % 60,
+                          PMOD(UNIX_MICROS(`t1`.`zoned`), 1000000)
+                        ),
+                        '\\.0+$',
+                        ''
+                      ),
+                      NULL
+                    ) AS `zoned`,
+                    `t1`.`count`,
+                    `t1`.`share`,
+                    `t1`.`written`,
+                    `t1`.`amount`
+                  FROM (
+                    SELECT
+                      CAST(CAST(`t0`.`query` AS BINARY) AS STRING) AS `query`,
+                      CAST(CAST(`t0`.`user` AS BINARY) AS STRING) AS `user`,
+                      `t0`.`ts`,
+                      `t0`.`price`,
+                      CAST(CAST(`t0`.`country` AS BINARY) AS STRING) AS `country`,
+                      `t0`.`seen`,
+                      `t0`.`zoned`,
+                      `t0`.`count`,
+                      `t0`.`share`,
+                      CAST(CAST(`t0`.`written` AS BINARY) AS STRING) AS `written`,
+                      `t0`.`amount`
+                    FROM `events` AS `t0`
+                  ) AS `t1`
+                ) AS `t2`
+              ) AS `t3`
+            ) AS `t4`
             WHERE
-              IF(`t3`.`at_day` IS NULL, NULL, `t3`.`at_day` IN ('105702', '105703'))
+              IF(`t4`.`at_day` IS NULL, NULL, `t4`.`at_day` IN ('105702', '105703'))
               AND NOT (
-                `t3`.`label` IS NULL
+                `t4`.`label` IS NULL
               )
-          ) AS `t4`
+          ) AS `t5`
           GROUP BY
             1,
             2
-        ) AS `t5`
-      ) AS `t6`
-    ) AS `t7`
-  ) AS `t8`
+        ) AS `t6`
+      ) AS `t7`
+    ) AS `t8`
+  ) AS `t9`
   GROUP BY
     1
-) AS `t9`;
+) AS `t10`;
 
 -- counts
 SELECT
   *
 FROM (
   SELECT
-    `t4`.`count`,
-    `t4`.`is_null`,
+    `t6`.`count`,
+    `t6`.`is_null`,
     COUNT(*) AS `prevalence`,
-    COALESCE(SUM(`t4`.`wrong`), 0) AS `wrong`,
-    MAX(`t4`.`size`) AS `size`
+    COALESCE(SUM(`t6`.`wrong`), 0) AS `wrong`,
+    MAX(`t6`.`size`) AS `size`
   FROM (
     SELECT
-      `t3`.`label`,
-      `t3`.`count`,
-      `t3`.`wrong`,
-      `t3`.`size`,
-      `t3`.`label` IS NULL AS `is_null`
+      `t5`.`label`,
+      `t5`.`count`,
+      `t5`.`wrong`,
+      `t5`.`size`,
+      `t5`.`label` IS NULL AS `is_null`
     FROM (
       SELECT
-        `t2`.`label`,
-        COALESCE(SUM(`t2`.`count`), 0) AS `count`,
-        COALESCE(SUM(`t2`.`wrong`), 0) AS `wrong`,
-        COALESCE(SUM(`t2`.`size`), 0) AS `size`
+        `t4`.`label`,
+        COALESCE(SUM(`t4`.`count`), 0) AS `count`,
+        COALESCE(SUM(`t4`.`wrong`), 0) AS `wrong`,
+        COALESCE(SUM(`t4`.`size`), 0) AS `size`
       FROM (
         SELECT
-          `t1`.`label`,
-          `t1`.`count`,
-          `t1`.`wrong`,
+          `t3`.`label`,
+          `t3`.`count`,
+          `t3`.`wrong`,
           CASE
             WHEN 4294967296 <> 0
             THEN CAST(FLOOR((
-              `t1`.`count`
+              `t3`.`count`
             ) / (
               4294967296
             )) AS BIGINT)
@@ -1532,91 +2849,136 @@ FROM (
           END AS `size`
         FROM (
           SELECT
-            CONCAT(CAST(CAST(`t0`.`query` AS BINARY) AS STRING), '', '') AS `label`,
+            CONCAT(`t2`.`query`, '', '') AS `label`,
             CASE
               WHEN NOT (
-                `t0`.`count` IS NULL
+                `t2`.`count` IS NULL
               )
-              AND COALESCE(
-                (
-                  `t0`.`count` >= 1
-                )
-                AND (
-                  `t0`.`count` <= 9223372036854775807
-                )
-                AND NOT (
-                  CONTAINS(CAST(`t0`.`count` AS STRING), '.')
-                ),
-                FALSE
-              )
-              THEN `t0`.`count`
+              AND COALESCE((
+                `t2`.`count` >= 1
+              ) AND (
+                `t2`.`count` <= 9223372036854775807
+              ), FALSE)
+              THEN `t2`.`count`
               ELSE 0
             END AS `count`,
             CASE
               WHEN NOT (
                 NOT (
-                  `t0`.`count` IS NULL
+                  `t2`.`count` IS NULL
                 )
-                AND COALESCE(
-                  (
-                    `t0`.`count` >= 1
-                  )
-                  AND (
-                    `t0`.`count` <= 9223372036854775807
-                  )
-                  AND NOT (
-                    CONTAINS(CAST(`t0`.`count` AS STRING), '.')
-                  ),
-                  FALSE
-                )
+                AND COALESCE((
+                  `t2`.`count` >= 1
+                ) AND (
+                  `t2`.`count` <= 9223372036854775807
+                ), FALSE)
               )
               THEN 1
               ELSE 0
             END AS `wrong`
-          FROM `events` AS `t0`
-        ) AS `t1`
-      ) AS `t2`
+          FROM (
+            SELECT
+              `t1`.`query`,
+              `t1`.`user`,
+              `t1`.`ts`,
+              `t1`.`price`,
+              `t1`.`country`,
+              `t1`.`seen`,
+              IF(
+                `t1`.`zoned` IS NOT NULL,
+                REGEXP_REPLACE(
+                  FORMAT_STRING(
+                    '%s %02d:%02d:%02d.%06d',
+                    CAST(DATE_FROM_UNIX_DATE(
+                      CAST(CAST(FLOOR(
+                        (
+                          UNIX_SECONDS(`t1`.`zoned`) - PMOD(UNIX_SECONDS(`t1`.`zoned`), 86400)
+                        ) / (
+                          86400
+                        )
+                      ) AS BIGINT) AS INT)
+                    ) AS STRING),
+                    CAST(FLOOR((
+                      PMOD(UNIX_SECONDS(`t1`.`zoned`), 86400)
+                    ) / (
+                      3600
+                    )) AS BIGINT),
+                    CAST(FLOOR((
+                      PMOD(UNIX_SECONDS(`t1`.`zoned`), 86400)
+                    ) / (
+                      60
+                    )) AS BIGINT) % 60,
+                    PMOD(UNIX_SECONDS(`t1`.`zoned`), 86400) % 60,
+                    PMOD(UNIX_MICROS(`t1`.`zoned`), 1000000)
+                  ),
+                  '\\.0+$',
+                  ''
+                ),
+                NULL
+              ) AS `zoned`,
+              `t1`.`count`,
+              `t1`.`share`,
+              `t1`.`written`,
+              `t1`.`amount`
+            FROM (
+              SELECT
+                CAST(CAST(`t0`.`query` AS BINARY) AS STRING) AS `query`,
+                CAST(CAST(`t0`.`user` AS BINARY) AS STRING) AS `user`,
+                `t0`.`ts`,
+                `t0`.`price`,
+                CAST(CAST(`t0`.`country` AS BINARY) AS STRING) AS `country`,
+                `t0`.`seen`,
+                `t0`.`zoned`,
+                `t0`.`count`,
+                `t0`.`share`,
+                CAST(CAST(`t0`.`written` AS BINARY) AS STRING) AS `written`,
+                `t0`.`amount`
+              FROM `events` AS `t0`
+            ) AS `t1`
+          ) AS `t2`
+        ) AS `t3`
+      ) AS `t4`
       GROUP BY
         1
-    ) AS `t3`
-  ) AS `t4`
+    ) AS `t5`
+  ) AS `t6`
   GROUP BY
     1,
     2
-) AS `t5`;
+) AS `t7`;
 
 -- counts as text
 SELECT
   *
 FROM (
   SELECT
-    `t5`.`count`,
-    `t5`.`is_null`,
+    `t6`.`count`,
+    `t6`.`is_null`,
     COUNT(*) AS `prevalence`,
-    COALESCE(SUM(`t5`.`wrong`), 0) AS `wrong`,
-    MAX(`t5`.`size`) AS `size`
+    COALESCE(SUM(`t6`.`wrong`), 0) AS `wrong`,
+    MAX(`t6`.`size`) AS `size`
   FROM (
     SELECT
-      `t4`.`label`,
-      `t4`.`count`,
-      `t4`.`wrong`,
-      `t4`.`size`,
-      `t4`.`label` IS NULL AS `is_null`
+      `t5`.`label`,
+      `t5`.`count`,
+      `t5`.`wrong`,
+      `t5`.`size`,
+      `t5`.`label` IS NULL AS `is_null`
     FROM (
       SELECT
-        `t3`.`label`,
-        COALESCE(SUM(`t3`.`count`), 0) AS `count`,
-        COALESCE(SUM(`t3`.`wrong`), 0) AS `wrong`,
-        COALESCE(SUM(`t3`.`size`), 0) AS `size`
+        `t4`.`label`,
+        COALESCE(SUM(`t4`.`count`), 0) AS `count`,
+        COALESCE(SUM(`t4`.`wrong`), 0) AS `wrong`,
+        COALESCE(SUM(`t4`.`size`), 0) AS `size`
       FROM (
         SELECT
-          `t2`.`label`,
-          `t2`.`count`,
-          `t2`.`wrong`,
+          `t3`.`label`,
+          `t3`.`count`,
+          `t3`.`wrong`,
           CASE
             WHEN 4294967296 <> 0
             THEN CAST(FLOOR((
-              `t2`.`count`
+              `t3`.`count`
             ) / (
               4294967296
             )) AS BIGINT)
@@ -1624,35 +2986,35 @@ FROM (
           END AS `size`
         FROM (
           SELECT
-            CONCAT(`t1`.`label`, '', '') AS `label`,
+            CONCAT(`t2`.`query`, '', '') AS `label`,
             CAST(CASE
               WHEN NOT (
-                `t1`.`count` IS NULL
+                `t2`.`written` IS NULL
               )
               AND COALESCE(
-                REGEXP_LIKE(`t1`.`count`, '^ *0*[1-9][0-9]{0,17} *$')
+                REGEXP_LIKE(`t2`.`written`, '^ *0*[1-9][0-9]{0,17} *$')
                 OR (
-                  REGEXP_LIKE(`t1`.`count`, '^ *[1-9][0-9]{18} *$')
+                  REGEXP_LIKE(`t2`.`written`, '^ *[1-9][0-9]{18} *$')
                   AND (
-                    TRIM(' \t\n\r\013\014' FROM `t1`.`count`) <= '9223372036854775807'
+                    TRIM(' \t\n\r\013\014' FROM `t2`.`written`) <= '9223372036854775807'
                   )
                 ),
                 FALSE
               )
-              THEN TRIM(' \t\n\r\013\014' FROM `t1`.`count`)
+              THEN TRIM(' \t\n\r\013\014' FROM `t2`.`written`)
               ELSE '0'
             END AS BIGINT) AS `count`,
             CASE
               WHEN NOT (
                 NOT (
-                  `t1`.`count` IS NULL
+                  `t2`.`written` IS NULL
                 )
                 AND COALESCE(
-                  REGEXP_LIKE(`t1`.`count`, '^ *0*[1-9][0-9]{0,17} *$')
+                  REGEXP_LIKE(`t2`.`written`, '^ *0*[1-9][0-9]{0,17} *$')
                   OR (
-                    REGEXP_LIKE(`t1`.`count`, '^ *[1-9][0-9]{18} *$')
+                    REGEXP_LIKE(`t2`.`written`, '^ *[1-9][0-9]{18} *$')
                     AND (
-                      TRIM(' \t\n\r\013\014' FROM `t1`.`count`) <= '9223372036854775807'
+                      TRIM(' \t\n\r\013\014' FROM `t2`.`written`) <= '9223372036854775807'
                     )
                   ),
                   FALSE
@@ -1663,47 +3025,101 @@ FROM (
             END AS `wrong`
           FROM (
             SELECT
-              CAST(CAST(`t0`.`query` AS BINARY) AS STRING) AS `label`,
-              CAST(CAST(`t0`.`written` AS BINARY) AS STRING) AS `count`
-            FROM `events` AS `t0`
-          ) AS `t1`
-        ) AS `t2`
-      ) AS `t3`
+              `t1`.`query`,
+              `t1`.`user`,
+              `t1`.`ts`,
+              `t1`.`price`,
+              `t1`.`country`,
+              `t1`.`seen`,
+              IF(
+                `t1`.`zoned` IS NOT NULL,
+                REGEXP_REPLACE(
+                  FORMAT_STRING(
+                    '%s %02d:%02d:%02d.%06d',
+                    CAST(DATE_FROM_UNIX_DATE(
+                      CAST(CAST(FLOOR(
+                        (
+                          UNIX_SECONDS(`t1`.`zoned`) - PMOD(UNIX_SECONDS(`t1`.`zoned`), 86400)
+                        ) / (
+                          86400
+                        )
+                      ) AS BIGINT) AS INT)
+                    ) AS STRING),
+                    CAST(FLOOR((
+                      PMOD(UNIX_SECONDS(`t1`.`zoned`), 86400)
+                    ) / (
+                      3600
+                    )) AS BIGINT),
+                    CAST(FLOOR((
+                      PMOD(UNIX_SECONDS(`t1`.`zoned`), 86400)
+                    ) / (
+                      60
+                    )) AS BIGINT) % 60,
+                    PMOD(UNIX_SECONDS(`t1`.`zoned`), 86400) % 60,
+                    PMOD(UNIX_MICROS(`t1`.`zoned`), 1000000)
+                  ),
+                  '\\.0+$',
+                  ''
+                ),
+                NULL
+              ) AS `zoned`,
+              `t1`.`count`,
+              `t1`.`share`,
+              `t1`.`written`,
+              `t1`.`amount`
+            FROM (
+              SELECT
+                CAST(CAST(`t0`.`query` AS BINARY) AS STRING) AS `query`,
+                CAST(CAST(`t0`.`user` AS BINARY) AS STRING) AS `user`,
+                `t0`.`ts`,
+                `t0`.`price`,
+                CAST(CAST(`t0`.`country` AS BINARY) AS STRING) AS `country`,
+                `t0`.`seen`,
+                `t0`.`zoned`,
+                `t0`.`count`,
+                `t0`.`share`,
+                CAST(CAST(`t0`.`written` AS BINARY) AS STRING) AS `written`,
+                `t0`.`amount`
+              FROM `events` AS `t0`
+            ) AS `t1`
+          ) AS `t2`
+        ) AS `t3`
+      ) AS `t4`
       GROUP BY
         1
-    ) AS `t4`
-  ) AS `t5`
+    ) AS `t5`
+  ) AS `t6`
   GROUP BY
     1,
     2
-) AS `t6`;
+) AS `t7`;
 
 -- prevalences
 SELECT
-  `t3`.`count`,
-  `t3`.`prevalence`,
-  `t3`.`rows`,
-  `t3`.`wrong_counts`,
-  `t3`.`wrong`,
-  `t3`.`size`
+  `t5`.`count`,
+  `t5`.`prevalence`,
+  `t5`.`rows`,
+  `t5`.`wrong_counts`,
+  `t5`.`wrong`,
+  `t5`.`size`
 FROM (
   SELECT
-    `t2`.`count`,
-    COALESCE(SUM(`t2`.`prevalence`), 0) AS `prevalence`,
-    COALESCE(SUM(`t2`.`wrong_counts`), 0) AS `wrong_counts`,
-    COALESCE(SUM(`t2`.`wrong`), 0) AS `wrong`,
-    COALESCE(SUM(`t2`.`size`), 0) AS `size`,
+    `t4`.`count`,
+    COALESCE(SUM(`t4`.`prevalence`), 0) AS `prevalence`,
+    COALESCE(SUM(`t4`.`wrong_counts`), 0) AS `wrong_counts`,
+    COALESCE(SUM(`t4`.`wrong`), 0) AS `wrong`,
+    COALESCE(SUM(`t4`.`size`), 0) AS `size`,
     COUNT(*) AS `rows`
   FROM (
     SELECT
-      `t1`.`count`,
-      `t1`.`prevalence`,
-      `t1`.`wrong_counts`,
-      `t1`.`wrong`,
+      `t3`.`count`,
+      `t3`.`prevalence`,
+      `t3`.`wrong_counts`,
+      `t3`.`wrong`,
       CASE
         WHEN 4294967296 <> 0
         THEN CAST(FLOOR((
-          `t1`.`prevalence`
+          `t3`.`prevalence`
         ) / (
           4294967296
         )) AS BIGINT)
@@ -1713,82 +3129,68 @@ FROM (
       SELECT
         CASE
           WHEN NOT (
-            `t0`.`count` IS NULL
+            `t2`.`count` IS NULL
           )
-          AND COALESCE(
-            (
-              `t0`.`count` >= 1
-            )
-            AND (
-              `t0`.`count` <= 9223372036854775807
-            )
-            AND NOT (
-              CONTAINS(CAST(`t0`.`count` AS STRING), '.')
-            ),
-            FALSE
-          )
-          THEN `t0`.`count`
+          AND COALESCE((
+            `t2`.`count` >= 1
+          ) AND (
+            `t2`.`count` <= 9223372036854775807
+          ), FALSE)
+          THEN `t2`.`count`
           ELSE 0
         END AS `count`,
         CAST(CASE
           WHEN NOT (
-            `t0`.`share` IS NULL OR ISNAN(`t0`.`share`)
+            `t2`.`share` IS NULL OR ISNAN(`t2`.`share`)
           )
           AND COALESCE(
             CASE
               WHEN NOT (
-                `t0`.`share` IS NULL
-                OR ISNAN(`t0`.`share`)
-                OR IF(`t0`.`share` IS NULL OR ISNAN(`t0`.`share`), NULL, ISNAN(`t0`.`share`))
+                `t2`.`share` IS NULL
+                OR ISNAN(`t2`.`share`)
+                OR IF(`t2`.`share` IS NULL OR ISNAN(`t2`.`share`), NULL, ISNAN(`t2`.`share`))
               )
               AND (
-                `t0`.`share` >= 1
+                `t2`.`share` >= 1
               )
               AND (
-                `t0`.`share` <= 9007199254740992
+                `t2`.`share` <= 9007199254740992
               )
-              THEN `t0`.`share`
+              THEN `t2`.`share`
               ELSE 0.5
             END = CAST(ROUND(
               CASE
                 WHEN NOT (
-                  `t0`.`share` IS NULL
-                  OR ISNAN(`t0`.`share`)
-                  OR IF(`t0`.`share` IS NULL OR ISNAN(`t0`.`share`), NULL, ISNAN(`t0`.`share`))
+                  `t2`.`share` IS NULL
+                  OR ISNAN(`t2`.`share`)
+                  OR IF(`t2`.`share` IS NULL OR ISNAN(`t2`.`share`), NULL, ISNAN(`t2`.`share`))
                 )
                 AND (
-                  `t0`.`share` >= 1
+                  `t2`.`share` >= 1
                 )
                 AND (
-                  `t0`.`share` <= 9007199254740992
+                  `t2`.`share` <= 9007199254740992
                 )
-                THEN `t0`.`share`
+                THEN `t2`.`share`
                 ELSE 0.5
               END,
               0
             ) AS BIGINT),
             FALSE
           )
-          THEN `t0`.`share`
+          THEN `t2`.`share`
           ELSE 0.0
         END AS BIGINT) AS `prevalence`,
         CASE
           WHEN NOT (
             NOT (
-              `t0`.`count` IS NULL
+              `t2`.`count` IS NULL
             )
-            AND COALESCE(
-              (
-                `t0`.`count` >= 1
-              )
-              AND (
-                `t0`.`count` <= 9223372036854775807
-              )
-              AND NOT (
-                CONTAINS(CAST(`t0`.`count` AS STRING), '.')
-              ),
-              FALSE
-            )
+            AND COALESCE((
+              `t2`.`count` >= 1
+            ) AND (
+              `t2`.`count` <= 9223372036854775807
+            ), FALSE)
           )
           THEN 1
           ELSE 0
@@ -1796,37 +3198,37 @@ FROM (
         CASE
           WHEN NOT (
             NOT (
-              `t0`.`share` IS NULL OR ISNAN(`t0`.`share`)
+              `t2`.`share` IS NULL OR ISNAN(`t2`.`share`)
             )
             AND COALESCE(
               CASE
                 WHEN NOT (
-                  `t0`.`share` IS NULL
-                  OR ISNAN(`t0`.`share`)
-                  OR IF(`t0`.`share` IS NULL OR ISNAN(`t0`.`share`), NULL, ISNAN(`t0`.`share`))
+                  `t2`.`share` IS NULL
+                  OR ISNAN(`t2`.`share`)
+                  OR IF(`t2`.`share` IS NULL OR ISNAN(`t2`.`share`), NULL, ISNAN(`t2`.`share`))
                 )
                 AND (
-                  `t0`.`share` >= 1
+                  `t2`.`share` >= 1
                 )
                 AND (
-                  `t0`.`share` <= 9007199254740992
+                  `t2`.`share` <= 9007199254740992
                 )
-                THEN `t0`.`share`
+                THEN `t2`.`share`
                 ELSE 0.5
               END = CAST(ROUND(
                 CASE
                   WHEN NOT (
-                    `t0`.`share` IS NULL
-                    OR ISNAN(`t0`.`share`)
-                    OR IF(`t0`.`share` IS NULL OR ISNAN(`t0`.`share`), NULL, ISNAN(`t0`.`share`))
+                    `t2`.`share` IS NULL
+                    OR ISNAN(`t2`.`share`)
+                    OR IF(`t2`.`share` IS NULL OR ISNAN(`t2`.`share`), NULL, ISNAN(`t2`.`share`))
                   )
                   AND (
-                    `t0`.`share` >= 1
+                    `t2`.`share` >= 1
                   )
                   AND (
-                    `t0`.`share` <= 9007199254740992
+                    `t2`.`share` <= 9007199254740992
                   )
-                  THEN `t0`.`share`
+                  THEN `t2`.`share`
                   ELSE 0.5
                 END,
                 0
@@ -1837,9 +3239,68 @@ FROM (
           THEN 1
           ELSE 0
         END AS `wrong`
-      FROM `events` AS `t0`
-    ) AS `t1`
-  ) AS `t2`
+      FROM (
+        SELECT
+          `t1`.`query`,
+          `t1`.`user`,
+          `t1`.`ts`,
+          `t1`.`price`,
+          `t1`.`country`,
+          `t1`.`seen`,
+          IF(
+            `t1`.`zoned` IS NOT NULL,
+            REGEXP_REPLACE(
+              FORMAT_STRING(
+                '%s %02d:%02d:%02d.%06d',
+                CAST(DATE_FROM_UNIX_DATE(
+                  CAST(CAST(FLOOR(
+                    (
+                      UNIX_SECONDS(`t1`.`zoned`) - PMOD(UNIX_SECONDS(`t1`.`zoned`), 86400)
+                    ) / (
+                      86400
+                    )
+                  ) AS BIGINT) AS INT)
+                ) AS STRING),
+                CAST(FLOOR((
+                  PMOD(UNIX_SECONDS(`t1`.`zoned`), 86400)
+                ) / (
+                  3600
+                )) AS BIGINT),
+                CAST(FLOOR((
+                  PMOD(UNIX_SECONDS(`t1`.`zoned`), 86400)
+                ) / (
+                  60
+                )) AS BIGINT) % 60,
+                PMOD(UNIX_SECONDS(`t1`.`zoned`), 86400) % 60,
+                PMOD(UNIX_MICROS(`t1`.`zoned`), 1000000)
+              ),
+              '\\.0+$',
+              ''
+            ),
+            NULL
+          ) AS `zoned`,
+          `t1`.`count`,
+          `t1`.`share`,
+          `t1`.`written`,
+          `t1`.`amount`
+        FROM (
+          SELECT
+            CAST(CAST(`t0`.`query` AS BINARY) AS STRING) AS `query`,
+            CAST(CAST(`t0`.`user` AS BINARY) AS STRING) AS `user`,
+            `t0`.`ts`,
+            `t0`.`price`,
+            CAST(CAST(`t0`.`country` AS BINARY) AS STRING) AS `country`,
+            `t0`.`seen`,
+            `t0`.`zoned`,
+            `t0`.`count`,
+            `t0`.`share`,
+            CAST(CAST(`t0`.`written` AS BINARY) AS STRING) AS `written`,
+            `t0`.`amount`
+          FROM `events` AS `t0`
+        ) AS `t1`
+      ) AS `t2`
+    ) AS `t3`
+  ) AS `t4`
   GROUP BY
     1
-) AS `t3`;
+) AS `t5`;

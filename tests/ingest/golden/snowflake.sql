@@ -5,45 +5,226 @@ SELECT
   *
 FROM (
   SELECT
-    "t4"."count",
-    "t4"."is_null",
+    "t5"."count",
+    "t5"."is_null",
     COUNT(*) AS "prevalence"
   FROM (
     SELECT
-      "t3"."count",
-      "t3"."label" IS NULL AS "is_null"
+      "t4"."count",
+      "t4"."label" IS NULL AS "is_null"
     FROM (
       SELECT
-        "t2"."label",
+        "t3"."label",
         COUNT(*) AS "count"
       FROM (
         SELECT
-          CONCAT("t1"."query", '', '') AS "label"
+          CONCAT("t2"."query", '', '') AS "label"
         FROM (
           SELECT
-            COLLATE("t0"."query", 'utf8') AS "query",
-            COLLATE("t0"."user", 'utf8') AS "user",
-            "t0"."ts",
-            "t0"."price",
-            COLLATE("t0"."country", 'utf8') AS "country",
-            "t0"."seen",
-            "t0"."zoned",
-            "t0"."count",
-            "t0"."share",
-            COLLATE("t0"."written", 'utf8') AS "written"
-          FROM "events" AS "t0"
-        ) AS "t1"
-      ) AS "t2"
+            "t1"."query",
+            "t1"."user",
+            "t1"."ts",
+            "t1"."price",
+            "t1"."country",
+            "t1"."seen",
+            CONVERT_TIMEZONE('UTC', "t1"."zoned") AS "zoned",
+            "t1"."count",
+            "t1"."share",
+            "t1"."written",
+            "t1"."amount"
+          FROM (
+            SELECT
+              COLLATE("t0"."query", 'utf8') AS "query",
+              COLLATE("t0"."user", 'utf8') AS "user",
+              "t0"."ts",
+              "t0"."price",
+              COLLATE("t0"."country", 'utf8') AS "country",
+              "t0"."seen",
+              "t0"."zoned",
+              "t0"."count",
+              "t0"."share",
+              COLLATE("t0"."written", 'utf8') AS "written",
+              "t0"."amount"
+            FROM "events" AS "t0"
+          ) AS "t1"
+        ) AS "t2"
+      ) AS "t3"
       GROUP BY
         1
-    ) AS "t3"
-  ) AS "t4"
+    ) AS "t4"
+  ) AS "t5"
   GROUP BY
     1,
     2
-) AS "t5";
+) AS "t6";
 
 -- events, five of each user
+SELECT
+  *
+FROM (
+  SELECT
+    "t10"."count",
+    "t10"."is_null",
+    COUNT(*) AS "prevalence"
+  FROM (
+    SELECT
+      "t9"."count",
+      "t9"."label" IS NULL AS "is_null"
+    FROM (
+      SELECT
+        "t8"."label",
+        COUNT(*) AS "count"
+      FROM (
+        SELECT
+          "t7"."label"
+        FROM (
+          SELECT
+            "t6"."label",
+            "t6"."user",
+            "t6"."one",
+            "t6"."number",
+            "t6"."total",
+            "t6"."hash",
+            TO_NUMBER(
+              SUBSTRING("t6"."hash", IFF((
+                0 + 1
+              ) >= 1, 0 + 1, 0 + 1 + LENGTH("t6"."hash")), 12),
+              'XXXXXXXXXXXX'
+            ) AS "start"
+          FROM (
+            SELECT
+              "t5"."label",
+              "t5"."user",
+              "t5"."one",
+              "t5"."number",
+              "t5"."total",
+              IFF(
+                "t5"."total" > 5,
+                MD5(CONCAT('0123456789abcdef0123456789abcdef ', "t5"."user")),
+                NULL
+              ) AS "hash"
+            FROM (
+              SELECT
+                "t4"."label",
+                "t4"."user",
+                "t4"."one",
+                CASE
+                  WHEN "t4"."one" IS NOT NULL
+                  THEN SUM("t4"."one") OVER (
+                    PARTITION BY "t4"."user"
+                    ORDER BY "t4"."label" ASC NULLS FIRST
+                    ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+                  )
+                  ELSE NULL
+                END AS "number",
+                COALESCE(
+                  SUM("t4"."one") OVER (
+                    PARTITION BY "t4"."user"
+                    ORDER BY NULL ASC
+                    ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING
+                  ),
+                  0
+                ) AS "total"
+              FROM (
+                SELECT
+                  "t3"."label",
+                  "t3"."user",
+                  "t3"."one"
+                FROM (
+                  SELECT
+                    CONCAT("t2"."query", '', '') AS "label",
+                    CONCAT("t2"."user", '', '') AS "user",
+                    CONCAT("t2"."user", '', '') AS "user_name",
+                    1 AS "one"
+                  FROM (
+                    SELECT
+                      "t1"."query",
+                      "t1"."user",
+                      "t1"."ts",
+                      "t1"."price",
+                      "t1"."country",
+                      "t1"."seen",
+                      CONVERT_TIMEZONE('UTC', "t1"."zoned") AS "zoned",
+                      "t1"."count",
+                      "t1"."share",
+                      "t1"."written",
+                      "t1"."amount"
+                    FROM (
+                      SELECT
+                        COLLATE("t0"."query", 'utf8') AS "query",
+                        COLLATE("t0"."user", 'utf8') AS "user",
+                        "t0"."ts",
+                        "t0"."price",
+                        COLLATE("t0"."country", 'utf8') AS "country",
+                        "t0"."seen",
+                        "t0"."zoned",
+                        "t0"."count",
+                        "t0"."share",
+                        COLLATE("t0"."written", 'utf8') AS "written",
+                        "t0"."amount"
+                      FROM "events" AS "t0"
+                    ) AS "t1"
+                  ) AS "t2"
+                ) AS "t3"
+                WHERE
+                  NOT (
+                    (
+                      "t3"."user" IS NULL
+                    ) OR (
+                      "t3"."label" IS NULL
+                    )
+                  )
+              ) AS "t4"
+            ) AS "t5"
+          ) AS "t6"
+        ) AS "t7"
+        WHERE
+          (
+            "t7"."total" <= 5
+          )
+          OR (
+            (
+              "t7"."total" <= 922337203685477580
+            )
+            AND (
+              (
+                (
+                  (
+                    (
+                      (
+                        CASE
+                          WHEN (
+                            "t7"."total" > 5
+                          ) AND (
+                            "t7"."total" <= 922337203685477580
+                          )
+                          THEN "t7"."number"
+                          ELSE 0
+                        END * 5
+                      ) + (
+                        (
+                          (
+                            "t7"."start" % "t7"."total"
+                          ) + "t7"."total"
+                        ) % "t7"."total"
+                      )
+                    ) % "t7"."total"
+                  ) + "t7"."total"
+                ) % "t7"."total"
+              ) < 5
+            )
+          )
+      ) AS "t8"
+      GROUP BY
+        1
+    ) AS "t9"
+  ) AS "t10"
+  GROUP BY
+    1,
+    2
+) AS "t11";
+
+-- events, the first five of each user
 SELECT
   *
 FROM (
@@ -66,291 +247,8 @@ FROM (
           SELECT
             "t5"."label",
             "t5"."user",
-            "t5"."one",
-            "t5"."number",
-            "t5"."total",
-            "t5"."hash",
-            TO_NUMBER(
-              SUBSTRING("t5"."hash", IFF((
-                0 + 1
-              ) >= 1, 0 + 1, 0 + 1 + LENGTH("t5"."hash")), 12),
-              'XXXXXXXXXXXX'
-            ) AS "start"
-          FROM (
-            SELECT
-              "t4"."label",
-              "t4"."user",
-              "t4"."one",
-              "t4"."number",
-              "t4"."total",
-              IFF(
-                "t4"."total" > 5,
-                MD5(CONCAT('0123456789abcdef0123456789abcdef ', "t4"."user")),
-                NULL
-              ) AS "hash"
-            FROM (
-              SELECT
-                "t3"."label",
-                "t3"."user",
-                "t3"."one",
-                CASE
-                  WHEN "t3"."one" IS NOT NULL
-                  THEN SUM("t3"."one") OVER (
-                    PARTITION BY "t3"."user"
-                    ORDER BY "t3"."label" ASC NULLS FIRST
-                    ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
-                  )
-                  ELSE NULL
-                END AS "number",
-                COALESCE(
-                  SUM("t3"."one") OVER (
-                    PARTITION BY "t3"."user"
-                    ORDER BY NULL ASC
-                    ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING
-                  ),
-                  0
-                ) AS "total"
-              FROM (
-                SELECT
-                  "t2"."label",
-                  "t2"."user",
-                  "t2"."one"
-                FROM (
-                  SELECT
-                    CONCAT("t1"."query", '', '') AS "label",
-                    CONCAT("t1"."user", '', '') AS "user",
-                    CONCAT("t1"."user", '', '') AS "user_name",
-                    1 AS "one"
-                  FROM (
-                    SELECT
-                      COLLATE("t0"."query", 'utf8') AS "query",
-                      COLLATE("t0"."user", 'utf8') AS "user",
-                      "t0"."ts",
-                      "t0"."price",
-                      COLLATE("t0"."country", 'utf8') AS "country",
-                      "t0"."seen",
-                      "t0"."zoned",
-                      "t0"."count",
-                      "t0"."share",
-                      COLLATE("t0"."written", 'utf8') AS "written"
-                    FROM "events" AS "t0"
-                  ) AS "t1"
-                ) AS "t2"
-                WHERE
-                  NOT (
-                    (
-                      "t2"."user" IS NULL
-                    ) OR (
-                      "t2"."label" IS NULL
-                    )
-                  )
-              ) AS "t3"
-            ) AS "t4"
-          ) AS "t5"
-        ) AS "t6"
-        WHERE
-          (
-            "t6"."total" <= 5
-          )
-          OR (
-            (
-              "t6"."total" <= 922337203685477580
-            )
-            AND (
-              (
-                (
-                  (
-                    (
-                      (
-                        CASE
-                          WHEN (
-                            "t6"."total" > 5
-                          ) AND (
-                            "t6"."total" <= 922337203685477580
-                          )
-                          THEN "t6"."number"
-                          ELSE 0
-                        END * 5
-                      ) + (
-                        (
-                          (
-                            "t6"."start" % "t6"."total"
-                          ) + "t6"."total"
-                        ) % "t6"."total"
-                      )
-                    ) % "t6"."total"
-                  ) + "t6"."total"
-                ) % "t6"."total"
-              ) < 5
-            )
-          )
-      ) AS "t7"
-      GROUP BY
-        1
-    ) AS "t8"
-  ) AS "t9"
-  GROUP BY
-    1,
-    2
-) AS "t10";
-
--- events, the first five of each user
-SELECT
-  *
-FROM (
-  SELECT
-    "t8"."count",
-    "t8"."is_null",
-    COUNT(*) AS "prevalence"
-  FROM (
-    SELECT
-      "t7"."count",
-      "t7"."label" IS NULL AS "is_null"
-    FROM (
-      SELECT
-        "t6"."label",
-        COUNT(*) AS "count"
-      FROM (
-        SELECT
-          "t5"."label"
-        FROM (
-          SELECT
-            "t4"."label",
-            "t4"."user",
-            "t4"."user_name",
-            "t4"."rank_by",
-            "t4"."one",
-            "t4"."occurrence",
-            "t4"."hash",
-            CASE
-              WHEN "t4"."one" IS NOT NULL
-              THEN SUM("t4"."one") OVER (
-                PARTITION BY "t4"."user"
-                ORDER BY "t4"."rank_by" ASC NULLS FIRST, "t4"."hash" ASC NULLS FIRST, "t4"."label" ASC NULLS FIRST
-                ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
-              )
-              ELSE NULL
-            END AS "rank"
-          FROM (
-            SELECT
-              "t3"."label",
-              "t3"."user",
-              "t3"."user_name",
-              "t3"."rank_by",
-              "t3"."one",
-              "t3"."occurrence",
-              MD5(
-                CONCAT(
-                  CONCAT(
-                    CONCAT(
-                      CONCAT(
-                        CONCAT('0123456789abcdef0123456789abcdef', CAST("t3"."occurrence" AS VARCHAR)),
-                        ' '
-                      ),
-                      "t3"."user_name"
-                    ),
-                    '\n'
-                  ),
-                  IFF("t3"."label" IS NULL, '', CONCAT('=', "t3"."label"))
-                )
-              ) AS "hash"
-            FROM (
-              SELECT
-                "t2"."label",
-                "t2"."user",
-                "t2"."user_name",
-                "t2"."rank_by",
-                "t2"."one",
-                CASE
-                  WHEN "t2"."one" IS NOT NULL
-                  THEN SUM("t2"."one") OVER (
-                    PARTITION BY "t2"."user", "t2"."label"
-                    ORDER BY "t2"."rank_by" ASC NULLS FIRST
-                    ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
-                  )
-                  ELSE NULL
-                END AS "occurrence"
-              FROM (
-                SELECT
-                  CONCAT("t1"."query", '', '') AS "label",
-                  CONCAT("t1"."user", '', '') AS "user",
-                  CONCAT("t1"."user", '', '') AS "user_name",
-                  CASE WHEN NOT (
-                    "t1"."ts" IS NULL
-                  ) THEN CAST("t1"."ts" AS DOUBLE) ELSE NULL END AS "rank_by",
-                  1 AS "one"
-                FROM (
-                  SELECT
-                    COLLATE("t0"."query", 'utf8') AS "query",
-                    COLLATE("t0"."user", 'utf8') AS "user",
-                    "t0"."ts",
-                    "t0"."price",
-                    COLLATE("t0"."country", 'utf8') AS "country",
-                    "t0"."seen",
-                    "t0"."zoned",
-                    "t0"."count",
-                    "t0"."share",
-                    COLLATE("t0"."written", 'utf8') AS "written"
-                  FROM "events" AS "t0"
-                ) AS "t1"
-                WHERE
-                  NOT (
-                    (
-                      CONCAT("t1"."user", '', '') IS NULL
-                    )
-                    OR (
-                      CONCAT("t1"."query", '', '') IS NULL
-                    )
-                  )
-              ) AS "t2"
-            ) AS "t3"
-          ) AS "t4"
-        ) AS "t5"
-        WHERE
-          "t5"."rank" <= 5
-      ) AS "t6"
-      GROUP BY
-        1
-    ) AS "t7"
-  ) AS "t8"
-  GROUP BY
-    1,
-    2
-) AS "t9";
-
--- events, fractions and NaN
-SELECT
-  "t10"."count",
-  "t10"."is_null",
-  "t10"."prevalence",
-  "t10"."named"
-FROM (
-  SELECT
-    "t9"."count",
-    "t9"."is_null",
-    "t9"."named",
-    COUNT(*) AS "prevalence"
-  FROM (
-    SELECT
-      "t8"."count",
-      "t8"."named",
-      "t8"."label" IS NULL AS "is_null"
-    FROM (
-      SELECT
-        "t7"."label",
-        "t7"."named",
-        COUNT(*) AS "count"
-      FROM (
-        SELECT
-          "t6"."label",
-          "t6"."named"
-        FROM (
-          SELECT
-            "t5"."label",
-            "t5"."user",
             "t5"."user_name",
             "t5"."rank_by",
-            "t5"."named",
             "t5"."one",
             "t5"."occurrence",
             "t5"."hash",
@@ -358,7 +256,7 @@ FROM (
               WHEN "t5"."one" IS NOT NULL
               THEN SUM("t5"."one") OVER (
                 PARTITION BY "t5"."user"
-                ORDER BY "t5"."rank_by" ASC NULLS FIRST, "t5"."named" ASC NULLS FIRST, "t5"."hash" ASC NULLS FIRST, "t5"."label" ASC NULLS FIRST
+                ORDER BY "t5"."rank_by" ASC NULLS FIRST, "t5"."hash" ASC NULLS FIRST, "t5"."label" ASC NULLS FIRST
                 ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
               )
               ELSE NULL
@@ -369,7 +267,6 @@ FROM (
               "t4"."user",
               "t4"."user_name",
               "t4"."rank_by",
-              "t4"."named",
               "t4"."one",
               "t4"."occurrence",
               MD5(
@@ -393,7 +290,6 @@ FROM (
                 "t3"."user",
                 "t3"."user_name",
                 "t3"."rank_by",
-                "t3"."named",
                 "t3"."one",
                 CASE
                   WHEN "t3"."one" IS NOT NULL
@@ -406,116 +302,26 @@ FROM (
                 END AS "occurrence"
               FROM (
                 SELECT
-                  *
+                  CONCAT("t2"."query", '', '') AS "label",
+                  CONCAT("t2"."user", '', '') AS "user",
+                  CONCAT("t2"."user", '', '') AS "user_name",
+                  CASE WHEN NOT (
+                    "t2"."ts" IS NULL
+                  ) THEN CAST("t2"."ts" AS DOUBLE) ELSE NULL END AS "rank_by",
+                  1 AS "one"
                 FROM (
                   SELECT
-                    CASE
-                      WHEN NOT (
-                        (
-                          "t1"."price" IS NULL
-                        )
-                        OR IFF("t1"."price" IS NULL, NULL, "t1"."price" = CAST('NaN' AS DOUBLE))
-                      )
-                      THEN CASE
-                        WHEN COALESCE(
-                          CASE
-                            WHEN NOT (
-                              (
-                                "t1"."price" IS NULL
-                              )
-                              OR IFF("t1"."price" IS NULL, NULL, "t1"."price" = CAST('NaN' AS DOUBLE))
-                            )
-                            AND (
-                              (
-                                "t1"."price" > -9007199254740992
-                              ) AND (
-                                "t1"."price" < 9007199254740992
-                              )
-                            )
-                            THEN "t1"."price"
-                            ELSE 0.5
-                          END = CAST(ROUND(
-                            CASE
-                              WHEN NOT (
-                                (
-                                  "t1"."price" IS NULL
-                                )
-                                OR IFF("t1"."price" IS NULL, NULL, "t1"."price" = CAST('NaN' AS DOUBLE))
-                              )
-                              AND (
-                                (
-                                  "t1"."price" > -9007199254740992
-                                ) AND (
-                                  "t1"."price" < 9007199254740992
-                                )
-                              )
-                              THEN "t1"."price"
-                              ELSE 0.5
-                            END,
-                            0
-                          ) AS BIGINT),
-                          FALSE
-                        )
-                        THEN CAST(CAST(ROUND(
-                          CASE
-                            WHEN NOT (
-                              (
-                                "t1"."price" IS NULL
-                              )
-                              OR IFF("t1"."price" IS NULL, NULL, "t1"."price" = CAST('NaN' AS DOUBLE))
-                            )
-                            AND (
-                              (
-                                "t1"."price" > -9007199254740992
-                              ) AND (
-                                "t1"."price" < 9007199254740992
-                              )
-                            )
-                            THEN "t1"."price"
-                            ELSE 0.5
-                          END,
-                          0
-                        ) AS BIGINT) AS VARCHAR)
-                        ELSE CAST("t1"."price" AS VARCHAR)
-                      END
-                      ELSE NULL
-                    END AS "label",
-                    CONCAT("t1"."user", '', '') AS "user",
-                    CONCAT("t1"."user", '', '') AS "user_name",
-                    CASE
-                      WHEN NOT (
-                        (
-                          "t1"."price" IS NULL
-                        )
-                        OR IFF("t1"."price" IS NULL, NULL, "t1"."price" = CAST('NaN' AS DOUBLE))
-                      )
-                      THEN "t1"."price" + 0.0
-                      ELSE NULL
-                    END AS "rank_by",
-                    CASE
-                      WHEN COALESCE(
-                        NOT (
-                          COALESCE(
-                            (
-                              "t1"."price" > -9007199254740992
-                            ) AND (
-                              "t1"."price" < 9007199254740992
-                            ),
-                            FALSE
-                          )
-                        )
-                        AND NOT (
-                          (
-                            "t1"."price" IS NULL
-                          )
-                          OR IFF("t1"."price" IS NULL, NULL, "t1"."price" = CAST('NaN' AS DOUBLE))
-                        ),
-                        FALSE
-                      )
-                      THEN 0
-                      ELSE 1
-                    END AS "named",
-                    1 AS "one"
+                    "t1"."query",
+                    "t1"."user",
+                    "t1"."ts",
+                    "t1"."price",
+                    "t1"."country",
+                    "t1"."seen",
+                    CONVERT_TIMEZONE('UTC', "t1"."zoned") AS "zoned",
+                    "t1"."count",
+                    "t1"."share",
+                    "t1"."written",
+                    "t1"."amount"
                   FROM (
                     SELECT
                       COLLATE("t0"."query", 'utf8') AS "query",
@@ -527,16 +333,18 @@ FROM (
                       "t0"."zoned",
                       "t0"."count",
                       "t0"."share",
-                      COLLATE("t0"."written", 'utf8') AS "written"
+                      COLLATE("t0"."written", 'utf8') AS "written",
+                      "t0"."amount"
                     FROM "events" AS "t0"
                   ) AS "t1"
                 ) AS "t2"
                 WHERE
                   NOT (
                     (
-                      "t2"."user" IS NULL
-                    ) OR (
-                      "t2"."label" IS NULL
+                      CONCAT("t2"."user", '', '') IS NULL
+                    )
+                    OR (
+                      CONCAT("t2"."query", '', '') IS NULL
                     )
                   )
               ) AS "t3"
@@ -547,37 +355,718 @@ FROM (
           "t6"."rank" <= 5
       ) AS "t7"
       GROUP BY
-        1,
-        2
+        1
     ) AS "t8"
   ) AS "t9"
   GROUP BY
     1,
-    2,
-    3
+    2
 ) AS "t10";
 
--- users
+-- events, fractions and NaN
+SELECT
+  "t11"."count",
+  "t11"."is_null",
+  "t11"."prevalence",
+  "t11"."named"
+FROM (
+  SELECT
+    "t10"."count",
+    "t10"."is_null",
+    "t10"."named",
+    COUNT(*) AS "prevalence"
+  FROM (
+    SELECT
+      "t9"."count",
+      "t9"."named",
+      "t9"."label" IS NULL AS "is_null"
+    FROM (
+      SELECT
+        "t8"."label",
+        "t8"."named",
+        COUNT(*) AS "count"
+      FROM (
+        SELECT
+          "t7"."label",
+          "t7"."named"
+        FROM (
+          SELECT
+            "t6"."label",
+            "t6"."user",
+            "t6"."user_name",
+            "t6"."rank_by",
+            "t6"."named",
+            "t6"."one",
+            "t6"."occurrence",
+            "t6"."hash",
+            CASE
+              WHEN "t6"."one" IS NOT NULL
+              THEN SUM("t6"."one") OVER (
+                PARTITION BY "t6"."user"
+                ORDER BY "t6"."rank_by" ASC NULLS FIRST, "t6"."named" ASC NULLS FIRST, "t6"."hash" ASC NULLS FIRST, "t6"."label" ASC NULLS FIRST
+                ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+              )
+              ELSE NULL
+            END AS "rank"
+          FROM (
+            SELECT
+              "t5"."label",
+              "t5"."user",
+              "t5"."user_name",
+              "t5"."rank_by",
+              "t5"."named",
+              "t5"."one",
+              "t5"."occurrence",
+              MD5(
+                CONCAT(
+                  CONCAT(
+                    CONCAT(
+                      CONCAT(
+                        CONCAT('0123456789abcdef0123456789abcdef', CAST("t5"."occurrence" AS VARCHAR)),
+                        ' '
+                      ),
+                      "t5"."user_name"
+                    ),
+                    '\n'
+                  ),
+                  IFF("t5"."label" IS NULL, '', CONCAT('=', "t5"."label"))
+                )
+              ) AS "hash"
+            FROM (
+              SELECT
+                "t4"."label",
+                "t4"."user",
+                "t4"."user_name",
+                "t4"."rank_by",
+                "t4"."named",
+                "t4"."one",
+                CASE
+                  WHEN "t4"."one" IS NOT NULL
+                  THEN SUM("t4"."one") OVER (
+                    PARTITION BY "t4"."user", "t4"."label"
+                    ORDER BY "t4"."rank_by" ASC NULLS FIRST
+                    ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+                  )
+                  ELSE NULL
+                END AS "occurrence"
+              FROM (
+                SELECT
+                  *
+                FROM (
+                  SELECT
+                    CASE
+                      WHEN NOT (
+                        (
+                          "t2"."price" IS NULL
+                        )
+                        OR IFF("t2"."price" IS NULL, NULL, "t2"."price" = CAST('NaN' AS DOUBLE))
+                      )
+                      THEN CASE
+                        WHEN COALESCE(
+                          CASE
+                            WHEN NOT (
+                              (
+                                "t2"."price" IS NULL
+                              )
+                              OR IFF("t2"."price" IS NULL, NULL, "t2"."price" = CAST('NaN' AS DOUBLE))
+                            )
+                            AND (
+                              (
+                                "t2"."price" > -9007199254740992
+                              ) AND (
+                                "t2"."price" < 9007199254740992
+                              )
+                            )
+                            THEN "t2"."price"
+                            ELSE 0.5
+                          END = CAST(ROUND(
+                            CASE
+                              WHEN NOT (
+                                (
+                                  "t2"."price" IS NULL
+                                )
+                                OR IFF("t2"."price" IS NULL, NULL, "t2"."price" = CAST('NaN' AS DOUBLE))
+                              )
+                              AND (
+                                (
+                                  "t2"."price" > -9007199254740992
+                                ) AND (
+                                  "t2"."price" < 9007199254740992
+                                )
+                              )
+                              THEN "t2"."price"
+                              ELSE 0.5
+                            END,
+                            0
+                          ) AS BIGINT),
+                          FALSE
+                        )
+                        THEN CAST(CAST(ROUND(
+                          CASE
+                            WHEN NOT (
+                              (
+                                "t2"."price" IS NULL
+                              )
+                              OR IFF("t2"."price" IS NULL, NULL, "t2"."price" = CAST('NaN' AS DOUBLE))
+                            )
+                            AND (
+                              (
+                                "t2"."price" > -9007199254740992
+                              ) AND (
+                                "t2"."price" < 9007199254740992
+                              )
+                            )
+                            THEN "t2"."price"
+                            ELSE 0.5
+                          END,
+                          0
+                        ) AS BIGINT) AS VARCHAR)
+                        ELSE CAST("t2"."price" AS VARCHAR)
+                      END
+                      ELSE NULL
+                    END AS "label",
+                    CONCAT("t2"."user", '', '') AS "user",
+                    CONCAT("t2"."user", '', '') AS "user_name",
+                    CASE
+                      WHEN NOT (
+                        (
+                          "t2"."price" IS NULL
+                        )
+                        OR IFF("t2"."price" IS NULL, NULL, "t2"."price" = CAST('NaN' AS DOUBLE))
+                      )
+                      THEN "t2"."price" + 0.0
+                      ELSE NULL
+                    END AS "rank_by",
+                    CASE
+                      WHEN COALESCE(
+                        NOT (
+                          COALESCE(
+                            (
+                              "t2"."price" > -9007199254740992
+                            ) AND (
+                              "t2"."price" < 9007199254740992
+                            ),
+                            FALSE
+                          )
+                        )
+                        AND NOT (
+                          (
+                            "t2"."price" IS NULL
+                          )
+                          OR IFF("t2"."price" IS NULL, NULL, "t2"."price" = CAST('NaN' AS DOUBLE))
+                        ),
+                        FALSE
+                      )
+                      THEN 0
+                      ELSE 1
+                    END AS "named",
+                    1 AS "one"
+                  FROM (
+                    SELECT
+                      "t1"."query",
+                      "t1"."user",
+                      "t1"."ts",
+                      "t1"."price",
+                      "t1"."country",
+                      "t1"."seen",
+                      CONVERT_TIMEZONE('UTC', "t1"."zoned") AS "zoned",
+                      "t1"."count",
+                      "t1"."share",
+                      "t1"."written",
+                      "t1"."amount"
+                    FROM (
+                      SELECT
+                        COLLATE("t0"."query", 'utf8') AS "query",
+                        COLLATE("t0"."user", 'utf8') AS "user",
+                        "t0"."ts",
+                        "t0"."price",
+                        COLLATE("t0"."country", 'utf8') AS "country",
+                        "t0"."seen",
+                        "t0"."zoned",
+                        "t0"."count",
+                        "t0"."share",
+                        COLLATE("t0"."written", 'utf8') AS "written",
+                        "t0"."amount"
+                      FROM "events" AS "t0"
+                    ) AS "t1"
+                  ) AS "t2"
+                ) AS "t3"
+                WHERE
+                  NOT (
+                    (
+                      "t3"."user" IS NULL
+                    ) OR (
+                      "t3"."label" IS NULL
+                    )
+                  )
+              ) AS "t4"
+            ) AS "t5"
+          ) AS "t6"
+        ) AS "t7"
+        WHERE
+          "t7"."rank" <= 5
+      ) AS "t8"
+      GROUP BY
+        1,
+        2
+    ) AS "t9"
+  ) AS "t10"
+  GROUP BY
+    1,
+    2,
+    3
+) AS "t11";
+
+-- events, decimals
 SELECT
   *
 FROM (
   SELECT
-    "t5"."items",
-    COUNT(*) AS "users"
+    "t10"."count",
+    "t10"."is_null",
+    COUNT(*) AS "prevalence"
   FROM (
     SELECT
-      *
+      "t9"."count",
+      "t9"."label" IS NULL AS "is_null"
     FROM (
       SELECT
-        "t3"."user",
-        COUNT(*) AS "items"
+        "t8"."label",
+        COUNT(*) AS "count"
       FROM (
         SELECT
-          *
+          "t7"."label"
         FROM (
           SELECT
-            CONCAT("t1"."query", '', '') AS "label",
-            CONCAT("t1"."user", '', '') AS "user"
+            "t6"."label",
+            "t6"."user",
+            "t6"."user_name",
+            "t6"."rank_by",
+            "t6"."one",
+            "t6"."occurrence",
+            "t6"."hash",
+            CASE
+              WHEN "t6"."one" IS NOT NULL
+              THEN SUM("t6"."one") OVER (
+                PARTITION BY "t6"."user"
+                ORDER BY "t6"."rank_by" ASC NULLS FIRST, "t6"."hash" ASC NULLS FIRST, "t6"."label" ASC NULLS FIRST
+                ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+              )
+              ELSE NULL
+            END AS "rank"
+          FROM (
+            SELECT
+              "t5"."label",
+              "t5"."user",
+              "t5"."user_name",
+              "t5"."rank_by",
+              "t5"."one",
+              "t5"."occurrence",
+              MD5(
+                CONCAT(
+                  CONCAT(
+                    CONCAT(
+                      CONCAT(
+                        CONCAT('0123456789abcdef0123456789abcdef', CAST("t5"."occurrence" AS VARCHAR)),
+                        ' '
+                      ),
+                      "t5"."user_name"
+                    ),
+                    '\n'
+                  ),
+                  IFF("t5"."label" IS NULL, '', CONCAT('=', "t5"."label"))
+                )
+              ) AS "hash"
+            FROM (
+              SELECT
+                "t4"."label",
+                "t4"."user",
+                "t4"."user_name",
+                "t4"."rank_by",
+                "t4"."one",
+                CASE
+                  WHEN "t4"."one" IS NOT NULL
+                  THEN SUM("t4"."one") OVER (
+                    PARTITION BY "t4"."user", "t4"."label"
+                    ORDER BY "t4"."rank_by" ASC NULLS FIRST
+                    ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+                  )
+                  ELSE NULL
+                END AS "occurrence"
+              FROM (
+                SELECT
+                  *
+                FROM (
+                  SELECT
+                    CASE
+                      WHEN NOT (
+                        "t2"."amount" IS NULL
+                      )
+                      THEN CASE
+                        WHEN REGEXP_LIKE(CAST("t2"."amount" AS VARCHAR), CONCAT('.*', '\\.[0-9]+$', '.*'), 'cs')
+                        THEN REGEXP_REPLACE(CAST("t2"."amount" AS VARCHAR), '\\.?0+$', '')
+                        ELSE CAST("t2"."amount" AS VARCHAR)
+                      END
+                      ELSE NULL
+                    END AS "label",
+                    CONCAT("t2"."user", '', '') AS "user",
+                    CONCAT("t2"."user", '', '') AS "user_name",
+                    CASE WHEN NOT (
+                      "t2"."amount" IS NULL
+                    ) THEN "t2"."amount" ELSE NULL END AS "rank_by",
+                    1 AS "one"
+                  FROM (
+                    SELECT
+                      "t1"."query",
+                      "t1"."user",
+                      "t1"."ts",
+                      "t1"."price",
+                      "t1"."country",
+                      "t1"."seen",
+                      CONVERT_TIMEZONE('UTC', "t1"."zoned") AS "zoned",
+                      "t1"."count",
+                      "t1"."share",
+                      "t1"."written",
+                      "t1"."amount"
+                    FROM (
+                      SELECT
+                        COLLATE("t0"."query", 'utf8') AS "query",
+                        COLLATE("t0"."user", 'utf8') AS "user",
+                        "t0"."ts",
+                        "t0"."price",
+                        COLLATE("t0"."country", 'utf8') AS "country",
+                        "t0"."seen",
+                        "t0"."zoned",
+                        "t0"."count",
+                        "t0"."share",
+                        COLLATE("t0"."written", 'utf8') AS "written",
+                        "t0"."amount"
+                      FROM "events" AS "t0"
+                    ) AS "t1"
+                  ) AS "t2"
+                ) AS "t3"
+                WHERE
+                  NOT (
+                    (
+                      "t3"."user" IS NULL
+                    ) OR (
+                      "t3"."label" IS NULL
+                    )
+                  )
+              ) AS "t4"
+            ) AS "t5"
+          ) AS "t6"
+        ) AS "t7"
+        WHERE
+          "t7"."rank" <= 5
+      ) AS "t8"
+      GROUP BY
+        1
+    ) AS "t9"
+  ) AS "t10"
+  GROUP BY
+    1,
+    2
+) AS "t11";
+
+-- events, times
+SELECT
+  *
+FROM (
+  SELECT
+    "t5"."count",
+    "t5"."is_null",
+    COUNT(*) AS "prevalence"
+  FROM (
+    SELECT
+      "t4"."count",
+      "t4"."label" IS NULL AS "is_null"
+    FROM (
+      SELECT
+        "t3"."label",
+        COUNT(*) AS "count"
+      FROM (
+        SELECT
+          CASE
+            WHEN NOT (
+              "t2"."seen" IS NULL
+            )
+            THEN CASE
+              WHEN SUBSTRING(
+                CAST("t2"."seen" AS VARCHAR),
+                IFF(
+                  (
+                    (
+                      20 - 1
+                    ) + 1
+                  ) >= 1,
+                  (
+                    20 - 1
+                  ) + 1,
+                  (
+                    20 - 1
+                  ) + 1 + LENGTH(CAST("t2"."seen" AS VARCHAR))
+                ),
+                1
+              ) = '.'
+              THEN CASE
+                WHEN SUBSTRING(
+                  SUBSTRING(
+                    SUBSTRING(
+                      CONCAT(CAST("t2"."seen" AS VARCHAR), '', '00000000'),
+                      IFF(
+                        (
+                          (
+                            1 - 1
+                          ) + 1
+                        ) >= 1,
+                        (
+                          1 - 1
+                        ) + 1,
+                        (
+                          1 - 1
+                        ) + 1 + LENGTH(CONCAT(CAST("t2"."seen" AS VARCHAR), '', '00000000'))
+                      ),
+                      29
+                    ),
+                    IFF(
+                      (
+                        (
+                          1 - 1
+                        ) + 1
+                      ) >= 1,
+                      (
+                        1 - 1
+                      ) + 1,
+                      (
+                        1 - 1
+                      ) + 1 + LENGTH(
+                        SUBSTRING(
+                          CONCAT(CAST("t2"."seen" AS VARCHAR), '', '00000000'),
+                          IFF(
+                            (
+                              (
+                                1 - 1
+                              ) + 1
+                            ) >= 1,
+                            (
+                              1 - 1
+                            ) + 1,
+                            (
+                              1 - 1
+                            ) + 1 + LENGTH(CONCAT(CAST("t2"."seen" AS VARCHAR), '', '00000000'))
+                          ),
+                          29
+                        )
+                      )
+                    ),
+                    26
+                  ),
+                  IFF(
+                    (
+                      (
+                        20 - 1
+                      ) + 1
+                    ) >= 1,
+                    (
+                      20 - 1
+                    ) + 1,
+                    (
+                      20 - 1
+                    ) + 1 + LENGTH(
+                      SUBSTRING(
+                        SUBSTRING(
+                          CONCAT(CAST("t2"."seen" AS VARCHAR), '', '00000000'),
+                          IFF(
+                            (
+                              (
+                                1 - 1
+                              ) + 1
+                            ) >= 1,
+                            (
+                              1 - 1
+                            ) + 1,
+                            (
+                              1 - 1
+                            ) + 1 + LENGTH(CONCAT(CAST("t2"."seen" AS VARCHAR), '', '00000000'))
+                          ),
+                          29
+                        ),
+                        IFF(
+                          (
+                            (
+                              1 - 1
+                            ) + 1
+                          ) >= 1,
+                          (
+                            1 - 1
+                          ) + 1,
+                          (
+                            1 - 1
+                          ) + 1 + LENGTH(
+                            SUBSTRING(
+                              CONCAT(CAST("t2"."seen" AS VARCHAR), '', '00000000'),
+                              IFF(
+                                (
+                                  (
+                                    1 - 1
+                                  ) + 1
+                                ) >= 1,
+                                (
+                                  1 - 1
+                                ) + 1,
+                                (
+                                  1 - 1
+                                ) + 1 + LENGTH(CONCAT(CAST("t2"."seen" AS VARCHAR), '', '00000000'))
+                              ),
+                              29
+                            )
+                          )
+                        ),
+                        26
+                      )
+                    )
+                  ),
+                  LENGTH(
+                    SUBSTRING(
+                      SUBSTRING(
+                        CONCAT(CAST("t2"."seen" AS VARCHAR), '', '00000000'),
+                        IFF(
+                          (
+                            (
+                              1 - 1
+                            ) + 1
+                          ) >= 1,
+                          (
+                            1 - 1
+                          ) + 1,
+                          (
+                            1 - 1
+                          ) + 1 + LENGTH(CONCAT(CAST("t2"."seen" AS VARCHAR), '', '00000000'))
+                        ),
+                        29
+                      ),
+                      IFF(
+                        (
+                          (
+                            1 - 1
+                          ) + 1
+                        ) >= 1,
+                        (
+                          1 - 1
+                        ) + 1,
+                        (
+                          1 - 1
+                        ) + 1 + LENGTH(
+                          SUBSTRING(
+                            CONCAT(CAST("t2"."seen" AS VARCHAR), '', '00000000'),
+                            IFF(
+                              (
+                                (
+                                  1 - 1
+                                ) + 1
+                              ) >= 1,
+                              (
+                                1 - 1
+                              ) + 1,
+                              (
+                                1 - 1
+                              ) + 1 + LENGTH(CONCAT(CAST("t2"."seen" AS VARCHAR), '', '00000000'))
+                            ),
+                            29
+                          )
+                        )
+                      ),
+                      26
+                    )
+                  )
+                ) = '.000000'
+                THEN SUBSTRING(
+                  CAST("t2"."seen" AS VARCHAR),
+                  IFF(
+                    (
+                      (
+                        1 - 1
+                      ) + 1
+                    ) >= 1,
+                    (
+                      1 - 1
+                    ) + 1,
+                    (
+                      1 - 1
+                    ) + 1 + LENGTH(CAST("t2"."seen" AS VARCHAR))
+                  ),
+                  19
+                )
+                ELSE SUBSTRING(
+                  SUBSTRING(
+                    CONCAT(CAST("t2"."seen" AS VARCHAR), '', '00000000'),
+                    IFF(
+                      (
+                        (
+                          1 - 1
+                        ) + 1
+                      ) >= 1,
+                      (
+                        1 - 1
+                      ) + 1,
+                      (
+                        1 - 1
+                      ) + 1 + LENGTH(CONCAT(CAST("t2"."seen" AS VARCHAR), '', '00000000'))
+                    ),
+                    29
+                  ),
+                  IFF(
+                    (
+                      (
+                        1 - 1
+                      ) + 1
+                    ) >= 1,
+                    (
+                      1 - 1
+                    ) + 1,
+                    (
+                      1 - 1
+                    ) + 1 + LENGTH(
+                      SUBSTRING(
+                        CONCAT(CAST("t2"."seen" AS VARCHAR), '', '00000000'),
+                        IFF(
+                          (
+                            (
+                              1 - 1
+                            ) + 1
+                          ) >= 1,
+                          (
+                            1 - 1
+                          ) + 1,
+                          (
+                            1 - 1
+                          ) + 1 + LENGTH(CONCAT(CAST("t2"."seen" AS VARCHAR), '', '00000000'))
+                        ),
+                        29
+                      )
+                    )
+                  ),
+                  26
+                )
+              END
+              ELSE CAST("t2"."seen" AS VARCHAR)
+            END
+            ELSE NULL
+          END AS "label"
+        FROM (
+          SELECT
+            "t1"."query",
+            "t1"."user",
+            "t1"."ts",
+            "t1"."price",
+            "t1"."country",
+            "t1"."seen",
+            CONVERT_TIMEZONE('UTC', "t1"."zoned") AS "zoned",
+            "t1"."count",
+            "t1"."share",
+            "t1"."written",
+            "t1"."amount"
           FROM (
             SELECT
               COLLATE("t0"."query", 'utf8') AS "query",
@@ -589,49 +1078,450 @@ FROM (
               "t0"."zoned",
               "t0"."count",
               "t0"."share",
-              COLLATE("t0"."written", 'utf8') AS "written"
+              COLLATE("t0"."written", 'utf8') AS "written",
+              "t0"."amount"
             FROM "events" AS "t0"
           ) AS "t1"
         ) AS "t2"
-        WHERE
-          NOT (
-            (
-              "t2"."user" IS NULL
-            ) OR (
-              "t2"."label" IS NULL
-            )
-          )
       ) AS "t3"
       GROUP BY
         1
     ) AS "t4"
   ) AS "t5"
   GROUP BY
-    1
+    1,
+    2
 ) AS "t6";
+
+-- events, times with a zone
+SELECT
+  *
+FROM (
+  SELECT
+    "t5"."count",
+    "t5"."is_null",
+    COUNT(*) AS "prevalence"
+  FROM (
+    SELECT
+      "t4"."count",
+      "t4"."label" IS NULL AS "is_null"
+    FROM (
+      SELECT
+        "t3"."label",
+        COUNT(*) AS "count"
+      FROM (
+        SELECT
+          CASE
+            WHEN NOT (
+              "t2"."zoned" IS NULL
+            )
+            THEN CASE
+              WHEN SUBSTRING(
+                CAST("t2"."zoned" AS VARCHAR),
+                IFF(
+                  (
+                    (
+                      20 - 1
+                    ) + 1
+                  ) >= 1,
+                  (
+                    20 - 1
+                  ) + 1,
+                  (
+                    20 - 1
+                  ) + 1 + LENGTH(CAST("t2"."zoned" AS VARCHAR))
+                ),
+                1
+              ) = '.'
+              THEN CASE
+                WHEN SUBSTRING(
+                  SUBSTRING(
+                    SUBSTRING(
+                      CONCAT(CAST("t2"."zoned" AS VARCHAR), '', '00000000'),
+                      IFF(
+                        (
+                          (
+                            1 - 1
+                          ) + 1
+                        ) >= 1,
+                        (
+                          1 - 1
+                        ) + 1,
+                        (
+                          1 - 1
+                        ) + 1 + LENGTH(CONCAT(CAST("t2"."zoned" AS VARCHAR), '', '00000000'))
+                      ),
+                      29
+                    ),
+                    IFF(
+                      (
+                        (
+                          1 - 1
+                        ) + 1
+                      ) >= 1,
+                      (
+                        1 - 1
+                      ) + 1,
+                      (
+                        1 - 1
+                      ) + 1 + LENGTH(
+                        SUBSTRING(
+                          CONCAT(CAST("t2"."zoned" AS VARCHAR), '', '00000000'),
+                          IFF(
+                            (
+                              (
+                                1 - 1
+                              ) + 1
+                            ) >= 1,
+                            (
+                              1 - 1
+                            ) + 1,
+                            (
+                              1 - 1
+                            ) + 1 + LENGTH(CONCAT(CAST("t2"."zoned" AS VARCHAR), '', '00000000'))
+                          ),
+                          29
+                        )
+                      )
+                    ),
+                    26
+                  ),
+                  IFF(
+                    (
+                      (
+                        20 - 1
+                      ) + 1
+                    ) >= 1,
+                    (
+                      20 - 1
+                    ) + 1,
+                    (
+                      20 - 1
+                    ) + 1 + LENGTH(
+                      SUBSTRING(
+                        SUBSTRING(
+                          CONCAT(CAST("t2"."zoned" AS VARCHAR), '', '00000000'),
+                          IFF(
+                            (
+                              (
+                                1 - 1
+                              ) + 1
+                            ) >= 1,
+                            (
+                              1 - 1
+                            ) + 1,
+                            (
+                              1 - 1
+                            ) + 1 + LENGTH(CONCAT(CAST("t2"."zoned" AS VARCHAR), '', '00000000'))
+                          ),
+                          29
+                        ),
+                        IFF(
+                          (
+                            (
+                              1 - 1
+                            ) + 1
+                          ) >= 1,
+                          (
+                            1 - 1
+                          ) + 1,
+                          (
+                            1 - 1
+                          ) + 1 + LENGTH(
+                            SUBSTRING(
+                              CONCAT(CAST("t2"."zoned" AS VARCHAR), '', '00000000'),
+                              IFF(
+                                (
+                                  (
+                                    1 - 1
+                                  ) + 1
+                                ) >= 1,
+                                (
+                                  1 - 1
+                                ) + 1,
+                                (
+                                  1 - 1
+                                ) + 1 + LENGTH(CONCAT(CAST("t2"."zoned" AS VARCHAR), '', '00000000'))
+                              ),
+                              29
+                            )
+                          )
+                        ),
+                        26
+                      )
+                    )
+                  ),
+                  LENGTH(
+                    SUBSTRING(
+                      SUBSTRING(
+                        CONCAT(CAST("t2"."zoned" AS VARCHAR), '', '00000000'),
+                        IFF(
+                          (
+                            (
+                              1 - 1
+                            ) + 1
+                          ) >= 1,
+                          (
+                            1 - 1
+                          ) + 1,
+                          (
+                            1 - 1
+                          ) + 1 + LENGTH(CONCAT(CAST("t2"."zoned" AS VARCHAR), '', '00000000'))
+                        ),
+                        29
+                      ),
+                      IFF(
+                        (
+                          (
+                            1 - 1
+                          ) + 1
+                        ) >= 1,
+                        (
+                          1 - 1
+                        ) + 1,
+                        (
+                          1 - 1
+                        ) + 1 + LENGTH(
+                          SUBSTRING(
+                            CONCAT(CAST("t2"."zoned" AS VARCHAR), '', '00000000'),
+                            IFF(
+                              (
+                                (
+                                  1 - 1
+                                ) + 1
+                              ) >= 1,
+                              (
+                                1 - 1
+                              ) + 1,
+                              (
+                                1 - 1
+                              ) + 1 + LENGTH(CONCAT(CAST("t2"."zoned" AS VARCHAR), '', '00000000'))
+                            ),
+                            29
+                          )
+                        )
+                      ),
+                      26
+                    )
+                  )
+                ) = '.000000'
+                THEN SUBSTRING(
+                  CAST("t2"."zoned" AS VARCHAR),
+                  IFF(
+                    (
+                      (
+                        1 - 1
+                      ) + 1
+                    ) >= 1,
+                    (
+                      1 - 1
+                    ) + 1,
+                    (
+                      1 - 1
+                    ) + 1 + LENGTH(CAST("t2"."zoned" AS VARCHAR))
+                  ),
+                  19
+                )
+                ELSE SUBSTRING(
+                  SUBSTRING(
+                    CONCAT(CAST("t2"."zoned" AS VARCHAR), '', '00000000'),
+                    IFF(
+                      (
+                        (
+                          1 - 1
+                        ) + 1
+                      ) >= 1,
+                      (
+                        1 - 1
+                      ) + 1,
+                      (
+                        1 - 1
+                      ) + 1 + LENGTH(CONCAT(CAST("t2"."zoned" AS VARCHAR), '', '00000000'))
+                    ),
+                    29
+                  ),
+                  IFF(
+                    (
+                      (
+                        1 - 1
+                      ) + 1
+                    ) >= 1,
+                    (
+                      1 - 1
+                    ) + 1,
+                    (
+                      1 - 1
+                    ) + 1 + LENGTH(
+                      SUBSTRING(
+                        CONCAT(CAST("t2"."zoned" AS VARCHAR), '', '00000000'),
+                        IFF(
+                          (
+                            (
+                              1 - 1
+                            ) + 1
+                          ) >= 1,
+                          (
+                            1 - 1
+                          ) + 1,
+                          (
+                            1 - 1
+                          ) + 1 + LENGTH(CONCAT(CAST("t2"."zoned" AS VARCHAR), '', '00000000'))
+                        ),
+                        29
+                      )
+                    )
+                  ),
+                  26
+                )
+              END
+              ELSE CAST("t2"."zoned" AS VARCHAR)
+            END
+            ELSE NULL
+          END AS "label"
+        FROM (
+          SELECT
+            "t1"."query",
+            "t1"."user",
+            "t1"."ts",
+            "t1"."price",
+            "t1"."country",
+            "t1"."seen",
+            CONVERT_TIMEZONE('UTC', "t1"."zoned") AS "zoned",
+            "t1"."count",
+            "t1"."share",
+            "t1"."written",
+            "t1"."amount"
+          FROM (
+            SELECT
+              COLLATE("t0"."query", 'utf8') AS "query",
+              COLLATE("t0"."user", 'utf8') AS "user",
+              "t0"."ts",
+              "t0"."price",
+              COLLATE("t0"."country", 'utf8') AS "country",
+              "t0"."seen",
+              "t0"."zoned",
+              "t0"."count",
+              "t0"."share",
+              COLLATE("t0"."written", 'utf8') AS "written",
+              "t0"."amount"
+            FROM "events" AS "t0"
+          ) AS "t1"
+        ) AS "t2"
+      ) AS "t3"
+      GROUP BY
+        1
+    ) AS "t4"
+  ) AS "t5"
+  GROUP BY
+    1,
+    2
+) AS "t6";
+
+-- users
+SELECT
+  *
+FROM (
+  SELECT
+    "t6"."items",
+    COUNT(*) AS "users"
+  FROM (
+    SELECT
+      *
+    FROM (
+      SELECT
+        "t4"."user",
+        COUNT(*) AS "items"
+      FROM (
+        SELECT
+          *
+        FROM (
+          SELECT
+            CONCAT("t2"."query", '', '') AS "label",
+            CONCAT("t2"."user", '', '') AS "user"
+          FROM (
+            SELECT
+              "t1"."query",
+              "t1"."user",
+              "t1"."ts",
+              "t1"."price",
+              "t1"."country",
+              "t1"."seen",
+              CONVERT_TIMEZONE('UTC', "t1"."zoned") AS "zoned",
+              "t1"."count",
+              "t1"."share",
+              "t1"."written",
+              "t1"."amount"
+            FROM (
+              SELECT
+                COLLATE("t0"."query", 'utf8') AS "query",
+                COLLATE("t0"."user", 'utf8') AS "user",
+                "t0"."ts",
+                "t0"."price",
+                COLLATE("t0"."country", 'utf8') AS "country",
+                "t0"."seen",
+                "t0"."zoned",
+                "t0"."count",
+                "t0"."share",
+                COLLATE("t0"."written", 'utf8') AS "written",
+                "t0"."amount"
+              FROM "events" AS "t0"
+            ) AS "t1"
+          ) AS "t2"
+        ) AS "t3"
+        WHERE
+          NOT (
+            (
+              "t3"."user" IS NULL
+            ) OR (
+              "t3"."label" IS NULL
+            )
+          )
+      ) AS "t4"
+      GROUP BY
+        1
+    ) AS "t5"
+  ) AS "t6"
+  GROUP BY
+    1
+) AS "t7";
 
 -- rows left out
 SELECT
   COUNT(*) AS "rows",
-  COALESCE(SUM("t2"."missing"), 0) AS "missing"
+  COALESCE(SUM("t3"."missing"), 0) AS "missing"
 FROM (
   SELECT
-    CASE WHEN "t1"."user" IS NULL THEN 1 ELSE 0 END AS "missing"
+    CASE WHEN "t2"."user" IS NULL THEN 1 ELSE 0 END AS "missing"
   FROM (
     SELECT
-      COLLATE("t0"."query", 'utf8') AS "query",
-      COLLATE("t0"."user", 'utf8') AS "user",
-      "t0"."ts",
-      "t0"."price",
-      COLLATE("t0"."country", 'utf8') AS "country",
-      "t0"."seen",
-      "t0"."zoned",
-      "t0"."count",
-      "t0"."share",
-      COLLATE("t0"."written", 'utf8') AS "written"
-    FROM "events" AS "t0"
-  ) AS "t1"
-) AS "t2";
+      "t1"."query",
+      "t1"."user",
+      "t1"."ts",
+      "t1"."price",
+      "t1"."country",
+      "t1"."seen",
+      CONVERT_TIMEZONE('UTC', "t1"."zoned") AS "zoned",
+      "t1"."count",
+      "t1"."share",
+      "t1"."written",
+      "t1"."amount"
+    FROM (
+      SELECT
+        COLLATE("t0"."query", 'utf8') AS "query",
+        COLLATE("t0"."user", 'utf8') AS "user",
+        "t0"."ts",
+        "t0"."price",
+        COLLATE("t0"."country", 'utf8') AS "country",
+        "t0"."seen",
+        "t0"."zoned",
+        "t0"."count",
+        "t0"."share",
+        COLLATE("t0"."written", 'utf8') AS "written",
+        "t0"."amount"
+      FROM "events" AS "t0"
+    ) AS "t1"
+  ) AS "t2"
+) AS "t3";
 
 -- groups
 SELECT
@@ -718,7 +1608,8 @@ FROM (
                 CONVERT_TIMEZONE('UTC', "t1"."zoned") AS "zoned",
                 "t1"."count",
                 "t1"."share",
-                "t1"."written"
+                "t1"."written",
+                "t1"."amount"
               FROM (
                 SELECT
                   COLLATE("t0"."query", 'utf8') AS "query",
@@ -730,7 +1621,8 @@ FROM (
                   "t0"."zoned",
                   "t0"."count",
                   "t0"."share",
-                  COLLATE("t0"."written", 'utf8') AS "written"
+                  COLLATE("t0"."written", 'utf8') AS "written",
+                  "t0"."amount"
                 FROM "events" AS "t0"
               ) AS "t1"
             ) AS "t2"
@@ -760,385 +1652,6 @@ FROM (
 
 -- groups, five items of each user
 SELECT
-  "t9"."count",
-  "t9"."is_null",
-  "t9"."prevalence",
-  "t9"."group"
-FROM (
-  SELECT
-    "t8"."count",
-    "t8"."is_null",
-    "t8"."group",
-    COUNT(*) AS "prevalence"
-  FROM (
-    SELECT
-      "t7"."count",
-      "t7"."group",
-      "t7"."label" IS NULL AS "is_null"
-    FROM (
-      SELECT
-        "t6"."label",
-        "t6"."group",
-        COUNT(*) AS "count"
-      FROM (
-        SELECT
-          "t5"."label",
-          "t5"."group"
-        FROM (
-          SELECT
-            "t4"."label",
-            "t4"."user",
-            "t4"."one",
-            "t4"."group",
-            "t4"."number",
-            "t4"."total",
-            "t4"."hash",
-            TO_NUMBER(
-              SUBSTRING("t4"."hash", IFF((
-                0 + 1
-              ) >= 1, 0 + 1, 0 + 1 + LENGTH("t4"."hash")), 12),
-              'XXXXXXXXXXXX'
-            ) AS "start"
-          FROM (
-            SELECT
-              "t3"."label",
-              "t3"."user",
-              "t3"."one",
-              "t3"."group",
-              "t3"."number",
-              "t3"."total",
-              IFF(
-                "t3"."total" > 5,
-                MD5(CONCAT('0123456789abcdef0123456789abcdef ', "t3"."user")),
-                NULL
-              ) AS "hash"
-            FROM (
-              SELECT
-                "t2"."label",
-                "t2"."user",
-                "t2"."one",
-                "t2"."group",
-                CASE
-                  WHEN "t2"."one" IS NOT NULL
-                  THEN SUM("t2"."one") OVER (
-                    PARTITION BY "t2"."user"
-                    ORDER BY "t2"."group" ASC NULLS FIRST, "t2"."label" ASC NULLS FIRST
-                    ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
-                  )
-                  ELSE NULL
-                END AS "number",
-                COALESCE(
-                  SUM("t2"."one") OVER (
-                    PARTITION BY "t2"."user"
-                    ORDER BY NULL ASC
-                    ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING
-                  ),
-                  0
-                ) AS "total"
-              FROM (
-                SELECT
-                  CONCAT("t1"."query", '', '') AS "label",
-                  CONCAT("t1"."user", '', '') AS "user",
-                  1 AS "one",
-                  CONCAT("t1"."country", '', '') AS "group"
-                FROM (
-                  SELECT
-                    COLLATE("t0"."query", 'utf8') AS "query",
-                    COLLATE("t0"."user", 'utf8') AS "user",
-                    "t0"."ts",
-                    "t0"."price",
-                    COLLATE("t0"."country", 'utf8') AS "country",
-                    "t0"."seen",
-                    "t0"."zoned",
-                    "t0"."count",
-                    "t0"."share",
-                    COLLATE("t0"."written", 'utf8') AS "written"
-                  FROM "events" AS "t0"
-                ) AS "t1"
-                WHERE
-                  NOT (
-                    (
-                      CONCAT("t1"."user", '', '') IS NULL
-                    )
-                    OR (
-                      CONCAT("t1"."query", '', '') IS NULL
-                    )
-                  )
-                  AND IFF(
-                    CONCAT("t1"."country", '', '') IS NULL,
-                    NULL,
-                    CONCAT("t1"."country", '', '') IN ('de', 'fr')
-                  )
-              ) AS "t2"
-            ) AS "t3"
-          ) AS "t4"
-        ) AS "t5"
-        WHERE
-          (
-            "t5"."total" <= 5
-          )
-          OR (
-            (
-              "t5"."total" <= 922337203685477580
-            )
-            AND (
-              (
-                (
-                  (
-                    (
-                      (
-                        CASE
-                          WHEN (
-                            "t5"."total" > 5
-                          ) AND (
-                            "t5"."total" <= 922337203685477580
-                          )
-                          THEN "t5"."number"
-                          ELSE 0
-                        END * 5
-                      ) + (
-                        (
-                          (
-                            "t5"."start" % "t5"."total"
-                          ) + "t5"."total"
-                        ) % "t5"."total"
-                      )
-                    ) % "t5"."total"
-                  ) + "t5"."total"
-                ) % "t5"."total"
-              ) < 5
-            )
-          )
-      ) AS "t6"
-      GROUP BY
-        1,
-        2
-    ) AS "t7"
-  ) AS "t8"
-  GROUP BY
-    1,
-    2,
-    3
-) AS "t9";
-
--- groups, one of each user
-SELECT
-  "t12"."count",
-  "t12"."is_null",
-  "t12"."prevalence",
-  "t12"."group"
-FROM (
-  SELECT
-    "t11"."count",
-    "t11"."is_null",
-    "t11"."group",
-    COUNT(*) AS "prevalence"
-  FROM (
-    SELECT
-      "t10"."count",
-      "t10"."group",
-      "t10"."label" IS NULL AS "is_null"
-    FROM (
-      SELECT
-        "t9"."label",
-        "t9"."group",
-        COUNT(*) AS "count"
-      FROM (
-        SELECT
-          "t8"."label",
-          "t8"."group"
-        FROM (
-          SELECT
-            "t7"."label",
-            "t7"."user",
-            "t7"."one",
-            "t7"."group",
-            "t7"."number",
-            "t7"."total",
-            "t7"."hash",
-            TO_NUMBER(
-              SUBSTRING("t7"."hash", IFF((
-                0 + 1
-              ) >= 1, 0 + 1, 0 + 1 + LENGTH("t7"."hash")), 12),
-              'XXXXXXXXXXXX'
-            ) AS "start"
-          FROM (
-            SELECT
-              "t6"."label",
-              "t6"."user",
-              "t6"."one",
-              "t6"."group",
-              "t6"."number",
-              "t6"."total",
-              IFF(
-                "t6"."total" > 5,
-                MD5(
-                  CONCAT(
-                    CONCAT(CONCAT('0123456789abcdef0123456789abcdef ', "t6"."user"), '\n'),
-                    "t6"."group"
-                  )
-                ),
-                NULL
-              ) AS "hash"
-            FROM (
-              SELECT
-                "t5"."label",
-                "t5"."user",
-                "t5"."one",
-                "t5"."group",
-                CASE
-                  WHEN "t5"."one" IS NOT NULL
-                  THEN SUM("t5"."one") OVER (
-                    PARTITION BY "t5"."user", "t5"."group"
-                    ORDER BY "t5"."group" ASC NULLS FIRST, "t5"."label" ASC NULLS FIRST
-                    ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
-                  )
-                  ELSE NULL
-                END AS "number",
-                COALESCE(
-                  SUM("t5"."one") OVER (
-                    PARTITION BY "t5"."user", "t5"."group"
-                    ORDER BY NULL ASC
-                    ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING
-                  ),
-                  0
-                ) AS "total"
-              FROM (
-                SELECT
-                  "t4"."label",
-                  "t4"."user",
-                  "t4"."one",
-                  "t4"."group"
-                FROM (
-                  SELECT
-                    "t3"."label",
-                    "t3"."user",
-                    "t3"."user_name",
-                    "t3"."one",
-                    "t3"."group",
-                    "t3"."occurrence",
-                    "t3"."hash",
-                    (
-                      DENSE_RANK() OVER (PARTITION BY "t3"."user" ORDER BY CONCAT("t3"."hash", "t3"."group") ASC) - 1
-                    ) + 1 AS "group_rank"
-                  FROM (
-                    SELECT
-                      "t2"."label",
-                      "t2"."user",
-                      "t2"."user_name",
-                      "t2"."one",
-                      "t2"."group",
-                      "t2"."occurrence",
-                      MD5(
-                        CONCAT(
-                          CONCAT(
-                            CONCAT(
-                              CONCAT(
-                                CONCAT('0123456789abcdef0123456789abcdef', CAST("t2"."occurrence" AS VARCHAR)),
-                                ' '
-                              ),
-                              "t2"."user_name"
-                            ),
-                            '\n'
-                          ),
-                          IFF("t2"."group" IS NULL, '', CONCAT('=', "t2"."group"))
-                        )
-                      ) AS "hash"
-                    FROM (
-                      SELECT
-                        CONCAT("t1"."query", '', '') AS "label",
-                        CONCAT("t1"."user", '', '') AS "user",
-                        CONCAT("t1"."user", '', '') AS "user_name",
-                        1 AS "one",
-                        CONCAT("t1"."country", '', '') AS "group",
-                        0 AS "occurrence"
-                      FROM (
-                        SELECT
-                          COLLATE("t0"."query", 'utf8') AS "query",
-                          COLLATE("t0"."user", 'utf8') AS "user",
-                          "t0"."ts",
-                          "t0"."price",
-                          COLLATE("t0"."country", 'utf8') AS "country",
-                          "t0"."seen",
-                          "t0"."zoned",
-                          "t0"."count",
-                          "t0"."share",
-                          COLLATE("t0"."written", 'utf8') AS "written"
-                        FROM "events" AS "t0"
-                      ) AS "t1"
-                      WHERE
-                        NOT (
-                          (
-                            CONCAT("t1"."user", '', '') IS NULL
-                          )
-                          OR (
-                            CONCAT("t1"."query", '', '') IS NULL
-                          )
-                        )
-                        AND IFF(
-                          CONCAT("t1"."country", '', '') IS NULL,
-                          NULL,
-                          CONCAT("t1"."country", '', '') IN ('de', 'fr')
-                        )
-                    ) AS "t2"
-                  ) AS "t3"
-                ) AS "t4"
-                WHERE
-                  "t4"."group_rank" <= 1
-              ) AS "t5"
-            ) AS "t6"
-          ) AS "t7"
-        ) AS "t8"
-        WHERE
-          (
-            "t8"."total" <= 5
-          )
-          OR (
-            (
-              "t8"."total" <= 922337203685477580
-            )
-            AND (
-              (
-                (
-                  (
-                    (
-                      (
-                        CASE
-                          WHEN (
-                            "t8"."total" > 5
-                          ) AND (
-                            "t8"."total" <= 922337203685477580
-                          )
-                          THEN "t8"."number"
-                          ELSE 0
-                        END * 5
-                      ) + (
-                        (
-                          (
-                            "t8"."start" % "t8"."total"
-                          ) + "t8"."total"
-                        ) % "t8"."total"
-                      )
-                    ) % "t8"."total"
-                  ) + "t8"."total"
-                ) % "t8"."total"
-              ) < 5
-            )
-          )
-      ) AS "t9"
-      GROUP BY
-        1,
-        2
-    ) AS "t10"
-  ) AS "t11"
-  GROUP BY
-    1,
-    2,
-    3
-) AS "t12";
-
--- groups, one of each label
-SELECT
   "t10"."count",
   "t10"."is_null",
   "t10"."prevalence",
@@ -1158,71 +1671,81 @@ FROM (
       SELECT
         "t7"."label",
         "t7"."group",
-        "t7"."count",
-        "t7"."user_name",
-        "t7"."occurrence",
-        "t7"."hash",
-        "t7"."one",
-        CASE
-          WHEN "t7"."one" IS NOT NULL
-          THEN SUM("t7"."one") OVER (
-            PARTITION BY "t7"."user_name", "t7"."occurrence"
-            ORDER BY "t7"."hash" ASC NULLS FIRST, "t7"."group" ASC NULLS FIRST
-            ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
-          )
-          ELSE NULL
-        END AS "rank"
+        COUNT(*) AS "count"
       FROM (
         SELECT
           "t6"."label",
-          "t6"."group",
-          "t6"."count",
-          "t6"."user_name",
-          "t6"."occurrence",
-          "t6"."hash",
-          1 AS "one"
+          "t6"."group"
         FROM (
           SELECT
             "t5"."label",
+            "t5"."user",
+            "t5"."one",
             "t5"."group",
-            "t5"."count",
-            "t5"."user_name",
-            "t5"."occurrence",
-            MD5(
-              CONCAT(
-                CONCAT(
-                  CONCAT(
-                    CONCAT(
-                      CONCAT('0123456789abcdef0123456789abcdef', CAST("t5"."occurrence" AS VARCHAR)),
-                      ' '
-                    ),
-                    "t5"."user_name"
-                  ),
-                  '\n'
-                ),
-                IFF("t5"."group" IS NULL, '', CONCAT('=', "t5"."group"))
-              )
-            ) AS "hash"
+            "t5"."number",
+            "t5"."total",
+            "t5"."hash",
+            TO_NUMBER(
+              SUBSTRING("t5"."hash", IFF((
+                0 + 1
+              ) >= 1, 0 + 1, 0 + 1 + LENGTH("t5"."hash")), 12),
+              'XXXXXXXXXXXX'
+            ) AS "start"
           FROM (
             SELECT
               "t4"."label",
+              "t4"."user",
+              "t4"."one",
               "t4"."group",
-              "t4"."count",
-              CASE WHEN "t4"."label" IS NULL THEN '' ELSE "t4"."label" END AS "user_name",
-              CASE WHEN "t4"."label" IS NULL THEN 0 ELSE 1 END AS "occurrence"
+              "t4"."number",
+              "t4"."total",
+              IFF(
+                "t4"."total" > 5,
+                MD5(CONCAT('0123456789abcdef0123456789abcdef ', "t4"."user")),
+                NULL
+              ) AS "hash"
             FROM (
               SELECT
                 "t3"."label",
+                "t3"."user",
+                "t3"."one",
                 "t3"."group",
-                COUNT(*) AS "count"
+                CASE
+                  WHEN "t3"."one" IS NOT NULL
+                  THEN SUM("t3"."one") OVER (
+                    PARTITION BY "t3"."user"
+                    ORDER BY "t3"."group" ASC NULLS FIRST, "t3"."label" ASC NULLS FIRST
+                    ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+                  )
+                  ELSE NULL
+                END AS "number",
+                COALESCE(
+                  SUM("t3"."one") OVER (
+                    PARTITION BY "t3"."user"
+                    ORDER BY NULL ASC
+                    ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING
+                  ),
+                  0
+                ) AS "total"
               FROM (
                 SELECT
-                  "t2"."label",
-                  "t2"."group0" AS "group"
+                  CONCAT("t2"."query", '', '') AS "label",
+                  CONCAT("t2"."user", '', '') AS "user",
+                  1 AS "one",
+                  CONCAT("t2"."country", '', '') AS "group"
                 FROM (
                   SELECT
-                    CONCAT("t1"."query", '', '') AS "label",
-                    CONCAT("t1"."country", '', '') AS "group0"
+                    "t1"."query",
+                    "t1"."user",
+                    "t1"."ts",
+                    "t1"."price",
+                    "t1"."country",
+                    "t1"."seen",
+                    CONVERT_TIMEZONE('UTC', "t1"."zoned") AS "zoned",
+                    "t1"."count",
+                    "t1"."share",
+                    "t1"."written",
+                    "t1"."amount"
                   FROM (
                     SELECT
                       COLLATE("t0"."query", 'utf8') AS "query",
@@ -1234,23 +1757,70 @@ FROM (
                       "t0"."zoned",
                       "t0"."count",
                       "t0"."share",
-                      COLLATE("t0"."written", 'utf8') AS "written"
+                      COLLATE("t0"."written", 'utf8') AS "written",
+                      "t0"."amount"
                     FROM "events" AS "t0"
                   ) AS "t1"
                 ) AS "t2"
                 WHERE
-                  IFF("t2"."group0" IS NULL, NULL, "t2"."group0" IN ('de', 'fr'))
+                  NOT (
+                    (
+                      CONCAT("t2"."user", '', '') IS NULL
+                    )
+                    OR (
+                      CONCAT("t2"."query", '', '') IS NULL
+                    )
+                  )
+                  AND IFF(
+                    CONCAT("t2"."country", '', '') IS NULL,
+                    NULL,
+                    CONCAT("t2"."country", '', '') IN ('de', 'fr')
+                  )
               ) AS "t3"
-              GROUP BY
-                1,
-                2
             ) AS "t4"
           ) AS "t5"
         ) AS "t6"
+        WHERE
+          (
+            "t6"."total" <= 5
+          )
+          OR (
+            (
+              "t6"."total" <= 922337203685477580
+            )
+            AND (
+              (
+                (
+                  (
+                    (
+                      (
+                        CASE
+                          WHEN (
+                            "t6"."total" > 5
+                          ) AND (
+                            "t6"."total" <= 922337203685477580
+                          )
+                          THEN "t6"."number"
+                          ELSE 0
+                        END * 5
+                      ) + (
+                        (
+                          (
+                            "t6"."start" % "t6"."total"
+                          ) + "t6"."total"
+                        ) % "t6"."total"
+                      )
+                    ) % "t6"."total"
+                  ) + "t6"."total"
+                ) % "t6"."total"
+              ) < 5
+            )
+          )
       ) AS "t7"
+      GROUP BY
+        1,
+        2
     ) AS "t8"
-    WHERE
-      "t8"."rank" <= 1
   ) AS "t9"
   GROUP BY
     1,
@@ -1258,25 +1828,392 @@ FROM (
     3
 ) AS "t10";
 
+-- groups, one of each user
+SELECT
+  "t13"."count",
+  "t13"."is_null",
+  "t13"."prevalence",
+  "t13"."group"
+FROM (
+  SELECT
+    "t12"."count",
+    "t12"."is_null",
+    "t12"."group",
+    COUNT(*) AS "prevalence"
+  FROM (
+    SELECT
+      "t11"."count",
+      "t11"."group",
+      "t11"."label" IS NULL AS "is_null"
+    FROM (
+      SELECT
+        "t10"."label",
+        "t10"."group",
+        COUNT(*) AS "count"
+      FROM (
+        SELECT
+          "t9"."label",
+          "t9"."group"
+        FROM (
+          SELECT
+            "t8"."label",
+            "t8"."user",
+            "t8"."one",
+            "t8"."group",
+            "t8"."number",
+            "t8"."total",
+            "t8"."hash",
+            TO_NUMBER(
+              SUBSTRING("t8"."hash", IFF((
+                0 + 1
+              ) >= 1, 0 + 1, 0 + 1 + LENGTH("t8"."hash")), 12),
+              'XXXXXXXXXXXX'
+            ) AS "start"
+          FROM (
+            SELECT
+              "t7"."label",
+              "t7"."user",
+              "t7"."one",
+              "t7"."group",
+              "t7"."number",
+              "t7"."total",
+              IFF(
+                "t7"."total" > 5,
+                MD5(
+                  CONCAT(
+                    CONCAT(CONCAT('0123456789abcdef0123456789abcdef ', "t7"."user"), '\n'),
+                    "t7"."group"
+                  )
+                ),
+                NULL
+              ) AS "hash"
+            FROM (
+              SELECT
+                "t6"."label",
+                "t6"."user",
+                "t6"."one",
+                "t6"."group",
+                CASE
+                  WHEN "t6"."one" IS NOT NULL
+                  THEN SUM("t6"."one") OVER (
+                    PARTITION BY "t6"."user", "t6"."group"
+                    ORDER BY "t6"."group" ASC NULLS FIRST, "t6"."label" ASC NULLS FIRST
+                    ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+                  )
+                  ELSE NULL
+                END AS "number",
+                COALESCE(
+                  SUM("t6"."one") OVER (
+                    PARTITION BY "t6"."user", "t6"."group"
+                    ORDER BY NULL ASC
+                    ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING
+                  ),
+                  0
+                ) AS "total"
+              FROM (
+                SELECT
+                  "t5"."label",
+                  "t5"."user",
+                  "t5"."one",
+                  "t5"."group"
+                FROM (
+                  SELECT
+                    "t4"."label",
+                    "t4"."user",
+                    "t4"."user_name",
+                    "t4"."one",
+                    "t4"."group",
+                    "t4"."occurrence",
+                    "t4"."hash",
+                    (
+                      DENSE_RANK() OVER (PARTITION BY "t4"."user" ORDER BY CONCAT("t4"."hash", "t4"."group") ASC) - 1
+                    ) + 1 AS "group_rank"
+                  FROM (
+                    SELECT
+                      "t3"."label",
+                      "t3"."user",
+                      "t3"."user_name",
+                      "t3"."one",
+                      "t3"."group",
+                      "t3"."occurrence",
+                      MD5(
+                        CONCAT(
+                          CONCAT(
+                            CONCAT(
+                              CONCAT(
+                                CONCAT('0123456789abcdef0123456789abcdef', CAST("t3"."occurrence" AS VARCHAR)),
+                                ' '
+                              ),
+                              "t3"."user_name"
+                            ),
+                            '\n'
+                          ),
+                          IFF("t3"."group" IS NULL, '', CONCAT('=', "t3"."group"))
+                        )
+                      ) AS "hash"
+                    FROM (
+                      SELECT
+                        CONCAT("t2"."query", '', '') AS "label",
+                        CONCAT("t2"."user", '', '') AS "user",
+                        CONCAT("t2"."user", '', '') AS "user_name",
+                        1 AS "one",
+                        CONCAT("t2"."country", '', '') AS "group",
+                        0 AS "occurrence"
+                      FROM (
+                        SELECT
+                          "t1"."query",
+                          "t1"."user",
+                          "t1"."ts",
+                          "t1"."price",
+                          "t1"."country",
+                          "t1"."seen",
+                          CONVERT_TIMEZONE('UTC', "t1"."zoned") AS "zoned",
+                          "t1"."count",
+                          "t1"."share",
+                          "t1"."written",
+                          "t1"."amount"
+                        FROM (
+                          SELECT
+                            COLLATE("t0"."query", 'utf8') AS "query",
+                            COLLATE("t0"."user", 'utf8') AS "user",
+                            "t0"."ts",
+                            "t0"."price",
+                            COLLATE("t0"."country", 'utf8') AS "country",
+                            "t0"."seen",
+                            "t0"."zoned",
+                            "t0"."count",
+                            "t0"."share",
+                            COLLATE("t0"."written", 'utf8') AS "written",
+                            "t0"."amount"
+                          FROM "events" AS "t0"
+                        ) AS "t1"
+                      ) AS "t2"
+                      WHERE
+                        NOT (
+                          (
+                            CONCAT("t2"."user", '', '') IS NULL
+                          )
+                          OR (
+                            CONCAT("t2"."query", '', '') IS NULL
+                          )
+                        )
+                        AND IFF(
+                          CONCAT("t2"."country", '', '') IS NULL,
+                          NULL,
+                          CONCAT("t2"."country", '', '') IN ('de', 'fr')
+                        )
+                    ) AS "t3"
+                  ) AS "t4"
+                ) AS "t5"
+                WHERE
+                  "t5"."group_rank" <= 1
+              ) AS "t6"
+            ) AS "t7"
+          ) AS "t8"
+        ) AS "t9"
+        WHERE
+          (
+            "t9"."total" <= 5
+          )
+          OR (
+            (
+              "t9"."total" <= 922337203685477580
+            )
+            AND (
+              (
+                (
+                  (
+                    (
+                      (
+                        CASE
+                          WHEN (
+                            "t9"."total" > 5
+                          ) AND (
+                            "t9"."total" <= 922337203685477580
+                          )
+                          THEN "t9"."number"
+                          ELSE 0
+                        END * 5
+                      ) + (
+                        (
+                          (
+                            "t9"."start" % "t9"."total"
+                          ) + "t9"."total"
+                        ) % "t9"."total"
+                      )
+                    ) % "t9"."total"
+                  ) + "t9"."total"
+                ) % "t9"."total"
+              ) < 5
+            )
+          )
+      ) AS "t10"
+      GROUP BY
+        1,
+        2
+    ) AS "t11"
+  ) AS "t12"
+  GROUP BY
+    1,
+    2,
+    3
+) AS "t13";
+
+-- groups, one of each label
+SELECT
+  "t11"."count",
+  "t11"."is_null",
+  "t11"."prevalence",
+  "t11"."group"
+FROM (
+  SELECT
+    "t10"."count",
+    "t10"."is_null",
+    "t10"."group",
+    COUNT(*) AS "prevalence"
+  FROM (
+    SELECT
+      "t9"."count",
+      "t9"."group",
+      "t9"."label" IS NULL AS "is_null"
+    FROM (
+      SELECT
+        "t8"."label",
+        "t8"."group",
+        "t8"."count",
+        "t8"."user_name",
+        "t8"."occurrence",
+        "t8"."hash",
+        "t8"."one",
+        CASE
+          WHEN "t8"."one" IS NOT NULL
+          THEN SUM("t8"."one") OVER (
+            PARTITION BY "t8"."user_name", "t8"."occurrence"
+            ORDER BY "t8"."hash" ASC NULLS FIRST, "t8"."group" ASC NULLS FIRST
+            ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+          )
+          ELSE NULL
+        END AS "rank"
+      FROM (
+        SELECT
+          "t7"."label",
+          "t7"."group",
+          "t7"."count",
+          "t7"."user_name",
+          "t7"."occurrence",
+          "t7"."hash",
+          1 AS "one"
+        FROM (
+          SELECT
+            "t6"."label",
+            "t6"."group",
+            "t6"."count",
+            "t6"."user_name",
+            "t6"."occurrence",
+            MD5(
+              CONCAT(
+                CONCAT(
+                  CONCAT(
+                    CONCAT(
+                      CONCAT('0123456789abcdef0123456789abcdef', CAST("t6"."occurrence" AS VARCHAR)),
+                      ' '
+                    ),
+                    "t6"."user_name"
+                  ),
+                  '\n'
+                ),
+                IFF("t6"."group" IS NULL, '', CONCAT('=', "t6"."group"))
+              )
+            ) AS "hash"
+          FROM (
+            SELECT
+              "t5"."label",
+              "t5"."group",
+              "t5"."count",
+              CASE WHEN "t5"."label" IS NULL THEN '' ELSE "t5"."label" END AS "user_name",
+              CASE WHEN "t5"."label" IS NULL THEN 0 ELSE 1 END AS "occurrence"
+            FROM (
+              SELECT
+                "t4"."label",
+                "t4"."group",
+                COUNT(*) AS "count"
+              FROM (
+                SELECT
+                  "t3"."label",
+                  "t3"."group0" AS "group"
+                FROM (
+                  SELECT
+                    CONCAT("t2"."query", '', '') AS "label",
+                    CONCAT("t2"."country", '', '') AS "group0"
+                  FROM (
+                    SELECT
+                      "t1"."query",
+                      "t1"."user",
+                      "t1"."ts",
+                      "t1"."price",
+                      "t1"."country",
+                      "t1"."seen",
+                      CONVERT_TIMEZONE('UTC', "t1"."zoned") AS "zoned",
+                      "t1"."count",
+                      "t1"."share",
+                      "t1"."written",
+                      "t1"."amount"
+                    FROM (
+                      SELECT
+                        COLLATE("t0"."query", 'utf8') AS "query",
+                        COLLATE("t0"."user", 'utf8') AS "user",
+                        "t0"."ts",
+                        "t0"."price",
+                        COLLATE("t0"."country", 'utf8') AS "country",
+                        "t0"."seen",
+                        "t0"."zoned",
+                        "t0"."count",
+                        "t0"."share",
+                        COLLATE("t0"."written", 'utf8') AS "written",
+                        "t0"."amount"
+                      FROM "events" AS "t0"
+                    ) AS "t1"
+                  ) AS "t2"
+                ) AS "t3"
+                WHERE
+                  IFF("t3"."group0" IS NULL, NULL, "t3"."group0" IN ('de', 'fr'))
+              ) AS "t4"
+              GROUP BY
+                1,
+                2
+            ) AS "t5"
+          ) AS "t6"
+        ) AS "t7"
+      ) AS "t8"
+    ) AS "t9"
+    WHERE
+      "t9"."rank" <= 1
+  ) AS "t10"
+  GROUP BY
+    1,
+    2,
+    3
+) AS "t11";
+
 -- windows of days, five items of each user
 SELECT
   *
 FROM (
   SELECT
-    "t11"."at_day",
-    MIN("t11"."named") AS "named",
-    COALESCE(SUM("t11"."reached0"), 0) AS "reached0",
-    COALESCE(SUM("t11"."reached1"), 0) AS "reached1"
+    "t12"."at_day",
+    MIN("t12"."named") AS "named",
+    COALESCE(SUM("t12"."reached0"), 0) AS "reached0",
+    COALESCE(SUM("t12"."reached1"), 0) AS "reached1"
   FROM (
     SELECT
-      "t10"."at_day",
-      "t10"."named",
+      "t11"."at_day",
+      "t11"."named",
       CASE
         WHEN (
-          "t10"."after" >= 1
+          "t11"."after" >= 1
         ) AND (
           (
-            "t10"."after" - "t10"."count"
+            "t11"."after" - "t11"."count"
           ) < 1
         )
         THEN 1
@@ -1284,10 +2221,10 @@ FROM (
       END AS "reached0",
       CASE
         WHEN (
-          "t10"."after" >= 2
+          "t11"."after" >= 2
         ) AND (
           (
-            "t10"."after" - "t10"."count"
+            "t11"."after" - "t11"."count"
           ) < 2
         )
         THEN 1
@@ -1295,82 +2232,82 @@ FROM (
       END AS "reached1"
     FROM (
       SELECT
-        "t9"."label",
-        "t9"."at_day",
-        "t9"."count",
-        "t9"."known",
-        "t9"."named",
+        "t10"."label",
+        "t10"."at_day",
+        "t10"."count",
+        "t10"."known",
+        "t10"."named",
         CASE
-          WHEN "t9"."count" IS NOT NULL
-          THEN SUM("t9"."count") OVER (
-            PARTITION BY "t9"."known"
-            ORDER BY "t9"."at_day" ASC NULLS FIRST
+          WHEN "t10"."count" IS NOT NULL
+          THEN SUM("t10"."count") OVER (
+            PARTITION BY "t10"."known"
+            ORDER BY "t10"."at_day" ASC NULLS FIRST
             ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
           )
           ELSE NULL
         END AS "after"
       FROM (
         SELECT
-          "t8"."label",
-          "t8"."at_day",
-          "t8"."count",
-          "t8"."label" AS "known",
+          "t9"."label",
+          "t9"."at_day",
+          "t9"."count",
+          "t9"."label" AS "known",
           1 AS "named"
         FROM (
           SELECT
-            "t7"."label",
-            "t7"."at_day",
+            "t8"."label",
+            "t8"."at_day",
             COUNT(*) AS "count"
           FROM (
             SELECT
-              "t6"."label",
-              "t6"."at_day"
+              "t7"."label",
+              "t7"."at_day"
             FROM (
               SELECT
-                "t5"."label",
-                "t5"."at_day",
-                "t5"."user",
-                "t5"."one",
-                "t5"."number",
-                "t5"."total",
-                "t5"."hash",
+                "t6"."label",
+                "t6"."at_day",
+                "t6"."user",
+                "t6"."one",
+                "t6"."number",
+                "t6"."total",
+                "t6"."hash",
                 TO_NUMBER(
-                  SUBSTRING("t5"."hash", IFF((
+                  SUBSTRING("t6"."hash", IFF((
                     0 + 1
-                  ) >= 1, 0 + 1, 0 + 1 + LENGTH("t5"."hash")), 12),
+                  ) >= 1, 0 + 1, 0 + 1 + LENGTH("t6"."hash")), 12),
                   'XXXXXXXXXXXX'
                 ) AS "start"
               FROM (
                 SELECT
-                  "t4"."label",
-                  "t4"."at_day",
-                  "t4"."user",
-                  "t4"."one",
-                  "t4"."number",
-                  "t4"."total",
+                  "t5"."label",
+                  "t5"."at_day",
+                  "t5"."user",
+                  "t5"."one",
+                  "t5"."number",
+                  "t5"."total",
                   IFF(
-                    "t4"."total" > 5,
-                    MD5(CONCAT('0123456789abcdef0123456789abcdef ', "t4"."user")),
+                    "t5"."total" > 5,
+                    MD5(CONCAT('0123456789abcdef0123456789abcdef ', "t5"."user")),
                     NULL
                   ) AS "hash"
                 FROM (
                   SELECT
-                    "t3"."label",
-                    "t3"."at_day",
-                    "t3"."user",
-                    "t3"."one",
+                    "t4"."label",
+                    "t4"."at_day",
+                    "t4"."user",
+                    "t4"."one",
                     CASE
-                      WHEN "t3"."one" IS NOT NULL
-                      THEN SUM("t3"."one") OVER (
-                        PARTITION BY "t3"."user"
-                        ORDER BY "t3"."at_day" ASC NULLS FIRST, "t3"."label" ASC NULLS FIRST
+                      WHEN "t4"."one" IS NOT NULL
+                      THEN SUM("t4"."one") OVER (
+                        PARTITION BY "t4"."user"
+                        ORDER BY "t4"."at_day" ASC NULLS FIRST, "t4"."label" ASC NULLS FIRST
                         ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
                       )
                       ELSE NULL
                     END AS "number",
                     COALESCE(
-                      SUM("t3"."one") OVER (
-                        PARTITION BY "t3"."user"
+                      SUM("t4"."one") OVER (
+                        PARTITION BY "t4"."user"
                         ORDER BY NULL ASC
                         ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING
                       ),
@@ -1378,22 +2315,22 @@ FROM (
                     ) AS "total"
                   FROM (
                     SELECT
-                      "t2"."label",
-                      "t2"."at_day",
-                      "t2"."user",
-                      "t2"."one"
+                      "t3"."label",
+                      "t3"."at_day",
+                      "t3"."user",
+                      "t3"."one"
                     FROM (
                       SELECT
-                        CONCAT("t1"."query", '', '') AS "label",
+                        CONCAT("t2"."query", '', '') AS "label",
                         CASE
                           WHEN (
-                            CAST(DATE_PART(year, "t1"."seen") AS BIGINT) >= 1
+                            CAST(DATE_PART(year, "t2"."seen") AS BIGINT) >= 1
                           )
                           AND (
-                            CAST(DATE_PART(year, "t1"."seen") AS BIGINT) <= 9999
+                            CAST(DATE_PART(year, "t2"."seen") AS BIGINT) <= 9999
                           )
                           THEN SUBSTRING(
-                            TO_CHAR("t1"."seen", 'yyyy-mm-DD'),
+                            TO_CHAR("t2"."seen", 'yyyy-mm-DD'),
                             IFF(
                               (
                                 (
@@ -1405,50 +2342,65 @@ FROM (
                               ) + 1,
                               (
                                 1 - 1
-                              ) + 1 + LENGTH(TO_CHAR("t1"."seen", 'yyyy-mm-DD'))
+                              ) + 1 + LENGTH(TO_CHAR("t2"."seen", 'yyyy-mm-DD'))
                             ),
                             10
                           )
                           ELSE NULL
                         END AS "at_day",
-                        CONCAT("t1"."user", '', '') AS "user",
-                        CONCAT("t1"."user", '', '') AS "user_name",
+                        CONCAT("t2"."user", '', '') AS "user",
+                        CONCAT("t2"."user", '', '') AS "user_name",
                         1 AS "one"
                       FROM (
                         SELECT
-                          COLLATE("t0"."query", 'utf8') AS "query",
-                          COLLATE("t0"."user", 'utf8') AS "user",
-                          "t0"."ts",
-                          "t0"."price",
-                          COLLATE("t0"."country", 'utf8') AS "country",
-                          "t0"."seen",
-                          "t0"."zoned",
-                          "t0"."count",
-                          "t0"."share",
-                          COLLATE("t0"."written", 'utf8') AS "written"
-                        FROM "events" AS "t0"
-                      ) AS "t1"
-                    ) AS "t2"
+                          "t1"."query",
+                          "t1"."user",
+                          "t1"."ts",
+                          "t1"."price",
+                          "t1"."country",
+                          "t1"."seen",
+                          CONVERT_TIMEZONE('UTC', "t1"."zoned") AS "zoned",
+                          "t1"."count",
+                          "t1"."share",
+                          "t1"."written",
+                          "t1"."amount"
+                        FROM (
+                          SELECT
+                            COLLATE("t0"."query", 'utf8') AS "query",
+                            COLLATE("t0"."user", 'utf8') AS "user",
+                            "t0"."ts",
+                            "t0"."price",
+                            COLLATE("t0"."country", 'utf8') AS "country",
+                            "t0"."seen",
+                            "t0"."zoned",
+                            "t0"."count",
+                            "t0"."share",
+                            COLLATE("t0"."written", 'utf8') AS "written",
+                            "t0"."amount"
+                          FROM "events" AS "t0"
+                        ) AS "t1"
+                      ) AS "t2"
+                    ) AS "t3"
                     WHERE
                       NOT (
                         (
-                          "t2"."user" IS NULL
+                          "t3"."user" IS NULL
                         ) OR (
-                          "t2"."label" IS NULL
+                          "t3"."label" IS NULL
                         )
                       )
-                      AND IFF("t2"."at_day" IS NULL, NULL, "t2"."at_day" IN ('2026-11-01', '2026-11-02'))
-                  ) AS "t3"
-                ) AS "t4"
-              ) AS "t5"
-            ) AS "t6"
+                      AND IFF("t3"."at_day" IS NULL, NULL, "t3"."at_day" IN ('2026-11-01', '2026-11-02'))
+                  ) AS "t4"
+                ) AS "t5"
+              ) AS "t6"
+            ) AS "t7"
             WHERE
               (
-                "t6"."total" <= 5
+                "t7"."total" <= 5
               )
               OR (
                 (
-                  "t6"."total" <= 922337203685477580
+                  "t7"."total" <= 922337203685477580
                 )
                 AND (
                   (
@@ -1458,37 +2410,37 @@ FROM (
                           (
                             CASE
                               WHEN (
-                                "t6"."total" > 5
+                                "t7"."total" > 5
                               ) AND (
-                                "t6"."total" <= 922337203685477580
+                                "t7"."total" <= 922337203685477580
                               )
-                              THEN "t6"."number"
+                              THEN "t7"."number"
                               ELSE 0
                             END * 5
                           ) + (
                             (
                               (
-                                "t6"."start" % "t6"."total"
-                              ) + "t6"."total"
-                            ) % "t6"."total"
+                                "t7"."start" % "t7"."total"
+                              ) + "t7"."total"
+                            ) % "t7"."total"
                           )
-                        ) % "t6"."total"
-                      ) + "t6"."total"
-                    ) % "t6"."total"
+                        ) % "t7"."total"
+                      ) + "t7"."total"
+                    ) % "t7"."total"
                   ) < 5
                 )
               )
-          ) AS "t7"
+          ) AS "t8"
           GROUP BY
             1,
             2
-        ) AS "t8"
-      ) AS "t9"
-    ) AS "t10"
-  ) AS "t11"
+        ) AS "t9"
+      ) AS "t10"
+    ) AS "t11"
+  ) AS "t12"
   GROUP BY
     1
-) AS "t12";
+) AS "t13";
 
 -- windows of weeks
 SELECT
@@ -1596,7 +2548,8 @@ FROM (
                   CONVERT_TIMEZONE('UTC', "t1"."zoned") AS "zoned",
                   "t1"."count",
                   "t1"."share",
-                  "t1"."written"
+                  "t1"."written",
+                  "t1"."amount"
                 FROM (
                   SELECT
                     COLLATE("t0"."query", 'utf8') AS "query",
@@ -1608,7 +2561,8 @@ FROM (
                     "t0"."zoned",
                     "t0"."count",
                     "t0"."share",
-                    COLLATE("t0"."written", 'utf8') AS "written"
+                    COLLATE("t0"."written", 'utf8') AS "written",
+                    "t0"."amount"
                   FROM "events" AS "t0"
                 ) AS "t1"
               ) AS "t2"
@@ -1635,33 +2589,33 @@ SELECT
   *
 FROM (
   SELECT
-    "t5"."count",
-    "t5"."is_null",
+    "t6"."count",
+    "t6"."is_null",
     COUNT(*) AS "prevalence",
-    COALESCE(SUM("t5"."wrong"), 0) AS "wrong",
-    MAX("t5"."size") AS "size"
+    COALESCE(SUM("t6"."wrong"), 0) AS "wrong",
+    MAX("t6"."size") AS "size"
   FROM (
     SELECT
-      "t4"."label",
-      "t4"."count",
-      "t4"."wrong",
-      "t4"."size",
-      "t4"."label" IS NULL AS "is_null"
+      "t5"."label",
+      "t5"."count",
+      "t5"."wrong",
+      "t5"."size",
+      "t5"."label" IS NULL AS "is_null"
     FROM (
       SELECT
-        "t3"."label",
-        COALESCE(SUM("t3"."count"), 0) AS "count",
-        COALESCE(SUM("t3"."wrong"), 0) AS "wrong",
-        COALESCE(SUM("t3"."size"), 0) AS "size"
+        "t4"."label",
+        COALESCE(SUM("t4"."count"), 0) AS "count",
+        COALESCE(SUM("t4"."wrong"), 0) AS "wrong",
+        COALESCE(SUM("t4"."size"), 0) AS "size"
       FROM (
         SELECT
-          "t2"."label",
-          "t2"."count",
-          "t2"."wrong",
+          "t3"."label",
+          "t3"."count",
+          "t3"."wrong",
           CASE
             WHEN 4294967296 <> 0
             THEN CAST(FLOOR((
-              "t2"."count"
+              "t3"."count"
             ) / (
               4294967296
             )) AS BIGINT)
@@ -1669,104 +2623,105 @@ FROM (
           END AS "size"
         FROM (
           SELECT
-            CONCAT("t1"."query", '', '') AS "label",
+            CONCAT("t2"."query", '', '') AS "label",
             CASE
               WHEN NOT (
-                "t1"."count" IS NULL
+                "t2"."count" IS NULL
               )
-              AND COALESCE(
-                (
-                  "t1"."count" >= 1
-                )
-                AND (
-                  "t1"."count" <= 9223372036854775807
-                )
-                AND NOT (
-                  CONTAINS(CAST("t1"."count" AS VARCHAR), '.')
-                ),
-                FALSE
-              )
-              THEN "t1"."count"
+              AND COALESCE((
+                "t2"."count" >= 1
+              ) AND (
+                "t2"."count" <= 9223372036854775807
+              ), FALSE)
+              THEN "t2"."count"
               ELSE 0
             END AS "count",
             CASE
               WHEN NOT (
                 NOT (
-                  "t1"."count" IS NULL
+                  "t2"."count" IS NULL
                 )
-                AND COALESCE(
-                  (
-                    "t1"."count" >= 1
-                  )
-                  AND (
-                    "t1"."count" <= 9223372036854775807
-                  )
-                  AND NOT (
-                    CONTAINS(CAST("t1"."count" AS VARCHAR), '.')
-                  ),
-                  FALSE
-                )
+                AND COALESCE((
+                  "t2"."count" >= 1
+                ) AND (
+                  "t2"."count" <= 9223372036854775807
+                ), FALSE)
               )
               THEN 1
               ELSE 0
             END AS "wrong"
           FROM (
             SELECT
-              COLLATE("t0"."query", 'utf8') AS "query",
-              COLLATE("t0"."user", 'utf8') AS "user",
-              "t0"."ts",
-              "t0"."price",
-              COLLATE("t0"."country", 'utf8') AS "country",
-              "t0"."seen",
-              "t0"."zoned",
-              "t0"."count",
-              "t0"."share",
-              COLLATE("t0"."written", 'utf8') AS "written"
-            FROM "events" AS "t0"
-          ) AS "t1"
-        ) AS "t2"
-      ) AS "t3"
+              "t1"."query",
+              "t1"."user",
+              "t1"."ts",
+              "t1"."price",
+              "t1"."country",
+              "t1"."seen",
+              CONVERT_TIMEZONE('UTC', "t1"."zoned") AS "zoned",
+              "t1"."count",
+              "t1"."share",
+              "t1"."written",
+              "t1"."amount"
+            FROM (
+              SELECT
+                COLLATE("t0"."query", 'utf8') AS "query",
+                COLLATE("t0"."user", 'utf8') AS "user",
+                "t0"."ts",
+                "t0"."price",
+                COLLATE("t0"."country", 'utf8') AS "country",
+                "t0"."seen",
+                "t0"."zoned",
+                "t0"."count",
+                "t0"."share",
+                COLLATE("t0"."written", 'utf8') AS "written",
+                "t0"."amount"
+              FROM "events" AS "t0"
+            ) AS "t1"
+          ) AS "t2"
+        ) AS "t3"
+      ) AS "t4"
       GROUP BY
         1
-    ) AS "t4"
-  ) AS "t5"
+    ) AS "t5"
+  ) AS "t6"
   GROUP BY
     1,
     2
-) AS "t6";
+) AS "t7";
 
 -- counts as text
 SELECT
   *
 FROM (
   SELECT
-    "t5"."count",
-    "t5"."is_null",
+    "t6"."count",
+    "t6"."is_null",
     COUNT(*) AS "prevalence",
-    COALESCE(SUM("t5"."wrong"), 0) AS "wrong",
-    MAX("t5"."size") AS "size"
+    COALESCE(SUM("t6"."wrong"), 0) AS "wrong",
+    MAX("t6"."size") AS "size"
   FROM (
     SELECT
-      "t4"."label",
-      "t4"."count",
-      "t4"."wrong",
-      "t4"."size",
-      "t4"."label" IS NULL AS "is_null"
+      "t5"."label",
+      "t5"."count",
+      "t5"."wrong",
+      "t5"."size",
+      "t5"."label" IS NULL AS "is_null"
     FROM (
       SELECT
-        "t3"."label",
-        COALESCE(SUM("t3"."count"), 0) AS "count",
-        COALESCE(SUM("t3"."wrong"), 0) AS "wrong",
-        COALESCE(SUM("t3"."size"), 0) AS "size"
+        "t4"."label",
+        COALESCE(SUM("t4"."count"), 0) AS "count",
+        COALESCE(SUM("t4"."wrong"), 0) AS "wrong",
+        COALESCE(SUM("t4"."size"), 0) AS "size"
       FROM (
         SELECT
-          "t2"."label",
-          "t2"."count",
-          "t2"."wrong",
+          "t3"."label",
+          "t3"."count",
+          "t3"."wrong",
           CASE
             WHEN 4294967296 <> 0
             THEN CAST(FLOOR((
-              "t2"."count"
+              "t3"."count"
             ) / (
               4294967296
             )) AS BIGINT)
@@ -1774,35 +2729,35 @@ FROM (
           END AS "size"
         FROM (
           SELECT
-            CONCAT("t1"."query", '', '') AS "label",
+            CONCAT("t2"."query", '', '') AS "label",
             CAST(CASE
               WHEN NOT (
-                "t1"."written" IS NULL
+                "t2"."written" IS NULL
               )
               AND COALESCE(
-                REGEXP_LIKE("t1"."written", CONCAT('.*', '^ *0*[1-9][0-9]{0,17} *$', '.*'), 'cs')
+                REGEXP_LIKE("t2"."written", CONCAT('.*', '^ *0*[1-9][0-9]{0,17} *$', '.*'), 'cs')
                 OR (
-                  REGEXP_LIKE("t1"."written", CONCAT('.*', '^ *[1-9][0-9]{18} *$', '.*'), 'cs')
+                  REGEXP_LIKE("t2"."written", CONCAT('.*', '^ *[1-9][0-9]{18} *$', '.*'), 'cs')
                   AND (
-                    TRIM("t1"."written", ' \t\n\r\x0b\f') <= '9223372036854775807'
+                    TRIM("t2"."written", ' \t\n\r\x0b\f') <= '9223372036854775807'
                   )
                 ),
                 FALSE
               )
-              THEN TRIM("t1"."written", ' \t\n\r\x0b\f')
+              THEN TRIM("t2"."written", ' \t\n\r\x0b\f')
               ELSE '0'
             END AS BIGINT) AS "count",
             CASE
               WHEN NOT (
                 NOT (
-                  "t1"."written" IS NULL
+                  "t2"."written" IS NULL
                 )
                 AND COALESCE(
-                  REGEXP_LIKE("t1"."written", CONCAT('.*', '^ *0*[1-9][0-9]{0,17} *$', '.*'), 'cs')
+                  REGEXP_LIKE("t2"."written", CONCAT('.*', '^ *0*[1-9][0-9]{0,17} *$', '.*'), 'cs')
                   OR (
-                    REGEXP_LIKE("t1"."written", CONCAT('.*', '^ *[1-9][0-9]{18} *$', '.*'), 'cs')
+                    REGEXP_LIKE("t2"."written", CONCAT('.*', '^ *[1-9][0-9]{18} *$', '.*'), 'cs')
                     AND (
-                      TRIM("t1"."written", ' \t\n\r\x0b\f') <= '9223372036854775807'
+                      TRIM("t2"."written", ' \t\n\r\x0b\f') <= '9223372036854775807'
                     )
                   ),
                   FALSE
@@ -1813,55 +2768,70 @@ FROM (
             END AS "wrong"
           FROM (
             SELECT
-              COLLATE("t0"."query", 'utf8') AS "query",
-              COLLATE("t0"."user", 'utf8') AS "user",
-              "t0"."ts",
-              "t0"."price",
-              COLLATE("t0"."country", 'utf8') AS "country",
-              "t0"."seen",
-              "t0"."zoned",
-              "t0"."count",
-              "t0"."share",
-              COLLATE("t0"."written", 'utf8') AS "written"
-            FROM "events" AS "t0"
-          ) AS "t1"
-        ) AS "t2"
-      ) AS "t3"
+              "t1"."query",
+              "t1"."user",
+              "t1"."ts",
+              "t1"."price",
+              "t1"."country",
+              "t1"."seen",
+              CONVERT_TIMEZONE('UTC', "t1"."zoned") AS "zoned",
+              "t1"."count",
+              "t1"."share",
+              "t1"."written",
+              "t1"."amount"
+            FROM (
+              SELECT
+                COLLATE("t0"."query", 'utf8') AS "query",
+                COLLATE("t0"."user", 'utf8') AS "user",
+                "t0"."ts",
+                "t0"."price",
+                COLLATE("t0"."country", 'utf8') AS "country",
+                "t0"."seen",
+                "t0"."zoned",
+                "t0"."count",
+                "t0"."share",
+                COLLATE("t0"."written", 'utf8') AS "written",
+                "t0"."amount"
+              FROM "events" AS "t0"
+            ) AS "t1"
+          ) AS "t2"
+        ) AS "t3"
+      ) AS "t4"
       GROUP BY
         1
-    ) AS "t4"
-  ) AS "t5"
+    ) AS "t5"
+  ) AS "t6"
   GROUP BY
     1,
     2
-) AS "t6";
+) AS "t7";
 
 -- prevalences
 SELECT
-  "t4"."count",
-  "t4"."prevalence",
-  "t4"."rows",
-  "t4"."wrong_counts",
-  "t4"."wrong",
-  "t4"."size"
+  "t5"."count",
+  "t5"."prevalence",
+  "t5"."rows",
+  "t5"."wrong_counts",
+  "t5"."wrong",
+  "t5"."size"
 FROM (
   SELECT
-    "t3"."count",
-    COALESCE(SUM("t3"."prevalence"), 0) AS "prevalence",
-    COALESCE(SUM("t3"."wrong_counts"), 0) AS "wrong_counts",
-    COALESCE(SUM("t3"."wrong"), 0) AS "wrong",
-    COALESCE(SUM("t3"."size"), 0) AS "size",
+    "t4"."count",
+    COALESCE(SUM("t4"."prevalence"), 0) AS "prevalence",
+    COALESCE(SUM("t4"."wrong_counts"), 0) AS "wrong_counts",
+    COALESCE(SUM("t4"."wrong"), 0) AS "wrong",
+    COALESCE(SUM("t4"."size"), 0) AS "size",
     COUNT(*) AS "rows"
   FROM (
     SELECT
-      "t2"."count",
-      "t2"."prevalence",
-      "t2"."wrong_counts",
-      "t2"."wrong",
+      "t3"."count",
+      "t3"."prevalence",
+      "t3"."wrong_counts",
+      "t3"."wrong",
       CASE
         WHEN 4294967296 <> 0
         THEN CAST(FLOOR((
-          "t2"."prevalence"
+          "t3"."prevalence"
         ) / (
           4294967296
         )) AS BIGINT)
@@ -1871,84 +2841,70 @@ FROM (
       SELECT
         CASE
           WHEN NOT (
-            "t1"."count" IS NULL
+            "t2"."count" IS NULL
           )
-          AND COALESCE(
-            (
-              "t1"."count" >= 1
-            )
-            AND (
-              "t1"."count" <= 9223372036854775807
-            )
-            AND NOT (
-              CONTAINS(CAST("t1"."count" AS VARCHAR), '.')
-            ),
-            FALSE
-          )
-          THEN "t1"."count"
+          AND COALESCE((
+            "t2"."count" >= 1
+          ) AND (
+            "t2"."count" <= 9223372036854775807
+          ), FALSE)
+          THEN "t2"."count"
           ELSE 0
         END AS "count",
         CAST(CASE
           WHEN NOT (
-            "t1"."share" IS NULL
+            "t2"."share" IS NULL
           )
           AND COALESCE(
             CASE
               WHEN NOT (
                 (
-                  "t1"."share" IS NULL
+                  "t2"."share" IS NULL
                 )
-                OR IFF("t1"."share" IS NULL, NULL, "t1"."share" = CAST('NaN' AS DOUBLE))
+                OR IFF("t2"."share" IS NULL, NULL, "t2"."share" = CAST('NaN' AS DOUBLE))
               )
               AND (
-                "t1"."share" >= 1
+                "t2"."share" >= 1
               )
               AND (
-                "t1"."share" <= 9007199254740992
+                "t2"."share" <= 9007199254740992
               )
-              THEN "t1"."share"
+              THEN "t2"."share"
               ELSE 0.5
             END = CAST(ROUND(
               CASE
                 WHEN NOT (
                   (
-                    "t1"."share" IS NULL
+                    "t2"."share" IS NULL
                   )
-                  OR IFF("t1"."share" IS NULL, NULL, "t1"."share" = CAST('NaN' AS DOUBLE))
+                  OR IFF("t2"."share" IS NULL, NULL, "t2"."share" = CAST('NaN' AS DOUBLE))
                 )
                 AND (
-                  "t1"."share" >= 1
+                  "t2"."share" >= 1
                 )
                 AND (
-                  "t1"."share" <= 9007199254740992
+                  "t2"."share" <= 9007199254740992
                 )
-                THEN "t1"."share"
+                THEN "t2"."share"
                 ELSE 0.5
               END,
               0
             ) AS BIGINT),
             FALSE
           )
-          THEN "t1"."share"
+          THEN "t2"."share"
           ELSE 0.0
         END AS BIGINT) AS "prevalence",
         CASE
           WHEN NOT (
             NOT (
-              "t1"."count" IS NULL
+              "t2"."count" IS NULL
             )
-            AND COALESCE(
-              (
-                "t1"."count" >= 1
-              )
-              AND (
-                "t1"."count" <= 9223372036854775807
-              )
-              AND NOT (
-                CONTAINS(CAST("t1"."count" AS VARCHAR), '.')
-              ),
-              FALSE
-            )
+            AND COALESCE((
+              "t2"."count" >= 1
+            ) AND (
+              "t2"."count" <= 9223372036854775807
+            ), FALSE)
           )
           THEN 1
           ELSE 0
@@ -1956,39 +2912,39 @@ FROM (
         CASE
           WHEN NOT (
             NOT (
-              "t1"."share" IS NULL
+              "t2"."share" IS NULL
             )
             AND COALESCE(
               CASE
                 WHEN NOT (
                   (
-                    "t1"."share" IS NULL
+                    "t2"."share" IS NULL
                   )
-                  OR IFF("t1"."share" IS NULL, NULL, "t1"."share" = CAST('NaN' AS DOUBLE))
+                  OR IFF("t2"."share" IS NULL, NULL, "t2"."share" = CAST('NaN' AS DOUBLE))
                 )
                 AND (
-                  "t1"."share" >= 1
+                  "t2"."share" >= 1
                 )
                 AND (
-                  "t1"."share" <= 9007199254740992
+                  "t2"."share" <= 9007199254740992
                 )
-                THEN "t1"."share"
+                THEN "t2"."share"
                 ELSE 0.5
               END = CAST(ROUND(
                 CASE
                   WHEN NOT (
                     (
-                      "t1"."share" IS NULL
+                      "t2"."share" IS NULL
                     )
-                    OR IFF("t1"."share" IS NULL, NULL, "t1"."share" = CAST('NaN' AS DOUBLE))
+                    OR IFF("t2"."share" IS NULL, NULL, "t2"."share" = CAST('NaN' AS DOUBLE))
                   )
                   AND (
-                    "t1"."share" >= 1
+                    "t2"."share" >= 1
                   )
                   AND (
-                    "t1"."share" <= 9007199254740992
+                    "t2"."share" <= 9007199254740992
                   )
-                  THEN "t1"."share"
+                  THEN "t2"."share"
                   ELSE 0.5
                 END,
                 0
@@ -2001,20 +2957,35 @@ FROM (
         END AS "wrong"
       FROM (
         SELECT
-          COLLATE("t0"."query", 'utf8') AS "query",
-          COLLATE("t0"."user", 'utf8') AS "user",
-          "t0"."ts",
-          "t0"."price",
-          COLLATE("t0"."country", 'utf8') AS "country",
-          "t0"."seen",
-          "t0"."zoned",
-          "t0"."count",
-          "t0"."share",
-          COLLATE("t0"."written", 'utf8') AS "written"
-        FROM "events" AS "t0"
-      ) AS "t1"
-    ) AS "t2"
-  ) AS "t3"
+          "t1"."query",
+          "t1"."user",
+          "t1"."ts",
+          "t1"."price",
+          "t1"."country",
+          "t1"."seen",
+          CONVERT_TIMEZONE('UTC', "t1"."zoned") AS "zoned",
+          "t1"."count",
+          "t1"."share",
+          "t1"."written",
+          "t1"."amount"
+        FROM (
+          SELECT
+            COLLATE("t0"."query", 'utf8') AS "query",
+            COLLATE("t0"."user", 'utf8') AS "user",
+            "t0"."ts",
+            "t0"."price",
+            COLLATE("t0"."country", 'utf8') AS "country",
+            "t0"."seen",
+            "t0"."zoned",
+            "t0"."count",
+            "t0"."share",
+            COLLATE("t0"."written", 'utf8') AS "written",
+            "t0"."amount"
+          FROM "events" AS "t0"
+        ) AS "t1"
+      ) AS "t2"
+    ) AS "t3"
+  ) AS "t4"
   GROUP BY
     1
-) AS "t4";
+) AS "t5";

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from anonhist.ingest.group_values import Part
 from anonhist.ingest.grouping import Grouping, parts_of, with_periods
 from anonhist.ingest.increments import increments_query
+from anonhist.ingest.plain_types import with_plain_types
 from anonhist.ingest.query import (
     Columns,
     counts_query,
@@ -28,7 +29,7 @@ from anonhist.ingest.warehouses import check_engine, without_collations
 if TYPE_CHECKING:
     from pathlib import Path
 
-DIALECTS = ("athena", "bigquery", "clickhouse", "databricks", "duckdb", "postgres", "snowflake", "sqlite", "trino")
+DIALECTS = ("athena", "bigquery", "clickhouse", "databricks", "duckdb", "postgres", "snowflake", "trino")
 SCHEMA = {
     "query": "string",
     "user": "string",
@@ -40,6 +41,7 @@ SCHEMA = {
     "count": "int64",
     "share": "float64",
     "written": "string",
+    "amount": "decimal(12, 2)",
 }
 KEY = "0123456789abcdef" * 2
 _COUNTRIES = Grouping(parts_of("country"), (("de",), ("fr",)))
@@ -95,6 +97,9 @@ QUERIES: Mapping[str, Query] = {
     "events, five of each user": _events("query", "user", 5),
     "events, the first five of each user": _events("query", "user", 5, "ts"),
     "events, fractions and NaN": _events("price", "user", 5, "price"),
+    "events, decimals": _events("amount", "user", 5, "amount"),
+    "events, times": _events("seen"),
+    "events, times with a zone": _events("zoned"),
     "users": lambda table: users_query(table, Columns("query", "user", 5)),
     "rows left out": lambda table: dropped_query(table, Columns("price", "user", 5)),
     "groups": _events("query", grouping=_OF_DAYS),
@@ -126,7 +131,9 @@ def compiled(dialect: str, query: str) -> str:
 
     table = table_of(dialect)
     check_engine(table)
-    return without_numbers(str(ibis.to_sql(QUERIES[query](without_collations(table)).to_native(), dialect=dialect)))
+    return without_numbers(
+        str(ibis.to_sql(QUERIES[query](with_plain_types(without_collations(table))).to_native(), dialect=dialect))
+    )
 
 
 def without_numbers(sql: str) -> str:

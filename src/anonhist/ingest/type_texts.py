@@ -1,0 +1,54 @@
+"""Text of decimals, times and durations as Python writes it, whatever the engine adds or leaves out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+# Of YYYY-MM-DD HH:MM:SS, and with microseconds or nanoseconds.
+_SECONDS, _MICROS, _NANOS = 19, 26, 29
+
+
+def without_zeros(text: Any) -> Any:
+    """Return texts of decimals without zeros at their end, and without a point before nothing: 1.50 as 1.5, 2.00 as 2.
+
+    What is no decimal, such as PostgreSQL's Infinity, stays as it is.
+    """
+    import narwhals as nw
+
+    trimmed = text.str.replace_all(r"\.?0+$", "")
+    return nw.when(text.str.contains(r"\.[0-9]+$")).then(trimmed).otherwise(text)
+
+
+def time_text(table: Any, name: str) -> Any:
+    """Return the text of times: with six digits of a second's fraction, or nine, and without one that is zero.
+
+    Times with a zone are written in UTC. Those of most engines are there already: see
+    :mod:`~anonhist.ingest.plain_types`.
+    """
+    import narwhals as nw
+
+    kind, column = table.collect_schema()[name], nw.col(name)
+    if getattr(kind, "time_zone", None) is not None and table.implementation.is_polars():
+        column = column.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
+    text = column.cast(nw.String)
+    # Cut rather than matched: patterns take several times as long.
+    nine = nw.concat_str(text, nw.lit("0" * 8)).str.slice(0, _NANOS)
+    six = nine.str.slice(0, _MICROS)
+    written = nw.when(six.str.slice(_SECONDS) == nw.lit(".000000")).then(text.str.slice(0, _SECONDS)).otherwise(six)
+    if kind.time_unit == "ns":
+        written = nw.when(nine.str.slice(_MICROS) == nw.lit("000")).then(written).otherwise(nine)
+    # Texts of years that have more digits, or lie before the first, are left as they are.
+    return nw.when(text.str.slice(_SECONDS, 1) == nw.lit(".")).then(written).otherwise(text)
+
+
+def seconds_text(table: Any, name: str) -> Any:
+    """Return durations as numbers of seconds, as :func:`~anonhist.numeric.time_name.time_name` does."""
+    import narwhals as nw
+
+    durations = nw.col(name).dt
+    is_nano = table.collect_schema()[name].time_unit == "ns"
+    digits, count = (9, durations.total_nanoseconds()) if is_nano else (6, durations.total_microseconds())
+    size = count.abs()
+    sign = nw.when(count < 0).then(nw.lit("-")).otherwise(nw.lit(""))
+    fraction = (size % 10**digits).cast(nw.String).str.zfill(digits)
+    return without_zeros(nw.concat_str(sign, (size // 10**digits).cast(nw.String), nw.lit("."), fraction))
