@@ -13,9 +13,10 @@ GROUPS := $(VENV)/.pip-stamp
 PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -q -n auto --maxprocesses 4 --dist worksteal
 
 .DEFAULT_GOAL := help
+MINUTES ?= 10
 COMMAND ?= release data/pw_rockyou.csv --epsilon 1 -o - --quiet
 
-.PHONY: help demo test quick check profile map docs dist fix bench clean
+.PHONY: help demo test quick soak check profile map docs dist fix bench clean
 
 help: ## say what there is to make
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-7s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -29,6 +30,9 @@ test: check ## run every check and every test
 
 quick: check ## run every check and the first case of each quick test, as after an edit
 	$(PYTEST) --quick
+
+soak: $(DEV) ## read neighbors through every way in, with fresh seeds: make soak MINUTES=10
+	$(BIN)/python -m anonhist_testing.way_in.soak --minutes $(MINUTES) $(if $(SEED),--seed $(SEED))
 
 check: $(DEV) ## lint, formatting, types (of the examples in the documents too), dead code (architecture is checked by the tests)
 	$(BIN)/ruff check .

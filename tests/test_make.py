@@ -56,6 +56,10 @@ def test_test_runs_every_check_and_every_test() -> None:
     # The tests are shared among processes; none is chosen, none left out.
     assert re.search(r"bin/python -m pytest -q -n auto --maxprocesses \d+ --dist worksteal$", done.stdout, re.MULTILINE)
     assert "make test" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    # With fresh tables each time, and a bound on how long.
+    assert re.search(
+        r"^make soak MINUTES=([1-9]|10)$", (ROOT / ".ci" / "run").read_text(encoding="utf-8"), re.MULTILINE
+    )
     # Before each commit, for whoever wants that, the checks are the same.
     assert "entry: make check\n" in (ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8")
 
@@ -104,6 +108,7 @@ def test_help_lists_the_targets() -> None:
         "demo",
         "test",
         "quick",
+        "soak",
         "check",
         "profile",
         "map",

@@ -32,9 +32,9 @@ import pytest
 from anonhist.errors import AnonhistError, DataError, UsageError
 from anonhist.ingest import read, read_profile
 from anonhist.ingest.columns import MissingColumnError, RepeatedColumnError, UnnamedColumnError
-from anonhist.ingest.engine import CONFIG
 from anonhist.ingest.parts import files, query
 from anonhist.profiles import Profile
+from anonhist_testing.way_in import engines
 
 Table = dict[str, list[Any]]
 Read = Callable[..., Profile]
@@ -67,17 +67,6 @@ SPARK_TYPES = {
 
 
 @cache
-def _lent_engine() -> duckdb.DuckDBPyConnection:
-    """Open DuckDB once in this process, set as the product sets it."""
-    return duckdb.connect(config=CONFIG | {"temp_directory": ""})
-
-
-def _is_ours(config: dict[str, Any]) -> bool:
-    """Say whether the product sets an engine so, wherever it may spill."""
-    return config == CONFIG | {"temp_directory": config.get("temp_directory")}
-
-
-@cache
 def _callers_engine() -> duckdb.DuckDBPyConnection:
     """Open DuckDB once in this process, as whoever hands us a relation has it."""
     return duckdb.connect()
@@ -89,18 +78,7 @@ def lent_duckdb() -> Iterator[None]:
 
     To start DuckDB takes as long as to read the few rows here. Tests of how it is started and ended do without.
     """
-    engine, connect = _lent_engine(), duckdb.connect
-
-    def lend(path: Any = ":memory:", **options: Any) -> duckdb.DuckDBPyConnection:
-        # Engines of callers, and any set in another way, are engines of their own.
-        if path != ":memory:" or not _is_ours(options.get("config", {})):
-            return connect(path, **options)
-        # The copy of standard input would end with its engine.
-        engine.execute("DROP TABLE IF EXISTS input")
-        return engine.cursor()
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(duckdb, "connect", lend)
+    with engines.lent_duckdb():
         yield
 
 

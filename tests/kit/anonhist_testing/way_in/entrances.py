@@ -1,0 +1,266 @@
+"""Entrances: how each is called, how far two results are apart, and what is promised for one unit more."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date, timedelta
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from anonhist.ingest import read_profile
+from anonhist.ingest.groups import read_groups
+from anonhist.ingest.window_groups import read_cumulative_groups
+from anonhist.ingest.windows import read_cumulative
+from anonhist.privacy import PrivacyUnit
+from anonhist_testing.way_in.distances import capped_l1, increments_l1, sorted_l1_of_groups, sorted_l1_of_profiles
+from anonhist_testing.way_in.tables import Role, Unit, Use
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from anonhist_testing.way_in.sources import Source
+
+KEY = "0123456789abcdef" * 2
+DAYS = tuple(str(date(2026, 11, 1) + timedelta(days)) for days in range(92))
+MONTHS = ("2026-10", "2026-11", "2026-12", "2027-01")
+THRESHOLDS = (1, 3, 10)
+
+
+class Measure(NamedTuple):
+    """How far two results are apart in one respect, and how far they may be."""
+
+    distance: int
+    promise: int
+
+
+@dataclass(frozen=True)
+class Entrance:
+    """A way in.
+
+    Parameters
+    ----------
+    name
+        What people call it.
+    roles
+        The columns that it reads.
+    unit
+        Whom neighbors differ by.
+    read
+        Reads a source, given what is to be said of it and a public list of groups.
+    measures
+        Returns how far two results are apart, and what is promised for a unit with so many rows.
+    takes
+        Whether it reads a source: as documentation says, some do not.
+    """
+
+    name: str
+    roles: Mapping[str, Role]
+    unit: Unit
+    read: Callable[[Any, dict[str, Any], list[Any]], Any]
+    measures: Callable[[Any, Any, int], list[Measure]]
+    takes: Callable[[Source], bool] = lambda _: True
+
+
+_NAME, _LABEL, _GROUP = Role(Use.NAMES), Role(Use.NAMES, 30), Role(Use.GROUPS, 8)
+_DATE, _ORDER = Role(Use.DATES), Role(Use.ORDER)
+_ITEM = Unit()
+
+
+def _user(most_rows: int) -> Unit:
+    return Unit(most_rows, "who")
+
+
+def _of_profiles(promise: Callable[[int], int]) -> Callable[[Any, Any, int], list[Measure]]:
+    return lambda few, more, rows: [Measure(sorted_l1_of_profiles(few, more), promise(rows))]
+
+
+def _of_counted_users(few: Any, more: Any, rows: int) -> list[Measure]:
+    """Measure the items that count, and the number of items of each user before the bound: one user more."""
+    own = sorted_l1_of_profiles(few.users.items, more.users.items)
+    users = more.users.items.num_labels - few.users.items.num_labels
+    return [Measure(sorted_l1_of_profiles(few, more), min(2, rows)), Measure(own, rows), Measure(abs(users), 1)]
+
+
+def _of_groups(promise: Callable[[int], int]) -> Callable[[Any, Any, int], list[Measure]]:
+    def measures(few: Any, more: Any, rows: int) -> list[Measure]:
+        levels = [(few, more), *zip(few.above, more.above, strict=True)]
+        return [Measure(sorted_l1_of_groups(less, whole), promise(rows)) for less, whole in levels]
+
+    return measures
+
+
+def _of_labels(cap: int, groups: int) -> Callable[[Any, Any, int], list[Measure]]:
+    def measures(few: Any, more: Any, rows: int) -> list[Measure]:
+        levels = [(few, more), *zip(few.above, more.above, strict=True)]
+        return [Measure(capped_l1(less, whole, cap), min(groups, rows)) for less, whole in levels]
+
+    return measures
+
+
+def _of_windows(most: int, thresholds: int, days: int) -> Callable[[Any, Any, int], list[Measure]]:
+    """Measure increments, and the numbers of each day; of groups all together."""
+
+    def measures(few: Any, more: Any, rows: int) -> list[Measure]:
+        items = min(most, rows)
+        increments, daily = increments_l1(few, more)
+        return [Measure(increments, items * min(2 * thresholds, 2 * days - 1)), Measure(daily, items)]
+
+    return measures
+
+
+def _profile(**asked: Any) -> Callable[[Any, dict[str, Any], list[Any]], Any]:
+    return lambda source, said, _: read_profile(source, label="what", **said, **asked)
+
+
+def _groups(**asked: Any) -> Callable[[Any, dict[str, Any], list[Any]], Any]:
+    def read(source: Any, said: dict[str, Any], groups: list[Any]) -> Any:
+        return read_groups(source, **({"label": "what", "by": "where", "groups": groups} | said | asked))
+
+    return read
+
+
+def _cumulative(**asked: Any) -> Callable[[Any, dict[str, Any], list[Any]], Any]:
+    windows: dict[str, Any] = {"label": "what", "days": DAYS, "thresholds": THRESHOLDS}
+    return lambda source, said, _: read_cumulative(source, **said, **(windows | {"by": "day(when)"} | asked))
+
+
+def _cumulative_groups(**asked: Any) -> Callable[[Any, dict[str, Any], list[Any]], Any]:
+    windows: dict[str, Any] = {"label": "what", "by": "where", "days": DAYS, "thresholds": THRESHOLDS}
+
+    def read(source: Any, said: dict[str, Any], groups: list[Any]) -> Any:
+        return read_cumulative_groups(source, **said, cumulative_by="day(when)", groups=groups, **windows, **asked)
+
+    return read
+
+
+_BOUNDED: dict[str, Any] = {"user": "who", "order_key": KEY}
+
+PROFILES = (
+    Entrance("profile", {"what": _LABEL}, _ITEM, _profile(), _of_profiles(lambda _: 1)),
+    Entrance(
+        "profile with missing labels", {"what": _LABEL}, _ITEM, _profile(keep_null=True), _of_profiles(lambda _: 1)
+    ),
+    Entrance(
+        "profile of users",
+        {"who": _NAME, "what": _LABEL},
+        _user(5),
+        _profile(max_per_user=1, **_BOUNDED),
+        _of_profiles(lambda rows: min(1, rows)),
+    ),
+    Entrance(
+        "profile of users in order",
+        {"when": _ORDER, "who": _NAME, "what": _LABEL},
+        _user(5),
+        _profile(max_per_user=2, order_by="when", keep_null=True, **_BOUNDED),
+        _of_profiles(lambda rows: min(2, rows)),
+    ),
+    Entrance(
+        "profile of users who are counted",
+        {"who": _NAME, "what": _LABEL},
+        _user(5),
+        _profile(max_per_user=2, count_users=True, **_BOUNDED),
+        _of_counted_users,
+    ),
+)
+_LEVELS: dict[str, Role] = {"where": _GROUP, "whose": Role(Use.GROUPS, 4), "what": _LABEL}
+GROUPS = (
+    Entrance("groups", {"where": _GROUP, "what": _LABEL}, _ITEM, _groups(other="all others"), _of_groups(lambda _: 1)),
+    Entrance(
+        "groups of users",
+        {"where": _GROUP, "who": _NAME, "what": _LABEL},
+        _user(6),
+        _groups(max_per_user=2, **_BOUNDED),
+        _of_groups(lambda rows: min(2, rows)),
+    ),
+    Entrance(
+        "groups of users in few groups",
+        {"where": _GROUP, "who": _NAME, "what": _LABEL},
+        _user(8),
+        _groups(max_per_user=2, max_groups_per_user=2, other="all others", **_BOUNDED),
+        _of_groups(lambda rows: min(4, rows)),
+    ),
+    Entrance(
+        "groups of labels",
+        {"where": _GROUP, "what": _LABEL},
+        Unit(6, "what"),
+        _groups(unit=PrivacyUnit.label(max_count=5), max_groups_per_label=1, order_key=KEY),
+        _of_labels(5, 1),
+    ),
+    Entrance(
+        "groups of days",
+        {"when": _DATE, "what": _LABEL},
+        _ITEM,
+        _groups(by="day(when)", groups=DAYS, other="all others"),
+        _of_groups(lambda _: 1),
+    ),
+    Entrance(
+        "groups of weeks of users",
+        {"when": _DATE, "who": _NAME, "what": _LABEL},
+        _user(6),
+        _groups(by="week(when)", groups="2026-11-01..2027-01-31", max_per_user=2, **_BOUNDED),
+        _of_groups(lambda rows: min(2, rows)),
+    ),
+    Entrance(
+        "groups of months",
+        {"when": _DATE, "what": _LABEL},
+        _ITEM,
+        _groups(by="month(when)", groups=MONTHS),
+        _of_groups(lambda _: 1),
+    ),
+    Entrance(
+        "groups on nested levels",
+        _LEVELS,
+        _ITEM,
+        _groups(by=["where", "whose"], levels="nested"),
+        _of_groups(lambda _: 1),
+    ),
+    Entrance(
+        "groups of users on crossing levels",
+        _LEVELS | {"who": _NAME},
+        _user(6),
+        _groups(by=["where", "whose"], levels="crossing", max_per_user=2, **_BOUNDED),
+        _of_groups(lambda rows: min(2, rows)),
+    ),
+    Entrance(
+        "groups of labels on crossing levels",
+        _LEVELS,
+        Unit(6, "what"),
+        _groups(
+            by=["where", "whose"],
+            levels="crossing",
+            unit=PrivacyUnit.label(max_count=5),
+            max_groups_per_label=2,
+            order_key=KEY,
+        ),
+        _of_labels(5, 2),
+    ),
+)
+CUMULATIVE = (
+    Entrance(
+        "cumulative windows",
+        {"when": _DATE, "what": _LABEL},
+        _ITEM,
+        _cumulative(),
+        _of_windows(1, len(THRESHOLDS), len(DAYS)),
+    ),
+    Entrance(
+        "cumulative windows of users",
+        {"when": _DATE, "who": _NAME, "what": _LABEL},
+        _user(6),
+        _cumulative(max_per_user=2, by="month(when)", days=MONTHS, **_BOUNDED),
+        _of_windows(2, len(THRESHOLDS), len(MONTHS)),
+    ),
+    Entrance(
+        "cumulative windows of groups",
+        {"where": _GROUP, "when": _DATE, "what": _LABEL},
+        _ITEM,
+        _cumulative_groups(),
+        _of_windows(1, len(THRESHOLDS), len(DAYS)),
+    ),
+    Entrance(
+        "cumulative windows of groups of users",
+        {"where": _GROUP, "when": _DATE, "who": _NAME, "what": _LABEL},
+        _user(6),
+        _cumulative_groups(max_per_user=2, max_groups_per_user=2, **_BOUNDED),
+        _of_windows(4, len(THRESHOLDS), len(DAYS)),
+    ),
+)

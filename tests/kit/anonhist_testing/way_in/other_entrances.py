@@ -1,0 +1,269 @@
+"""Entrances beside events of labels: edges, sketches, counted data, parts, groups that are found, and reports."""
+
+from __future__ import annotations
+
+import tempfile
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+from anonhist.ingest import read_profile, write_part
+from anonhist.ingest.edges import read_degrees, read_edges
+from anonhist.ingest.groups import read_groups
+from anonhist.ingest.partials import ExactPartials
+from anonhist.ingest.reports import tally_reports
+from anonhist.ingest.sketches import update_sketch
+from anonhist.local import KRR, OptimizedUnary
+from anonhist.mechanisms.group_selection import FindGroups, GroupSelection
+from anonhist.privacy import PrivacyUnit
+from anonhist.sketches import HashedSketch
+from anonhist_testing.way_in.distances import (
+    changed_edges,
+    counters_l1,
+    sizes_l1,
+    sorted_l1_of_groups,
+    sorted_l1_of_profiles,
+)
+from anonhist_testing.way_in.entrances import KEY, Entrance, Measure
+from anonhist_testing.way_in.tables import Own, Role, Unit, Use
+from anonhist_testing.way_in.values import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from anonhist.local.surveys.survey import Survey
+    from anonhist_testing.way_in.sources import Source
+
+    Read = Callable[[Any, dict[str, Any], list[Any]], Any]
+
+_ITEM = PrivacyUnit.item()
+_NODE, _WHOLE, _LABEL = Role(Use.WHOLE_NAMES, 20), Role(Use.WHOLE_NAMES, 30), Role(Use.NAMES, 30)
+_NAME, _GROUP = Role(Use.NAMES), Role(Use.GROUPS, 8)
+_ENDS = {"source": _NODE, "target": _NODE}
+# Counts, as whole numbers and as floats; a unit is a row that counts one item.
+_COUNT = Role(
+    Use.OWN,
+    own=Own(
+        first=(tuple(range(1, 9)), tuple(map(str, range(1, 9)))),
+        last=(1, 2, 3, 4.0, "5", 10**6),
+        units=(1, 1.0, "1"),
+        kinds=(Kind.WHOLE, Kind.FLOATS),
+        may_miss=False,
+        # In text they are written without a point.
+        is_usable=lambda value: not isinstance(value, str) or "." not in value,
+    ),
+)
+
+
+def _edges(source: Any, said: dict[str, Any], _: list[Any]) -> Any:
+    return read_edges(source, origin="source", target="target", **said)
+
+
+def _degrees(source: Any, said: dict[str, Any], _: list[Any]) -> Any:
+    return read_degrees(source, origin="source", target="target", **said).profile
+
+
+def _of_edges(few: Any, more: Any, _: int) -> list[Measure]:
+    edges, nodes = changed_edges(few, more)
+    return [Measure(edges, 1), Measure(nodes, 2)]
+
+
+def _of_profiles(promise: Callable[[int], int]) -> Callable[[Any, Any, int], list[Measure]]:
+    return lambda few, more, rows: [Measure(sorted_l1_of_profiles(few, more), promise(rows))]
+
+
+EDGES = (
+    Entrance("edges", _ENDS, Unit(), _edges, _of_edges),
+    Entrance("degrees", _ENDS, Unit(), _degrees, _of_profiles(lambda _: 2)),
+)
+
+
+def _sketch(unit: PrivacyUnit = _ITEM, **asked: Any) -> Read:
+    # Drawn once: its noise is the same in all readings, and taken away.
+    sketch = HashedSketch(buckets=1000, epsilon=1, key=b"the way in", unit=unit)
+
+    def counters(source: Any, said: dict[str, Any], _: list[Any]) -> NDArray[np.int64]:
+        before = np.array(sketch.counters, dtype=np.int64)
+        # Where a table is on a cluster, it is said how its partitions are counted.
+        partials = ExactPartials() if type(source).__module__.startswith("pyspark") else None
+        update_sketch(sketch, source, **({"label": "what", "partials": partials} | said | asked))
+        return np.array(sketch.counters, dtype=np.int64) - before
+
+    return counters
+
+
+def _of_counters(most: int) -> Callable[[Any, Any, int], list[Measure]]:
+    return lambda few, more, rows: [Measure(counters_l1(few, more), min(most, rows))]
+
+
+SKETCHES = (
+    Entrance("sketch", {"what": _WHOLE}, Unit(), _sketch(), _of_counters(1)),
+    Entrance(
+        "sketch of users",
+        {"who": _NAME, "what": _WHOLE},
+        Unit(5, "who"),
+        _sketch(PrivacyUnit.user(max_items=2), user="who", order_key=KEY),
+        _of_counters(2),
+    ),
+    Entrance(
+        "sketch of counts",
+        {"label": _WHOLE, "count": _COUNT},
+        Unit(),
+        _sketch(label="label", count="count"),
+        _of_counters(1),
+    ),
+)
+
+
+def _counted(source: Any, said: dict[str, Any], _: list[Any]) -> Any:
+    return read_profile(source, format="counts", **said)
+
+
+def _counted_groups(source: Any, said: dict[str, Any], groups: list[Any]) -> Any:
+    return read_groups(source, format="counts", by="where", groups=groups, **said)
+
+
+COUNTED = (
+    Entrance("counts", {"label": _LABEL, "count": _COUNT}, Unit(), _counted, _of_profiles(lambda _: 1)),
+    Entrance(
+        "counts of groups",
+        {"where": _GROUP, "label": _LABEL, "count": _COUNT},
+        Unit(),
+        _counted_groups,
+        lambda few, more, _: [Measure(sorted_l1_of_groups(few, more), 1)],
+    ),
+)
+
+
+def _parts(**asked: Any) -> Read:
+    """Return what reads a source as two parts: each of its rows is in both."""
+
+    def read(source: Any, said: dict[str, Any], _: list[Any]) -> Any:
+        with tempfile.TemporaryDirectory(prefix="way-in-") as folder:
+            for day in ("monday", "tuesday"):
+                write_part(source, f"{folder}/{day}.counts", label="what", **said, **asked)
+            return read_profile(f"{folder}/*.counts")
+
+    return read
+
+
+# Of parts, users are text or whole numbers: other types are refused.
+_USER_OF_PARTS = Role(Use.WHOLE_NAMES, kinds=(Kind.TEXT, Kind.WHOLE))
+PARTS = (
+    Entrance("parts", {"what": _LABEL}, Unit(), _parts(keep_null=True), _of_profiles(lambda _: 2)),
+    Entrance(
+        "parts with hashes",
+        {"what": _LABEL},
+        Unit(),
+        _parts(hash_labels=True, order_key=KEY),
+        _of_profiles(lambda _: 2),
+    ),
+    Entrance(
+        "parts of users",
+        {"who": _USER_OF_PARTS, "what": _LABEL},
+        Unit(5, "who"),
+        _parts(user="who", max_per_user=2, order_key=KEY),
+        _of_profiles(lambda rows: min(2, 2 * rows)),
+    ),
+)
+
+
+def _found(**asked: Any) -> Read:
+    """Return what reads the groups of a source, all of which are found: their units, and their profiles."""
+
+    def read(source: Any, said: dict[str, Any], _: list[Any]) -> tuple[NDArray[np.int64], dict[Any, Any]]:
+        units = []
+
+        def keep_all(_: Any, counted: NDArray[np.int64], **__: Any) -> NDArray[np.bool_]:
+            units.append(counted)
+            return np.ones(counted.size, dtype=np.bool_)
+
+        finding = FindGroups(epsilon=1, delta="1e-6")
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(GroupSelection, "select", keep_all)
+            read = read_groups(source, label="what", by="where", groups=finding, other="all others", **said, **asked)
+        return units[0], dict(read)
+
+    return read
+
+
+def _of_found(most: int) -> Callable[[Any, Any, int], list[Measure]]:
+    def measures(few: Any, more: Any, rows: int) -> list[Measure]:
+        found = [Measure(sizes_l1(few[0], more[0]), min(most, rows))]
+        # Which groups are found is a release of its own: items are compared where it came to the same.
+        if set(few[1]) == set(more[1]):
+            found.append(Measure(sorted_l1_of_groups(few[1], more[1]), min(most, rows)))
+        return found
+
+    return measures
+
+
+FOUND = (
+    Entrance("found groups", {"where": _GROUP, "what": _LABEL}, Unit(), _found(), _of_found(1)),
+    Entrance(
+        "found groups of users",
+        {"where": _GROUP, "who": _NAME, "what": _LABEL},
+        Unit(5, "who"),
+        _found(user="who", max_per_user=2, order_key=KEY),
+        _of_found(2),
+    ),
+)
+
+
+def _tally(survey: Survey) -> Read:
+    def read(source: Any, _: dict[str, Any], __: list[Any]) -> Any:
+        return tally_reports(survey, source, skip_bad=10**6)
+
+    return read
+
+
+def _of_reports(survey: Survey, cells_per_report: int) -> Callable[[Any, Any, int], list[Measure]]:
+    """Measure how many reports were counted, and in how many cells one of them is seen."""
+
+    def measures(few: Any, more: Any, _: int) -> list[Measure]:
+        cells = counters_l1(*(each.dense(survey.cells) for each in (few, more)))
+        return [Measure(abs(more.users - few.users), 1), Measure(cells, cells_per_report)]
+
+    return measures
+
+
+def _reports(
+    survey: Survey,
+    cells_per_report: int,
+    firsts: tuple[tuple[Any, ...], ...],
+    others: tuple[Any, ...],
+    kinds: tuple[Kind, ...],
+) -> Entrance:
+    """Return the entrance of reports, some of which are no reports of this survey: those are left out."""
+    column = survey.columns[0].name
+    of_survey = Own(((survey.digest,),), (survey.digest, "0" * 32), (survey.digest, None), (Kind.TEXT,), may_miss=True)
+    of_report = Own(firsts, (*firsts[0], *others), (*firsts[0], *others, *[None] * 4), kinds, may_miss=True)
+    return Entrance(
+        f"reports of {survey.name}",
+        {"survey": Role(Use.OWN, own=of_survey), column: Role(Use.OWN, own=of_report)},
+        Unit(),
+        _tally(survey),
+        _of_reports(survey, cells_per_report),
+        _holds_reports,
+    )
+
+
+def _holds_reports(source: Source) -> bool:
+    """Return whether a source is a file or a table: reports are not read from databases by their address."""
+    return not source.has_address or not source.name.startswith(("sqlite", "duckdb", "postgresql"))
+
+
+_KRR, _UNARY = KRR(alphabet=6, epsilon=1), OptimizedUnary(alphabet=6, epsilon=1)
+REPORTS = (
+    _reports(
+        _KRR,
+        1,
+        (tuple(range(6)), (None,), tuple("012345")),
+        (6, -1, "3", "x", 2.0, 2.5, 10**12),
+        (Kind.WHOLE, Kind.TEXT),
+    ),
+    _reports(_UNARY, 6, (("00", "14", "3f"), (None,)), ("ff", "", "0", "zz", 14, 3), (Kind.TEXT,)),
+)

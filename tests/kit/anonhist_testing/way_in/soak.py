@@ -1,0 +1,176 @@
+"""``make soak``: neighbors of all kinds through every way in, with fresh seeds, until time is up."""
+
+from __future__ import annotations
+
+import argparse
+import multiprocessing
+import os
+import sys
+import time
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from anonhist_testing.way_in.coverage import ENTRANCES, SOURCES
+from anonhist_testing.way_in.engines import lent_duckdb
+from anonhist_testing.way_in.judging import Case, Found, judge
+from anonhist_testing.way_in.servers import SERVED, served
+from anonhist_testing.way_in.values import BEGINNINGS, ENDINGS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from anonhist_testing.way_in.entrances import Entrance
+    from anonhist_testing.way_in.sources import Source
+
+MINUTES = 10.0
+# So many failures are told in full.
+_TOLD = 40
+#: What was found, by the names of entrance and source.
+Results = dict[tuple[str, str], Found]
+
+
+@dataclass(frozen=True)
+class Task:
+    """What one process does: some entrances with some sources, for a while or for so many rounds."""
+
+    seed: int
+    entrances: tuple[str, ...]
+    sources: tuple[str, ...]
+    minutes: float | None
+    rounds: int | None
+    beginning: str | None = None
+    ending: str | None = None
+
+
+@dataclass
+class _Cell:
+    """An entrance and a source: what was found, and how long that took."""
+
+    entrance: Entrance
+    source: Source
+    found: Found
+    rounds: int = 0
+    seconds: float = 0.0
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; return 0 if everything is as promised, else 1."""
+    asked = _parser().parse_args(arguments)
+    seed = int(np.random.default_rng().integers(2**32)) if asked.seed is None else asked.seed
+    _say(f"Seed {seed}")
+    entrances = tuple(each.name for each in ENTRANCES if asked.entrance in (None, each.name))
+    sources = tuple(name for name in _names() if asked.source in (None, name))
+    rounds = asked.rounds or (1 if asked.entrance and asked.source and asked.minutes is None else None)
+    minutes = None if rounds else MINUTES if asked.minutes is None else asked.minutes
+    whole = Task(seed, entrances, sources, minutes, rounds, asked.beginning, asked.ending)
+    results: Results = {}
+    for found in [run(whole)] if rounds else _in_processes(whole):
+        results |= found
+    return _tell(results, entrances)
+
+
+def run(task: Task) -> Results:
+    """Do what one process does."""
+    with ExitStack() as stack:
+        stack.enter_context(lent_duckdb())
+        held = [source for source in SOURCES if source.name in task.sources]
+        held += stack.enter_context(served(task.sources))
+        cells = [
+            _Cell(entrance, source, Found())
+            for entrance in ENTRANCES
+            for source in held
+            if entrance.name in task.entrances and entrance.takes(source)
+        ]
+        # From here on: servers take a while to start.
+        until = None if task.minutes is None else time.monotonic() + 60 * task.minutes
+        while (cell := _next(cells, task)) is not None and (until is None or time.monotonic() < until):
+            case = Case(task.seed + cell.rounds, cell.entrance, cell.source, task.beginning, task.ending)
+            if sys.stderr.isatty():
+                sys.stderr.write(f"\r{case.seed}: {cell.entrance.name}, {cell.source.name}\x1b[K")
+            start = time.monotonic()
+            cell.found.add(judge(case))
+            cell.seconds += time.monotonic() - start
+            cell.rounds += 1
+        if sys.stderr.isatty():
+            sys.stderr.write("\r\x1b[K")
+        return {(cell.entrance.name, cell.source.name): cell.found for cell in cells}
+
+
+def _next(cells: Sequence[_Cell], task: Task) -> _Cell | None:
+    """Return what to go on with: of the entrance with the fewest pairs, the source on which least time was spent."""
+    left = [cell for cell in cells if task.rounds is None or cell.rounds < task.rounds]
+    tried: dict[str, int] = dict.fromkeys((cell.entrance.name for cell in left), 0)
+    for cell in left:
+        tried[cell.entrance.name] += cell.found.pairs + cell.found.refused
+    return min(left, key=lambda cell: (tried[cell.entrance.name], cell.rounds > 0, cell.seconds), default=None)
+
+
+def _in_processes(whole: Task) -> list[Results]:
+    """Share a task: servers in one process, and entrances among as many as there are processors besides."""
+    slow = tuple(name for name in whole.sources if name in SERVED)
+    fast = tuple(name for name in whole.sources if name not in SERVED)
+    processes = max(1, (os.cpu_count() or 2) - 1)
+    tasks = [_part(whole, whole.entrances, slow)] if slow else []
+    tasks += [_part(whole, whole.entrances[place::processes], fast) for place in range(processes) if fast]
+    with ProcessPoolExecutor(len(tasks), mp_context=multiprocessing.get_context("spawn")) as pool:
+        return list(pool.map(run, tasks))
+
+
+def _part(whole: Task, entrances: tuple[str, ...], sources: tuple[str, ...]) -> Task:
+    return Task(whole.seed, entrances, sources, whole.minutes, whole.rounds, whole.beginning, whole.ending)
+
+
+def _names() -> list[str]:
+    return [*(source.name for source in SOURCES), *SERVED]
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m anonhist_testing.way_in.soak", description=__doc__)
+    parser.add_argument("--seed", type=int, help="where all tables come from; drawn from the system by default")
+    parser.add_argument("--minutes", type=float, help=f"how long to go on; {MINUTES:g} by default")
+    parser.add_argument("--rounds", type=int, help="how many cases of each entrance and source, instead of minutes")
+    parser.add_argument("--entrance", choices=[entrance.name for entrance in ENTRANCES], help="this one only")
+    parser.add_argument("--source", choices=_names(), help="this one only")
+    parser.add_argument("--beginning", choices=list(BEGINNINGS), help="how columns begin; drawn by default")
+    parser.add_argument("--ending", choices=list(ENDINGS), help="how columns end; drawn by default")
+    return parser
+
+
+def _tell(results: Results, entrances: Sequence[str]) -> int:
+    """Write what failed and, for each entrance and source, the largest distance beside its promise."""
+    failures = [failure for found in results.values() for failure in found.failures]
+    for failure in failures[:_TOLD]:
+        _say(failure)
+    if len(failures) > _TOLD:
+        _say(f"… and {len(failures) - _TOLD:,} more")
+    for entrance in entrances:
+        own = {source: found for (name, source), found in results.items() if name == entrance}
+        total = Found()
+        for found in own.values():
+            total.add(found)
+        _say(f"\n{entrance}: {_counted(total)}")
+        for source, found in own.items():
+            _say(f"  {source:<34}{_counted(found)}")
+    pairs = sum(found.pairs for found in results.values())
+    unread = sum(not found.pairs for found in results.values())
+    _say(f"\n{pairs:,} pairs of neighbors, {len(failures):,} failures; {unread:,} of {len(results):,} were not read")
+    return 1 if failures else 0
+
+
+def _counted(found: Found) -> str:
+    worst = "-" if found.worst is None else f"{found.worst.distance:,} / {found.worst.promise:,}"
+    wrong = f", {len(found.failures):,} failures" if found.failures else ""
+    return f"{found.pairs:>6,} pairs, {found.refused:>4,} refused, largest distance {worst}{wrong}"
+
+
+def _say(line: str) -> None:
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
