@@ -82,6 +82,7 @@ bench: $(DEV) ## measure accuracy and speed (about four hours)
 	$(BIN)/python bench/growth.py --plot docs/images/growth.png
 	$(BIN)/python bench/end_to_end.py
 	$(BIN)/python bench/scale.py
+	$(BIN)/python bench/sources.py
 	$(BIN)/python bench/group_by_tries.py
 	$(BIN)/python bench/scale_spark.py
 	$(BIN)/python bench/groups.py

@@ -45,6 +45,7 @@ html_math_renderer = "mathml"
 autodoc_typehints = "description"
 autodoc_typehints_description_target = "documented"
 autodoc_typehints_format = "short"
+autodoc_type_aliases = {"MechanismName": "MechanismName"}  # nine words, in each overload of a signature
 autodoc_member_order = "groupwise"
 autosummary_ignore_module_all = False
 napoleon_google_docstring = False

@@ -2,6 +2,7 @@
 
 import inspect
 import re
+import typing
 from pathlib import Path
 
 import anonhist
@@ -77,8 +78,16 @@ def name_kept_types(_app, _what, _name, _value, _options, lines):
             lines[number] = f"{found[1]} {kept_type(found[2])}"
 
 
+def types_as_written(value, *namespaces, found=typing.get_type_hints, **options):
+    """Return the types of ours as they are written: Sphinx would show what each alias stands for, at great length."""
+    if not getattr(value, "__module__", "").startswith("anonhist."):
+        return found(value, *namespaces, **options)
+    return {name: getattr(type_, "__forward_arg__", type_) for name, type_ in value.__annotations__.items()}
+
+
 def setup(app):
     """Let Sphinx call these while it builds."""
+    typing.get_type_hints = types_as_written
     app.connect("config-inited", write_rooms)
     app.connect("autodoc-process-docstring", name_one_by_one, priority=100)  # before napoleon
     app.connect("autodoc-process-docstring", name_kept_types, priority=900)  # after it

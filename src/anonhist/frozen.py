@@ -1,10 +1,11 @@
-"""Frozen values with fields that accept more types than they store: parsed once, when the value is made."""
+"""Frozen values: parsed once, when they are made; compared by their fields, which alone are pickled and copied."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import Field, dataclass, field, fields
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast, dataclass_transform, overload
+from typing import TYPE_CHECKING, Any, ForwardRef, Generic, TypeVar, cast, dataclass_transform, overload
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -115,6 +116,9 @@ def frozen(**options: bool) -> Callable[[type[Value]], type[Value]]: ...
 def frozen(cls: type[Any] | None = None, /, **options: bool) -> Any:
     """Make a frozen dataclass whose fields may be :class:`Converted`; options are those of ``dataclass``.
 
+    Two of them are equal if their fields are: arrays by type and content, and NaN equals NaN. Pickles and deep copies
+    have the fields alone, without anything computed from them, and their arrays are read-only.
+
     Examples
     --------
     >>> @frozen(kw_only=True)
@@ -125,13 +129,27 @@ def frozen(cls: type[Any] | None = None, /, **options: bool) -> Any:
     """
     if cls is None:
         return lambda cls: frozen(cls, **options)
+    by_fields = options.get("eq", True) and "__eq__" not in vars(cls)
     made: Any = dataclass(frozen=True, **options)(cls)
+    if by_fields:
+        made.__eq__, made.__hash__ = _equal_fields, _hash_fields
+    made.__copy__, made.__getstate__, made.__setstate__ = _itself, _state, _restore
     for each in fields(made):
         if _KEY in each.metadata and each.name in cls.__annotations__:
             setattr(made, each.name, Converted(each.name, each.metadata[_KEY]))
+    _say_where_types_are(made)
     own = vars(made).get("__init_subclass__")
     made.__init_subclass__ = classmethod(partial(_check_subclass, made, own))
     return made
+
+
+def _say_where_types_are(cls: type[Any]) -> None:
+    """Name the modules of the types of inherited parameters: ``get_type_hints`` looks in that of the class alone."""
+    types: dict[str, Any] = vars(cls)["__init__"].__annotations__ if "__init__" in vars(cls) else {}
+    for parent in cls.__mro__[1:]:
+        for name in vars(parent).get("__annotations__", {}).keys() - cls.__annotations__.keys():
+            if isinstance(types.get(name), str):
+                types[name] = ForwardRef(types[name], module=parent.__module__)
 
 
 def _check_subclass(parent: type[Any], own: Any, cls: type[Any], **options: Any) -> None:
@@ -146,3 +164,69 @@ def _check_subclass(parent: type[Any], own: Any, cls: type[Any], **options: Any)
         if isinstance(getattr(parent, name, None), Converted) and not declared:
             message = f"{cls.__name__}.{name} would not be converted: declare it with converted(…) in a frozen class."
             raise TypeError(message)
+
+
+def _equal_fields(self: Any, other: object) -> Any:
+    if type(self) is not type(other):
+        return NotImplemented
+    return all(_equal(getattr(self, each.name), getattr(other, each.name)) for each in _given(self) if each.compare)
+
+
+def _hash_fields(self: Any) -> int:
+    return hash((type(self), *(_hash(getattr(self, each.name)) for each in _given(self) if each.compare)))
+
+
+def _itself(self: Any) -> Any:
+    return self
+
+
+def _state(self: Any) -> dict[str, object]:
+    return {each.name: vars(self)[each.name] for each in _given(self)}
+
+
+def _restore(self: Any, state: dict[str, object]) -> None:
+    _make_read_only(state)
+    vars(self).update(state)
+
+
+def _given(value: Any) -> list[Field[Any]]:
+    """Return the fields that are set when a value is made; derived ones follow from these."""
+    return [each for each in fields(value) if not isinstance(each.default, cached_property)]
+
+
+def _is_array(part: Any) -> bool:
+    # By what arrays have, because importing NumPy would make every start of the command line slow.
+    return getattr(part, "ndim", 0) > 0 and hasattr(part, "setflags")
+
+
+def _equal(one: Any, other: Any) -> bool:
+    if one is other:
+        return True
+    if _is_array(one) or _is_array(other):
+        if type(one) is not type(other) or one.dtype != other.dtype or one.shape != other.shape:
+            return False
+        return bool(((one == other) | ((one != one) & (other != other))).all())  # noqa: PLR0124  # as NaN does
+    if isinstance(one, tuple | list):
+        return type(one) is type(other) and len(one) == len(other) and all(map(_equal, one, other))
+    if isinstance(one, Mapping) and isinstance(other, Mapping):
+        return one.keys() == other.keys() and all(_equal(one[key], other[key]) for key in one)
+    return bool(one == other or (one != one and other != other))  # noqa: PLR0124  # as NaN does
+
+
+def _hash(part: Any) -> int:
+    if _is_array(part):
+        # Equal floating-point numbers may differ in their bytes: 0.0 and -0.0.
+        return hash((part.shape, part.tobytes() if part.dtype.kind in "biu" else b""))
+    if isinstance(part, tuple | list):
+        return hash(tuple(map(_hash, part)))
+    if isinstance(part, Mapping):
+        return hash(frozenset(part))
+    return hash(part) if part == part else 0  # noqa: PLR0124  # as NaN does not
+
+
+def _make_read_only(part: Any) -> None:
+    if _is_array(part):
+        part.setflags(write=False)
+    elif isinstance(part, tuple | list | dict):
+        for each in part.values() if isinstance(part, dict) else part:
+            _make_read_only(each)

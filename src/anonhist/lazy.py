@@ -53,9 +53,32 @@ class LazyPackage(ModuleType):
         if not isinstance(value, ModuleType) or self._places.get(name, self.__name__) == self.__name__:
             super().__setattr__(name, value)
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """Pickle and copy by name, so that functions that use the package can be sent to other processes."""
+        return import_module, (self.__name__,)
+
     def __dir__(self) -> list[str]:
         """List the public names."""
         return sorted(self._places)
+
+
+class LaterModule:
+    """A module of which annotations name types: it is imported when ``typing.get_type_hints`` looks one up.
+
+    For what would be slow to import, is optional, or imports the module with the annotation. Type checkers read an
+    import in the ``if TYPE_CHECKING`` beside it.
+
+    Examples
+    --------
+    >>> LaterModule("fractions").Fraction
+    <class 'fractions.Fraction'>
+    """
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(import_module(self._name), name)
 
 
 def load_lazily(name: str) -> None:

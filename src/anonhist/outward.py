@@ -8,14 +8,17 @@ rooms register what they know about a kind of value under :attr:`known_as`.
 from __future__ import annotations
 
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-if TYPE_CHECKING:
-    from pathlib import Path
+from anonhist.lazy import LaterModule
 
+if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
     import pyarrow as pa
+else:
+    pd, pl, pa = map(LaterModule, ("pandas", "polars", "pyarrow"))
 
 _NOTEBOOK, _TABLES, _FILES = "anonhist.report.notebook.views", "anonhist.formats.tables", "anonhist.formats.writing"
 

@@ -107,6 +107,7 @@ REVIEWED_OBJECTS = {
     "formats.reports._Lines": CALL,
     "formats.reports._Parquet": CALL,
     "formats.sketches._Sink": CALL,
+    "frozen.": "a value that is being copied or unpickled, which nobody has yet",
     "graphs.flow.ratios.Ratios": CALL,
     "lazy.LazyPackage": "a name always gets the same object; all are loaded with one lock held",
     "ingest.node_names.EndNames": CALL,

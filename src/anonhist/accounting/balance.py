@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, ClassVar
 
-from anonhist.accounting.budget import NOTHING, Cost
+from anonhist.accounting.budget import NOTHING, Budget, Cost
 from anonhist.accounting.entry import Charged, Completed, Created, Voided
 from anonhist.errors import DataError
 from anonhist.outward import Shown
@@ -16,7 +16,6 @@ from anonhist.privacy import short_decimal
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from anonhist.accounting.budget import Budget
     from anonhist.accounting.entry import Entry
 
 

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from anonhist.errors import UsageError
 from anonhist.frozen import Checked, Converted, converted, frozen
-from anonhist.privacy import EpsilonLike, NeighboringRelation, parse_epsilon, short_decimal
+from anonhist.privacy import EpsilonLike, Guarantee, NeighboringRelation, parse_epsilon, short_decimal
 from anonhist.privacy.conversion import as_kind
 from anonhist.privacy.unit import parse_kind
-
-if TYPE_CHECKING:
-    from anonhist.privacy import Guarantee
 
 _LONGEST_NAME = 200
 _SHORT = 16

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import getpass
 import re
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import field
 from functools import partial
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, SupportsIndex
+from typing import Any, SupportsIndex
 
 from anonhist.accounting.budget import parse_name
+from anonhist.accounting.reading import Reading
 from anonhist.errors import UsageError
 from anonhist.frozen import Checked, Converted, converted, frozen
 from anonhist.privacy import Guarantee, parse_whole_number
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from anonhist.accounting.reading import Reading
 
 _LONGEST_TEXT = 1000
 _LEDGER, _DIGEST = re.compile("[0-9a-f]{32}"), re.compile("[0-9a-f]{64}")
@@ -55,7 +51,7 @@ def _parse_ledger(given: str) -> str:
     return given
 
 
-@dataclass(frozen=True)
+@frozen
 class Charge:
     """What a release will cost a data set, before it is made.
 
@@ -87,7 +83,7 @@ class Charge:
     dataset: str
     guarantee: Guarantee
     mechanism: str = ""
-    parameters: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+    parameters: Mapping[str, Any] = field(default_factory=dict)
     purpose: str = ""
     reading: Reading | None = None
 

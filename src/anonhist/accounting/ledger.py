@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Self
+from types import TracebackType
+from typing import TYPE_CHECKING, NoReturn, Self
 
 from anonhist.accounting.address import storage_at
 from anonhist.accounting.balance import Balance, balance_of
@@ -19,13 +20,12 @@ from anonhist.accounting.lookup import (
     readings_of,
 )
 from anonhist.accounting.reading import further_cost
+from anonhist.accounting.storage import Row
 from anonhist.errors import BudgetError, DataError, UsageError
 from anonhist.privacy import EpsilonLike, NeighboringRelation
 
 if TYPE_CHECKING:
-    from types import TracebackType
-
-    from anonhist.accounting.storage import Row, Storage
+    from anonhist.accounting.storage import Storage
 
 
 class Ledger:
@@ -60,6 +60,10 @@ class Ledger:
 
     def __repr__(self) -> str:
         return f"Ledger({self._storage.shown!r})"
+
+    def __reduce__(self) -> NoReturn:
+        """Refuse: the address may hold a password, which no pickle should."""
+        raise UsageError("A ledger cannot be pickled or copied: open it by its address where it is used.")
 
     def __enter__(self) -> Self:
         return self

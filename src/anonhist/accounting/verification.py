@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from anonhist.accounting.balance import balance_of
+from anonhist.accounting.charge import Receipt
 from anonhist.accounting.derivation import Derivation
 from anonhist.accounting.entry import Charged, Completed, Entry, Event, chained
+from anonhist.accounting.ledger import Ledger
 from anonhist.errors import DataError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from anonhist.accounting.budget import Cost
-    from anonhist.accounting.charge import Receipt
-    from anonhist.accounting.ledger import Ledger
     from anonhist.accounting.storage import Row
 
 

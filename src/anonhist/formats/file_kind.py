@@ -10,19 +10,22 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from anonhist.errors import DataError, UsageError, mask
 from anonhist.formats.json_text import content_of, parse_json
+from anonhist.lazy import LaterModule
+from anonhist.local.surveys.survey import Survey
+from anonhist.local.surveys.tally import Tally
+from anonhist.releases import Release
+from anonhist.releases.cumulative import CumulativeRelease
+from anonhist.releases.grouped import GroupedRelease
+from anonhist.releases.grouped_cumulative import GroupedCumulativeRelease
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from anonhist.local.surveys.survey import Survey
-    from anonhist.local.surveys.tally import Tally
-    from anonhist.releases import Release
-    from anonhist.releases.cumulative import CumulativeRelease
-    from anonhist.releases.grouped import GroupedRelease
-    from anonhist.releases.grouped_cumulative import GroupedCumulativeRelease
-    from anonhist.sketches.sketch import Sketch
+    from anonhist.sketches import sketch
 
     _Read = Release | GroupedRelease | CumulativeRelease | GroupedCumulativeRelease | Survey | Tally
+else:
+    sketch = LaterModule("anonhist.sketches.sketch")
 
 # The module that has FILES for each format; loaded only when a file of that format is read.
 _KINDS = {
@@ -38,7 +41,7 @@ T = TypeVar("T")
 
 def read(
     path: str | Path,
-) -> Release | GroupedRelease | CumulativeRelease | GroupedCumulativeRelease | Sketch | Survey | Tally:
+) -> Release | GroupedRelease | CumulativeRelease | GroupedCumulativeRelease | sketch.Sketch | Survey | Tally:
     """Read a file that :func:`write` made, and check everything it says.
 
     Parameters
@@ -74,8 +77,8 @@ def read(
     """
     ending = Path(path).suffix.lower()
     if ending == ".sketch":
-        sketch: Sketch = import_module("anonhist.formats.sketches").read_sketch(path)
-        return sketch
+        counted: sketch.Sketch = import_module("anonhist.formats.sketches").read_sketch(path)
+        return counted
     if ending not in (".json", ".parquet"):
         raise UsageError(f"Give a file ending in .json, .parquet or .sketch; {mask(str(path))!r} does not.")
     content = content_of(Path(path))

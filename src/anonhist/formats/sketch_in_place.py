@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,12 +12,10 @@ from typing import TYPE_CHECKING
 from anonhist.errors import OutputError
 from anonhist.formats.atomic import check_free, open_whole
 from anonhist.formats.sketches import check_sketch_path, check_sole_name, open_sketch, read_open_sketch, write_sketch
+from anonhist.sketches.sketch import Sketch
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
     from typing import BinaryIO
-
-    from anonhist.sketches.sketch import Sketch
 
 
 @contextmanager

@@ -12,6 +12,7 @@ import numpy as np
 
 from anonhist.catalogue import load
 from anonhist.errors import MissingExtraError, UsageError, kind_of
+from anonhist.lazy import LaterModule
 from anonhist.outward import Tabular
 
 if TYPE_CHECKING:
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
     # By name, all of one length: arrays, of which NaN is a number that is not known, or texts.
     Columns = Mapping[str, NDArray[Any] | Sequence[str]]
+else:
+    pd, pl, pa = map(LaterModule, ("pandas", "polars", "pyarrow"))
 
 # Where the table of each kind of value is, by the name it is known as: loaded on first use.
 TABLES = {

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
 import numpy as np
+from numpy.typing import NDArray
 
 from anonhist.errors import DataError, UsageError
+from anonhist.frozen import frozen
 from anonhist.graphs.policy import Direction, EdgePolicy, check_policy, edge_ends, edge_keys
 from anonhist.numeric.read_only import read_only
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 # Two indices below it make one number below 2^62, by which edges are sorted.
 MAX_NODES = 2**31
@@ -22,7 +18,7 @@ MAX_NODES = 2**31
 IDENTITY_KEY = b"anonhist edges 1"
 
 
-@dataclass(frozen=True, init=False, eq=False)
+@frozen(init=False)
 class Graph:
     """Edges between nodes: private data. Made by :func:`read_edges` or :func:`as_graph`.
 
@@ -122,7 +118,7 @@ class Graph:
         return f"Graph({self.num_nodes:,} nodes, {self.num_edges:,} edges)"
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class Degrees:
     """Number of nodes of each degree: private data, and all that edge privacy needs. Made by :func:`read_degrees`.
 

@@ -5,21 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, overload
 
+from anonhist.accounting import Ledger
 from anonhist.accounting.recording import Price, account_of, recording
 from anonhist.errors import UsageError, kind_of
 from anonhist.graphs.edge.privacy import EdgePrivacy, PreparedEdges
 from anonhist.graphs.graph import Degrees, Graph
 from anonhist.graphs.node.privacy import BoundedDegrees, MethodName, NodePrivacy, PreparedNodes
+from anonhist.mechanisms.releasing import MechanismName
 from anonhist.privacy import EpsilonLike, parse_simulations
+from anonhist.randomness import RandomSource
+from anonhist.releases import Release
 from anonhist.releases.content import content_digest
 from anonhist.releases.rest import rest_digest
 
 if TYPE_CHECKING:
-    from anonhist.accounting import Ledger
     from anonhist.graphs.policy import EdgePolicy
-    from anonhist.mechanisms.releasing import MechanismName
-    from anonhist.randomness import RandomSource
-    from anonhist.releases import Release
 
 
 @overload

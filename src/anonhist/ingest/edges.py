@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -26,6 +27,7 @@ from anonhist.ingest.edge_query import (
     with_names,
 )
 from anonhist.ingest.files import is_json
+from anonhist.ingest.limits import EngineLimits
 from anonhist.ingest.naming import check_batch, check_named, is_spark
 from anonhist.ingest.node_names import EndNames, node_names, ranks_among
 from anonhist.ingest.query import fetch
@@ -36,9 +38,7 @@ from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from anonhist.ingest.limits import EngineLimits
+    from collections.abc import Iterator
 
 _ROWS = 1 << 20
 

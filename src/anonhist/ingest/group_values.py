@@ -99,9 +99,9 @@ class Part:
         called = self.called or self.column
         if self.period is not None:
             return ValueKind.DATES
-        held = declared(table, self.column)
-        if held is not None:
-            return _OF_DECLARED[held]
+        of_values = declared(table, self.column)
+        if of_values is not None:
+            return _OF_DECLARED[of_values]
         is_zoned = is_of_pandas(table) and is_zoned_of_pandas(table, self.column)
         if holds_objects(table, self.column) and not is_zoned:
             return ValueKind.OBJECTS

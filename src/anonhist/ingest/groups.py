@@ -2,29 +2,29 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable, Iterable
 from contextlib import nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
+from anonhist.accounting import Ledger
 from anonhist.accounting.recording import Unrecorded, account_of, recording
 from anonhist.errors import UsageError
 from anonhist.ingest.group_bounds import protected_unit, unlisted_grouping
 from anonhist.ingest.group_reading import read_recorded
+from anonhist.ingest.limits import EngineLimits
 from anonhist.ingest.query import check_users
 from anonhist.mechanisms.group_selection import FindGroups
+from anonhist.privacy import PrivacyUnit
+from anonhist.profiles.grouped import GroupedProfile
+from anonhist.randomness import RandomSource
 from anonhist.releases.content import found_digest
 
 if TYPE_CHECKING:
-    import os
-    from collections.abc import Callable, Iterable
     from contextlib import AbstractContextManager
 
-    from anonhist.accounting import Ledger
     from anonhist.accounting.recording import Price, Recorded
-    from anonhist.ingest.limits import EngineLimits
-    from anonhist.privacy import PrivacyUnit
-    from anonhist.profiles.grouped import GroupedProfile
-    from anonhist.randomness import RandomSource
 
 _CHARGED_LATER = (
     "`ledger`, `dataset` and `purpose` are for groups that are found: reading listed groups costs nothing; give them "

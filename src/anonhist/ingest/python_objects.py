@@ -121,7 +121,7 @@ def _series(table: Any, name: str, values: list[Any], kind: str) -> Any:
     import narwhals as nw
 
     if table.implementation.is_polars():
-        kinds = {"text": nw.String, "float64": nw.Float64, "int64": nw.Int64}
+        kinds: dict[str, Any] = {"text": nw.String, "float64": nw.Float64, "int64": nw.Int64}
         return nw.new_series(name, values, kinds[kind], backend="polars")
     native = table.to_native()[name]
     # Texts of pandas' own type could not hold halves of characters.

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from anonhist.errors import UsageError
 from anonhist.ingest.columns import Header, required_key
 from anonhist.ingest.counted import COUNTED, check_label_of_counted, check_no_structures, counted_table, recognize
 from anonhist.ingest.files import check_there, is_json, stated_format
-from anonhist.ingest.limits import NO_LIMITS
+from anonhist.ingest.limits import NO_LIMITS, EngineLimits
 from anonhist.ingest.naming import check_named
 from anonhist.ingest.parts.files import is_parts
 from anonhist.ingest.parts.profile import Parts, check_bound, refuse_settled
@@ -34,11 +35,6 @@ from anonhist.ingest.sources import Opened, as_path, open_source, plain_labels
 from anonhist.numeric.value_name import value_name
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import BoundedUsers, Profile
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from anonhist.ingest.limits import EngineLimits
 
 FORMATS = ("events", "labels", "counts", "prevalences")
 

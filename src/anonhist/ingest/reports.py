@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+from collections.abc import Callable
 from contextlib import closing, contextmanager, nullcontext
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -37,14 +38,13 @@ from anonhist.ingest.sources import as_path, is_table, open_source
 from anonhist.ingest.spark_source import SparkFiles
 from anonhist.ingest.sqlite_values import as_declared, with_names_of_values
 from anonhist.local.surveys.reports import BytesColumn, WholeColumn
+from anonhist.local.surveys.survey import Survey
+from anonhist.local.surveys.tally import Tally
 from anonhist.numeric.value_name import value_name
 from anonhist.privacy import parse_whole_number
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable, Iterator
-
-    from anonhist.local.surveys.survey import Survey
-    from anonhist.local.surveys.tally import Tally
+    from collections.abc import Generator, Iterable, Iterator
 
 # Where more different reports are possible, grouping them saves nothing: they are counted as they come.
 _MOST_GROUPS = 1 << 22

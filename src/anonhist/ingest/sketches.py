@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -12,6 +13,7 @@ from anonhist.ingest.columns import Header, required_key
 from anonhist.ingest.counted import counted_table
 from anonhist.ingest.engine import Spilling
 from anonhist.ingest.files import input_files, is_json, stated_format
+from anonhist.ingest.limits import EngineLimits
 from anonhist.ingest.line_stream import label_blocks
 from anonhist.ingest.local_files import identity
 from anonhist.ingest.naming import check_batch, is_spark
@@ -21,14 +23,12 @@ from anonhist.ingest.random_order import key_of_order
 from anonhist.ingest.record_batches import record_batches, text_buffers
 from anonhist.ingest.sketch_partitions import PartitionReading, count_partitions
 from anonhist.ingest.sources import as_path, open_source
+from anonhist.sketches.sketch import Sketch
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
     from numpy.typing import NDArray
-
-    from anonhist.ingest.limits import EngineLimits
-    from anonhist.sketches.sketch import Sketch
 
 FORMATS = ("events", "labels", "counts")
 _ROWS = 1 << 17

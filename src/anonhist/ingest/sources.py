@@ -220,7 +220,7 @@ def _ibis_table(url: str, table: str | None, spilling: Spilling) -> Iterator[Any
                 connection.con.execute("PRAGMA temp_store = MEMORY")
             names = sorted([*connection.list_tables(), *(materialized_views(connection) if is_postgresql else ())])
             _check_table(names, table)
-            yield nw.from_native(sqlite_table(connection, table) if path else connection.table(table)), not path
+            yield nw.from_native(sqlite_table(connection, str(table)) if path else connection.table(table)), not path
         finally:
             connection.disconnect()
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from anonhist.errors import UsageError
@@ -9,18 +11,15 @@ from anonhist.ingest.group_bounds import order_key_of, protected_unit, unlisted_
 from anonhist.ingest.group_lists import group_rows
 from anonhist.ingest.grouping import listed_groups
 from anonhist.ingest.increments import fetch_increments
+from anonhist.ingest.limits import EngineLimits
 from anonhist.ingest.query import Columns, check_users
 from anonhist.ingest.windows import check_cap, listed_days
+from anonhist.privacy import PrivacyUnit
 from anonhist.profiles.grouped_windows import GroupedCumulativeCounts, check_numbers
 from anonhist.profiles.windows import CumulativeCounts, parse_thresholds
 
 if TYPE_CHECKING:
-    import os
-    from collections.abc import Callable, Iterable
-
     from anonhist.ingest.grouping import Grouping
-    from anonhist.ingest.limits import EngineLimits
-    from anonhist.privacy import PrivacyUnit
 
 
 def read_cumulative_groups(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from datetime import date
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
@@ -10,16 +11,14 @@ from anonhist.ingest.group_bounds import protected_unit
 from anonhist.ingest.group_lists import group_rows
 from anonhist.ingest.grouping import parts_of
 from anonhist.ingest.increments import fetch_increments
+from anonhist.ingest.limits import EngineLimits
 from anonhist.ingest.query import Columns, check_users
 from anonhist.ingest.random_order import key_of_order
+from anonhist.privacy import PrivacyUnit
 from anonhist.profiles.windows import CumulativeCounts, check_days, parse_thresholds
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
     from anonhist.ingest.group_values import Part
-    from anonhist.ingest.limits import EngineLimits
-    from anonhist.privacy import PrivacyUnit
 
 
 def read_cumulative(

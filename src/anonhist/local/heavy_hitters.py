@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex
@@ -11,12 +12,12 @@ import numpy as np
 from anonhist.errors import DataError, UsageError
 from anonhist.frozen import Converted, completed, converted, frozen
 from anonhist.local.cohorts.hash_functions import DEFAULT_KEY
-from anonhist.local.decoding.names import as_decoder
+from anonhist.local.decoding.names import CorrectionLike, DecoderLike, as_decoder
 from anonhist.local.randomizers.local_hashing import OPEN_WORDS, SEEDS, LocalHashing
 from anonhist.local.surveys.candidates import distinct_candidates
-from anonhist.local.surveys.estimate import RawEstimate, refuse_least_squares
+from anonhist.local.surveys.estimate import FrequencyEstimate, RawEstimate, refuse_least_squares
 from anonhist.local.surveys.limits import NormalLimits, SampleLimits, SupportLimits
-from anonhist.local.surveys.reports import WholeColumn
+from anonhist.local.surveys.reports import Column, WholeColumn
 from anonhist.local.surveys.survey import Survey
 from anonhist.local.surveys.tally import Tally
 from anonhist.numeric import hash_buffer, label_words, read_only
@@ -24,13 +25,10 @@ from anonhist.privacy import parse_whole_number
 from anonhist.randomness import uniform_integers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
-    from anonhist.local.decoding.names import CorrectionLike, DecoderLike
-    from anonhist.local.surveys.estimate import FrequencyEstimate
-    from anonhist.local.surveys.reports import Column
     from anonhist.randomness import RandomSource
 
 MOST_BYTES = 64

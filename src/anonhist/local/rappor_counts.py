@@ -88,7 +88,7 @@ class RapporParameters:
         return report_guarantee(epsilon, ARITHMETIC.format(covered))
 
 
-@frozen(eq=False)
+@frozen
 class RapporMap:
     """Candidates and the bits that they set.
 

@@ -4,23 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import sqrt
-from typing import TYPE_CHECKING
 
 from anonhist.catalogue.randomizers import RANDOMIZERS
 from anonhist.errors import UsageError
+from anonhist.frozen import frozen
 from anonhist.local.catalogue import survey_class
 from anonhist.local.surveys.closed import ClosedSurvey
 from anonhist.outward import Tabular
-from anonhist.privacy import parse_whole_number
-
-if TYPE_CHECKING:
-    from anonhist.privacy import EpsilonLike
+from anonhist.privacy import EpsilonLike, parse_whole_number
 
 # A standard error up to this factor above the lowest is accepted for a smaller report.
 TOLERANCE = 1.05
 
 
-@dataclass(frozen=True)
+@frozen
 class RecommendationRow:
     """The predicted error and the costs of one mechanism.
 

@@ -4,21 +4,17 @@ from __future__ import annotations
 
 from fractions import Fraction
 from functools import partial
-from typing import TYPE_CHECKING, SupportsIndex
+from typing import SupportsIndex
 
 from anonhist.errors import UsageError
 from anonhist.frozen import Converted, completed, converted, frozen
-from anonhist.mechanisms.basis.noise import exact_noise
+from anonhist.mechanisms.basis.noise import Noise, exact_noise
 from anonhist.mechanisms.basis.setting import check_relation
-from anonhist.privacy import NeighboringRelation, parse_epsilon, parse_whole_number
+from anonhist.privacy import EpsilonLike, NeighboringRelation, parse_epsilon, parse_whole_number
+from anonhist.profiles import BoundedUsers
 from anonhist.profiles.whole import MAX_ITEMS
+from anonhist.randomness import RandomSource
 from anonhist.releases.excess import Excess, noise_rates
-
-if TYPE_CHECKING:
-    from anonhist.mechanisms.basis.noise import Noise
-    from anonhist.privacy import EpsilonLike
-    from anonhist.profiles import BoundedUsers
-    from anonhist.randomness import RandomSource
 
 # Share of the budget for users. The number of items needs more: one user changes it by up to C.
 _USERS_PART = Fraction(1, 4)

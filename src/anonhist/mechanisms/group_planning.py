@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import partial
 from math import floor, log
 from typing import TYPE_CHECKING, SupportsIndex
@@ -12,26 +14,21 @@ import numpy as np
 from anonhist.errors import UsageError
 from anonhist.frozen import Converted, converted, frozen, optional
 from anonhist.mechanisms.basis.setting import check_unit
-from anonhist.mechanisms.planning import LARGEST_PLAN, staircase_profile, zipf_profile
+from anonhist.mechanisms.planning import LARGEST_PLAN, Shape, staircase_profile, zipf_profile
 from anonhist.mechanisms.releasing import choose
 from anonhist.mechanisms.sized_shape import power_law_profile
 from anonhist.numeric.pulse import tell_share
 from anonhist.outward import Tabular
-from anonhist.privacy import NeighboringRelation, PrivacyUnit, parse_epsilon, parse_whole_number
+from anonhist.privacy import EpsilonLike, NeighboringRelation, PrivacyUnit, parse_epsilon, parse_whole_number
 from anonhist.privacy.whole import MOST_SIMULATIONS
 from anonhist.profiles import Profile, sorted_l1
+from anonhist.profiles.grouped import Group
+from anonhist.properties.estimate import Estimate
 from anonhist.releases.error import expected_distance
 from anonhist.releases.protocols import KnowsWork
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-    from fractions import Fraction
-
     from anonhist.mechanisms.basis.skeletons import CentralMechanism
-    from anonhist.mechanisms.planning import Shape
-    from anonhist.privacy import EpsilonLike
-    from anonhist.profiles.grouped import Group
-    from anonhist.properties.estimate import Estimate
 
 # Errors are skewed: most runs are near the mean or below, and a few have three times as much. The standard error of few
 # runs is too small then, and more so the smaller their mean is. So there are as many runs as take some five seconds for
@@ -110,7 +107,7 @@ class GroupPlanRow:
         return 3 * self.sorted_l1.value >= self.items
 
 
-@dataclass(frozen=True)
+@frozen
 class GroupPlan(Tabular):
     """What :func:`plan_groups` predicts, a row per group, to loop over, or as a data frame.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from fractions import Fraction
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, SupportsIndex
 
@@ -11,7 +12,15 @@ from anonhist.accounting.recording import Price
 from anonhist.errors import UsageError
 from anonhist.frozen import Checked, Converted, converted, frozen
 from anonhist.mechanisms.basis.setting import check_relation
-from anonhist.privacy import Guarantee, NeighboringRelation, parse_epsilon, parse_whole_number, short_decimal
+from anonhist.privacy import (
+    EpsilonLike,
+    Guarantee,
+    NeighboringRelation,
+    PrivacyUnit,
+    parse_epsilon,
+    parse_whole_number,
+    short_decimal,
+)
 from anonhist.randomness import discrete_laplace
 
 if TYPE_CHECKING:
@@ -20,7 +29,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from anonhist.privacy import EpsilonLike, PrivacyUnit
     from anonhist.randomness import RandomSource
 
 NAME = "finding groups"

@@ -2,34 +2,33 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Literal
 
+from anonhist.accounting import Ledger
 from anonhist.accounting.recording import account_of, recording
 from anonhist.catalogue.levels import Levels
 from anonhist.errors import DataError, UsageError
 from anonhist.mechanisms.basis.setting import without_sizes
 from anonhist.mechanisms.group_preparing import parse_level_shares, prepare_groups
-from anonhist.privacy import NeighboringRelation, PrivacyUnit
+from anonhist.privacy import EpsilonLike, NeighboringRelation, PrivacyUnit
 from anonhist.profiles.grouped import GroupedProfile
 from anonhist.profiles.levels import prefixes_of
 from anonhist.profiles.whole import MAX_ITEMS
+from anonhist.randomness import RandomSource
 from anonhist.releases.content import content_digest
 from anonhist.releases.grouped import GroupedRelease
 from anonhist.releases.rest import rest_digest
 from anonhist.releases.totals import CrossingTotals, NestedTotals
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping
     from fractions import Fraction
-    from typing import Literal
 
-    from anonhist.accounting import Ledger
     from anonhist.accounting.recording import Account
     from anonhist.mechanisms.basis.skeletons import CentralMechanism, Released
     from anonhist.mechanisms.group_preparing import PreparedGroups
-    from anonhist.privacy import EpsilonLike
     from anonhist.profiles.grouped import Group
-    from anonhist.randomness import RandomSource
     from anonhist.releases import Evidence
 
 

@@ -5,31 +5,31 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING, Literal, overload
 
 import numpy as np
 
 from anonhist.errors import UsageError
+from anonhist.frozen import frozen
 from anonhist.mechanisms.basis.setting import whole_items
 from anonhist.mechanisms.releasing import choose
 from anonhist.outward import Tabular
 from anonhist.privacy import EpsilonLike, NeighboringRelation, PrivacyUnit, parse_epsilon, parse_whole_number
 from anonhist.privacy.whole import MOST_SIMULATIONS
 from anonhist.profiles import Profile
+from anonhist.properties.estimate import Estimate
 from anonhist.releases import simulate_error
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from fractions import Fraction
-
-    from anonhist.properties.estimate import Estimate
 
 Shape = Literal["zipf", "worst"]
 _SIMULATIONS = 8
 LARGEST_PLAN = 10**15
 
 
-@dataclass(frozen=True)
+@frozen
 class PlanRow:
     """The predicted accuracy of a release.
 

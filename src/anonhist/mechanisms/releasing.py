@@ -6,16 +6,18 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Literal, overload
 
+from anonhist.accounting import Ledger
 from anonhist.accounting.recording import Price, account_of, recording
 from anonhist.errors import UsageError
 from anonhist.mechanisms.additive.prevalence import PrevalenceMechanism
 from anonhist.mechanisms.basis.setting import check_profile, check_relation, check_unit, whole_items
 from anonhist.mechanisms.basis.skeletons import CentralMechanism, Released
 from anonhist.mechanisms.excess import ExcessMechanism, parse_excess_share
-from anonhist.mechanisms.exponential.calibration import LARGEST_EPSILON, MAX_DURFEE_SIZE
+from anonhist.mechanisms.exponential.calibration import LARGEST_EPSILON, MAX_DURFEE_SIZE, FamilyParameters
 from anonhist.mechanisms.exponential.partition import PartitionMechanism
 from anonhist.mechanisms.frobenius.frobenius import FrobeniusMechanism
 from anonhist.mechanisms.names import MECHANISM_NAMES, check_options, named_mechanism
+from anonhist.mechanisms.privhist.privhist import BudgetShares
 from anonhist.privacy import (
     EpsilonLike,
     NeighboringRelation,
@@ -24,19 +26,16 @@ from anonhist.privacy import (
     parse_simulations,
     short_decimal,
 )
+from anonhist.profiles import Profile
+from anonhist.randomness import RandomSource
+from anonhist.releases import Release
 from anonhist.releases.content import content_digest
 from anonhist.releases.rest import rest_digest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from anonhist.accounting import Ledger
-    from anonhist.mechanisms.exponential.calibration import FamilyParameters
-    from anonhist.mechanisms.privhist.privhist import BudgetShares
     from anonhist.privacy import Guarantee
-    from anonhist.profiles import Profile
-    from anonhist.randomness import RandomSource
-    from anonhist.releases import Release
 
 # Just above ln 3 = 1.0986…: from here on, the partition mechanism uses the whole budget.
 _WHOLE_BUDGET = Fraction(11, 10)

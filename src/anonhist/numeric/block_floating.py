@@ -8,13 +8,11 @@ unchanged, and a vector changes its exponent only when it is normalized.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from anonhist.frozen import frozen
 
 # The largest value of a block lies in [2⁴⁷⁹, 2⁴⁸⁰): sums of products of two stay below 2¹⁰⁰⁰, with as much
 # room below one as above it.
@@ -25,7 +23,7 @@ _NOTHING = -(2**60)
 _FAR = 4000
 
 
-@dataclass(frozen=True)
+@frozen
 class BlockVector:
     """Number i of block j is ``values[j, i] · 2^exponents[j]``.
 
@@ -97,7 +95,7 @@ class BlockVector:
         return BlockVector(_shift(self.values, own), common), shifted
 
 
-@dataclass(frozen=True)
+@frozen
 class BlockMatrix:
     """A square matrix, lower triangular in blocks, kept as columns of blocks from the diagonal one down.
 

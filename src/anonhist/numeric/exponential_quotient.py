@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 import operator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache, total_ordering
 from numbers import Rational
-from typing import TYPE_CHECKING, SupportsIndex
+from typing import SupportsIndex
 
 from anonhist.errors import UsageError
-from anonhist.numeric.exponential import exp_bounds
+from anonhist.numeric.exponential import Bounds, exp_bounds
 from anonhist.numeric.integer_polynomial import (
     Polynomial,
     add,
@@ -22,11 +23,6 @@ from anonhist.numeric.integer_polynomial import (
     spread,
     trim,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from anonhist.numeric.exponential import Bounds
 
 # log2(e), rounded either way: e^γ has between 1.4426·γ and 1.4427·γ binary digits.
 LOG2_E = Fraction(14426, 10000), Fraction(14427, 10000)

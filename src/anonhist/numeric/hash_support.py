@@ -7,18 +7,17 @@ by many reports stay in the caches.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from anonhist.errors import DataError, UsageError
+from anonhist.frozen import frozen
 from anonhist.numeric.multiply_shift import bucket_starts, check_shapes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from numpy.typing import NDArray
 
 # More reports than NumPy's buffer holds, so that NumPy does not copy the broadcast operands; a block of this many pairs
 # stays in the caches.
@@ -26,7 +25,7 @@ _REPORTS = 1 << 15
 _PAIRS = 1 << 18
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class HashSupport:
     """Which of n hashed reports support which of m labels.
 

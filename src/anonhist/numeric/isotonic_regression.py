@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from anonhist.errors import UsageError
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
 
 # Noise is pooled in about this many passes over all violators at once; the rest is pooled block by block.
 _PASSES = 16

@@ -6,16 +6,12 @@ docs/hashing.md has the exact definition and test vectors, for clients in other 
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from anonhist.errors import DataError, UsageError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import ArrayLike, NDArray
 
 # Hashed before the key. The hash of this version never changes; another definition gets another number.
 KEY_DOMAIN = b"anonhist keyed hash 1\0"

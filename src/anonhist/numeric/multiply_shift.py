@@ -11,15 +11,11 @@ words that are zero do not change the bucket of a label. docs/hashing.md has tes
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+from numpy.typing import NDArray
 
 from anonhist.errors import DataError, UsageError
 from anonhist.numeric.keyed_hash import hash_words
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 # Number of words, and of coefficients, in a keyed hash.
 _WORDS = 8

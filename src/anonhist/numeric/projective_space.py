@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from anonhist.errors import UsageError
+from anonhist.frozen import frozen
 from anonhist.numeric.primes import is_prime
 from anonhist.numeric.read_only import read_only
 from anonhist.numeric.singer import cyclic_order
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-@dataclass(frozen=True)
+@frozen
 class ProjectiveSpace:
     """The ``K = (F^t − 1)/(F − 1)`` points of the projective space of vectors of length t over the field of F elements.
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
-if TYPE_CHECKING:
-    import numpy as np
+import numpy as np
 
-    Array = TypeVar("Array", bound=np.ndarray[Any, Any])
+Array = TypeVar("Array", bound=np.ndarray[Any, Any])
 
 
 def read_only(array: Array) -> Array:
@@ -15,7 +14,6 @@ def read_only(array: Array) -> Array:
 
     Examples
     --------
-    >>> import numpy as np
     >>> read_only(np.zeros(2)).flags.writeable
     False
     """

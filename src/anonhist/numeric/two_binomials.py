@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from anonhist.frozen import frozen
 
 # [0, 1] is divided until shares are known to 2⁻⁴⁰, far below the accuracy of the tails; the outer end is returned.
 _DIGITS = 40
@@ -20,7 +18,7 @@ _NEAR = 0.01
 _ROOT_OF_TWO_PI = float(np.sqrt(2 * np.pi))
 
 
-@dataclass(frozen=True)
+@frozen
 class TwoBinomials:
     """``C = Bin(f·n, p) + Bin((1 − f)·n, q)`` with q < p: n people, a share f of whom count with probability p.
 

@@ -209,5 +209,5 @@ _NAMERS: tuple[tuple[type | tuple[type, ...], Callable[[Any], tuple[str | None, 
     (Decimal, _of_decimal),
     (Fraction, _of_fraction),
     (np.datetime64, _of_time),
-    (datetime | timedelta, _of_time_of_python),
+    ((datetime, timedelta), _of_time_of_python),
 )

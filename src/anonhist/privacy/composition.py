@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from anonhist.errors import UsageError
 from anonhist.privacy.guarantee import Guarantee
 from anonhist.privacy.unit import NeighboringRelation
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 
 class Promising(Protocol):

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from anonhist.errors import UsageError
 from anonhist.privacy.conversion import Neighbors, common_neighbors, convert, delta_after
 from anonhist.privacy.epsilon import EpsilonLike, parse_epsilon
 from anonhist.privacy.protection import WEAK_ABOVE, protection
 from anonhist.privacy.unit import NeighboringRelation, PrivacyUnit
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 # Up to here, δ is not repeated beside what ε says; the guarantee itself always states it.
 _TINY = Fraction(1, 10**9)

@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING, SupportsIndex
 import numpy as np
 
 from anonhist.frozen import Converted, converted, frozen
+from anonhist.lazy import LaterModule
 from anonhist.privacy import parse_whole_number
 
 if TYPE_CHECKING:
-    from anonhist.profiles.profile import Profile
+    from anonhist.profiles import profile
+else:
+    profile = LaterModule("anonhist.profiles.profile")
 
 
 @frozen(repr=False)
@@ -42,7 +45,7 @@ class BoundedUsers:
     """
 
     bound: Converted[SupportsIndex, int] = converted(partial(parse_whole_number, name="bound"))
-    items: Profile
+    items: profile.Profile
 
     @property
     def within(self) -> int:

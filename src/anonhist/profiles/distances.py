@@ -9,11 +9,10 @@ import numpy as np
 
 from anonhist.errors import UsageError
 from anonhist.numeric.rises import rises
+from anonhist.profiles.profile import Profile
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    from anonhist.profiles.profile import Profile
 
 
 def sorted_l1(first: Profile, second: Profile) -> int:

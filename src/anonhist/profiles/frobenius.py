@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from anonhist.errors import DataError
 from anonhist.frozen import Converted, converted, frozen
 from anonhist.numeric.rises import rises
+from anonhist.privacy import PrivacyUnit
 from anonhist.profiles.profile import Profile
 from anonhist.profiles.whole import fixed_numbers
 
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
 
-    from anonhist.privacy import PrivacyUnit
-
-
-@frozen(eq=False)
+@frozen
 class FrobeniusCoordinates:
     """Arms and legs of a Young diagram.
 

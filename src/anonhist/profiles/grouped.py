@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol
 
@@ -137,6 +138,21 @@ class GroupedProfile(Mapping[Group, Profile]):
     def __len__(self) -> int:
         """Return the number of groups, which is public."""
         return len(self._profiles)
+
+    def __eq__(self, other: object) -> bool:
+        """Compare everything but the order key and receipt, which equal data may differ in."""
+        if not isinstance(other, GroupedProfile):
+            return NotImplemented
+        mine = (self.by, self.unit, self.finding, self.levels, self.above, self._profiles)
+        return mine == (other.by, other.unit, other.finding, other.levels, other.above, other._profiles)
+
+    __hash__ = None  # type: ignore[assignment]  # as of any mapping
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Pickle through the constructor, as profiles are."""
+        names = ("unit", "order_key", "finding", "receipt", "levels", "above")
+        rebuild = partial(type(self), **{name: getattr(self, name) for name in names})
+        return rebuild, (self.by, dict(self._profiles))
 
     def __repr__(self) -> str:
         """Say what is public."""

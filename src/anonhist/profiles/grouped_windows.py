@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 from anonhist.errors import UsageError
+from anonhist.privacy import PrivacyUnit
 from anonhist.profiles.grouped import Group
 from anonhist.profiles.windows import CumulativeCounts
-
-if TYPE_CHECKING:
-    from anonhist.privacy import PrivacyUnit
 
 # Numbers of a release: groups times thresholds times days.
 MOST_NUMBERS = 10_000_000
@@ -90,6 +87,18 @@ class GroupedCumulativeCounts(Mapping[Group, CumulativeCounts]):
     def __len__(self) -> int:
         """Return the number of groups, which is public."""
         return len(self._counts)
+
+    def __eq__(self, other: object) -> bool:
+        """Compare the grouping columns and the counts of each group."""
+        if not isinstance(other, GroupedCumulativeCounts):
+            return NotImplemented
+        return self.by == other.by and self._counts == other._counts
+
+    __hash__ = None  # type: ignore[assignment]  # as of any mapping
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Pickle through the constructor, as profiles are."""
+        return type(self), (self.by, dict(self._counts))
 
     def __repr__(self) -> str:
         """Say what is public."""

@@ -7,18 +7,16 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from functools import partial
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from anonhist.errors import DataError, UsageError, kind_of
 from anonhist.numeric.value_name import is_missing
 from anonhist.privacy import PrivacyUnit, parse_order_key
 from anonhist.profiles.bounded_users import BoundedUsers
 from anonhist.profiles.whole import MAX_ITEMS, whole_levels, whole_numbers
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
 
 _ITEM = PrivacyUnit.item()
 # A label that differs from all others.

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Iterable
 from dataclasses import field
 from itertools import pairwise
-from typing import TYPE_CHECKING, SupportsIndex
+from typing import SupportsIndex
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from anonhist.errors import DataError, UsageError
 from anonhist.frozen import Converted, completed, converted, frozen, optional
 from anonhist.numeric.read_only import read_only
 from anonhist.privacy import PrivacyUnit, parse_order_key
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from numpy.typing import ArrayLike, NDArray
 
 # A release has an interval for each threshold on each day.
 MOST_THRESHOLDS, MOST_DAYS = 100, 1_100
@@ -66,7 +63,7 @@ def check_days(days: tuple[str, ...]) -> tuple[str, ...]:
     return days
 
 
-@frozen(eq=False)
+@frozen
 class CumulativeCounts:
     """How many labels first reach each threshold on each day: exact, and so private.
 

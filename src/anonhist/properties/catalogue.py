@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from inspect import Parameter, signature
 from itertools import product
@@ -12,17 +13,16 @@ from anonhist.catalogue.properties import OPTIONS
 from anonhist.catalogue.properties import PROPERTIES as ENTRIES
 from anonhist.errors import UsageError
 from anonhist.numeric.pulse import tell_share
+from anonhist.profiles import Profile
 from anonhist.properties.estimate import Estimates
-from anonhist.properties.estimator import profile_of
+from anonhist.properties.estimator import Resimulated, profile_of
 from anonhist.properties.options import check_alphabet, check_method
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
     from anonhist.catalogue.properties import PropertyEntry
-    from anonhist.profiles import Profile
     from anonhist.properties.estimate import Estimate
-    from anonhist.properties.estimator import Resimulated
 
 
 @dataclass(frozen=True)

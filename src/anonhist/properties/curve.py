@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
+from anonhist.frozen import frozen
 from anonhist.numeric.pulse import pulsing
 from anonhist.outward import Saved, Shown, Tabular
-from anonhist.privacy import parse_whole_number
+from anonhist.privacy import Guarantee, parse_whole_number
 from anonhist.profiles import Profile
 from anonhist.properties.bootstrap import spread
 from anonhist.properties.bounded import assumption, truncation_reason
@@ -18,11 +21,8 @@ from anonhist.properties.estimator import profile_of, why_unknown
 from anonhist.properties.levels import check_level, quantile, widening_factor
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
-    from anonhist.privacy import Guarantee
     from anonhist.properties.estimator import Resimulated
 
 
@@ -30,7 +30,7 @@ _DROWNED = "The release is mostly noise: the data may be much smaller, and this 
 _NOT_SIMULATED = "the error due to privacy noise was not simulated (0 simulations)"
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class Curve(Shown, Tabular, Saved):
     """Values against x, with their errors and assumptions.
 

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from anonhist.frozen import frozen
 from anonhist.outward import Saved, Shown, Tabular
+from anonhist.privacy import Guarantee
 from anonhist.properties.statement import PLUS_MINUS, Holds, Statement
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
-    from anonhist.privacy import Guarantee
-
-
-@dataclass(frozen=True)
+@frozen
 class Estimate(Shown, Tabular, Saved):
     """One number with its error, its interval and their assumptions.
 

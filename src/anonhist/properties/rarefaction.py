@@ -7,18 +7,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from anonhist.privacy import parse_whole_number
-from anonhist.properties.curve import Axes, estimated_curve
-from anonhist.properties.estimator import profile_of
+from anonhist.profiles import Profile
+from anonhist.properties.curve import Axes, Curve, estimated_curve
+from anonhist.properties.estimator import Resimulated, profile_of
 from anonhist.properties.support_coverage.rarefaction import Rarefaction
 from anonhist.properties.support_coverage.support_coverage import MAX_DRAWS
 from anonhist.properties.unseen import chao_unseen
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    from anonhist.profiles import Profile
-    from anonhist.properties.curve import Curve
-    from anonhist.properties.estimator import Resimulated
 
 _FAR = 2
 _TOO_LOW = "Beyond n, the curve is too low if some labels not seen are rarer than those seen once."

@@ -7,17 +7,16 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from anonhist.numeric.exponential import certified_floors, exp_bounds, float_rate
+from anonhist.numeric.exponential_quotient import ExponentialQuotient
 from anonhist.randomness.arguments import checked_exponent, checked_probability, checked_size
 from anonhist.randomness.inversion import CHUNK, SLOT_BITS, extend_slots, fresh_slots, resolve
+from anonhist.randomness.source import RandomSource
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
-
-    from anonhist.numeric.exponential_quotient import ExponentialQuotient
     from anonhist.randomness.inversion import Thresholds
-    from anonhist.randomness.source import RandomSource
 
 
 def bernoulli(probability: Fraction | ExponentialQuotient, size: int, *, source: RandomSource) -> NDArray[np.bool_]:

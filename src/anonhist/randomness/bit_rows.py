@@ -8,19 +8,18 @@ from itertools import accumulate
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from anonhist.numeric.exponential import certified_floors, complement, multiply
+from anonhist.numeric.exponential_quotient import ExponentialQuotient
 from anonhist.randomness.arguments import checked_probability, checked_size
 from anonhist.randomness.inversion import InversionTable
+from anonhist.randomness.source import RandomSource
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
     from anonhist.numeric.exponential import Bounds
-    from anonhist.numeric.exponential_quotient import ExponentialQuotient
-    from anonhist.randomness.source import RandomSource
 
 # Bytes with few ones first: neighbors are about equally likely, and the thresholds of rare bytes share slots.
 PATTERNS = sorted(range(256), key=int.bit_count)

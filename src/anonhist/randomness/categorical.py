@@ -7,16 +7,16 @@ from itertools import accumulate
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from anonhist.errors import UsageError
 from anonhist.randomness.inversion import resolve
+from anonhist.randomness.source import RandomSource
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import ArrayLike, NDArray
-
-    from anonhist.randomness.source import RandomSource
+    from numpy.typing import ArrayLike
 
 UNIT_ROUNDOFF = 2.0**-53
 # Totals outside this range use exact arithmetic at once, because error bounds could underflow or sums overflow.

@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from anonhist.numeric.exponential import certified_floors, complement, divide, float_rate, multiply, powers
 from anonhist.randomness.arguments import checked_rate, checked_size
 from anonhist.randomness.geometric import low_digit_count, low_digit_tables, steps_before_tail
 from anonhist.randomness.inversion import InversionTable, draw_xor
+from anonhist.randomness.source import RandomSource
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from fractions import Fraction
-
-    from numpy.typing import ArrayLike, NDArray
 
     from anonhist.numeric.exponential import Bounds
-    from anonhist.randomness.source import RandomSource
 
 
 def discrete_laplace(gamma: Fraction, size: int, *, source: RandomSource) -> NDArray[np.int64]:

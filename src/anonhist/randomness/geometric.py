@@ -8,18 +8,17 @@ from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from anonhist.numeric.exponential import certified_floors, complement, divide, float_rate, powers
 from anonhist.randomness.arguments import checked_rate, checked_size
 from anonhist.randomness.inversion import InversionTable, draw_xor
+from anonhist.randomness.source import RandomSource
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import ArrayLike, NDArray
-
     from anonhist.numeric.exponential import Bounds
-    from anonhist.randomness.source import RandomSource
 
 # A table with steps down to this rate leaves at most a thirtieth of its 65,536 slots undecided.
 ONE_TABLE_RATE = Fraction(1, 64)

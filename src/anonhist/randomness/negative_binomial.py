@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from anonhist.numeric.exponential import float_rate
 from anonhist.randomness.arguments import checked_bound, checked_rate, checked_size
 from anonhist.randomness.bernoulli import bernoulli
 from anonhist.randomness.geometric import geometric
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
-
-    from anonhist.randomness.source import RandomSource
+from anonhist.randomness.source import RandomSource
 
 # Number of proposals at a time.
 _CHUNK = 1 << 18

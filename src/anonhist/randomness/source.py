@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from anonhist.randomness.arguments import checked_size
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 
 class RandomSource(Protocol):

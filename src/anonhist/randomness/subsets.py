@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+from numpy.typing import NDArray
 
 from anonhist.errors import UsageError
 from anonhist.randomness.arguments import LARGEST_BOUND, checked_size
+from anonhist.randomness.source import RandomSource
 from anonhist.randomness.uniform import fill_uniform
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from anonhist.randomness.source import RandomSource
 
 # Subsets are processed in blocks of about this many members, which stay in a level-2 cache while they are sorted.
 BLOCK = 1 << 18

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from anonhist.randomness.arguments import checked_bound, checked_size
 from anonhist.randomness.inversion import CHUNK
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
-
-    from anonhist.randomness.source import RandomSource
+from anonhist.randomness.source import RandomSource
 
 # Up to these bounds, at most one slot of 16 or 32 bits in sixteen, or one word in three, has to be drawn again.
 SLOTS = ((1 << 12, "<u2"), (1 << 28, "<u4"), (1 << 63, "<u8"))

@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Protocol, SupportsIndex
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
+from anonhist.accounting import Receipt
 from anonhist.errors import UsageError
 from anonhist.frozen import Converted, completed, converted, frozen, optional
 from anonhist.numeric.read_only import read_only
 from anonhist.outward import Saved, Shown, Tabular
-from anonhist.privacy import parse_order_key, short_decimal
+from anonhist.privacy import Guarantee, parse_order_key, short_decimal
 from anonhist.profiles.windows import check_days, parse_thresholds
 from anonhist.properties.estimate import Estimate
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from typing import SupportsIndex
-
-    from numpy.typing import ArrayLike, NDArray
-
-    from anonhist.accounting import Receipt
-    from anonhist.privacy import Guarantee
+    from collections.abc import Mapping
 
 METHOD = "noisy sums, 95 % intervals from the distribution of the noise"
 
@@ -46,7 +43,7 @@ class MadeWindows(Protocol):
         """Shape (thresholds, days): the standard deviation of the noise of each estimate."""
 
 
-@frozen(eq=False)
+@frozen
 class CumulativeRelease(Shown, Tabular, Saved):
     """How many labels have reached each threshold by the end of each day, with 95 % intervals and one guarantee.
 

@@ -8,37 +8,29 @@ the empty profile overstate the error, so a compromise of both is used.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from anonhist.errors import DataError
 from anonhist.frozen import Converted, converted, frozen
 from anonhist.numeric.read_only import read_only
 from anonhist.privacy import parse_simulations
+from anonhist.profiles import Profile
 from anonhist.profiles.whole import MAX_ITEMS, fixed_numbers
 from anonhist.properties.estimate import Estimate
 from anonhist.properties.levels import widening_factor
 from anonhist.properties.statement import Holds, Statement
-from anonhist.releases.evidence import TellsMisfit
-from anonhist.releases.protocols import runs_fall_short, simulation_work, simulations_of
+from anonhist.releases.evidence import Evidence, KPlusBand, PrevalenceBand, TellsMisfit
+from anonhist.releases.protocols import Mechanism, runs_fall_short, simulation_work, simulations_of
 from anonhist.releases.run_errors import errors_of_runs, prevalences_at
-from anonhist.releases.runs import draw_runs, nothing_like, part_of
+from anonhist.releases.runs import Run, draw_runs, nothing_like, part_of
 from anonhist.releases.whole_interval import NORMAL_95, whole_interval
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from numpy.typing import ArrayLike, NDArray
-
-    from anonhist.profiles import Profile
-    from anonhist.releases.evidence import Evidence, KPlusBand, PrevalenceBand
-    from anonhist.releases.protocols import Mechanism
-    from anonhist.releases.runs import Run
-
-    Ends = tuple[NDArray[np.float64], NDArray[np.float64]]
+Ends = tuple[NDArray[np.float64], NDArray[np.float64]]
 
 # On all shapes of bench/intervals.py, mean errors were within these factors of the error of the runs.
 _LESS, _MORE = 1.25, 1.6
@@ -60,7 +52,7 @@ def _fixed_floats(values: ArrayLike) -> NDArray[np.float64]:
     return read_only(np.array(values, dtype=np.float64))
 
 
-@frozen(eq=False)
+@frozen
 class ReleaseError:
     """Expected errors of a released profile.
 

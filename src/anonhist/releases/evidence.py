@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Protocol, Self, runtime_checkable
+from typing import Protocol, Self, runtime_checkable
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from anonhist.errors import DataError, UsageError
 from anonhist.frozen import Converted, converted, frozen
+from anonhist.profiles import Profile
 from anonhist.profiles.whole import fixed_numbers
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
-    from numpy.typing import ArrayLike, NDArray
-
-    from anonhist.profiles import Profile
-
-
-@frozen(eq=False)
+@frozen
 class _Band:
     """Intervals for numbers of labels in steps of counts."""
 
@@ -64,7 +60,7 @@ class _Band:
         return replace(self, lows=np.minimum(self.lows, labels), highs=np.minimum(self.highs, labels))
 
 
-@frozen(eq=False)
+@frozen
 class KPlusBand(_Band):
     """For every k, an interval that contains the true φ_{k+} with 95 % confidence, for any data.
 
@@ -95,7 +91,7 @@ class KPlusBand(_Band):
             raise DataError("The bounds of a band of φ_{k+} must be descending.")
 
 
-@frozen(eq=False)
+@frozen
 class PrevalenceBand(_Band):
     """For every r, an interval that contains the true φ_r with 95 % confidence, for any data.
 
@@ -120,7 +116,7 @@ class PrevalenceBand(_Band):
     """
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class Evidence:
     """What a mechanism keeps of its noisy values when it discards them.
 

@@ -4,22 +4,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from fractions import Fraction
 from functools import partial
-from typing import TYPE_CHECKING, SupportsIndex
+from typing import SupportsIndex
 
 from anonhist.errors import UsageError
 from anonhist.frozen import Converted, converted, frozen
-from anonhist.privacy import NeighboringRelation, parse_epsilon, parse_whole_number
+from anonhist.privacy import EpsilonLike, Guarantee, NeighboringRelation, parse_epsilon, parse_whole_number
 from anonhist.profiles.whole import MAX_ITEMS
 from anonhist.properties.estimate import Estimate
 from anonhist.properties.statement import Holds, Statement
 from anonhist.randomness import discrete_laplace_variance
 from anonhist.randomness.arguments import SMALLEST_GAMMA
-
-if TYPE_CHECKING:
-    from fractions import Fraction
-
-    from anonhist.privacy import EpsilonLike, Guarantee
 
 METHOD = "exact quantiles of the discrete Laplace noise"
 # Names of the steps of the budget, and of the profile's step if the profile has only one.

@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, ItemsView, Iterator, KeysView, Mapping, ValuesView
 from dataclasses import replace
+from fractions import Fraction
+from functools import partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
 
+from anonhist.accounting import Receipt
 from anonhist.catalogue.levels import Levels
 from anonhist.errors import UsageError
 from anonhist.outward import Saved, Shown, Tabular
-from anonhist.privacy import short_decimal
+from anonhist.privacy import Guarantee, short_decimal
 from anonhist.privacy.guarantee import round_up
+from anonhist.profiles.grouped import Group
 from anonhist.profiles.levels import prefixes_of
 from anonhist.releases.group_guarantee import guarantee_of, on_condition
+from anonhist.releases.protocols import Mechanism
+from anonhist.releases.release import Release
 from anonhist.releases.runs import part_of
 from anonhist.releases.totals import CrossingTotals, NestedTotals
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, ItemsView, Iterator, KeysView, Mapping, ValuesView
-    from fractions import Fraction
-
-    from anonhist.accounting import Receipt
-    from anonhist.privacy import Guarantee
-    from anonhist.profiles.grouped import Group
-    from anonhist.releases.protocols import Mechanism
-    from anonhist.releases.release import Release
 
 
 class GroupedRelease(Shown, Tabular, Saved):
@@ -153,6 +150,22 @@ class GroupedRelease(Shown, Tabular, Saved):
     def __array__(self, *_: object, **__: object) -> NoReturn:
         """Refuse: pandas would make a table of the names of groups, without what was released."""
         raise UsageError("A release of groups is no array: take its table with to_pandas() or to_polars().")
+
+    def __eq__(self, other: object) -> bool:
+        """Compare the grouping columns, what finding groups cost, and all releases."""
+        if not isinstance(other, GroupedRelease):
+            return NotImplemented
+        mine = (self.by, self.found_with, self.totals, self._releases)
+        return mine == (other.by, other.found_with, other.totals, other._releases)
+
+    def __hash__(self) -> int:
+        """Hash what equal releases share."""
+        return hash((self.by, self.found_with, self.groups, self.mechanism))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Pickle through the constructor."""
+        rebuild = partial(type(self), found_with=self.found_with, totals=self.totals)
+        return rebuild, (self.by, dict(self._releases))
 
     def keys(self) -> KeysView[Group]:
         """Return the groups."""

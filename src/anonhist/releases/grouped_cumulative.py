@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import ItemsView, Iterator, KeysView, Mapping, ValuesView
 from dataclasses import replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
 
+from anonhist.accounting import Receipt
 from anonhist.errors import UsageError
 from anonhist.outward import Saved, Shown, Tabular
-from anonhist.privacy import short_decimal
-
-if TYPE_CHECKING:
-    from collections.abc import ItemsView, Iterator, KeysView, Mapping, ValuesView
-
-    from anonhist.accounting import Receipt
-    from anonhist.privacy import Guarantee
-    from anonhist.profiles.grouped import Group
-    from anonhist.releases.cumulative import CumulativeRelease, MadeWindows
+from anonhist.privacy import Guarantee, short_decimal
+from anonhist.profiles.grouped import Group
+from anonhist.releases.cumulative import CumulativeRelease, MadeWindows
 
 
 class GroupedCumulativeRelease(Shown, Tabular, Saved):
@@ -99,6 +95,20 @@ class GroupedCumulativeRelease(Shown, Tabular, Saved):
     def __array__(self, *_: object, **__: object) -> NoReturn:
         """Refuse: pandas would make a table of the names of groups, without what was released."""
         raise UsageError("A release of groups is no array: take its table with to_pandas() or to_polars().")
+
+    def __eq__(self, other: object) -> bool:
+        """Compare the grouping columns and the release of each group."""
+        if not isinstance(other, GroupedCumulativeRelease):
+            return NotImplemented
+        return self.by == other.by and self._releases == other._releases
+
+    def __hash__(self) -> int:
+        """Hash what equal releases share."""
+        return hash((self.by, self.groups, self.mechanism))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Pickle through the constructor."""
+        return type(self), (self.by, dict(self._releases))
 
     def keys(self) -> KeysView[Group]:
         """Return the groups."""

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from collections.abc import Mapping, Sequence
+from typing import Protocol, runtime_checkable
+
+import numpy as np
 
 from anonhist.errors import DataError, UsageError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    import numpy as np
-
-    from anonhist.privacy import Guarantee
-    from anonhist.profiles import Profile
-    from anonhist.releases.kind import ReleaseKind
-
+from anonhist.privacy import Guarantee
+from anonhist.profiles import Profile
+from anonhist.releases.kind import ReleaseKind
 
 # A small file may describe a profile that fills any memory, so larger ones are not simulated.
 MOST_ROWS = 2**20

@@ -3,34 +3,32 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import field, replace
 from functools import partial
 from typing import TYPE_CHECKING, SupportsIndex, TypeVar
 
+from anonhist.accounting import Receipt
 from anonhist.errors import UsageError
 from anonhist.frozen import Converted, completed, converted, frozen, optional
 from anonhist.outward import Saved, Shown, Tabular
-from anonhist.privacy import parse_order_key, parse_simulations, parse_whole_number, short_decimal
+from anonhist.privacy import Guarantee, parse_order_key, parse_simulations, parse_whole_number, short_decimal
 from anonhist.privacy.guarantee import round_up
+from anonhist.profiles import Profile
 from anonhist.profiles.whole import MAX_ITEMS
+from anonhist.properties.estimate import Estimate
 from anonhist.properties.statement import Holds, Statement
 from anonhist.releases.error import ReleaseError, simulate_error
+from anonhist.releases.evidence import Evidence
+from anonhist.releases.excess import Excess
+from anonhist.releases.kind import Words
 from anonhist.releases.known_labels import never_occurring
 from anonhist.releases.own_number import released_on_its_own
-from anonhist.releases.protocols import BoundsDegrees, runs_fall_short, simulation_work, simulations_of
+from anonhist.releases.protocols import BoundsDegrees, Mechanism, runs_fall_short, simulation_work, simulations_of
 from anonhist.releases.runs import Run, draw_runs, generator_of, nothing_like, part_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from anonhist.accounting import Receipt
-    from anonhist.privacy import Guarantee
-    from anonhist.profiles import Profile
-    from anonhist.properties.estimate import Estimate
-    from anonhist.releases.evidence import Evidence
-    from anonhist.releases.excess import Excess
-    from anonhist.releases.kind import Words
-    from anonhist.releases.protocols import Mechanism
+    from collections.abc import Iterator
 
     _Simulated = TypeVar("_Simulated")
 
@@ -53,7 +51,7 @@ def _as_runs_tell(known: ReleaseError | None, mechanism: Mechanism) -> ReleaseEr
     return replace(known, runs_fall_short=short)
 
 
-@frozen(eq=False)
+@frozen
 class Release(Shown, Tabular, Saved):
     """A private profile with its guarantee and its uncertainty.
 

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from anonhist.errors import UsageError
+from anonhist.frozen import Converted, converted, frozen
 from anonhist.profiles import Profile
 from anonhist.profiles.levels import prefixes_of
 from anonhist.profiles.total import total_of
@@ -93,40 +94,40 @@ class SimulatesEach(Protocol):
         """Yield ``size`` runs on several public profiles together."""
 
 
+@frozen
 class RunsOfTotals:
     """Runs of a mechanism on the releases of all groups together, of which only the totals are kept.
 
-    Parameters
+    Attributes
     ----------
     groups
         The releases of the groups.
     """
 
-    def __init__(self, groups: Mapping[Group, Release]) -> None:
-        self._groups = dict(groups)
+    groups: Converted[Mapping[Group, Release], dict[Group, Release]] = converted(dict, shown=False)
 
     @property
     def size(self) -> int:
         """Number of runs: as many as of the group with the fewest."""
-        return min(each.simulations for each in self._groups.values())
+        return min(each.simulations for each in self.groups.values())
 
     @cached_property
     def on_releases(self) -> list[dict[Group, Profile]]:
         """The totals of each run on the releases."""
-        return self._draw([each.profile for each in self._groups.values()])
+        return self._draw([each.profile for each in self.groups.values()])
 
     @cached_property
     def on_nothing(self) -> list[dict[Group, Profile]]:
         """The totals of each run on no data."""
-        return self._draw([Profile([], [], unit=each.profile.unit) for each in self._groups.values()])
+        return self._draw([Profile([], [], unit=each.profile.unit) for each in self.groups.values()])
 
     def _draw(self, profiles: list[Profile]) -> list[dict[Group, Profile]]:
-        mechanism = next(iter(self._groups.values())).mechanism
+        mechanism = next(iter(self.groups.values())).mechanism
         if not isinstance(mechanism, SimulatesEach):
             raise UsageError(f"The mechanism {mechanism.name} does not release groups together.")
         rng = generator_of(mechanism, total_of(profiles), None)
         runs = mechanism.simulate_each(profiles, size=self.size, rng=rng)
-        return [_sums(dict(zip(self._groups, run, strict=True))) for run in runs]
+        return [_sums(dict(zip(self.groups, run, strict=True))) for run in runs]
 
 
 def _sums(profiles: Mapping[Group, Profile]) -> dict[Group, Profile]:
@@ -138,7 +139,7 @@ def _sums(profiles: Mapping[Group, Profile]) -> dict[Group, Profile]:
     return {prefix: total_of(each) for prefix, each in parts.items()}
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class SumOfReleases:
     """What made a total: the mechanism of its groups, and adding up.
 

@@ -7,15 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from anonhist.lazy import LaterModule
+from anonhist.releases import Release
 from anonhist.report.points import Points
 
 if TYPE_CHECKING:
+    from matplotlib import figure as matplotlib_figure
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
-    from matplotlib.figure import Figure
     from numpy.typing import NDArray
-
-    from anonhist.releases import Release
+else:
+    matplotlib_figure = LaterModule("matplotlib.figure")
 
 # One hue, told apart by lightness: readable without color vision and in print.
 INK, BLUE, BAND, GRID = "#1f2933", "#0b6e99", "#9fcfe3", "#d9e2ec"
@@ -27,7 +29,7 @@ SERIES = (INK, BLUE, "#c2410c", "#6d28d9", "#15803d", "#a16207", "#be185d", "#64
 _SIZE = (4.4, 3.3)
 
 
-def prevalences_figure(release: Release) -> Figure:
+def prevalences_figure(release: Release) -> matplotlib_figure.Figure:
     """Draw the released prevalences φ_r against the count r, both on log scales, with 95 % intervals.
 
     Of large profiles some 400 counts are drawn, evenly spread on the log scale and chosen by their place alone.
@@ -43,7 +45,7 @@ def prevalences_figure(release: Release) -> Figure:
     return figure
 
 
-def k_plus_figure(release: Release) -> Figure:
+def k_plus_figure(release: Release) -> matplotlib_figure.Figure:
     """Draw how many labels occur at least k times, φ_{k+}, on log scales with a 95 % band; thinned as prevalences are.
 
     The 95 % are meant at each count for itself, not for the whole curve at once.
@@ -69,7 +71,7 @@ def draw_k_plus(axes: Axes, points: Points, *, floor: float) -> NDArray[np.float
     return high
 
 
-def canvas(y_label: str, x_label: str, *, size: tuple[float, float] = _SIZE) -> tuple[Figure, Axes]:
+def canvas(y_label: str, x_label: str, *, size: tuple[float, float] = _SIZE) -> tuple[matplotlib_figure.Figure, Axes]:
     """Return an empty figure, of a size in inches, and its axes in the style of the house."""
     from anonhist.report.picture import NotebookFigure
 

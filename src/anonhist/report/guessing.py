@@ -3,29 +3,33 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
+from anonhist.frozen import frozen
+from anonhist.lazy import LaterModule
 from anonhist.properties.guessing.covered import covered_share, round_grid
 from anonhist.properties.levels import widening_factor
+from anonhist.releases import Release
 from anonhist.releases.whole_interval import NORMAL_95
 from anonhist.report.figures import BAND, BLUE, add_legend, canvas, mark_shares, say_empty, scale_across
 from anonhist.report.hover import Hover
 from anonhist.report.wording import interval
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-    from numpy.typing import NDArray
+    from matplotlib import figure as matplotlib_figure
 
     from anonhist.profiles import Profile
-    from anonhist.releases import Release, ReleaseError
+    from anonhist.releases import ReleaseError
+else:
+    matplotlib_figure = LaterModule("matplotlib.figure")
 
 _POINTS = 400
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class Guessing:
     """The guessing curve of a release, with its uncertainty.
 
@@ -151,7 +155,7 @@ def _divide(
     return covered, np.maximum(area[-1] - covered, 0.0)
 
 
-def guessing_figure(release: Release, *, guessing: Guessing | None = None) -> Figure:
+def guessing_figure(release: Release, *, guessing: Guessing | None = None) -> matplotlib_figure.Figure:
     """Draw which share of all items the β most frequent labels cover, β on a log scale, with a 95 % band.
 
     The 95 % are meant at each β for itself, not for the whole curve at once.

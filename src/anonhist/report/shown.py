@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from anonhist.accounting.balance import Balance
 from anonhist.errors import UsageError, kind_of
+from anonhist.lazy import LaterModule
 from anonhist.local.surveys.estimate import FrequencyEstimate
 from anonhist.mechanisms import METRICS, Comparison
+from anonhist.profiles import Profile
 from anonhist.properties.curve import Curve
 from anonhist.releases import Release
 from anonhist.releases.cumulative import CumulativeRelease
@@ -29,15 +32,16 @@ from anonhist.report.windows.groups_page import write_window_groups
 from anonhist.report.windows.page import write_windows
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from matplotlib import figure as matplotlib_figure
 
-    from matplotlib.figure import Figure
+    from anonhist.graphs import graph
+else:
+    matplotlib_figure, graph = map(LaterModule, ("matplotlib.figure", "anonhist.graphs.graph"))
 
-    from anonhist.graphs import Degrees, Graph
-    from anonhist.profiles import Profile
 
-
-def plot(shown: Release | CumulativeRelease | Curve | FrequencyEstimate | Comparison | Balance) -> Figure:
+def plot(
+    shown: Release | CumulativeRelease | Curve | FrequencyEstimate | Comparison | Balance,
+) -> matplotlib_figure.Figure:
     """Draw a release, also of cumulative windows, a curve, an estimate, a comparison of mechanisms, or a budget.
 
     Of a release, the prevalences φ_r against the count r, both on log scales, with 95 % intervals; of large profiles
@@ -95,7 +99,7 @@ def write_report(
     data_name: str | None = None,
     command: str | None = None,
     overwrite: bool = False,
-    not_private_truth: Profile | Graph | Degrees | None = None,
+    not_private_truth: Profile | graph.Graph | graph.Degrees | None = None,
 ) -> None:
     """Write a page about a release of any kind, a curve, an estimate, a comparison of mechanisms or a budget.
 
@@ -157,7 +161,7 @@ def write_sheet(
     | Balance,
     sheet: Sheet,
     *,
-    not_private_truth: Profile | Graph | Degrees | None = None,
+    not_private_truth: Profile | graph.Graph | graph.Degrees | None = None,
 ) -> None:
     """Write the page of what there is to show; :func:`write_report` says more."""
     if isinstance(shown, Release):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, partial
 from itertools import compress
@@ -188,7 +187,7 @@ def known_places(
     return places
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class _HashIndex:
     """Hashes in ascending order and, for each prefix, the position of the hashes with that prefix.
 

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 from anonhist.privacy import EpsilonLike, NeighboringRelation, PrivacyUnit
+from anonhist.randomness import RandomSource
 from anonhist.sketches.addresses import LISTED_KEY, DomainAddresses, HashedAddresses
+from anonhist.sketches.noise import NoiseShare
 from anonhist.sketches.promise import UsersIn
 from anonhist.sketches.sketch import Sketch
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from anonhist.randomness import RandomSource
-    from anonhist.sketches.noise import NoiseShare
 
 
 class HashedSketch(Sketch, addresses=HashedAddresses):

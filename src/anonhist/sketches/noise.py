@@ -11,20 +11,18 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Self, SupportsIndex
 
 import numpy as np
+from numpy.typing import NDArray
 
 from anonhist.errors import DataError, UsageError
 from anonhist.frozen import Converted, converted, frozen
 from anonhist.numeric.exponential import float_rate
 from anonhist.privacy import parse_whole_number
+from anonhist.randomness import RandomSource
 from anonhist.randomness.arguments import SMALLEST_GAMMA
 from anonhist.randomness.negative_binomial import negative_binomial
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-
-    from numpy.typing import NDArray
-
-    from anonhist.randomness import RandomSource
 
 MOST_PARTIES = 2**31
 LONGEST_SESSION = 200
@@ -195,7 +193,7 @@ class NoiseComponent:
         return Adversary.OUTSIDER if self.participants == self.shape.denominator else Adversary.PARTY
 
 
-@dataclass(frozen=True)
+@frozen
 class NoiseDistribution:
     """The distribution of the noise on one counter: a sum of independent parts.
 

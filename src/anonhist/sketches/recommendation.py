@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from anonhist.errors import UsageError
+from anonhist.frozen import frozen
 from anonhist.mechanisms.basis.setting import check_relation
 from anonhist.numeric.pulse import tell_share
 from anonhist.outward import Tabular
@@ -19,10 +20,6 @@ from anonhist.sketches.decoding.decompounding import Decompounding
 from anonhist.sketches.noise import NoiseDistribution
 from anonhist.sketches.promise import checked_unit, rate_of
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-
 # Labels per bucket, and how far above the lowest error fewer buckets are preferred.
 LOADS = (Fraction(4), Fraction(2), Fraction(1), Fraction(1, 2), Fraction(1, 3), Fraction(1, 4), Fraction(1, 8))
 TOLERANCE = 1.25
@@ -32,7 +29,7 @@ _LABELS, _RUNS = 20_000, 8
 _LARGEST = 10_000
 
 
-@dataclass(frozen=True)
+@frozen
 class BucketRow:
     """Expected errors with a number of buckets.
 

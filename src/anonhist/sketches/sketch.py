@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import partial
 from threading import RLock
-from typing import TYPE_CHECKING, ClassVar, NoReturn
+from typing import ClassVar, NoReturn
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
+from anonhist.accounting import Ledger
 from anonhist.errors import DataError, UsageError
 from anonhist.numeric.keyed_hash import hash_buffer, keyed_hash
 from anonhist.outward import Saved, Shown
@@ -20,20 +23,13 @@ from anonhist.privacy import (
     short_decimal,
 )
 from anonhist.randomness import RandomSource, SystemSource, discrete_laplace
+from anonhist.releases import Release
 from anonhist.sketches.addresses import DomainAddresses, HashedAddresses, known_places
 from anonhist.sketches.changes import check_foldable, check_mergeable, check_unclipped, fold, in_turn, unfold
 from anonhist.sketches.chunks import CHUNK, FULL, LARGEST_COUNTER, check_counters, label_chunks, total_of, whole_counts
+from anonhist.sketches.decoding.decoder import Decoder, DecoderName
 from anonhist.sketches.noise import NoiseComponent, NoiseDistribution, NoiseShare
 from anonhist.sketches.promise import UsersIn, checked_parts, checked_setting, promise, rate_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from numpy.typing import ArrayLike, NDArray
-
-    from anonhist.accounting import Ledger
-    from anonhist.releases import Release
-    from anonhist.sketches.decoding.decoder import Decoder, DecoderName
 
 
 class Sketch(Shown, Saved):

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex
+from typing import Any, ClassVar, SupportsIndex
 
 import numpy as np
 
@@ -13,21 +14,17 @@ from anonhist.errors import UsageError
 from anonhist.frozen import Converted, converted, frozen, optional
 from anonhist.graphs.graph import Degrees, Graph
 from anonhist.graphs.kind import DEGREES
+from anonhist.graphs.policy import EdgePolicy
 from anonhist.mechanisms import MECHANISM_NAMES, CentralMechanism, choose
 from anonhist.mechanisms.basis.setting import cap_counts, check_relation, make_release, without_sizes
 from anonhist.mechanisms.names import check_name, named_mechanism
 from anonhist.privacy import EpsilonLike, Guarantee, NeighboringRelation, PrivacyUnit, parse_epsilon, parse_whole_number
 from anonhist.profiles import Profile
+from anonhist.randomness import RandomSource
+from anonhist.releases import Evidence, Release
 from anonhist.releases.evidence import runs_with_misfit
+from anonhist.releases.kind import ReleaseKind
 from anonhist.releases.protocols import runs_fall_short, simulation_work
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from anonhist.graphs.policy import EdgePolicy
-    from anonhist.randomness import RandomSource
-    from anonhist.releases import Evidence, Release
-    from anonhist.releases.kind import ReleaseKind
 
 _public_nodes = optional(partial(parse_whole_number, name="public_nodes", most=2**31))
 

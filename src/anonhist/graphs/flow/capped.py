@@ -11,11 +11,11 @@ from anonhist.graphs.flow.certificate import certified_sums
 from anonhist.graphs.flow.even_shares import even_shares
 from anonhist.graphs.flow.ratios import Ratios
 from anonhist.graphs.flow.transport import largest_transport
+from anonhist.graphs.graph import Graph
 from anonhist.graphs.policy import Direction, check_simple
 from anonhist.privacy import parse_whole_number
 
 if TYPE_CHECKING:
-    from anonhist.graphs.graph import Graph
     from anonhist.numeric.arrays import Ints
 
 

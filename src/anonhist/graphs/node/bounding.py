@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Protocol
+from fractions import Fraction
+from typing import ClassVar, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
 
 from anonhist.errors import UsageError
 from anonhist.graphs.flow.capped import degree_flow, degree_flow_distance
 from anonhist.graphs.flow.randomized_rounding import randomized_rounding, rounded_epsilon
+from anonhist.graphs.graph import Graph
 from anonhist.graphs.node import sensitivity
 from anonhist.graphs.node.projection import project
-
-if TYPE_CHECKING:
-    from fractions import Fraction
-
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from anonhist.graphs.graph import Graph
-    from anonhist.graphs.policy import Direction
-    from anonhist.randomness import RandomSource
+from anonhist.graphs.policy import Direction
+from anonhist.randomness import RandomSource
 
 
 class Bounding(Protocol):

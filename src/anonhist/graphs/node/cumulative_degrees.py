@@ -22,11 +22,11 @@ from anonhist.mechanisms.basis.falling_band import falling_bounds
 from anonhist.mechanisms.basis.noise import Noise, add_noise
 from anonhist.mechanisms.basis.noise_quantile import noise_quantile
 from anonhist.mechanisms.basis.published import profile_of_fit
+from anonhist.profiles import Profile
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from anonhist.profiles import Profile
     from anonhist.releases import Evidence
 
 # An error in the number of nodes affects every φ_{r+}, an error in another sum only one: so its share is larger.

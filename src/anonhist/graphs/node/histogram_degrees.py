@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -18,9 +20,6 @@ from anonhist.mechanisms.basis.noise_quantile import noise_quantile
 from anonhist.profiles import Profile
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from fractions import Fraction
-
     from numpy.typing import NDArray
 
     from anonhist.releases import Evidence

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY
 from fractions import Fraction
 from functools import partial
@@ -12,6 +13,7 @@ import numpy as np
 
 from anonhist.errors import UsageError
 from anonhist.frozen import Converted, converted, derived, frozen
+from anonhist.graphs.graph import Graph
 from anonhist.graphs.kind import DEGREES, member_of, text_of
 from anonhist.graphs.node.bounding import Bounding, Flow, Projection, named_bounding
 from anonhist.graphs.node.choice import CHOICE_PARAMETERS, DegreeChoice
@@ -27,17 +29,15 @@ from anonhist.privacy import (
     parse_whole_number,
     short_decimal,
 )
+from anonhist.profiles import Profile
 from anonhist.randomness import RandomSource, SystemSource
+from anonhist.releases import Release
+from anonhist.releases.kind import ReleaseKind
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from numpy.typing import NDArray
 
-    from anonhist.graphs.graph import Graph
-    from anonhist.profiles import Profile
-    from anonhist.releases import Evidence, Release
-    from anonhist.releases.kind import ReleaseKind
+    from anonhist.releases import Evidence
 
 # A profile, and the number of nodes without an edge where that is released.
 Run = tuple["Profile", int | None]

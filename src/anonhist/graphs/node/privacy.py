@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
@@ -18,13 +19,14 @@ from anonhist.graphs.node.node_mechanism import NEEDS_NODES, NodeMechanism
 from anonhist.graphs.node.partition_degrees import PartitionDegrees
 from anonhist.graphs.node.projection import project_each
 from anonhist.graphs.node.survival_degrees import SurvivalDegrees
+from anonhist.graphs.policy import EdgePolicy
 from anonhist.mechanisms.basis.setting import check_relation, without_sizes
 from anonhist.privacy import EpsilonLike, NeighboringRelation, parse_epsilon, parse_whole_number, short_decimal
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Mapping
 
-    from anonhist.graphs.policy import Direction, EdgePolicy
+    from anonhist.graphs.policy import Direction
     from anonhist.randomness import RandomSource
     from anonhist.releases import Release
 

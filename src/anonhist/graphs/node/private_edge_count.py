@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from anonhist.accounting import Ledger
 from anonhist.accounting.recording import Price, account_of, recording
 from anonhist.errors import UsageError
 from anonhist.graphs.flow.capped import edge_count_flow, edge_count_flow_distance
@@ -21,8 +22,6 @@ from anonhist.releases.content import estimates_digest
 
 if TYPE_CHECKING:
     from fractions import Fraction
-
-    from anonhist.accounting import Ledger
 
 _ASSUMES = "No node has more than max_degree edges; of nodes with more, only max_degree are counted."
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from anonhist.errors import DataError
+from anonhist.graphs.graph import Graph
 from anonhist.graphs.policy import Direction, check_simple
 from anonhist.numeric.keyed_hash import hash_words
 from anonhist.privacy import parse_whole_number
@@ -14,9 +16,6 @@ from anonhist.privacy import parse_whole_number
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from numpy.typing import NDArray
-
-    from anonhist.graphs.graph import Graph
     from anonhist.numeric.arrays import Bools, Ints
 
 # A part of the scan has at least this many edges, and a quarter as many as there are nodes: then the work per part and

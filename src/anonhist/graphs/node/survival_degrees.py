@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -20,13 +21,11 @@ from anonhist.graphs.node.noisy_sums import (
 from anonhist.mechanisms.basis.falling_band import falling_bounds
 from anonhist.mechanisms.basis.noise import Noise, add_noise
 from anonhist.mechanisms.basis.published import profile_of_fit
+from anonhist.profiles import Profile
 
 if TYPE_CHECKING:
-    from fractions import Fraction
-
     from numpy.typing import NDArray
 
-    from anonhist.profiles import Profile
     from anonhist.releases import Evidence
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from anonhist.errors import UsageError
 from anonhist.graphs.statistics.degree_data import DegreeData, DegreeSource
@@ -14,7 +15,7 @@ from anonhist.properties.levels import widening_factor
 from anonhist.releases.whole_interval import NORMAL_95
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
 
     from anonhist.profiles import Profile
 

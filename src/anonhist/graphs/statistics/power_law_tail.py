@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from anonhist.frozen import frozen
 from anonhist.graphs.statistics.degree_data import DegreeData, DegreeSource
 from anonhist.privacy import parse_whole_number
 from anonhist.properties.estimate import Estimate
@@ -35,7 +36,7 @@ _FAR = 1000.0
 _SLOPE_STEP, _CURVE_STEP = 1e-4, 1e-2
 
 
-@dataclass(frozen=True)
+@frozen
 class PowerLawTail:
     """A power law in the tail of the degrees: ``P(D = d) ∝ d^(−α)`` for degrees d from ``min_degree`` on.
 

@@ -11,10 +11,10 @@ import numpy as np
 from anonhist.errors import UsageError
 from anonhist.graphs.statistics.degree_data import DegreeData, DegreeSource
 from anonhist.privacy import parse_whole_number
+from anonhist.properties.estimate import Estimate
 
 if TYPE_CHECKING:
     from anonhist.profiles import Profile
-    from anonhist.properties.estimate import Estimate
 
 # Floats hold all that profiles may lead to: C(2^63, 16) < 10^291.
 LARGEST_K = 16

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from anonhist.graphs.statistics.degree_data import DegreeData, DegreeSource
 from anonhist.graphs.statistics.power_law_tail import PowerLawTail, power_law_tail
@@ -17,11 +17,7 @@ from anonhist.graphs.statistics.single_numbers import (
     num_nodes,
 )
 from anonhist.outward import Tabular
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from anonhist.properties.estimate import Estimate
+from anonhist.properties.estimate import Estimate
 
 
 @dataclass(frozen=True)

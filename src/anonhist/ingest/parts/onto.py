@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from anonhist.errors import OutputError, UsageError
+from anonhist.ingest.limits import EngineLimits
 from anonhist.ingest.parts.counting import Reading, counted
 from anonhist.ingest.parts.document import PartDocument, parse_part, together
 from anonhist.ingest.parts.files import PartFile, PartWriter, is_parts, open_parts, reading_rows
@@ -18,9 +20,7 @@ from anonhist.ingest.parts.write import check_users_like, name_of
 from anonhist.ingest.query import check_users
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from anonhist.ingest.limits import EngineLimits
+    from collections.abc import Iterator
 
 
 def count_into(

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from anonhist.errors import UsageError
+from anonhist.ingest.limits import EngineLimits
 from anonhist.ingest.parts.counting import Reading, counted
 from anonhist.ingest.parts.document import PartDocument, parse_part
 from anonhist.ingest.parts.files import PartFile, PartWriter
@@ -16,11 +18,6 @@ from anonhist.ingest.query import check_users
 from anonhist.ingest.random_order import random_key
 from anonhist.ingest.sources import as_path
 from anonhist.privacy import parse_order_key
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from anonhist.ingest.limits import EngineLimits
 
 
 def write_part(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from anonhist.frozen import frozen
 from anonhist.numeric.read_only import read_only
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ _LEAST_SHARE = 1e-9
 TINY = 1e-300
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class LabelEstimates:
     """Raw estimates, their errors, and their errors if nobody had the label.
 

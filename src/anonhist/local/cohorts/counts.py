@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from anonhist.frozen import frozen
 from anonhist.local.decoding.channel import BitChannel, SupportChannel
 from anonhist.numeric.read_only import read_only
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from anonhist.local.decoding.channel import Channel
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class Supports:
     """Which cells of a table of C cohorts by k places each of m labels supports.
 
@@ -105,7 +105,7 @@ class Supports:
         return csr_array((np.ones(int(real.sum())), (rows[real], columns[real])), shape=shape)
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class CohortCounts(ABC):
     """How many of the reports of each cohort support each place: with probability p if the value supports it, else q.
 
@@ -192,7 +192,7 @@ class CohortCounts(ABC):
         )
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class SymbolCounts(CohortCounts):
     """Counts of reports that are one place each."""
 
@@ -215,7 +215,7 @@ class SymbolCounts(CohortCounts):
         return self._cell_channel(), self.counts.ravel()
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class BitCounts(CohortCounts):
     """Counts of reports that have one bit for each place."""
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from statistics import NormalDist
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from anonhist.frozen import frozen
 from anonhist.local.cohorts.chance import random_sums
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from anonhist.local.cohorts.counts import CohortCounts
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class CohortLimits:
     """The wider of two intervals around the raw estimates: the normal one, and that of places drawn at random.
 
@@ -51,7 +51,7 @@ class CohortLimits:
         return random_sums(table, self.counts), random_sums(-table, self.counts)
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class FoundLimits:
     """Some labels were fitted together, and the others estimated one by one from the residual.
 

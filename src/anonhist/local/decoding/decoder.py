@@ -8,15 +8,15 @@ from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from anonhist.errors import DataError, UsageError
+from anonhist.local.decoding.channel import Channel
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import ArrayLike, NDArray
-
-    from anonhist.local.decoding.channel import Channel
+    from numpy.typing import ArrayLike
 
     # The channel, the share of the observations in each cell, and their number.
     Observed = Callable[[], tuple[Channel, NDArray[np.float64], float]]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from anonhist.errors import UsageError
+from anonhist.frozen import frozen
 from anonhist.local.decoding.decoder import Decoded, Decoder
 from anonhist.local.decoding.likelihood import MaximumLikelihood, Surprise
 
@@ -23,7 +23,7 @@ _BOLDEST = 0.5
 _HALVINGS = 40
 
 
-@dataclass(frozen=True)
+@frozen
 class ExpectationMaximization(Decoder):
     """``f_x ← f_x·(1 + η(g_x − 1))`` with ``g = Qᵀ(m/(Qf))``, from uniform, until f is about as likely as the truth.
 

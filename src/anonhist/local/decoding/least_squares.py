@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from anonhist.errors import UsageError
+from anonhist.frozen import frozen
 from anonhist.local.decoding.decoder import Decoded, Decoder
 from anonhist.local.decoding.descent import ROUNDING, largest_curvature, minimize
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 _ROUNDS = 100
 
 
-@dataclass(frozen=True)
+@frozen
 class ConstrainedLeastSquares(Decoder):
     """``argmin_{f ≥ 0, Σf = 1} n/2·Σ_c (Qf − m)_c²/u_c``, m the shares observed, u those expected if f is uniform.
 

@@ -7,22 +7,22 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from anonhist.errors import UsageError
+from anonhist.frozen import frozen
+from anonhist.local.decoding.channel import Channel
 from anonhist.local.decoding.decoder import Decoded, Decoder
 from anonhist.local.decoding.descent import ROUNDING, Minimum, minimize
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from anonhist.local.decoding.channel import Channel
     from anonhist.local.decoding.decoder import Observed
 
 # Below this ratio, u − ln(1 + u) is computed from its series.
 _SMALL = 1e-4
 
 
-@dataclass(frozen=True)
+@frozen
 class MaximumLikelihood(Decoder):
     """``argmax_{f ≥ 0, Σf = 1} Σ_c N_c ln(Qf)_c``, as EM would find it, but faster: see :func:`minimize`.
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from anonhist.frozen import frozen
 from anonhist.local.surveys.limits import BlockLimits, SupportLimits
 from anonhist.numeric import SignedSums, TwoBinomials
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from anonhist.local.surveys.limits import Limits
 
 
-@dataclass(frozen=True)
+@frozen
 class BlockEstimator:
     """The estimator ``n·f_x = α·(c_x − ρ·c_B) + γ·n``: c_x reports support x, and c_B are in its block.
 

@@ -7,20 +7,19 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from anonhist.frozen import frozen
+from anonhist.local.decoding.channel import Channel
+from anonhist.local.designs.block_design import BlockDesign
 from anonhist.local.designs.block_estimator import BlockEstimator
 from anonhist.local.surveys.closed import ClosedSurvey
 from anonhist.local.surveys.estimate import Raw
 from anonhist.local.surveys.forgery import ForgedWeight, forged_weight
+from anonhist.local.surveys.tally import Tally
+from anonhist.numeric import ExponentialQuotient
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from anonhist.local.decoding.channel import Channel
-    from anonhist.local.designs.block_design import BlockDesign
-    from anonhist.local.surveys.tally import Tally
-    from anonhist.numeric import ExponentialQuotient
     from anonhist.randomness import RandomSource
 
 

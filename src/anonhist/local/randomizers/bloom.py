@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex
 
@@ -13,17 +14,14 @@ from anonhist.local.designs.bits import bit_counts, overwrite_bits
 from anonhist.local.designs.matrices import check_entries
 from anonhist.local.designs.ones import have_ones, honest_ones
 from anonhist.local.randomizers.open import CohortSurvey
-from anonhist.local.surveys.reports import BytesColumn, WholeColumn
+from anonhist.local.surveys.reports import BytesColumn, Column, WholeColumn
 from anonhist.local.surveys.tally import nonzero_cells
 from anonhist.privacy import parse_whole_number
 from anonhist.randomness import bernoulli, bernoulli_bits
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from numpy.typing import NDArray
 
-    from anonhist.local.surveys.reports import Column
     from anonhist.local.surveys.tally import Tally
     from anonhist.numeric import ExponentialQuotient
     from anonhist.randomness import RandomSource

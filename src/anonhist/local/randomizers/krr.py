@@ -6,19 +6,17 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from anonhist.frozen import frozen
-from anonhist.local.decoding.channel import SupportChannel
+from anonhist.local.decoding.channel import Channel, SupportChannel
 from anonhist.local.designs.matrices import check_entries
 from anonhist.local.randomizers.pure import LabelSurvey
+from anonhist.local.surveys.tally import Tally
+from anonhist.numeric import ExponentialQuotient
 from anonhist.randomness import bernoulli, uniform_integers
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from anonhist.local.decoding.channel import Channel
-    from anonhist.local.surveys.tally import Tally
-    from anonhist.numeric import ExponentialQuotient
     from anonhist.randomness import RandomSource
 
 

@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex
 
 import numpy as np
+from numpy.typing import NDArray
 
 from anonhist.errors import UsageError
 from anonhist.frozen import Checked, Converted, completed, converted, frozen
 from anonhist.local.cohorts.hash_functions import DEFAULT_KEY, check_key
-from anonhist.local.decoding.channel import SupportChannel
+from anonhist.local.decoding.channel import Channel, SupportChannel
 from anonhist.local.designs.matrices import check_entries
 from anonhist.local.randomizers.pure import PureSurvey
-from anonhist.local.surveys.alphabet import Alphabet
+from anonhist.local.surveys.alphabet import Alphabet, AlphabetLike
 from anonhist.local.surveys.candidates import distinct_candidates
 from anonhist.local.surveys.forgery import ForgedWeight
-from anonhist.local.surveys.reports import WholeColumn
+from anonhist.local.surveys.reports import Column, WholeColumn
+from anonhist.local.surveys.tally import Tally
 from anonhist.numeric import (
+    ExponentialQuotient,
     HashSupport,
     bucket_widths,
     buckets,
@@ -29,19 +33,10 @@ from anonhist.numeric import (
     seed_coefficients,
 )
 from anonhist.privacy import parse_whole_number
-from anonhist.randomness import bernoulli, uniform_integers
+from anonhist.randomness import RandomSource, bernoulli, uniform_integers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-    from anonhist.local.decoding.channel import Channel
-    from anonhist.local.surveys.alphabet import AlphabetLike
-    from anonhist.local.surveys.reports import Column
-    from anonhist.local.surveys.tally import Tally
-    from anonhist.numeric import ExponentialQuotient
-    from anonhist.randomness import RandomSource
+    from collections.abc import Iterable, Mapping
 
 SEEDS = 1 << 32
 MOST_BUCKETS = 1 << 16

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex
@@ -12,35 +13,31 @@ import numpy as np
 
 from anonhist.errors import UsageError
 from anonhist.frozen import Converted, converted, frozen, optional
-from anonhist.local.cohorts.counts import Supports
+from anonhist.local.cohorts.counts import CohortCounts, Supports
 from anonhist.local.cohorts.estimates import raw_estimates
 from anonhist.local.cohorts.hash_functions import (
     DEFAULT_KEY,
     MOST_BUCKETS,
     MOST_COHORTS,
     MOST_PLACES,
+    Cohorts,
     HashedCohorts,
     PermutedCohorts,
 )
-from anonhist.local.surveys.alphabet import Alphabet
+from anonhist.local.surveys.alphabet import Alphabet, AlphabetLike
 from anonhist.local.surveys.candidates import candidate_codes, distinct_candidates
 from anonhist.local.surveys.estimate import RawEstimate
 from anonhist.local.surveys.forgery import ForgedWeight, forged_weight
 from anonhist.local.surveys.supports import SupportProbabilities
 from anonhist.local.surveys.survey import Survey
+from anonhist.numeric import ExponentialQuotient
 from anonhist.privacy import parse_whole_number
 from anonhist.randomness import uniform_integers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from numpy.typing import NDArray
 
-    from anonhist.local.cohorts.counts import CohortCounts
-    from anonhist.local.cohorts.hash_functions import Cohorts
-    from anonhist.local.surveys.alphabet import AlphabetLike
     from anonhist.local.surveys.tally import Tally
-    from anonhist.numeric import ExponentialQuotient
     from anonhist.randomness import RandomSource
 
 # Largest alphabet whose matrix can be computed without naming labels.

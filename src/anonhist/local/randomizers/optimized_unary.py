@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from anonhist.frozen import frozen
 from anonhist.local.randomizers.unary import UnarySurvey
-
-if TYPE_CHECKING:
-    from anonhist.numeric import ExponentialQuotient
+from anonhist.numeric import ExponentialQuotient
 
 
 @frozen(kw_only=True)

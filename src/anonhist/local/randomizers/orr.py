@@ -11,7 +11,8 @@ from anonhist.frozen import frozen
 from anonhist.local.cohorts.counts import CohortCounts, SymbolCounts
 from anonhist.local.designs.matrices import check_entries
 from anonhist.local.randomizers.open import CohortSurvey
-from anonhist.local.surveys.reports import WholeColumn
+from anonhist.local.surveys.reports import Column, WholeColumn
+from anonhist.numeric import ExponentialQuotient
 from anonhist.randomness import bernoulli, uniform_integers
 
 if TYPE_CHECKING:
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from anonhist.local.surveys.reports import Column
-    from anonhist.numeric import ExponentialQuotient
     from anonhist.randomness import RandomSource
 
 

@@ -6,19 +6,18 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex
 
 import numpy as np
+from numpy.typing import NDArray
 
 from anonhist.frozen import Converted, completed, frozen
+from anonhist.local.decoding.channel import Channel
 from anonhist.local.designs.block_design import BlockDesign
 from anonhist.local.designs.geometry import best_field, space_for
 from anonhist.local.randomizers.pure import PureSurvey
+from anonhist.local.surveys.tally import Tally
+from anonhist.numeric import ExponentialQuotient
+from anonhist.numeric.projective_space import ProjectiveSpace
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from anonhist.local.decoding.channel import Channel
-    from anonhist.local.surveys.tally import Tally
-    from anonhist.numeric import ExponentialQuotient
-    from anonhist.numeric.projective_space import ProjectiveSpace
     from anonhist.randomness import RandomSource
 
 

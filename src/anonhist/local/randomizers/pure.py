@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from anonhist.frozen import frozen
-from anonhist.local.decoding.channel import BitChannel, SupportChannel
+from anonhist.local.decoding.channel import BitChannel, Channel, SupportChannel
 from anonhist.local.decoding.significance import p_values
 from anonhist.local.surveys.closed import ClosedSurvey
 from anonhist.local.surveys.estimate import Raw
 from anonhist.local.surveys.forgery import ForgedWeight, forged_weight
 from anonhist.local.surveys.limits import SupportLimits
 from anonhist.local.surveys.supports import SupportProbabilities
+from anonhist.local.surveys.tally import Tally
 from anonhist.numeric import TwoBinomials
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from anonhist.local.decoding.channel import Channel
-    from anonhist.local.surveys.tally import Tally
 
 
 @frozen(kw_only=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property, partial
@@ -16,17 +17,12 @@ from anonhist.local.surveys.report_guarantee import check_local_epsilon, report_
 from anonhist.local.surveys.reports import Reports
 from anonhist.local.surveys.survey import SYSTEM
 from anonhist.numeric import ExponentialQuotient
-from anonhist.privacy import Guarantee, parse_epsilon
-from anonhist.randomness import bernoulli_bits
+from anonhist.privacy import EpsilonLike, Guarantee, parse_epsilon
+from anonhist.randomness import RandomSource, bernoulli_bits
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     import numpy as np
     from numpy.typing import NDArray
-
-    from anonhist.privacy import EpsilonLike
-    from anonhist.randomness import RandomSource
 
 # Logarithms are irrational; a guarantee rounds them up to multiples of this.
 _STEP = Fraction(1, 10**9)

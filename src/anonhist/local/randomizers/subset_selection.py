@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from functools import cached_property
 from itertools import combinations
 from math import comb
@@ -13,17 +14,14 @@ import numpy as np
 from anonhist.frozen import Converted, completed, frozen
 from anonhist.local.designs.matrices import check_entries
 from anonhist.local.randomizers.pure import LabelSurvey
-from anonhist.local.surveys.reports import BytesColumn
+from anonhist.local.surveys.reports import BytesColumn, Column
+from anonhist.numeric import ExponentialQuotient
 from anonhist.privacy import parse_whole_number
 from anonhist.randomness import bernoulli, random_subsets
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from numpy.typing import NDArray
 
-    from anonhist.local.surveys.reports import Column
-    from anonhist.numeric import ExponentialQuotient
     from anonhist.randomness import RandomSource
 
 

@@ -10,8 +10,9 @@ from anonhist.local.designs.bits import bit_counts, overwrite_bits
 from anonhist.local.designs.matrices import check_entries
 from anonhist.local.designs.ones import have_ones, honest_ones
 from anonhist.local.randomizers.pure import LabelSurvey
-from anonhist.local.surveys.reports import BytesColumn
+from anonhist.local.surveys.reports import BytesColumn, Column
 from anonhist.local.surveys.tally import nonzero_cells
+from anonhist.numeric import ExponentialQuotient
 from anonhist.randomness import bernoulli, bernoulli_bits
 
 if TYPE_CHECKING:
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from anonhist.local.surveys.reports import Column
-    from anonhist.numeric import ExponentialQuotient
     from anonhist.randomness import RandomSource
 
 

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from anonhist.errors import UsageError
 from anonhist.frozen import Converted, converted, frozen
 from anonhist.local.randomizers.krr import KRR
-from anonhist.local.surveys.alphabet import Alphabet
-
-if TYPE_CHECKING:
-    from anonhist.local.surveys.alphabet import AlphabetLike
+from anonhist.local.surveys.alphabet import Alphabet, AlphabetLike
 
 
 @frozen(kw_only=True)

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from operator import index
-from typing import TYPE_CHECKING, Any, SupportsIndex
+from typing import Any, SupportsIndex
 
 import numpy as np
+from numpy.typing import NDArray
 
 from anonhist.errors import DataError, UsageError
+from anonhist.frozen import frozen
 from anonhist.privacy import parse_whole_number
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 LARGEST_ALPHABET = 2**32
 
@@ -24,7 +22,7 @@ _OUTSIDE = (
 )
 
 
-@dataclass(frozen=True, init=False)
+@frozen(init=False)
 class Alphabet:
     """A closed alphabet: k ≥ 2 labels, known to everybody, and the treatment of all other values.
 

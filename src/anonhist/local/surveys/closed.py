@@ -5,24 +5,21 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 from anonhist.errors import UsageError
 from anonhist.frozen import Converted, converted, frozen
-from anonhist.local.surveys.alphabet import Alphabet
+from anonhist.local.decoding.channel import Channel
+from anonhist.local.surveys.alphabet import Alphabet, AlphabetLike
 from anonhist.local.surveys.candidates import candidate_codes, distinct_candidates
-from anonhist.local.surveys.estimate import RawEstimate
+from anonhist.local.surveys.estimate import Raw, RawEstimate
 from anonhist.local.surveys.survey import Survey
+from anonhist.local.surveys.tally import Tally
+from anonhist.numeric import ExponentialQuotient
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from anonhist.local.decoding.channel import Channel
-    from anonhist.local.surveys.alphabet import AlphabetLike
-    from anonhist.local.surveys.estimate import Raw
-    from anonhist.local.surveys.tally import Tally
-    from anonhist.numeric import ExponentialQuotient
 
 # Estimates of every label of a larger alphabet do not fit in memory.
 _MOST_LABELS = 2**24

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
+from anonhist.accounting import Ledger
 from anonhist.accounting.recording import Price, account_of, recording
 from anonhist.errors import UsageError, kind_of
 from anonhist.local.surveys.survey import Survey
 from anonhist.releases.content import digest_of, receipt_content
-
-if TYPE_CHECKING:
-    from anonhist.accounting import Ledger
 
 AnySurvey = TypeVar("AnySurvey", bound=Survey)
 

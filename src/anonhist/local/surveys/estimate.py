@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from anonhist.errors import UsageError
+from anonhist.frozen import frozen
 from anonhist.local.decoding.names import as_correction, as_decoder
+from anonhist.local.surveys.limits import Limits
 from anonhist.numeric import read_only
 from anonhist.outward import Saved, Shown, Tabular
-from anonhist.privacy import short_decimal
+from anonhist.privacy import Guarantee, short_decimal
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from numpy.typing import NDArray
+    from collections.abc import Callable
 
     from anonhist.local.decoding.channel import Channel
     from anonhist.local.decoding.names import CorrectionLike, DecoderLike, DecoderName
-    from anonhist.local.surveys.limits import Limits
-    from anonhist.privacy import Guarantee
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +47,7 @@ class Raw:
     limits: Limits
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class FrequencyEstimate(Shown, Tabular, Saved):
     """How frequent each value is among the people who reported.
 

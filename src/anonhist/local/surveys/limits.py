@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
+
+from anonhist.frozen import frozen
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -21,7 +22,7 @@ class Limits(Protocol):
         """Return the ends; the share lies beyond each with probability at most ``tail``, shape (k, 2)."""
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class NormalLimits:
     """``f̂ ± z·error``, within [0, 1]: for sums of very many reports.
 
@@ -40,7 +41,7 @@ class NormalLimits:
         return np.clip(np.stack((self.raw - half, self.raw + half), axis=1), 0, 1)
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class SupportLimits:
     """The shares for which this number of supporting reports is plausible: inverted binomial tails.
 
@@ -80,7 +81,7 @@ class SampleLimits(SupportLimits):
         )
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class BlockLimits:
     """The shares for which these numbers of reports for and against a value are plausible.
 

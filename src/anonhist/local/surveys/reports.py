@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from anonhist.errors import DataError, UsageError
+from anonhist.frozen import frozen
 from anonhist.outward import Saved, Tabular
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from numpy.typing import NDArray
 
 
 @dataclass(frozen=True)
@@ -69,7 +67,7 @@ class BytesColumn:
 Column = WholeColumn | BytesColumn
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class Reports(Tabular, Saved):
     """The reports of devices, one row per person; each row is private by itself, whoever reads it.
 

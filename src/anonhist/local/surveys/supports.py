@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from functools import cached_property
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from anonhist.numeric import ExponentialQuotient
+from anonhist.numeric import ExponentialQuotient
 
 
 class SupportProbabilities(ABC):

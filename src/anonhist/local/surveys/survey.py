@@ -6,7 +6,7 @@ import hashlib
 import json
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import field, fields
 from fractions import Fraction
@@ -14,32 +14,26 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
+from anonhist.accounting import Receipt
 from anonhist.errors import DataError, UsageError, kind_of
 from anonhist.frozen import Converted, converted, frozen
+from anonhist.local.decoding.names import CorrectionLike, DecoderLike
 from anonhist.local.surveys.alphabet import Alphabet
-from anonhist.local.surveys.estimate import refuse_least_squares
+from anonhist.local.surveys.estimate import FrequencyEstimate, refuse_least_squares
+from anonhist.local.surveys.forgery import ForgedWeight
 from anonhist.local.surveys.report_guarantee import ARITHMETIC, check_local_epsilon, report_guarantee
-from anonhist.local.surveys.reports import Reports, WholeColumn
+from anonhist.local.surveys.reports import Column, Reports, WholeColumn
 from anonhist.local.surveys.shuffling import shuffled_guarantee
 from anonhist.local.surveys.tally import Tally, count_cells
 from anonhist.numeric import ExponentialQuotient
 from anonhist.outward import Saved, Shown
-from anonhist.privacy import short_decimal
-from anonhist.randomness import SystemSource
+from anonhist.privacy import EpsilonLike, Guarantee, short_decimal
+from anonhist.randomness import RandomSource, SystemSource
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from numpy.typing import NDArray
-
-    from anonhist.accounting import Receipt
-    from anonhist.local.decoding.names import CorrectionLike, DecoderLike
-    from anonhist.local.surveys.estimate import FrequencyEstimate, RawEstimate
-    from anonhist.local.surveys.forgery import ForgedWeight
-    from anonhist.local.surveys.reports import Column
-    from anonhist.privacy import EpsilonLike, Guarantee
-    from anonhist.randomness import RandomSource
+    from anonhist.local.surveys.estimate import RawEstimate
 
 SYSTEM = SystemSource()
 # Reports are drawn in chunks of this many bytes, which fit in a level-2 cache, and at least this many reports: with

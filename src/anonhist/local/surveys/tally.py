@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from anonhist.errors import DataError, UsageError
 from anonhist.frozen import Converted, converted, frozen
 from anonhist.numeric.read_only import read_only
 from anonhist.outward import Saved, Shown, Tabular
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
 
 # Sums of two stay below 2⁶³.
 MOST_USERS = 2**62
@@ -24,7 +22,7 @@ def _read_only_copy(numbers: ArrayLike) -> NDArray[np.int64]:
     return read_only(np.array(numbers, dtype=np.int64))
 
 
-@frozen(eq=False)
+@frozen
 class Tally(Shown, Tabular, Saved):
     """Counts of cells; a cell is a report, a bit or a (cohort, bucket), as the survey numbers them.
 
@@ -83,18 +81,6 @@ class Tally(Shown, Tabular, Saved):
             np.concatenate((self.cells, other.cells)), np.concatenate((self.counts, other.counts))
         )
         return Tally(self.survey, self.users + other.users, cells, counts)
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Tally):
-            return NotImplemented
-        return (
-            (self.survey, self.users) == (other.survey, other.users)
-            and np.array_equal(self.cells, other.cells)
-            and np.array_equal(self.counts, other.counts)
-        )
-
-    def __hash__(self) -> int:
-        return hash((self.survey, self.users, self.cells.tobytes(), self.counts.tobytes()))
 
     def __repr__(self) -> str:
         return f"Tally(survey={self.survey!r}, users={self.users:,}, cells={self.cells.size:,})"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import KW_ONLY
 from fractions import Fraction
 from functools import partial
@@ -15,20 +16,17 @@ from anonhist.mechanisms.basis.noise import add_noise
 from anonhist.mechanisms.basis.noisy_band import of_prevalences
 from anonhist.mechanisms.basis.published import profile_of_fit
 from anonhist.mechanisms.basis.setting import whole_items
-from anonhist.mechanisms.basis.skeletons import AdditiveMechanism
+from anonhist.mechanisms.basis.skeletons import AdditiveMechanism, Released
 from anonhist.numeric import decreasing_fit
 from anonhist.privacy import short_decimal
+from anonhist.profiles import Profile
 from anonhist.randomness.arguments import SMALLEST_GAMMA
+from anonhist.releases import Evidence
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
 
     from anonhist.mechanisms.basis.noise import Noise
-    from anonhist.mechanisms.basis.skeletons import Released
-    from anonhist.profiles import Profile
-    from anonhist.releases import Evidence
 
 LARGEST_COUNT = 2**24
 

@@ -8,17 +8,16 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from anonhist.profiles.whole import MAX_ITEMS
 from anonhist.randomness import SystemSource, discrete_laplace
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from anonhist.randomness import RandomSource
 
 # From a rate γ and a number of draws: independent draws with P(j) ∝ e^(−γ|j|).
-Noise = Callable[[Fraction, int], "NDArray[np.int64]"]
+Noise = Callable[[Fraction, int], NDArray[np.int64]]
 
 
 def exact_noise(source: RandomSource | None) -> Noise:

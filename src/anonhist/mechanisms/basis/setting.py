@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import contextmanager
 from dataclasses import MISSING, fields
 from fractions import Fraction
@@ -13,6 +14,7 @@ import numpy as np
 from anonhist.errors import DataError, UsageError, kind_of
 from anonhist.frozen import Checked, Converted, converted, frozen
 from anonhist.privacy import (
+    EpsilonLike,
     Guarantee,
     NeighboringRelation,
     PrivacyUnit,
@@ -23,15 +25,13 @@ from anonhist.privacy import (
 from anonhist.profiles import Profile
 from anonhist.profiles.whole import MAX_ITEMS
 from anonhist.releases import Release
-from anonhist.releases.kind import CENTRAL
+from anonhist.releases.kind import CENTRAL, ReleaseKind
 from anonhist.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
-    from anonhist.privacy import EpsilonLike
     from anonhist.releases import Evidence, Mechanism
-    from anonhist.releases.kind import ReleaseKind
 
 # The effect of floating point on exact noise.
 NOISE_IS_EXACT = "noise is exact and added to whole numbers, so floating point costs nothing"

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+import numpy as np
 
 from anonhist.frozen import frozen
 from anonhist.mechanisms.basis.choices import ExactChoices, SimulatedChoices
@@ -12,20 +16,16 @@ from anonhist.mechanisms.basis.noise import exact_noise, simulated_noise
 from anonhist.mechanisms.basis.setting import NOISE_IS_EXACT, Setting, make_release, without_sizes
 from anonhist.numeric.pulse import pulsing
 from anonhist.privacy import short_decimal
-from anonhist.randomness import SystemSource
+from anonhist.profiles import Profile
+from anonhist.randomness import RandomSource, SystemSource
+from anonhist.releases import Evidence, Release
 from anonhist.releases.protocols import check_diagram
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-    from fractions import Fraction
-
-    import numpy as np
+    from collections.abc import Callable
 
     from anonhist.mechanisms.basis.choices import Choices
     from anonhist.mechanisms.basis.noise import Noise
-    from anonhist.profiles import Profile
-    from anonhist.randomness import RandomSource
-    from anonhist.releases import Evidence, Release
 
 
 # The public bounds that mechanisms take: what each bounds in a profile, and how a guarantee states it.

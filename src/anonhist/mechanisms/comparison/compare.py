@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 from itertools import product
 from time import perf_counter
@@ -16,7 +16,8 @@ from anonhist.mechanisms.basis.setting import Setting, check_relation, check_uni
 from anonhist.mechanisms.comparison.metrics import ERRORS, METRICS, SECONDS
 from anonhist.mechanisms.comparison.rows import Comparison, ComparisonRow, Skipped
 from anonhist.mechanisms.names import MECHANISM_NAMES, check_name, mechanism_class, named_mechanism
-from anonhist.mechanisms.releasing import choose
+from anonhist.mechanisms.privhist.privhist import BudgetShares
+from anonhist.mechanisms.releasing import MechanismName, choose
 from anonhist.numeric.pulse import tell_share
 from anonhist.privacy import (
     EpsilonLike,
@@ -27,16 +28,14 @@ from anonhist.privacy import (
     short_decimal,
 )
 from anonhist.profiles import Profile
+from anonhist.randomness import RandomSource
 from anonhist.releases import Release
 from anonhist.releases.runs import part_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from anonhist.mechanisms.basis.skeletons import CentralMechanism
-    from anonhist.mechanisms.privhist.privhist import BudgetShares
-    from anonhist.mechanisms.releasing import MechanismName
-    from anonhist.randomness import RandomSource
 
 
 def compare(

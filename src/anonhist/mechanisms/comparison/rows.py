@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from fractions import Fraction
 
 import numpy as np
 
 from anonhist.errors import spell_out
+from anonhist.frozen import frozen
 from anonhist.outward import Saved, Shown, Tabular
-from anonhist.privacy import short_decimal
-
-if TYPE_CHECKING:
-    from fractions import Fraction
-
-    from anonhist.privacy import NeighboringRelation, PrivacyUnit
+from anonhist.privacy import NeighboringRelation, PrivacyUnit, short_decimal
 
 NOT_PRIVATE = (
     "Comparing on private data is not private: every number here reveals something about the data, and so does a "
@@ -22,7 +18,7 @@ NOT_PRIVATE = (
 )
 
 
-@dataclass(frozen=True)
+@frozen
 class ComparisonRow:
     """One metric of one mechanism at one budget.
 

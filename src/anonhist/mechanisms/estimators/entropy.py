@@ -8,6 +8,7 @@ from functools import lru_cache
 from itertools import product
 from typing import TYPE_CHECKING, ClassVar, Literal, SupportsIndex, get_args
 
+from anonhist.accounting import Ledger
 from anonhist.accounting.recording import account_of
 from anonhist.errors import UsageError
 from anonhist.frozen import Converted, converted, frozen
@@ -15,22 +16,20 @@ from anonhist.mechanisms.estimators.asking import Asked, in_unit, public_size
 from anonhist.mechanisms.estimators.bias import largest_bias, surprise
 from anonhist.mechanisms.estimators.recommendation import mean_error, populations
 from anonhist.mechanisms.estimators.statistic_mechanism import StatisticMechanism
-from anonhist.privacy import NeighboringRelation
+from anonhist.privacy import EpsilonLike, NeighboringRelation, PrivacyUnit
+from anonhist.profiles import Profile
 from anonhist.properties.entropy.entropy import entropy_unit
 from anonhist.properties.entropy.jackknife import Jackknife
 from anonhist.properties.entropy.miller_madow import MillerMadow
 from anonhist.properties.entropy.plug_in import PlugIn
 from anonhist.properties.entropy.polynomial import Polynomial
+from anonhist.properties.estimate import Estimate
 from anonhist.properties.options import check_method
 from anonhist.properties.sampling import SampleDistribution
+from anonhist.randomness import RandomSource
 
 if TYPE_CHECKING:
-    from anonhist.accounting import Ledger
-    from anonhist.privacy import EpsilonLike, PrivacyUnit
-    from anonhist.profiles import Profile
-    from anonhist.properties.estimate import Estimate
     from anonhist.properties.linear import LinearStatistic
-    from anonhist.randomness import RandomSource
 
 _LINEAR = {estimator.name: estimator for estimator in (Jackknife(), MillerMadow(), PlugIn())}
 PrivateEntropyMethod = Literal["polynomial", "jackknife", "miller-madow", "plug-in"]

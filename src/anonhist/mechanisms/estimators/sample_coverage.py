@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
+from anonhist.accounting import Ledger
 from anonhist.accounting.recording import account_of
 from anonhist.frozen import frozen
 from anonhist.mechanisms.estimators.asking import Asked
 from anonhist.mechanisms.estimators.statistic_mechanism import StatisticMechanism
-from anonhist.privacy import NeighboringRelation
+from anonhist.privacy import EpsilonLike, NeighboringRelation, PrivacyUnit
+from anonhist.profiles import Profile
+from anonhist.properties.estimate import Estimate
 from anonhist.properties.linear import LinearStatistic
 from anonhist.properties.sample_coverage.good_turing import GoodTuring
-
-if TYPE_CHECKING:
-    from anonhist.accounting import Ledger
-    from anonhist.privacy import EpsilonLike, PrivacyUnit
-    from anonhist.profiles import Profile
-    from anonhist.properties.estimate import Estimate
-    from anonhist.randomness import RandomSource
+from anonhist.randomness import RandomSource
 
 
 @frozen

@@ -7,13 +7,16 @@ from dataclasses import KW_ONLY, dataclass
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, ClassVar, SupportsIndex
 
+from anonhist.accounting import Ledger
 from anonhist.accounting.recording import account_of
 from anonhist.frozen import Converted, converted, frozen
 from anonhist.mechanisms.estimators.asking import Asked, public_size
 from anonhist.mechanisms.estimators.bias import largest_bias, new_labels
 from anonhist.mechanisms.estimators.recommendation import mean_error, populations
 from anonhist.mechanisms.estimators.statistic_mechanism import StatisticMechanism
-from anonhist.privacy import NeighboringRelation, parse_whole_number
+from anonhist.privacy import EpsilonLike, NeighboringRelation, PrivacyUnit, parse_whole_number
+from anonhist.profiles import Profile
+from anonhist.properties.estimate import Estimate
 from anonhist.properties.options import check_method
 from anonhist.properties.sampling import SampleDistribution
 from anonhist.properties.support_coverage import SUPPORT_COVERAGE_METHODS
@@ -27,16 +30,11 @@ from anonhist.properties.support_coverage.smoothed import (
     poisson_rate,
     usual_trials,
 )
-from anonhist.properties.support_coverage.support_coverage import MAX_DRAWS
+from anonhist.properties.support_coverage.support_coverage import MAX_DRAWS, SupportCoverageMethod
+from anonhist.randomness import RandomSource
 
 if TYPE_CHECKING:
-    from anonhist.accounting import Ledger
-    from anonhist.privacy import EpsilonLike, PrivacyUnit
-    from anonhist.profiles import Profile
-    from anonhist.properties.estimate import Estimate
     from anonhist.properties.linear import LinearStatistic
-    from anonhist.properties.support_coverage.support_coverage import SupportCoverageMethod
-    from anonhist.randomness import RandomSource
 
 # If the number of labels is not known, these multiples of the number of items are tried.
 _LABELS_PER_ITEM = (0.5, 2.0, 10.0)

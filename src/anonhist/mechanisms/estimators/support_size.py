@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal, SupportsIndex, get_args
 
 import numpy as np
 
+from anonhist.accounting import Ledger
 from anonhist.accounting.recording import account_of
 from anonhist.errors import UsageError
 from anonhist.frozen import Converted, converted, frozen
@@ -15,19 +16,17 @@ from anonhist.mechanisms.estimators.asking import Asked, public_size
 from anonhist.mechanisms.estimators.bias import largest_bias, new_labels
 from anonhist.mechanisms.estimators.statistic_mechanism import StatisticMechanism
 from anonhist.mechanisms.estimators.support_coverage import SupportCoverageMechanism
-from anonhist.privacy import NeighboringRelation
+from anonhist.privacy import EpsilonLike, NeighboringRelation, PrivacyUnit
+from anonhist.profiles import Profile
+from anonhist.properties.estimate import Estimate
 from anonhist.properties.linear import LinearStatistic
 from anonhist.properties.options import check_method
 from anonhist.properties.support_size.chebyshev import Chebyshev
 from anonhist.properties.support_size.observed import Observed
+from anonhist.randomness import RandomSource
 
 if TYPE_CHECKING:
-    from anonhist.accounting import Ledger
     from anonhist.mechanisms.estimators.whole_weights import WholeWeights
-    from anonhist.privacy import EpsilonLike, PrivacyUnit
-    from anonhist.profiles import Profile
-    from anonhist.properties.estimate import Estimate
-    from anonhist.randomness import RandomSource
 
 PrivateSupportSizeMethod = Literal["chebyshev", "coverage", "observed"]
 PRIVATE_SUPPORT_SIZE_METHODS: tuple[str, ...] = get_args(PrivateSupportSizeMethod)

@@ -6,20 +6,19 @@ from dataclasses import KW_ONLY
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar, SupportsIndex
 
+from anonhist.accounting import Ledger
 from anonhist.accounting.recording import account_of
 from anonhist.frozen import Converted, converted, frozen
 from anonhist.mechanisms.estimators.asking import Asked
 from anonhist.mechanisms.estimators.statistic_mechanism import StatisticMechanism
-from anonhist.privacy import NeighboringRelation, parse_whole_number
+from anonhist.privacy import EpsilonLike, NeighboringRelation, PrivacyUnit, parse_whole_number
+from anonhist.profiles import Profile
 from anonhist.properties.diversity.uniformity import DistanceToUniformity, distance_bias
+from anonhist.properties.estimate import Estimate
+from anonhist.randomness import RandomSource
 
 if TYPE_CHECKING:
-    from anonhist.accounting import Ledger
-    from anonhist.privacy import EpsilonLike, PrivacyUnit
-    from anonhist.profiles import Profile
-    from anonhist.properties.estimate import Estimate
     from anonhist.properties.linear import LinearStatistic
-    from anonhist.randomness import RandomSource
 
 
 @frozen

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from anonhist.errors import UsageError
+from anonhist.frozen import frozen
 from anonhist.privacy import short_decimal
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ _WEIGHTED_FROM = Fraction(9, 20)
 _SAFETY = 1e-12
 
 
-@dataclass(frozen=True)
+@frozen
 class FamilyParameters:
     """One member of the weighted exponential family: ``P(μ|λ) ∝ exp(−c·‖λ−μ‖₁) · h_z(μ)``.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import KW_ONLY
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -22,13 +23,11 @@ from anonhist.mechanisms.exponential.calibration import (
 from anonhist.mechanisms.exponential.denoise import denoise
 from anonhist.mechanisms.exponential.diagonal_chain import DiagonalChain
 from anonhist.profiles import FrobeniusCoordinates, Profile
+from anonhist.randomness import RandomSource
+from anonhist.releases import Release
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from anonhist.mechanisms.basis.choices import Choices
-    from anonhist.randomness import RandomSource
-    from anonhist.releases import Release
 
 # Draws around the empty profile have a Durfee size of about ln 2 / c. If a draw is not three times as large, denoising
 # with its uniform prior increases the error (measured).

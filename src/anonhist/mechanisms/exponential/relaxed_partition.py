@@ -24,14 +24,13 @@ from anonhist.mechanisms.exponential.calibration import (
     calibrate,
 )
 from anonhist.mechanisms.exponential.diagonal_chain import DiagonalChain
-from anonhist.privacy import parse_epsilon, short_decimal
+from anonhist.privacy import EpsilonLike, parse_epsilon, short_decimal
 from anonhist.profiles import FrobeniusCoordinates, Profile
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from anonhist.mechanisms.basis.choices import Choices
-    from anonhist.privacy import EpsilonLike
 
 LARGEST_NUMBER = 2**40
 # A smaller δ would not cover what the chain leaves out at the largest ε.

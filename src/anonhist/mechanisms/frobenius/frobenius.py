@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy as np
 from anonhist.frozen import frozen
 from anonhist.mechanisms.basis.noise import simulated_noise
 from anonhist.mechanisms.basis.published import bounded_profile
-from anonhist.mechanisms.basis.skeletons import AdditiveMechanism, RunOfOne
+from anonhist.mechanisms.basis.skeletons import AdditiveMechanism, Released, RunOfOne
 from anonhist.mechanisms.frobenius.evidence import evidence_of
 from anonhist.mechanisms.frobenius.noisy_coordinates import MARGIN, CoordinateNoise
 from anonhist.mechanisms.frobenius.posterior import fit_work, posterior_medians
@@ -18,17 +19,14 @@ from anonhist.mechanisms.frobenius.row_band import unsmoothed_misfit
 from anonhist.mechanisms.frobenius.shared_bias import Fits, without_shared_bias
 from anonhist.mechanisms.frobenius.sum_band import NoisyGroup, sum_evidence
 from anonhist.profiles import FrobeniusCoordinates, Profile
+from anonhist.releases import Evidence
 from anonhist.releases.protocols import check_diagram
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from numpy.typing import NDArray
 
     from anonhist.mechanisms.basis.noise import Noise
-    from anonhist.mechanisms.basis.skeletons import Released
     from anonhist.mechanisms.frobenius.noisy_coordinates import NoisyCoordinates
-    from anonhist.releases import Evidence
 
 _SIMULATED_CELLS = 2**22
 

@@ -20,16 +20,15 @@ from anonhist.mechanisms.privhist.cut import MOST_LABELS, cut, top_labels
 from anonhist.mechanisms.privhist.high import high_privacy, noisy_blocks
 from anonhist.mechanisms.privhist.low import low_privacy
 from anonhist.numeric.pulse import pulsing
-from anonhist.privacy import parse_epsilon, short_decimal
+from anonhist.privacy import EpsilonLike, Guarantee, parse_epsilon, short_decimal
 from anonhist.profiles import Profile
 from anonhist.profiles.whole import MAX_ITEMS
+from anonhist.randomness import RandomSource
+from anonhist.releases import Release
 from anonhist.releases.protocols import check_numbers
 
 if TYPE_CHECKING:
     from anonhist.mechanisms.basis.noise import Noise
-    from anonhist.privacy import EpsilonLike, Guarantee
-    from anonhist.randomness import RandomSource
-    from anonhist.releases import Release
 
 # Any T that follows from N alone is valid: from n = 2⁴⁴ on, memory limits it.
 _LARGEST_THRESHOLD = 2**22

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
+from anonhist.accounting import Ledger
 from anonhist.accounting.recording import Price, account_of, recording
 from anonhist.errors import UsageError
 from anonhist.mechanisms.windows.release import check_cap, prepare_cumulative
-from anonhist.privacy import NeighboringRelation
+from anonhist.privacy import EpsilonLike, NeighboringRelation, PrivacyUnit
 from anonhist.profiles.grouped_windows import GroupedCumulativeCounts
+from anonhist.randomness import RandomSource
 from anonhist.releases.content import content_digest
 from anonhist.releases.grouped_cumulative import GroupedCumulativeRelease
 from anonhist.releases.rest import rest_digest
 
 if TYPE_CHECKING:
-    from typing import Literal
-
-    from anonhist.accounting import Ledger
     from anonhist.mechanisms.windows.window_mechanism import WindowMechanism
-    from anonhist.privacy import EpsilonLike, PrivacyUnit
-    from anonhist.randomness import RandomSource
 
 
 def release_cumulative_groups(

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
+from anonhist.accounting import Ledger
 from anonhist.accounting.recording import Price, account_of, recording
 from anonhist.errors import UsageError
 from anonhist.mechanisms.windows.anchors import AnchorsMechanism
@@ -13,19 +14,15 @@ from anonhist.mechanisms.windows.daily import DailyMechanism
 from anonhist.mechanisms.windows.increments import IncrementsMechanism
 from anonhist.mechanisms.windows.tree import TreeMechanism
 from anonhist.mechanisms.windows.two_levels import TwoLevelMechanism
-from anonhist.privacy import NeighboringRelation
+from anonhist.privacy import EpsilonLike, NeighboringRelation, PrivacyUnit
 from anonhist.profiles.windows import CumulativeCounts
+from anonhist.randomness import RandomSource
 from anonhist.releases.content import content_digest
+from anonhist.releases.cumulative import CumulativeRelease
 from anonhist.releases.rest import rest_digest
 
 if TYPE_CHECKING:
-    from typing import Literal
-
-    from anonhist.accounting import Ledger
     from anonhist.mechanisms.windows.window_mechanism import WindowMechanism
-    from anonhist.privacy import EpsilonLike, PrivacyUnit
-    from anonhist.randomness import RandomSource
-    from anonhist.releases.cumulative import CumulativeRelease
 
 WINDOW_MECHANISMS: dict[str, type[WindowMechanism]] = {
     each.name: each for each in (AnchorsMechanism, TreeMechanism, IncrementsMechanism, DailyMechanism)

@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from anonhist.errors import UsageError
-from anonhist.properties.curve import Axes, estimated_curve
+from anonhist.profiles import Profile
+from anonhist.properties.curve import Axes, Curve, estimated_curve
 from anonhist.properties.diversity.order_sum import OrderSum
-from anonhist.properties.diversity.orders import sum_estimator
-from anonhist.properties.estimator import value_of
+from anonhist.properties.diversity.orders import DiversityMethod, sum_estimator
+from anonhist.properties.estimator import Resimulated, value_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from numpy.typing import NDArray
-
-    from anonhist.profiles import Profile
-    from anonhist.properties.curve import Curve
-    from anonhist.properties.diversity.orders import DiversityMethod
-    from anonhist.properties.estimator import Resimulated
 
 _WITHOUT_BIAS = 2
 _TOO_LOW = "Below order 2, labels too rare to be seen may add any amount: read the curve as a lower bound there."

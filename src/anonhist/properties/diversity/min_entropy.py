@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
+from anonhist.profiles import Profile
 from anonhist.properties.apply import apply
 from anonhist.properties.entropy.entropy import entropy_unit
-from anonhist.properties.estimator import Point
+from anonhist.properties.estimate import Estimate
+from anonhist.properties.estimator import Point, Resimulated
 from anonhist.properties.intervals import LowerEnd
-
-if TYPE_CHECKING:
-    from anonhist.profiles import Profile
-    from anonhist.properties.estimate import Estimate
-    from anonhist.properties.estimator import Resimulated
 
 _CLEAR = 2.0
 _BY_CHANCE = "the label that leads in a sample leads partly by chance"

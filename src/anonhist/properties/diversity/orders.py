@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING, Literal, get_args
 
 from anonhist.errors import UsageError
+from anonhist.profiles import Profile
 from anonhist.properties.apply import apply
 from anonhist.properties.diversity.chao_jost import ChaoJostSum
 from anonhist.properties.diversity.interval import order_interval
@@ -13,16 +14,16 @@ from anonhist.properties.diversity.order_sum import OrderSum, check_order
 from anonhist.properties.diversity.plug_in import PlugInSum
 from anonhist.properties.diversity.power_sum import UnbiasedSum
 from anonhist.properties.entropy.entropy import entropy_unit
+from anonhist.properties.estimate import Estimate
+from anonhist.properties.estimator import Resimulated
 from anonhist.properties.intervals import NormalInterval
 from anonhist.properties.options import check_method
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from anonhist.profiles import Profile
     from anonhist.properties.diversity.order_sum import SumEstimator
-    from anonhist.properties.estimate import Estimate
-    from anonhist.properties.estimator import Point, Resimulated
+    from anonhist.properties.estimator import Point
 
 DiversityMethod = Literal["chao-jost", "plug-in", "unbiased"]
 DIVERSITY_METHODS: tuple[str, ...] = get_args(DiversityMethod)

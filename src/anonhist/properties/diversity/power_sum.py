@@ -7,11 +7,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
 from anonhist.privacy import parse_whole_number
+from anonhist.profiles import Profile
 from anonhist.properties.apply import apply
 from anonhist.properties.diversity.chao_jost import ChaoJostSum
 from anonhist.properties.diversity.falling import falling_share, least_share
 from anonhist.properties.diversity.order_sum import OrderSum
-from anonhist.properties.estimator import Point, multiplied
+from anonhist.properties.estimate import Estimate
+from anonhist.properties.estimator import Point, Resimulated, multiplied
 from anonhist.properties.levels import largest_mean
 from anonhist.properties.linear import LinearStatistic
 from anonhist.properties.sampling import sampling_error
@@ -23,9 +25,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from anonhist.profiles import Profile
-    from anonhist.properties.estimate import Estimate
-    from anonhist.properties.estimator import Resimulated
     from anonhist.properties.sample import Sample
 
 ANY_DRAWS = "items drawn independently; labels not seen may have any frequencies"

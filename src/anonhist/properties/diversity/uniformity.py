@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, ClassVar, Literal, get_args
 import numpy as np
 
 from anonhist.privacy import parse_whole_number
+from anonhist.profiles import Profile
 from anonhist.properties.apply import apply
-from anonhist.properties.estimator import Point
+from anonhist.properties.estimate import Estimate
+from anonhist.properties.estimator import Point, Resimulated
 from anonhist.properties.linear import LinearEstimator, LinearStatistic
 from anonhist.properties.options import check_alphabet, check_method
 from anonhist.properties.pml.plug_ins import PmlDistanceToUniformity
@@ -19,9 +21,6 @@ from anonhist.properties.statement import Bounds, Holds, Statement
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from anonhist.profiles import Profile
-    from anonhist.properties.estimate import Estimate
-    from anonhist.properties.estimator import Resimulated
     from anonhist.properties.sample import Sample
 
 # With fewer items per label, chance alone adds a tenth or more: sqrt(2k/(πn)) for uniform data.

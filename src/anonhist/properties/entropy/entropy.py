@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING, Literal, get_args
 
 from anonhist.errors import UsageError
+from anonhist.profiles import Profile
 from anonhist.properties.apply import apply
 from anonhist.properties.entropy.chao_shen import ChaoShen
 from anonhist.properties.entropy.grassberger import Grassberger
@@ -14,13 +15,13 @@ from anonhist.properties.entropy.jackknife import Jackknife
 from anonhist.properties.entropy.miller_madow import MillerMadow
 from anonhist.properties.entropy.plug_in import PlugIn
 from anonhist.properties.entropy.polynomial import Polynomial
+from anonhist.properties.estimate import Estimate
+from anonhist.properties.estimator import Resimulated
 from anonhist.properties.options import check_alphabet, check_method
 from anonhist.properties.pml.plug_ins import PmlEntropy
 
 if TYPE_CHECKING:
-    from anonhist.profiles import Profile
-    from anonhist.properties.estimate import Estimate
-    from anonhist.properties.estimator import Estimator, Resimulated
+    from anonhist.properties.estimator import Estimator
 
 EntropyMethod = Literal["plug-in", "miller-madow", "jackknife", "grassberger", "chao-shen", "polynomial", "pml"]
 ENTROPY_METHODS: tuple[str, ...] = get_args(EntropyMethod)

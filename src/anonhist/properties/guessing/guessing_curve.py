@@ -7,18 +7,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from anonhist.privacy import parse_whole_number
-from anonhist.properties.curve import Axes, estimated_curve
-from anonhist.properties.estimator import profile_of
+from anonhist.profiles import Profile
+from anonhist.properties.curve import Axes, Curve, estimated_curve
+from anonhist.properties.estimator import Resimulated, profile_of
 from anonhist.properties.guessing.covered import covered_share, round_grid
 from anonhist.properties.guessing.success import GuessingSuccess
 from anonhist.properties.unseen import undersampling_warning
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    from anonhist.profiles import Profile
-    from anonhist.properties.curve import Curve
-    from anonhist.properties.estimator import Resimulated
 
 
 def guessing_curve(

@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, ClassVar, Literal, get_args
 import numpy as np
 
 from anonhist.errors import UsageError
+from anonhist.profiles import Profile
 from anonhist.properties.apply import apply
-from anonhist.properties.estimator import Point, multiplied
+from anonhist.properties.estimate import Estimate
+from anonhist.properties.estimator import Point, Resimulated, multiplied
 from anonhist.properties.guessing.ranks import MostFrequent
 from anonhist.properties.guessing.success import BY_CHANCE, ONE_ACCOUNT_EACH
 from anonhist.properties.options import check_unit
@@ -22,9 +24,7 @@ from anonhist.properties.statement import Bounds, Holds, Statement
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from anonhist.profiles import Profile
-    from anonhist.properties.estimate import Estimate
-    from anonhist.properties.estimator import Resimulated, Weights
+    from anonhist.properties.estimator import Weights
     from anonhist.properties.sample import Sample
 
 CostUnit = Literal["guesses", "bits"]

@@ -7,16 +7,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal, get_args
 
 from anonhist.privacy import parse_whole_number
+from anonhist.profiles import Profile
 from anonhist.properties.apply import apply
-from anonhist.properties.estimator import Point, multiplied
+from anonhist.properties.estimate import Estimate
+from anonhist.properties.estimator import Point, Resimulated, multiplied
 from anonhist.properties.guessing.ranks import MostFrequent
 from anonhist.properties.options import check_unit
 from anonhist.properties.statement import Bounds, Holds, Statement
 
 if TYPE_CHECKING:
-    from anonhist.profiles import Profile
-    from anonhist.properties.estimate import Estimate
-    from anonhist.properties.estimator import Resimulated
     from anonhist.properties.sample import Sample
 
 SuccessUnit = Literal["share", "bits"]

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, get_args
 
+from anonhist.profiles import Profile
 from anonhist.properties.apply import apply
+from anonhist.properties.estimate import Estimate
+from anonhist.properties.estimator import Resimulated
 from anonhist.properties.options import check_method
 from anonhist.properties.sample_coverage.chao_jost import ChaoJost
 from anonhist.properties.sample_coverage.good_turing import GoodTuring
 from anonhist.properties.sample_coverage.interval import CoverageInterval
 
 if TYPE_CHECKING:
-    from anonhist.profiles import Profile
-    from anonhist.properties.estimate import Estimate
-    from anonhist.properties.estimator import Estimator, Resimulated
+    from anonhist.properties.estimator import Estimator
 
 _ESTIMATORS: dict[str, Estimator] = {estimator.name: estimator for estimator in (GoodTuring(), ChaoJost())}
 SampleCoverageMethod = Literal["good-turing", "chao-jost"]

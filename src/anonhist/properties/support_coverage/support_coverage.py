@@ -8,7 +8,8 @@ from anonhist.errors import UsageError
 from anonhist.privacy import parse_whole_number
 from anonhist.profiles import Profile
 from anonhist.properties.apply import apply
-from anonhist.properties.estimator import profile_of
+from anonhist.properties.estimate import Estimate
+from anonhist.properties.estimator import Resimulated, profile_of
 from anonhist.properties.options import check_method
 from anonhist.properties.support_coverage.good_toulmin import GoodToulmin
 from anonhist.properties.support_coverage.interval import SupportCoverageInterval
@@ -16,8 +17,7 @@ from anonhist.properties.support_coverage.rarefaction import Rarefaction
 from anonhist.properties.support_coverage.smoothed import SmoothedBinomialA, SmoothedBinomialB, SmoothedPoisson
 
 if TYPE_CHECKING:
-    from anonhist.properties.estimate import Estimate
-    from anonhist.properties.estimator import Estimator, Resimulated
+    from anonhist.properties.estimator import Estimator
 
 _ESTIMATORS = (Rarefaction, GoodToulmin, SmoothedPoisson, SmoothedBinomialA, SmoothedBinomialB)
 SupportCoverageMethod = Literal[

@@ -7,7 +7,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, get_args
 
 from anonhist.errors import UsageError
+from anonhist.profiles import Profile
 from anonhist.properties.apply import apply
+from anonhist.properties.estimate import Estimate
+from anonhist.properties.estimator import Resimulated
 from anonhist.properties.options import check_alphabet, check_method
 from anonhist.properties.pml.plug_ins import PmlSupportSize
 from anonhist.properties.support_size.ace import Ace
@@ -20,9 +23,7 @@ from anonhist.properties.support_size.jackknife import Jackknife1, Jackknife2
 from anonhist.properties.support_size.observed import Observed
 
 if TYPE_CHECKING:
-    from anonhist.profiles import Profile
-    from anonhist.properties.estimate import Estimate
-    from anonhist.properties.estimator import Estimator, Resimulated
+    from anonhist.properties.estimator import Estimator
     from anonhist.properties.intervals import Interval
 
 SupportSizeMethod = Literal[

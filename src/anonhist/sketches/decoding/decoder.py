@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol, Self, runtime_checkable
 
@@ -11,8 +12,6 @@ from anonhist.errors import DataError
 from anonhist.profiles import Profile
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from numpy.typing import NDArray
 
     from anonhist.privacy import PrivacyUnit

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Self
@@ -17,8 +18,6 @@ from anonhist.sketches.decoding.rounding import found_labels, round_to_profile
 from anonhist.sketches.noise import NoiseDistribution
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from anonhist.numeric.arrays import Floats
 
 # A window of this many values takes half a gigabyte and a few seconds.
