@@ -152,6 +152,9 @@ def _read_release(source: str) -> Release | GroupedRelease | None:
 
 
 def _begins_as_release(source: str) -> bool:
+    # The first line of other files may be a row, which decides nothing before a charge.
+    if not source.lower().endswith(".json"):
+        return False
     try:
         with Path(source).open("rb") as file:
             return _RELEASE.match(file.read(100)) is not None

@@ -31,14 +31,18 @@ def time_text(table: Any, name: str) -> Any:
     if getattr(kind, "time_zone", None) is not None and table.implementation.is_polars():
         column = column.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
     text = column.cast(nw.String)
+    has_fraction = text.str.slice(_SECONDS, 1) == nw.lit(".")
     # Cut rather than matched: patterns take several times as long.
     nine = nw.concat_str(text, nw.lit("0" * 8)).str.slice(0, _NANOS)
     six = nine.str.slice(0, _MICROS)
+    if table.implementation.is_duckdb() and kind.time_unit != "ns":
+        # It writes no zeros at the end, and no fraction that is zero.
+        return nw.when(has_fraction).then(six).otherwise(text)
     written = nw.when(six.str.slice(_SECONDS) == nw.lit(".000000")).then(text.str.slice(0, _SECONDS)).otherwise(six)
     if kind.time_unit == "ns":
         written = nw.when(nine.str.slice(_MICROS) == nw.lit("000")).then(written).otherwise(nine)
     # Texts of years that have more digits, or lie before the first, are left as they are.
-    return nw.when(text.str.slice(_SECONDS, 1) == nw.lit(".")).then(written).otherwise(text)
+    return nw.when(has_fraction).then(written).otherwise(text)
 
 
 def seconds_text(table: Any, name: str) -> Any:
