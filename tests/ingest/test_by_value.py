@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from anonhist.errors import DataError, UsageError
+from anonhist.errors import DataError
 from anonhist.ingest import read_profile
 from anonhist.ingest.edges import read_degrees
 from anonhist.ingest.groups import read_groups
@@ -258,11 +258,14 @@ def test_columns_of_sqlite_that_are_generated_or_declared(tmp_path: Path) -> Non
         assert [profile.n for profile in read.values()] == told
 
 
-def test_a_table_of_sqlite_that_is_too_wide_is_refused(tmp_path: Path) -> None:
+def test_a_wide_table_of_sqlite_is_read(tmp_path: Path) -> None:
     with closing(sqlite3.connect(tmp_path / "a.db")) as connection:
-        connection.execute(f"CREATE TABLE t ({', '.join(f'c{at}' for at in range(1000))})")
-    with pytest.raises(UsageError, match="make a view of the columns to read"):
-        read_profile(f"sqlite:///{tmp_path / 'a.db'}", table="t", label="c1")
+        connection.execute(f"CREATE TABLE t ({', '.join(f'c{at}' for at in range(300))})")
+        connection.executemany("INSERT INTO t (c7, c299) VALUES (?, ?)", [("a", 7), ("a", 7.0), ("b", "7")])
+        connection.commit()
+    url = f"sqlite:///{tmp_path / 'a.db'}"
+    assert read_profile(url, table="t", label="c7") == Profile.from_counts([2, 1])
+    assert read_groups(url, table="t", label="c7", by="c299", groups=[7])["7"].n == 3
 
 
 def test_a_report_of_another_type_makes_no_other_invalid() -> None:

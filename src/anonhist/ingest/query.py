@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 from anonhist.errors import DataError, UsageError
 from anonhist.ingest.few_groups import in_few_groups_of_labels, in_few_groups_of_users
 from anonhist.ingest.grouping import DAY, GROUP, Grouping, group_keys, in_groups, place_of_rows
-from anonhist.ingest.naming import NAMED, as_text, identity_of, is_missing, name_columns, order_of
+from anonhist.ingest.naming import NAMED, as_text, identity_of, is_missing, is_sqlite, name_columns, order_of
 from anonhist.ingest.python_objects import counts_of_objects, holds_objects
+from anonhist.ingest.sqlite_values import with_used_columns
 from anonhist.ingest.user_bounds import UserBound, bounded_users
 
 if TYPE_CHECKING:
@@ -250,6 +251,7 @@ def fetch(query: Any) -> list[tuple[Any, ...]]:
     with warnings.catch_warnings():
         # Ibis takes SQLite's rows through parts of pandas that are going away: nothing its caller could mend.
         warnings.simplefilter("ignore", DeprecationWarning)
+        query = with_used_columns(query) if is_sqlite(query) else query
         collected = query.collect() if hasattr(query, "collect") else query
     return [tuple(row) for row in collected.rows()]
 

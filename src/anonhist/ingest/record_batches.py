@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from anonhist.ingest.naming import is_sqlite
+from anonhist.ingest.sqlite_values import with_used_columns
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -19,7 +22,7 @@ def record_batches(query: Any, rows: int) -> Iterator[Any]:
     if type(native).__name__ == "DuckDBPyRelation":
         yield from batches(native, rows)
     elif query.implementation.is_ibis():
-        yield from _ibis_batches(native, rows)
+        yield from _ibis_batches(with_used_columns(query).to_native() if is_sqlite(query) else native, rows)
     else:
         collected = query.collect() if hasattr(query, "collect") else query
         yield from collected.to_arrow().to_batches(max_chunksize=rows)

@@ -147,8 +147,8 @@ def _checked_limits(limits: EngineLimits | None, source: Any) -> EngineLimits:
 def _telling_of_rows(*, declared: bool) -> Iterator[None]:
     """Mark errors that may depend on rows: all but those about columns, if their names and types were declared.
 
-    Those of a Parquet file, of a text with a header line, of a table of DuckDB or PostgreSQL and of most tables in
-    memory are. SQLite takes what is in a column for its type, and views may infer types from files.
+    Those of a Parquet file, of a text with a header line, of a table of DuckDB, SQLite or PostgreSQL and of most tables
+    in memory are. Views of DuckDB may infer types from files.
     """
     try:
         yield
@@ -220,7 +220,7 @@ def _ibis_table(url: str, table: str | None, spilling: Spilling) -> Iterator[Any
                 connection.con.execute("PRAGMA temp_store = MEMORY")
             names = sorted([*connection.list_tables(), *(materialized_views(connection) if is_postgresql else ())])
             _check_table(names, table)
-            yield nw.from_native(sqlite_table(connection, str(table)) if path else connection.table(table)), not path
+            yield nw.from_native(sqlite_table(connection, str(table)) if path else connection.table(table)), True
         finally:
             connection.disconnect()
 

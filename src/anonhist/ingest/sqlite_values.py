@@ -10,7 +10,6 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from anonhist.errors import UsageError
 from anonhist.ingest.by_value import BYTES, FRACTION, LARGE, ORDER, TEXT, WHOLE, Declared
 from anonhist.numeric.value_name import LARGEST_NAMED
 
@@ -29,14 +28,10 @@ _TYPES = {
     "TIME": "timestamp",
     "DATE": "date",
 }
-# SQLite allows 2,000, and each has two beside it.
-_MOST_COLUMNS = 600
+_COLUMNS = 600
 _COLUMNS = "SELECT name, type FROM pragma_table_xinfo(?, ?) WHERE hidden <> ?"
 # Of virtual tables: columns that no query gets unless it names them.
 _HIDDEN = 1
-_MANY = (
-    f"This table of SQLite has more than {_MOST_COLUMNS} columns: make a view of the columns to read, and read that."
-)
 
 
 def sqlite_table(connection: Any, name: str, database: str | None = None) -> Any:
@@ -71,25 +66,38 @@ def with_names_of_values(table: Any, *, bytes_in_hexadecimal: bool = False) -> A
     """Return a Narwhals table of SQLite in which values are named one by one, and their kinds in columns beside them.
 
     Reports may hold bytes, whose names are hexadecimal then.
-
-    Raises
-    ------
-    UsageError
-        If SQLite has no room for these columns.
     """
     import narwhals as nw
     from ibis.expr import operations
 
     native = table.to_native()
     is_table = isinstance(native.op(), operations.DatabaseTable)
-    if len(native.columns) > _MOST_COLUMNS:
-        raise UsageError(_MANY)
     columns: dict[str, Any] = {}
     for name in native.columns:
         kinds = _declared(native[name].type(), is_table=is_table).column(name)
         columns[name], columns[kinds] = _named(native[name], _in_python(in_hexadecimal=bytes_in_hexadecimal))
         columns[name + ORDER] = _ordered(native[name])
     return nw.from_native(native.select(**columns))
+
+
+def with_used_columns(query: Any) -> Any:
+    """Return a query of Narwhals on SQLite that names the values of those columns only that it uses.
+
+    Of wide tables the others would make its text long.
+    """
+    import narwhals as nw
+    from ibis.expr import operations
+
+    whole = query.to_native().op()
+    used: dict[Any, set[str]] = {}
+    for field in whole.find(operations.Field):
+        used.setdefault(field.rel, set()).add(field.name)
+    fewer = {
+        rows: operations.Project(rows.parent, {name: rows.values[name] for name in rows.values if name in names})
+        for rows, names in used.items()
+        if isinstance(rows, operations.Project) and any(name.endswith(ORDER) for name in rows.values)
+    }
+    return nw.from_native(whole.replace(fewer).to_expr())
 
 
 def _declared(kind: Any, *, is_table: bool) -> Declared:
