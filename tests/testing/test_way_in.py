@@ -132,9 +132,9 @@ def test_each_reader_that_is_broken_is_caught(entrance: Entrance) -> None:
 
 
 def _is_caught(case: Case) -> bool:
-    return any(
-        "distance" in failure or "is refused" in failure for failure in judge(case, also_reordered=False).failures
-    )
+    # What is first decides most.
+    found = judge(case, pairs=range(UNITS), also_reordered=False)
+    return any("distance" in failure or "is refused" in failure for failure in found.failures)
 
 
 def test_readers_that_are_not_broken_are_not_caught() -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from anonhist.ingest import read_profile, write_part
+from anonhist.ingest import SparkFiles, read_profile, write_part
 from anonhist.ingest.edges import read_degrees, read_edges
 from anonhist.ingest.groups import read_groups
 from anonhist.ingest.partials import ExactPartials
@@ -88,7 +88,8 @@ def _sketch(unit: PrivacyUnit = _ITEM, **asked: Any) -> Read:
     def counters(source: Any, said: dict[str, Any], _: list[Any]) -> NDArray[np.int64]:
         before = np.array(sketch.counters, dtype=np.int64)
         # Where a table is on a cluster, it is said how its partitions are counted.
-        partials = ExactPartials() if type(source).__module__.startswith("pyspark") else None
+        is_spark = isinstance(source, SparkFiles) or type(source).__module__.startswith("pyspark")
+        partials = ExactPartials() if is_spark else None
         update_sketch(sketch, source, **({"label": "what", "partials": partials} | said | asked))
         return np.array(sketch.counters, dtype=np.int64) - before
 
@@ -252,8 +253,9 @@ def _reports(
 
 
 def _holds_reports(source: Source) -> bool:
-    """Return whether a source is a file or a table: reports are not read from databases by their address."""
-    return not source.has_address or not source.name.startswith(("sqlite", "duckdb", "postgresql"))
+    """Return whether a source is a file or a table: not a database by its address, nor files that Spark reads."""
+    is_database = source.has_address and source.name.startswith(("sqlite", "duckdb", "postgresql"))
+    return not is_database and not source.name.startswith("spark of ")
 
 
 _KRR, _UNARY = KRR(alphabet=6, epsilon=1), OptimizedUnary(alphabet=6, epsilon=1)

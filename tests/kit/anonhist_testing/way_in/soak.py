@@ -85,9 +85,11 @@ def run(task: Task) -> Results:
             for source in held
             if entrance.name in task.entrances and entrance.takes(source)
         ]
+        # Each entrance begins with another source, should time be short.
+        cells = [cells[place] for place in np.random.default_rng(task.seed).permutation(len(cells))]
         # From here on: servers take a while to start.
         until = None if task.minutes is None else time.monotonic() + 60 * task.minutes
-        while (cell := _next(cells, task)) is not None and (until is None or time.monotonic() < until):
+        while (cell := _next(cells, task)) is not None and _has_time(until):
             case = Case(task.seed + cell.rounds, cell.entrance, cell.source, task.beginning, task.ending)
             if sys.stderr.isatty():
                 sys.stderr.write(f"\r{case.seed}: {cell.entrance.name}, {cell.source.name}\x1b[K")
@@ -98,6 +100,12 @@ def run(task: Task) -> Results:
         if sys.stderr.isatty():
             sys.stderr.write("\r\x1b[K")
         return {(cell.entrance.name, cell.source.name): cell.found for cell in cells}
+
+
+def _has_time(until: float | None) -> bool:
+    """Return whether to go on: no longer than was asked for, nor than whoever asked."""
+    parent = multiprocessing.parent_process()
+    return (until is None or time.monotonic() < until) and (parent is None or parent.is_alive())
 
 
 def _next(cells: Sequence[_Cell], task: Task) -> _Cell | None:
@@ -148,7 +156,7 @@ def _tell(results: Results, entrances: Sequence[str]) -> int:
     if len(failures) > _TOLD:
         _say(f"… and {len(failures) - _TOLD:,} more")
     for entrance in entrances:
-        own = {source: found for (name, source), found in results.items() if name == entrance}
+        own = {source: results[entrance, source] for source in _names() if (entrance, source) in results}
         total = Found()
         for found in own.values():
             total.add(found)
