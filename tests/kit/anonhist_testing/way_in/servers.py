@@ -24,7 +24,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _OF_SPARK = ("spark", "spark connect")
-SERVED = ("postgresql", *_OF_SPARK, *(f"spark of {source.name}" for source in IN_FILES))
+# Spark reads Parquet files of one pattern by one schema: whether they can be read is for whoever writes them.
+_FILES_OF_SPARK = [source for source in IN_FILES if source.name != "parquet files of several types"]
+SERVED = ("postgresql", *_OF_SPARK, *(f"spark of {source.name}" for source in _FILES_OF_SPARK))
 
 
 @contextmanager
@@ -43,7 +45,7 @@ def served(wanted: Collection[str]) -> Iterator[list[Source]]:
         if any(name.startswith("spark") for name in wanted) and shutil.which("java") and find_spec("pyspark"):
             session, address = stack.enter_context(spark_sessions())
             found.append(_tables_of("spark", session))
-            found += map(_files_of_spark, IN_FILES)
+            found += map(_files_of_spark, _FILES_OF_SPARK)
             if find_spec("grpc"):
                 found.append(_tables_of("spark connect", stack.enter_context(_connected(address))))
         yield [source for source in found if source.name in wanted]
