@@ -266,3 +266,14 @@ def test_times_of_pandas_in_any_zone_are_taken_in_utc() -> None:
         assert [profile.n for profile in read.values()] == [1, 1]
         with pytest.raises(UsageError, match=r"'seen' holds times: group by day\(seen\)"):
             read_groups(held, label="label", by="seen", groups=["2026-12-28"])
+
+
+def test_categories_of_dates_have_their_days() -> None:
+    times = pd.to_datetime(["2026-11-22 23:30", "2026-11-23 00:00", None, "2026-11-22 23:30"])
+    zoned = times.tz_localize("America/New_York")
+    texts = ["2026-11-22T05", "2026-11-23", None, "2026-11-22"]
+    for values, told in ((times, [2, 1]), (times.date, [2, 1]), (texts, [2, 1]), (zoned, [0, 3])):
+        frame = pd.DataFrame({"label": list("abcd"), "seen": pd.Categorical(values)})
+        for period, groups in (("day", ["2026-11-22", "2026-11-23"]), ("week", ["2026-11-16", "2026-11-23"])):
+            read = read_groups(frame, label="label", by=f"{period}(seen)", groups=groups)
+            assert [profile.n for profile in read.values()] == told
