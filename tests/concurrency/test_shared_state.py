@@ -17,6 +17,7 @@ REVIEWED_CACHES = {
     "graphs.node.partition_degrees.PartitionDegrees": (FROZEN, "central"),
     "graphs.node.noisy_sums": (ARRAYS, "cells_from_above cells_from_below"),
     "ingest.engine": ("nothing; registered twice, it empties what is empty", "let_go_at_exit"),
+    "ingest.sqlite_values": ("functions, which Ibis gives an engine by their names", "_in_python"),
     "releases.totals.RunsOfTotals": (
         "runs of a generator that follows from what was released",
         "on_nothing on_releases",

@@ -3,6 +3,7 @@
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
+from datetime import date, datetime, time, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
@@ -276,3 +277,62 @@ def test_a_report_of_another_type_makes_no_other_invalid() -> None:
         for held in ([bad, *rows], [*rows, bad]):
             frame = pd.DataFrame(held, columns=["survey", "report"], dtype=object)
             assert tally_reports(survey, frame, skip_bad=1) == survey.tally(reports)
+
+
+def test_users_whose_categories_have_one_name_are_one_user() -> None:
+    users = pd.Categorical([1, "1"] * 50, categories=[1, "1"])
+    frame = pd.DataFrame({"label": [f"l{at}" for at in range(100)], "user": users})
+    for bound in (1, 3):
+        assert read_profile(frame, label="label", user="user", max_per_user=bound, order_key=KEY).n == bound
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        np.timedelta64(1, "D"),
+        pd.Timedelta(1),
+        datetime.min.replace(tzinfo=timezone(timedelta(hours=1))),
+        datetime.max.replace(tzinfo=timezone(-timedelta(hours=1))),
+        (1, 2),
+    ],
+    ids=str,
+)
+def test_whatever_has_a_name_can_be_ordered_by(value: Any) -> None:
+    when = pd.Series([1, 2, 3, 4, 5, value], dtype=object)
+    frame = pd.DataFrame({"label": list("abcdef"), "user": list("xxxxxy"), "when": when})
+    assert read_profile(frame, label="label", user="user", max_per_user=1, order_by="when", order_key=KEY).n == 2
+
+
+def test_texts_that_arrow_holds_as_views_are_texts() -> None:
+    texts = pa.array(["a", "a", "b", *[None] * 200], pa.string_view())
+    frame = pd.DataFrame({"label": pd.array(pd.arrays.ArrowExtensionArray(texts)), "user": range(203)})
+    assert read_profile(frame, label="label") == read_profile(frame["label"]) == Profile.from_counts([2, 1])
+    assert read_profile(frame["label"], keep_null=True) == Profile.from_counts([200, 2, 1])
+    assert read_profile(frame, label="user", user="label", max_per_user=1, order_key=KEY).n == 2
+    assert read_groups(frame, label="user", by="label", groups=["a"])["a"].n == 2
+
+
+def test_a_lone_surrogate_has_a_sentence_of_its_own() -> None:
+    frame = pd.DataFrame({"label": pd.Series(["a", "\ud83d"] * 3, dtype=object)})
+    with pytest.raises(DataError, match="a lone surrogate, which is no character"):
+        read_profile(frame, label="label")
+
+
+def test_days_of_numpy_and_pandas_are_days() -> None:
+    days = pd.Series([np.datetime64("2026-11-02"), pd.Period("2026-11-02"), date(2026, 11, 2), 7], dtype=object)
+    periods = pd.Series(pd.PeriodIndex(["2026-11-02"] * 4, freq="D"))
+    for held, told in ((days, 3), (periods, 4)):
+        frame = pd.DataFrame({"label": list("abcd"), "day": held})
+        assert read_groups(frame, label="label", by="day(day)", groups=["2026-11-02"])["2026-11-02"].n == told
+
+
+def test_fractions_of_times_of_day_are_kept() -> None:
+    times = [time(1), time(1, 0, 0, 5), time(1, 0, 1), time(1, 0, 1, 500_000), time(1)]
+    for source in (pl.Series("label", times), pa.array(times), pd.Series(times, dtype=object)):
+        assert read_profile(source) == Profile.from_counts([2, 1, 1, 1])
+
+
+def test_where_a_row_stands_in_a_text_decides_nothing(tmp_path: Path) -> None:
+    for rows in (b'"a\nb",x\nc,y\n', b'c,y\n"a\nb",x\n', b"\na,x\nb,y\n", b"a,x\n\nb,y\n"):
+        (tmp_path / "a.csv").write_bytes(rows)
+        assert read_profile(tmp_path / "a.csv", header=False, label="column0").n == 2

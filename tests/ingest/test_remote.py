@@ -117,7 +117,9 @@ def test_files_of_one_pattern_have_one_schema(tmp_path: Path, write_table: Calla
     with pytest.raises(DataError, match="does not have the same columns"):
         read_profile(f"file://{tmp_path}/*.csv", label="label")
     write_table(tmp_path / "1.parquet", {"label": [7]})
-    write_table(tmp_path / "2.parquet", {"label": [1.5]})
+    write_table(tmp_path / "2.parquet", {"label": [1.5, 7.0]})
+    assert read_profile(f"file://{tmp_path}/*.parquet", label="label").partition().tolist() == [2, 1]
+    write_table(tmp_path / "3.parquet", {"label": [b"7"]})
     with pytest.raises(DataError, match="same columns of the same types"):
         read_profile(f"file://{tmp_path}/*.parquet", label="label")
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from anonhist.errors import DataError, UsageError
 from anonhist.ingest.plain_names import names_of
+from anonhist.ingest.plain_types import with_known_texts
 from anonhist.ingest.python_objects import whole_count
 from anonhist.ingest.sources import package_of
 
@@ -60,6 +61,7 @@ def counted_table(source: Any, format: str | None) -> Any:  # noqa: A002
         # A Series may be counted, whoever wraps it.
         source = source.to_native()
         package = package_of(source)
+    source = with_known_texts(source)
     is_series = any(each.__name__ == "Series" for each in type(source).__mro__)
     if is_series and package in ("pandas", "modin"):
         return _of_series(source, format)

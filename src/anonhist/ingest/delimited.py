@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import os
 import re
 import stat
@@ -137,13 +138,15 @@ def names_in_line(line: bytes, delimiter: str, *, header: bool, what: str) -> li
     if not line:
         raise DataError(f"{what} is empty: a table needs at least its header line.")
     try:
-        text = _LINE_END.split(line, maxsplit=1)[0].decode("utf-8-sig")
+        text = (_LINE_END.split(line, maxsplit=1)[0] if header else line).decode("utf-8-sig")
     except UnicodeDecodeError:
         raise _about_names(f"{what} {NOT_TEXT}", header=header) from None
     if not text and header:
         raise public_error(f"{what} begins with an empty line where the names of its columns should be.")
     try:
-        fields: Iterable[str] = next(csv.reader([text], delimiter=delimiter, strict=True), []) or [""]
+        fields: Iterable[str] = next(
+            csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True), []
+        ) or [""]
     except csv.Error:
         message = f"The first line of {what[0].lower()}{what[1:]} is not a row with this delimiter and quoting."
         raise _about_names(message, header=header) from None
@@ -164,14 +167,26 @@ def first_line(path: str) -> bytes:
     return line
 
 
+def first_row(path: str) -> bytes:
+    """Return the first row of a local file without a header line, as the engine finds it.
+
+    Empty lines are no rows, and a line end in quotes ends none: so where a row stands in the file decides nothing.
+    """
+    row = b""
+    with _decompress(path) as file:
+        while len(row) < _LONGEST_HEADER and (line := file.readline(_LONGEST_HEADER)):
+            row += line if row else line.lstrip(b"\r\n")
+            if row and row.count(b'"') % 2 == 0:
+                break
+    return row
+
+
 def _decompress(path: str) -> Any:
     if path.lower().endswith(".gz"):
         import gzip
 
         return gzip.open(path, "rb")
     if path.lower().endswith(".zst"):
-        import io
-
         import pyarrow as pa
 
         return io.BufferedReader(pa.input_stream(path, compression="zstd"))

@@ -83,6 +83,12 @@ _EXPLANATIONS = {
     "malformed json|json transform|json_read|read_json": (
         "is not in JSON lines format: each line must be one object with unique keys."
     ),
+    "surrogates not allowed": (
+        "holds a text with a lone surrogate, which is no character: decode the texts properly first."
+    ),
+    "could not decode to utf-8|user-defined function raised exception": (
+        "holds text that is not UTF-8: convert the column, or read it from a view that does."
+    ),
     "invalid unicode|utf-?8|invalid byte sequence": NOT_TEXT,
     "expected number of columns|when sniffing": (
         "is not a table: a row has more or fewer columns than the first (check `delimiter` and quoting)."

@@ -12,6 +12,7 @@ from anonhist.ingest.delimited import (
     STDIN,
     delimited_table,
     first_line,
+    first_row,
     labels_relation,
     lines_relation,
     stdin_table,
@@ -87,7 +88,7 @@ def file_table(
     if remote:
         lines = {url: remote_line(connection, url) for url in patterns}
     else:
-        lines = {path: first_line(path) for path in paths}
+        lines = {path: (first_line if header else first_row)(path) for path in paths}
     return delimited_table(connection, patterns, lines, delimiter, header=header)
 
 

@@ -21,7 +21,7 @@ from anonhist.errors import DataError
 from anonhist.ingest.by_value import RANKS, is_nameless, kinds, total_order
 from anonhist.ingest.plain_types import check_holds_names
 from anonhist.ingest.python_objects import holds_objects, names_of_objects, order_of_objects
-from anonhist.ingest.type_texts import seconds_text, time_text, without_zeros
+from anonhist.ingest.type_texts import clock_text, seconds_text, time_text, without_zeros
 from anonhist.numeric.value_name import LARGEST_NAMED, NOT_WHOLE, TOO_LARGE, value_name
 
 # The column that is 0 where a row holds a value without a name, else 1; only where the types of columns allow that.
@@ -59,6 +59,8 @@ def as_text(table: Any, name: str, *, only_whole: bool = False) -> Any:
         text = without_zeros(text)
     elif isinstance(kind, nw.Datetime):
         text = time_text(table, name)
+    elif isinstance(kind, nw.Time):
+        text = clock_text(table, name)
     elif isinstance(kind, nw.Duration):
         text = seconds_text(table, name)
     return nw.when(~is_missing(table, name)).then(text)
@@ -117,7 +119,8 @@ def identity_of(table: Any, name: str) -> Any:
     kind, column = table.collect_schema()[name], nw.col(name)
     if isinstance(kind, nw.Unknown):
         _check_comparable(table, name)
-    if isinstance(kind, nw.Object | nw.String):
+    if isinstance(kind, nw.Object | nw.String | nw.Categorical | nw.Enum):
+        # Categories of pandas may be 1 and "1", which have one name.
         # As it is written: a column of SQLite may have a collation under which "ann" and "ANN" are equal.
         return as_text(table, name)
     if not kind.is_float():
@@ -134,7 +137,7 @@ def _check_comparable(table: Any, name: str) -> None:
         kind = "DuckDB " + dict(zip(native.columns, native.types, strict=True))[name].id
     elif is_spark(table):
         kind = "Spark " + native.schema[name].dataType.typeName()
-    if kind in {"DuckDB union", "Spark interval"}:
+    if kind in {"DuckDB union", "DuckDB variant", "Spark interval"}:
         raise DataError("The column of users has a type whose values cannot all be compared: convert it to text first.")
 
 

@@ -17,6 +17,8 @@ from datetime import UTC, date, datetime, time, timedelta
 from enum import Enum
 from typing import Any
 
+import numpy as np
+
 from anonhist.errors import UsageError
 from anonhist.numeric.value_name import is_missing
 
@@ -141,7 +143,12 @@ def text_of(value: Any) -> str | None:
     """Return the date of a Python object as text."""
     if isinstance(value, str):
         return value[:10]
-    if is_missing(value) or not isinstance(value, date):
+    if is_missing(value):
+        return None
+    if isinstance(value, np.datetime64) or type(value).__name__ == "Period":
+        # Days and longer periods of pandas are written as dates, as far as they are days.
+        return str(value)[:10]
+    if not isinstance(value, date):
         return None
     # A time is a date, too.
     if isinstance(value, datetime) and value.tzinfo is not None:

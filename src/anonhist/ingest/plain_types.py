@@ -85,6 +85,31 @@ def _arrow_type(table: Any, name: str) -> Any:
     return None if dtypes is None else getattr(dtypes[name], "pyarrow_dtype", None)
 
 
+def with_known_texts(source: Any) -> Any:
+    """Return a table or series of pandas without texts that Arrow holds as views: pandas can do little with these."""
+    if type(source).__module__.partition(".")[0] != "pandas" or not hasattr(source, "dtypes"):
+        return source
+    if not hasattr(source, "columns"):
+        return _known(source) if _is_view(source.dtype) else source
+    views = [at for at, kind in enumerate(source.dtypes) if _is_view(kind)]
+    table = source.copy(deep=False) if views else source
+    for at in views:
+        table.isetitem(at, _known(source.iloc[:, at]))
+    return table
+
+
+def _is_view(kind: Any) -> bool:
+    return str(getattr(kind, "pyarrow_dtype", "")) == "string_view"
+
+
+def _known(views: Any) -> Any:
+    import pandas as pd
+    import pyarrow as pa
+
+    texts = pd.arrays.ArrowExtensionArray(pa.array(views.array).cast(pa.large_string()))
+    return pd.Series(texts, index=views.index, name=views.name)
+
+
 def is_nameless_in_pandas(table: Any, name: str) -> bool:
     """Return whether pandas has Arrow hold lists, structures or intervals of a calendar in a column."""
     held = _arrow_type(table, name)

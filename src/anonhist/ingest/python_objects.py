@@ -7,7 +7,7 @@ take their type for that of the others; here no value is looked at but for its o
 from __future__ import annotations
 
 import re
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import MINYEAR, UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -137,16 +137,26 @@ def _key(value: Any) -> tuple[Any, ...] | None:
         return None
     if isinstance(value, bool | np.bool_):
         return _TRUTH, bool(value)
+    if isinstance(value, np.timedelta64):
+        return _OTHER, type(value).__name__, value_name(value) or ""
     return (_NUMBER, _as_float(value)) if isinstance(value, _NUMBERS) else _key_of_others(value)
 
 
 def _key_of_others(value: Any) -> tuple[Any, ...]:
     if isinstance(value, datetime):
-        return (_TIME, value) if value.tzinfo is None else (_ZONED, value.astimezone(UTC))
+        return (_TIME, value) if value.tzinfo is None else (_ZONED, *_instant(value))
     for kind, place in ((date, _DATE), (time, _CLOCK), (timedelta, _DURATION), (bytes, _BYTES)):
         if isinstance(value, kind) and getattr(value, "tzinfo", None) is None:
             return place, value
     return _OTHER, type(value).__name__, value_name(value) or ""
+
+
+def _instant(value: datetime) -> tuple[int, datetime]:
+    """Return what to compare times with a zone by, also those that are before year 1 or after 9999 in UTC."""
+    try:
+        return 0, value.astimezone(UTC)
+    except OverflowError:
+        return (-1 if value.year == MINYEAR else 1), value.replace(tzinfo=UTC)
 
 
 def _as_float(value: Any) -> float:

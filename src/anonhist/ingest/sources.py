@@ -19,7 +19,7 @@ from anonhist.ingest.files import DATABASES, HOW_TO_NAME, file_table, has_schema
 from anonhist.ingest.limits import NO_LIMITS, EngineLimits
 from anonhist.ingest.local_files import match_files
 from anonhist.ingest.naming import is_spark, is_sqlite
-from anonhist.ingest.plain_types import with_plain_types
+from anonhist.ingest.plain_types import with_known_texts, with_plain_types
 from anonhist.ingest.postgresql import materialized_views
 from anonhist.ingest.progress import followed
 from anonhist.ingest.spark_logs import without_logs_of_rows
@@ -268,7 +268,7 @@ def _memory(source: Any, spilling: Spilling, limits: EngineLimits) -> Iterator[A
             held = distinct_names(names)
             yield NamedTable(nw.from_native(source.set_axis(held, axis=1)), tuple(names), tuple(held)), False
             return
-        frame = nw.from_native(source, allow_series=True)
+        frame = nw.from_native(with_known_texts(source), allow_series=True)
         # Relations and tables of Spark may infer their columns from files, and pandas its types from rows.
         declared = package_of(source) == "polars"
         frame = as_declared(frame) if is_sqlite(frame) else frame

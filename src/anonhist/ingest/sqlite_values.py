@@ -28,7 +28,6 @@ _TYPES = {
     "TIME": "timestamp",
     "DATE": "date",
 }
-_COLUMNS = 600
 _COLUMNS = "SELECT name, type FROM pragma_table_xinfo(?, ?) WHERE hidden <> ?"
 # Of virtual tables: columns that no query gets unless it names them.
 _HIDDEN = 1

@@ -45,6 +45,21 @@ def time_text(table: Any, name: str) -> Any:
     return nw.when(has_fraction).then(written).otherwise(text)
 
 
+def clock_text(table: Any, name: str) -> Any:
+    """Return the text of times of day, with six digits of a second's fraction or nine, and without one that is zero."""
+    import narwhals as nw
+
+    if table.implementation.is_duckdb():
+        text = nw.col(name).cast(nw.String)
+        padded = nw.concat_str(text, nw.lit("0" * 5)).str.slice(0, len("HH:MM:SS.ffffff"))
+        return nw.when(text.str.contains(".", literal=True)).then(padded).otherwise(text)
+    if not table.implementation.is_polars():
+        return nw.col(name).cast(nw.String)
+    nine = nw.col(name).dt.to_string("%H:%M:%S%.9f")
+    six = nw.when(nine.str.slice(15) == nw.lit("000")).then(nine.str.slice(0, 15)).otherwise(nine)
+    return nw.when(nine.str.slice(8) == nw.lit(".000000000")).then(nine.str.slice(0, 8)).otherwise(six)
+
+
 def seconds_text(table: Any, name: str) -> Any:
     """Return durations as numbers of seconds, as :func:`~anonhist.numeric.time_name.time_name` does."""
     import narwhals as nw

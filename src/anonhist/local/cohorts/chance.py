@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -65,7 +64,7 @@ def random_moments(table: NDArray[np.float64], counts: CohortCounts) -> tuple[fl
     return hashes * float(means.sum()), float(np.sqrt(max(hashes * variance, 0)))
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class RandomSums:
     """The distribution of the sum of the cells of a label whose places are drawn at random.
 
