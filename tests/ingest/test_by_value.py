@@ -23,7 +23,7 @@ from anonhist.ingest.reports import tally_reports
 from anonhist.ingest.sketches import update_sketch
 from anonhist.ingest.window_groups import read_cumulative_groups
 from anonhist.ingest.windows import read_cumulative
-from anonhist.local import KRR
+from anonhist.local import KRR, OptimizedUnary
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile, sorted_l1
 from anonhist.sketches import HashedSketch
@@ -336,3 +336,20 @@ def test_where_a_row_stands_in_a_text_decides_nothing(tmp_path: Path) -> None:
     for rows in (b'"a\nb",x\nc,y\n', b'c,y\n"a\nb",x\n', b"\na,x\nb,y\n", b"a,x\n\nb,y\n"):
         (tmp_path / "a.csv").write_bytes(rows)
         assert read_profile(tmp_path / "a.csv", header=False, label="column0").n == 2
+
+
+def test_a_report_that_is_missing_makes_no_other_invalid(tmp_path: Path) -> None:
+    survey = KRR(alphabet=3, epsilon=1)
+    reports = survey.randomize([0, 2, 2] * 100)
+    codes = reports.columns["report"].tolist()
+    digests = [survey.digest] * (len(codes) + 1)
+    for place in (0, len(codes)):
+        held = pa.array([*map(float, codes[:place]), None, *map(float, codes[place:])], pa.float64())
+        pq.write_table(pa.table({"survey": digests, "report": held}), tmp_path / "a.parquet")
+        assert tally_reports(survey, tmp_path / "a.parquet", skip_bad=1) == survey.tally(reports)
+    pq.write_table(pa.table({"survey": digests[:2], "report": pa.nulls(2)}), tmp_path / "b.parquet")
+    both = [tmp_path / "a.parquet", tmp_path / "b.parquet"]
+    assert tally_reports(survey, both, skip_bad=3) == survey.tally(reports)
+    unary = OptimizedUnary(alphabet=3, epsilon=1)
+    pq.write_table(pa.table({"survey": [unary.digest], "report": pa.nulls(1)}), tmp_path / "b.parquet")
+    assert tally_reports(unary, tmp_path / "b.parquet", skip_bad=1) == unary.empty_tally()

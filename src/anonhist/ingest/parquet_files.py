@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
     import duckdb
 
-_NO_VALUES = '"NULL"'
+# Of columns in which all values are missing.
+NO_TYPE = '"NULL"'
 _WHOLE = {
     *("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT"),
     *("UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT"),
@@ -73,7 +74,7 @@ def parquet_table(connection: duckdb.DuckDBPyConnection, patterns: list[str], pa
     for pattern, each in zip(patterns, columns, strict=True):
         groups.setdefault(each, []).append(pattern)
     places = {each: _places(each.names, names) for each in groups}
-    types = [{each.types[places[each][at]] for each in groups} - {_NO_VALUES} for at in range(len(names))]
+    types = [{each.types[places[each][at]] for each in groups} - {NO_TYPE} for at in range(len(names))]
     rows = None
     for each, files in groups.items():
         read = _read(connection, files, with_names=bool(keys))
@@ -133,7 +134,7 @@ def _read(connection: duckdb.DuckDBPyConnection, patterns: list[str], *, with_na
 def _selected(column: str, name: str, kind: str, types: set[str]) -> list[str]:
     """Return a column of a file as all files have it: as it is, or the names of its values, and their kinds."""
     if len(types) < 2:
-        is_typed = not types or kind != _NO_VALUES
+        is_typed = not types or kind != NO_TYPE
         return [f"{column if is_typed else f'CAST(NULL AS {next(iter(types))})'} AS {quoted(name)}"]
     if not all(_is_number(each) or each in _TEXTS for each in types):
         raise DataError("The Parquet files do not all have the same columns of the same types.")
@@ -145,7 +146,7 @@ def _selected(column: str, name: str, kind: str, types: set[str]) -> list[str]:
 def _named(column: str, kind: str) -> tuple[str, str]:
     """Return the names of a column's values and their kinds, each null where there is no value."""
     text, is_value = f"CAST({column} AS VARCHAR)", f"{column} IS NOT NULL"
-    if kind == _NO_VALUES:
+    if kind == NO_TYPE:
         return "CAST(NULL AS VARCHAR)", "CAST(NULL AS VARCHAR)"
     if kind in _FLOATS:
         # NaN is no value. Where numbers are asked whether they are finite, each is looked at.

@@ -20,6 +20,7 @@ from anonhist.ingest.failures import translate_failures
 from anonhist.ingest.files import file_table
 from anonhist.ingest.local_files import identity, match_files
 from anonhist.ingest.naming import is_sqlite
+from anonhist.ingest.parquet_files import NO_TYPE
 from anonhist.ingest.progress import followed
 from anonhist.ingest.python_objects import holds_objects, mapped_objects
 from anonhist.ingest.record_batches import batches
@@ -337,22 +338,27 @@ def expressions(survey: Survey, relation: Any, what: str) -> dict[str, str]:
 
 
 def _expression(column: WholeColumn | BytesColumn, kind: str, what: str) -> str:
-    name = f'"{column.name}"'
+    """Return what the engine is to make of a column of this type; what is no report is −1, or null for bytes."""
+    name = quoted(column.name)
     if isinstance(column, WholeColumn):
-        if kind == "VARCHAR":
-            # A cast alone would round fractions.
-            return (
-                f"coalesce(CASE WHEN regexp_full_match({name}, '0|[1-9][0-9]{{0,18}}') "
-                f"THEN TRY_CAST({name} AS BIGINT) END, -1)"
-            )
-        if kind in _WHOLE_TYPES:
-            return f"coalesce(TRY_CAST({name} AS BIGINT), -1)"
+        is_whole = {
+            # A cast alone would round fractions. Programs write floats beside a missing number.
+            "VARCHAR": f"regexp_full_match({name}, '0|[1-9][0-9]{{0,18}}')",
+            **dict.fromkeys(_WHOLE_TYPES, "true"),
+            **dict.fromkeys(("FLOAT", "DOUBLE"), f"{name} = trunc({name})"),
+            NO_TYPE: "false",
+        }
+        if kind in is_whole:
+            return f"coalesce(CASE WHEN {is_whole[kind]} THEN TRY_CAST({name} AS BIGINT) END, -1)"
         raise DataError(f"{what} must hold whole numbers in its column {column.name!r}.")
-    if kind == "VARCHAR":
-        return (
+    in_bytes = {
+        "VARCHAR": (
             f"CASE WHEN length({name}) = {2 * column.width} AND regexp_full_match({name}, '[0-9a-f]*') "
             f"THEN unhex({name}) END"
-        )
-    if kind == "BLOB":
-        return f"CASE WHEN octet_length({name}) = {column.width} THEN {name} END"
+        ),
+        "BLOB": f"CASE WHEN octet_length({name}) = {column.width} THEN {name} END",
+        NO_TYPE: "CAST(NULL AS BLOB)",
+    }
+    if kind in in_bytes:
+        return in_bytes[kind]
     raise DataError(f"{what} must hold bytes, or hexadecimal text, in its column {column.name!r}.")

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 # What the product says of values without a name, and of those in JSON lines.
 _NAMELESS = ("to whole numbers or text first", "write whole numbers or text")
 # What the product says where it does not know what is wrong.
+# A list of groups is public, and does not fit every type of column; what types pandas infers is its caller's.
+_LIST = "groups lists "
 _BROKE = "could not be read by the engine"
 
 
@@ -172,6 +174,9 @@ def _judge_order(case: Case, made: Made, few: Any, reordered: Any, found: Found)
 def _wrongly_refused(case: Case, few: Any, more: Any, *, is_named: bool) -> str:
     """Say what is wrong if one of two tables is refused, or both; nothing if a value of the unit has no name."""
     if not is_named and not isinstance(few, _Refused) and any(each in more.sentence for each in _NAMELESS):
+        return ""
+    sentences = {_sentence(each) for each in (few, more) if isinstance(each, _Refused)}
+    if all(each.startswith(_LIST) for each in sentences) and (case.source.infers or few == more):
         return ""
     if _sentence(few) != _sentence(more):
         return f"one is refused: {_sentence(few)} / {_sentence(more)}"

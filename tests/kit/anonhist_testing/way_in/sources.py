@@ -50,6 +50,8 @@ class Source:
         Whether it takes a server or a virtual machine.
     has_address
         Whether it is a path or a URL, which the command line takes.
+    infers
+        Whether types of columns follow from all of their rows, which is a matter of whoever holds them.
     """
 
     name: str
@@ -60,6 +62,7 @@ class Source:
     declarations: tuple[str, ...] = ("",)
     is_slow: bool = False
     has_address: bool = False
+    infers: bool = False
 
     def declare(self, kinds: tuple[Kind, ...], rng: np.random.Generator) -> str:
         """Return what is declared of a column that can be of any of these types."""
@@ -278,9 +281,9 @@ IN_FILES = (
     ),
 )
 IN_MEMORY = (
-    Source("pandas", _in_memory(_pandas), _typed_or_float, _KINDS),
+    Source("pandas", _in_memory(_pandas), _typed_or_float, _KINDS, infers=True),
     Source("pandas objects", _in_memory(_pandas_objects), _as_is),
-    Source("pandas in chunks", _in_memory(_pandas_in_chunks), _as_is_or_float),
+    Source("pandas in chunks", _in_memory(_pandas_in_chunks), _as_is_or_float, infers=True),
     Source("pandas of arrow", _in_memory(_pandas_arrow), _typed, _KINDS, binds=True),
     Source("polars", _in_memory(_polars), _typed, _KINDS, binds=True),
     Source("polars lazy", _in_memory(lambda columns, rows: _polars(columns, rows).lazy()), _typed, _KINDS, binds=True),
