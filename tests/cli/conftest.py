@@ -5,7 +5,6 @@ import fcntl
 import os
 import pty
 import re
-import signal
 import struct
 import subprocess
 import sys
@@ -218,15 +217,17 @@ def interrupt(folder: Path) -> Cli:
     del folder
 
     def call(*arguments: object, where: str) -> CompletedProcess[str]:
-        script = f"import os, signal, sys\n{where}\nsys.argv[0] = 'anonhist'\nfrom anonhist.cli import main\nmain()\n"
+        script = (
+            # Started in the background, a shell's children ignore the signal; these must not.
+            "import os, signal, sys\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n"
+            f"{where}\nsys.argv[0] = 'anonhist'\nfrom anonhist.cli import main\nmain()\n"
+        )
         done = subprocess.run(
             [sys.executable, "-c", script, *map(str, arguments)],
             capture_output=True,
             timeout=_SECONDS,
             check=False,
             stdin=subprocess.DEVNULL,
-            # Started in the background, a shell's children ignore the signal; these must not.
-            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # no threads
         )
         return CompletedProcess(done.args, done.returncode, done.stdout.decode(), _strip_notice(done.stderr.decode()))
 

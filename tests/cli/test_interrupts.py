@@ -11,6 +11,7 @@ import duckdb
 import pytest
 
 from anonhist.cli.reading import WHERE_REMARKS_ARE
+from anonhist_testing.starting import after
 
 Cli = Callable[..., CompletedProcess[str]]
 
@@ -100,11 +101,14 @@ def test_an_interrupt_of_the_report_keeps_the_whole_release(interrupt: Cli, fold
 def test_an_interrupt_of_the_engine_is_an_interrupt(folder: Path) -> None:
     # The engine is inside its query, waiting for the end of its input; it turns the exception into one of its own.
     with subprocess.Popen(
-        [sys.executable, "-m", "anonhist", "release", "-", "--format", "labels", "--epsilon", "1", "-o", "out.json"],
+        after(
+            "signal.signal(signal.SIGINT, signal.SIG_DFL)",
+            *(sys.executable, "-m", "anonhist"),
+            *("release", "-", "--format", "labels", "--epsilon", "1", "-o", "out.json"),
+        ),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # noqa: PLW1509  # no threads here
     ) as started:
         assert started.stdin is not None
         # Far more than a pipe holds: when all of it is through, the engine is reading.
@@ -122,12 +126,14 @@ def test_an_interrupt_of_the_engine_is_an_interrupt(folder: Path) -> None:
 @pytest.mark.slow
 def test_a_process_that_ignores_interrupts_goes_on(folder: Path) -> None:
     done = subprocess.run(
-        [sys.executable, "-c", f"import os, signal, sys; {_WRITING}; from anonhist.cli import main; main()",
-         "release", "events.csv", "--epsilon", "1", "-o", "out.json"],
+        after(
+            "signal.signal(signal.SIGINT, signal.SIG_IGN)",
+            *(sys.executable, "-c", f"import os, signal, sys; {_WRITING}; from anonhist.cli import main; main()"),
+            *("release", "events.csv", "--epsilon", "1", "-o", "out.json"),
+        ),
         capture_output=True,
         check=False,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN),
-    )  # fmt: skip
+    )
     assert (done.returncode, done.stderr.decode()) == (0, f"{WHERE_REMARKS_ARE}\n")
     assert (folder / "out.json").exists()
 

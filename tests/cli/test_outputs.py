@@ -1,7 +1,6 @@
 """Files: the ending decides, nothing is replaced unasked, and there is never a half file."""
 
 import os
-import resource
 import sqlite3
 import subprocess
 import sys
@@ -16,6 +15,7 @@ import pytest
 import anonhist as ah
 from anonhist.cli.reading import WHERE_REMARKS_ARE
 from anonhist.report.wording import promise_lines
+from anonhist_testing.starting import after
 
 Cli = Callable[..., CompletedProcess[str]]
 
@@ -129,18 +129,10 @@ def test_a_folder_that_may_not_be_written_to_is_told(cli: Cli, monkeypatch: pyte
 def test_a_full_disk_leaves_no_half_file(asked: tuple[str, str], existing: bool, folder: Path) -> None:  # noqa: FBT001
     if existing:
         (folder / asked[1]).write_text("precious")
-
-    def fill_the_disk() -> None:
-        # A file may have this many bytes: the same path through the program as a disk with no more room.
-        resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
-
-    done = subprocess.run(
-        [sys.executable, "-B", "-m", "anonhist", *_GOOD, *asked, *(["--force"] if existing else [])],
-        capture_output=True,
-        check=False,
-        text=True,
-        preexec_fn=fill_the_disk,
-    )
+    # A file may have this many bytes: the same path through the program as a disk with no more room.
+    limit = "resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))"
+    words = ("-B", "-m", "anonhist", *_GOOD, *asked, *(["--force"] if existing else []))
+    done = subprocess.run(after(limit, sys.executable, *words), capture_output=True, check=False, text=True)
     assert (done.returncode, done.stdout) == (3, "")
     assert f"'{asked[1]}' could not be written: File too large; nothing was left behind." in done.stderr
     assert done.stderr.replace(f"{WHERE_REMARKS_ARE}\n", "").count("\n") == 1

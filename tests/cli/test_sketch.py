@@ -26,6 +26,7 @@ from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.sketches import DomainSketch, HashedSketch, recommendation
 from anonhist.sketches.addresses import LISTED_KEY, DomainAddresses
 from anonhist.sketches.decoding.names import DECODERS
+from anonhist_testing.starting import after
 
 Cli = Callable[..., CompletedProcess[str]]
 
@@ -362,10 +363,12 @@ def test_an_interrupt_leaves_the_sketch_as_it_was(where: str, files: Path, inter
 def test_an_interrupt_ends_a_stream(files: Path) -> None:
     before = {path.name: path.read_bytes() for path in files.iterdir()}
     with subprocess.Popen(
-        [sys.executable, "-m", "anonhist", "sketch", "update", "day.sketch", "-", "--format", "labels"],
+        after(
+            "signal.signal(signal.SIGINT, signal.SIG_DFL)",
+            *(sys.executable, "-m", "anonhist", "sketch", "update", "day.sketch", "-", "--format", "labels"),
+        ),
         stdin=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # noqa: PLW1509  # no threads here
     ) as stream:
         assert stream.stdin is not None
         # Far more than a pipe holds: when all of it is through, the stream is being read.

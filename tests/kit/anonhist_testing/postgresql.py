@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
+from anonhist_testing.starting import after
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -97,10 +99,12 @@ def _exists(user: str) -> bool:
 
 
 def _run(owner: str | None, *command: str | Path) -> None:
+    words = [str(word) for word in command]
+    if owner is not None:
+        words = after(f"os.setuid(pwd.getpwnam({owner!r}).pw_uid)", *words)
     subprocess.run(  # programs of the system
-        [str(word) for word in command],
+        words,
         check=True,
-        user=owner,
         cwd="/",
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
