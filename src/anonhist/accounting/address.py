@@ -28,7 +28,7 @@ def storage_at(address: str) -> Storage:
     Parameters
     ----------
     address
-        A file, as its path or ``sqlite:///PATH``; or ``postgresql://…``.
+        A file, as its path or ``sqlite:///PATH``; or ``postgresql://…``, whose parameter ``schema`` names the schema.
 
     Raises
     ------
@@ -38,7 +38,7 @@ def storage_at(address: str) -> Storage:
     Examples
     --------
     >>> storage_at("sqlite:///budget.db").shown, storage_at("postgresql://eve:secret@db/shop").shown
-    ('budget.db', 'postgresql://***@db/shop')
+    ('budget.db', 'postgresql://***@db/shop?schema=anonhist')
     """
     if not isinstance(address, str) or not address.strip() or not address.isprintable():
         raise UsageError(

@@ -10,7 +10,7 @@ from anonhist.accounting.storage import Row
 from anonhist.errors import DataError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 _COLUMNS = "number, dataset, about, document, digest"
 
@@ -18,15 +18,15 @@ _COLUMNS = "number, dataset, about, document, digest"
 class SqlTransaction:
     """The queries, in the words of both databases."""
 
-    def __init__(self, connection: Any, mark: str, shown: str) -> None:
-        self._connection, self._mark, self._shown = connection, mark, shown
+    def __init__(self, connection: Any, worded: Callable[[str], str], shown: str) -> None:
+        self._connection, self._worded, self._shown = connection, worded, shown
 
     def _all(self, query: str, values: Sequence[object] = ()) -> list[Any]:
-        found: list[Any] = self._connection.execute(query.replace("?", self._mark), values).fetchall()
+        found: list[Any] = self._connection.execute(self._worded(query), values).fetchall()
         return found
 
     def _do(self, query: str, values: Sequence[object]) -> None:
-        self._connection.execute(query.replace("?", self._mark), values)
+        self._connection.execute(self._worded(query), values)
 
     def ledger_id(self) -> str:
         """Return the id of the ledger."""

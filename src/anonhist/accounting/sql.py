@@ -76,6 +76,17 @@ class SqlStorage(ABC):
     def _has_tables(self, connection: Any) -> bool:
         """Tell whether the tables are there."""
 
+    def _make_place(self, connection: Any) -> None:
+        """Make what holds the tables, if it is not there."""
+
+    def _placed(self, query: str) -> str:
+        """Return a query that says where the tables are."""
+        return query
+
+    def _worded(self, query: str) -> str:
+        """Return a query in the words of the database."""
+        return self._placed(query).replace("?", self.mark)
+
     @abstractmethod
     def _translated(self) -> AbstractContextManager[None]:
         """Turn errors of the database into sentences."""
@@ -89,13 +100,13 @@ class SqlStorage(ABC):
     def writing(self) -> Iterator[SqlTransaction]:
         """Return a transaction that is on the disk when its block ends, and left out if it raises."""
         with self._in_turn(write=True) as connection:
-            yield SqlTransaction(connection, self.mark, self._shown)
+            yield SqlTransaction(connection, self._worded, self._shown)
 
     @contextmanager
     def reading(self) -> Iterator[SqlTransaction]:
         """Return a transaction that sees one state and changes nothing."""
         with self._in_turn(write=False) as connection:
-            yield SqlTransaction(connection, self.mark, self._shown)
+            yield SqlTransaction(connection, self._worded, self._shown)
 
     @contextmanager
     def _in_turn(self, *, write: bool) -> Iterator[Any]:
@@ -164,9 +175,11 @@ class SqlStorage(ABC):
         with self._transaction(connection, write=True) as ours:
             # Another process may have done it meanwhile.
             version = self._version(ours, make=make)
+            if version == 0:
+                self._make_place(ours)
             for statements in self.migrations[version:]:
                 for statement in statements:
-                    ours.execute(statement)
+                    ours.execute(self._placed(statement))
             if version == 0:
                 self._set(ours, "id", uuid4().hex)
             self._set(ours, "schema", str(newest))
@@ -176,7 +189,7 @@ class SqlStorage(ABC):
             "INSERT INTO anonhist_ledger (name, value) VALUES (?, ?) "
             "ON CONFLICT (name) DO UPDATE SET value = excluded.value"
         )
-        connection.execute(query.replace("?", self.mark), (name, value))
+        connection.execute(self._worded(query), (name, value))
 
     def _version(self, connection: Any, *, make: bool) -> int:
         if not self._has_tables(connection):
@@ -185,7 +198,7 @@ class SqlStorage(ABC):
             raise DataError(
                 f"There is no ledger in {self._shown!r}: make one with 'anonhist budget create', or Ledger.create."
             )
-        found = connection.execute("SELECT value FROM anonhist_ledger WHERE name = 'schema'").fetchone()
+        found = connection.execute(self._placed("SELECT value FROM anonhist_ledger WHERE name = 'schema'")).fetchone()
         if found is None or not _NUMBER.fullmatch(str(found[0])):
             raise damaged(self._shown, "it does not say which schema it has")
         version = int(found[0])
