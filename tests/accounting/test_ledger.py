@@ -275,10 +275,11 @@ def test_an_address_that_may_hold_a_password_is_not_shown(address: str) -> None:
 @each_of(
     ("address", "shown"),
     [
-        ("postgresql://eve:top:secret@h/x", "postgresql://***@h/x"),
-        ("postgresql://[::1]:5432/x", "postgresql://[::1]:5432/x"),
-        ("postgres://[::1]/x", "postgres://[::1]/x"),
-        ("postgresql://h1:1,h2:2/x", "postgresql://h1:1,h2:2/x"),
+        ("postgresql://eve:top:secret@h/x", "postgresql://***@h/x?schema=anonhist"),
+        ("postgresql://[::1]:5432/x", "postgresql://[::1]:5432/x?schema=anonhist"),
+        ("postgres://[::1]/x", "postgres://[::1]/x?schema=anonhist"),
+        ("postgresql://h1:1,h2:2/x?schema=budgets", "postgresql://h1:1,h2:2/x?schema=budgets"),
+        ("postgresql://h/x?sslpassword=s&schema=budgets&port=5", "postgresql://h/x?***&schema=budgets"),
         ("my=budget.db", "my=budget.db"),
     ],
 )

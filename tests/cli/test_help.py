@@ -13,7 +13,7 @@ from anonhist.cli.sections import SectionedCommand
 
 Cli = Callable[..., CompletedProcess[str]]
 
-_BUDGET = ("create", "plan", "show", "verify", "void")
+_BUDGET = ("create", "move", "plan", "show", "verify", "void")
 _LOCAL = ("estimate", "new", "randomize", "rappor", "recommend", "tally")
 _SKETCH = ("info", "merge", "new", "profile", "recommend", "update")
 _COMMANDS = (

@@ -38,9 +38,9 @@ class Ledger:
     Parameters
     ----------
     address
-        A file, as its path or ``sqlite:///PATH``, or ``postgresql://…`` (the extra ``ledger``). It is opened when it
-        is first used, and closed at the end of a ``with`` block, or with :meth:`close`. Threads may share it, and a
-        forked process opens its own connection.
+        A file, as its path or ``sqlite:///PATH``, or ``postgresql://…`` (the extra ``ledger``), whose parameter
+        ``schema`` names the schema, by default ``anonhist``. It is opened when it is first used, and closed at the end
+        of a ``with`` block, or with :meth:`close`. Threads may share it, and a forked process opens its own connection.
 
     Examples
     --------

@@ -33,12 +33,12 @@ class Moved(NamedTuple):
     schema
         The schema where it is.
     owner
-        The role that owns its tables.
+        The role that owns its tables, if they were moved.
     """
 
     source: str | None
     schema: str
-    owner: str
+    owner: str = ""
 
 
 def move(address: str) -> Moved:
@@ -66,8 +66,7 @@ def move(address: str) -> Moved:
         if not found:
             raise DataError(f"There is no ledger in the database of {storage.shown!r}.")
         if not others:
-            (_, owner), *_ = _tables(connection, storage.schema, storage.tables)
-            return Moved(None, storage.schema, owner)
+            return Moved(None, storage.schema)
         source = others[0]
         tables = _tables(connection, source, storage.tables)
         if "anonhist_ledger" not in found[source] or "anonhist_entries" not in found[source]:

@@ -21,7 +21,7 @@ _FUNCTION = """CREATE FUNCTION anonhist_never_changed() RETURNS trigger AS
 _TRIGGER = """CREATE TRIGGER anonhist_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON anonhist_entries
     FOR EACH STATEMENT EXECUTE FUNCTION anonhist_never_changed()"""
 # What is made in the schema of the ledger, and named with it wherever it is used.
-_TABLE, _MADE = re.compile(r"CREATE TABLE (\w+)"), re.compile(r"CREATE (?:TABLE|FUNCTION) (\w+)")
+_TABLE, _MADE = re.compile(r"CREATE TABLE (\w+)"), re.compile(r"CREATE (?:OR REPLACE )?(?:TABLE|FUNCTION) (\w+)")
 
 
 class PostgresqlStorage(SqlStorage):
@@ -81,8 +81,13 @@ class PostgresqlStorage(SqlStorage):
             ) from None
         try:
             # No statements are prepared: a pool may hand the next transaction to a session that does not have them.
+            # Databases without an encoding would hand over bytes.
             return psycopg.connect(
-                self._address, connect_timeout=_CONNECT_SECONDS, autocommit=True, prepare_threshold=None
+                self._address,
+                connect_timeout=_CONNECT_SECONDS,
+                autocommit=True,
+                prepare_threshold=None,
+                client_encoding="utf8",
             )
         except psycopg.Error as error:
             self._refuse_connection(error)
@@ -104,9 +109,9 @@ class PostgresqlStorage(SqlStorage):
             except psycopg.Error:
                 answer = answers.NO_ATTEMPT
         why = {
-            answers.OK: "refuses this login: check the user, the password, and the name of the database",
+            answers.OK: "refuses this login: check user, password and database, or try again if it may be full",
             answers.REJECT: "takes nobody at the moment, as it starts or ends: try again",
-            answers.NO_RESPONSE: "cannot be reached: check host and port, and that it runs",
+            answers.NO_RESPONSE: "cannot be reached: check host, port and sslmode, and that it runs",
             answers.NO_ATTEMPT: "has an address that PostgreSQL does not take: check its parameters",
         }[answer]
         raise DataError(f"The server of the ledger {self.shown!r} {why}.") from None
@@ -150,7 +155,9 @@ class PostgresqlStorage(SqlStorage):
                 "tables that this takes."
             ) from None
         if state == "25006":  # read_only_sql_transaction
-            raise OutputError(f"The ledger {name} cannot be written to: its server, or this login, only reads.") from None
+            raise OutputError(
+                f"The ledger {name} cannot be written to: its server, or this login, only reads."
+            ) from None
         if state == "53100":  # disk_full
             raise OutputError(f"The ledger {name} could not be written: make room on its disk.") from None
         if state is None or state[:2] in {"08", "57"}:  # the connection broke, or the server ends

@@ -60,18 +60,20 @@ def placed(address: str) -> Placed:
     user, at, _ = rest.partition("@")
     start = len(user) + 1 if at and "/" not in user else 0
     place, _, parameters = rest[start:].partition("?")
-    schemas, others = [], []
-    for each in parameters.split("&") if parameters else ():
+    schemas, others = [_DEFAULT], []
+    for each in filter(None, parameters.split("&")):
         name, _, value = each.partition("=")
-        (schemas if unquote(name) == "schema" else others).append((each, unquote(value)))
-    if len(schemas) > 1 or not all(_NAME.fullmatch(value) for _, value in schemas):
+        if unquote(name) == "schema":
+            schemas.append(unquote(value))
+        else:
+            others.append(each)
+    if len(schemas) > 2 or not all(map(_NAME.fullmatch, schemas)):
         raise UsageError(
             "The address of a ledger names one schema, or none, in lower-case letters, digits and underscores: end it "
             "in ?schema=budgets, for example."
         )
-    kept = "&".join(each for each, _ in others)
-    plain = f"{scheme}://{rest[:start]}{place}{'?' if kept else ''}{kept}"
-    return Placed(plain, schemas[0][1] if schemas else _DEFAULT)
+    plain = f"{scheme}://{rest[:start]}{place}{'?' if others else ''}{'&'.join(others)}"
+    return Placed(plain, schemas[-1])
 
 
 def ledgers(connection: Any) -> dict[str, frozenset[str]]:
@@ -134,6 +136,6 @@ def make_schema(connection: Any, schema: str, shown: str) -> None:
     if not connection.execute(_MAY_CREATE).fetchone()[0]:
         raise OutputError(
             f"This login may not make the schema of the ledger {shown!r}: have the owner of the database run CREATE "
-            f"SCHEMA {schema} AUTHORIZATION, followed by its name."
+            f"SCHEMA {schema} AUTHORIZATION with the name of this login."
         )
     connection.execute(f"CREATE SCHEMA {schema}")

@@ -76,8 +76,9 @@ class SqlStorage(ABC):
     def _has_tables(self, connection: Any) -> bool:
         """Tell whether the tables are there."""
 
+    @abstractmethod
     def _make_place(self, connection: Any) -> None:
-        """Make what holds the tables, if it is not there."""
+        """Make what will hold the tables, if it is not there."""
 
     def _placed(self, query: str) -> str:
         """Return a query that says where the tables are."""

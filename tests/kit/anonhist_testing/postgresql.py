@@ -17,6 +17,8 @@ from anonhist_testing.starting import after
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+# The role that needs a password; no other does.
+PASSWORDED = "passworded"
 # PostgreSQL does not run as root.
 _OTHERS = ("postgres", "nobody")
 
@@ -54,6 +56,8 @@ def server(*, fsync: bool = False) -> Iterator[Server]:
         if owner is not None:
             shutil.chown(folder, owner)
         _run(owner, bin_ / "initdb", "-D", folder / "data", "-A", "trust", "-U", "tester", "-N", "-E", "UTF8")
+        hba = folder / "data" / "pg_hba.conf"
+        hba.write_text(f"local all {PASSWORDED} scram-sha-256\n{hba.read_text()}")
         settings = f"-k {folder} -c listen_addresses='' -c fsync={'on' if fsync else 'off'} -c max_connections=40"
         _run(owner, bin_ / "pg_ctl", "-D", folder / "data", "-o", settings, "-l", folder / "log", "-w", "start")
         try:
@@ -76,9 +80,9 @@ class Server:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
-    def address(self, database: str = "postgres") -> str:
-        """Return the address of a database."""
-        return f"postgresql://tester@/{database}?host={self._folder}"
+    def address(self, database: str = "postgres", user: str = "tester") -> str:
+        """Return the address of a database, for the user who owns the server or another one."""
+        return f"postgresql://{user}@/{database}?host={self._folder}"
 
     def database(self) -> str:
         """Make a new database and return its address."""

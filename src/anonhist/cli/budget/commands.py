@@ -9,7 +9,7 @@ from anonhist.cli.lazy_group import LazyGroup
 
 @click.group(
     cls=LazyGroup,
-    homes={name: f".cli.budget.{name}:{name}" for name in ("create", "plan", "show", "verify", "void")},
+    homes={name: f".cli.budget.{name}:{name}" for name in ("create", "move", "plan", "show", "verify", "void")},
 )
 def budget() -> None:
     """Keep account of what releases of a data set cost together.

@@ -18,12 +18,18 @@ if TYPE_CHECKING:
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
 
 
+def check_given(address: str | None) -> str:
+    """Return an address, or refuse that there is none."""
+    if not address:
+        raise UsageError(f"--ledger is missing: name a file, such as --ledger budget.db, or set {VARIABLE}.")
+    return address
+
+
 @contextmanager
 def opened(address: str | None) -> Iterator[Ledger]:
     """Return the ledger at an address, closed at the end of the block."""
-    if not address:
-        raise UsageError(f"--ledger is missing: name a file, such as --ledger budget.db, or set {VARIABLE}.")
+    given = check_given(address)
     from anonhist.accounting import Ledger
 
-    with Ledger(address) as ledger:
+    with Ledger(given) as ledger:
         yield ledger
