@@ -1,6 +1,7 @@
 """Ledgers in both databases."""
 
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from fractions import Fraction
 from pathlib import Path
 
@@ -8,7 +9,7 @@ import pytest
 
 from anonhist.accounting import Charge, Ledger
 from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit
-from anonhist_testing.postgresql import Server, programs, server
+from anonhist_testing.postgresql import Database, Server, programs, server
 
 
 @pytest.fixture(scope="session")
@@ -19,6 +20,25 @@ def postgresql() -> Iterator[Server]:
     pytest.importorskip("psycopg", reason="psycopg is not installed (the extra ledger)")
     with server() as running:
         yield running
+
+
+@pytest.fixture
+def new_database(postgresql: Server) -> Iterator[Callable[[], Database]]:
+    """Return what makes databases without a ledger."""
+    with ExitStack() as kept:
+
+        def make() -> Database:
+            made = Database(postgresql)
+            kept.callback(made.sql.close)
+            return made
+
+        yield make
+
+
+@pytest.fixture
+def database(new_database: Callable[[], Database]) -> Database:
+    """Return a new database without a ledger."""
+    return new_database()
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

@@ -10,6 +10,7 @@ import tempfile
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 from uuid import uuid4
 
 from anonhist_testing.starting import after
@@ -92,6 +93,56 @@ class Server:
         with psycopg.connect(self.address(), autocommit=True) as connection:
             connection.execute(f"CREATE DATABASE {name}".encode())
         return self.address(name)
+
+
+class Database:
+    """A new database, and whoever uses it.
+
+    Parameters
+    ----------
+    server
+        The server that holds it.
+
+    Attributes
+    ----------
+    name
+        Its name.
+    sql
+        A connection that may do everything.
+    """
+
+    def __init__(self, server: Server) -> None:
+        import psycopg
+
+        address = server.database()
+        self.name = address.partition("@/")[2].partition("?")[0]
+        self.sql = psycopg.connect(address, autocommit=True)
+        self._server = server
+
+    def address(self, user: str = "tester", **parameters: str) -> str:
+        """Return its address for somebody."""
+        more = "".join(f"&{name}={quote(value)}" for name, value in parameters.items())
+        return self._server.address(self.name, user) + more
+
+    def role(self, rights: str = "") -> str:
+        """Make a role with a schema of its own, and return its name."""
+        name = f"r{uuid4().hex}"
+        self.sql.execute(f"CREATE ROLE {name} LOGIN {rights}".encode())
+        self.sql.execute(f"CREATE SCHEMA {name} AUTHORIZATION {name}".encode())
+        return name
+
+    def tables(self) -> list[tuple[str, str]]:
+        """Return where there are tables of ledgers, of whatever kind."""
+        query = (
+            "SELECT n.nspname, c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace "
+            r"WHERE c.relname LIKE 'anonhist\_%' ORDER BY 1, 2"
+        )
+        found: list[tuple[str, str]] = self.sql.execute(query).fetchall()
+        return found
+
+    def schemas(self) -> list[str]:
+        """Return the schemas that have a table of ledgers."""
+        return sorted({schema for schema, _ in self.tables()})
 
 
 def _exists(user: str) -> bool:
