@@ -42,9 +42,8 @@ class Outputs(NamedTuple):
 
     def for_table(self, *sources: str, what: str) -> Destination:
         """Return where a table goes, or refuse outputs that could not be written, before any data are read."""
-        targets = [csv_target(source, self.output, what=what, force=self.force) for source in sources]
-        sheets = [check_report(source, self.page, force=self.force) for source in sources]
-        return Destination(targets[0], sheets[0], self.force, self.quiet)
+        target = csv_target(self.output, *sources, what=what, force=self.force)
+        return Destination(target, check_report(self.page, *sources, force=self.force), self.force, self.quiet)
 
     def for_release(self, *sources: str) -> Destination:
         """Return where a release goes, or refuse outputs that could not be written, before any budget is spent."""
@@ -55,10 +54,8 @@ class Outputs(NamedTuple):
             if target.lower().endswith(".html"):
                 raise UsageError("For an HTML page, use --report FILE.html; -o takes .json, .csv, .parquet or -.")
             check_ending(target)
-            for source in sources:
-                check_target(source, target, force=self.force)
-        sheets = [check_report(source, self.page, force=self.force) for source in sources]
-        return Destination(target, sheets[0], self.force, self.quiet)
+            check_target(target, *sources, force=self.force)
+        return Destination(target, check_report(self.page, *sources, force=self.force), self.force, self.quiet)
 
 
 class Destination(NamedTuple):

@@ -14,12 +14,13 @@ from anonhist.cli.hints import options_of
 from anonhist.errors import UsageError, mask
 
 if TYPE_CHECKING:
+    from anonhist.replacing import PrivateKind
     from anonhist.report.frame import Sheet
 
 STDOUT = "-"
 
 
-def csv_target(source: str, output: str | None, *, what: str, force: bool) -> str | None:
+def csv_target(output: str | None, *sources: str, what: str, force: bool) -> str | None:
     """Return where a table goes: a file, standard output where that is no terminal, or else None."""
     target = output if output is not None else (None if sys.stdout.isatty() else STDOUT)
     if target not in (None, STDOUT):
@@ -28,16 +29,28 @@ def csv_target(source: str, output: str | None, *, what: str, force: bool) -> st
             if target.lower().endswith(".html") and "--report" in options_of(click.get_current_context().command):
                 message += " For an HTML page, use --report."
             raise UsageError(message)
-        check_target(source, target, force=force)
+        check_target(target, *sources, force=force)
     return target
 
 
-def check_target(source: str, target: str, *, force: bool) -> None:
-    """Refuse a file that could not be written, that exists already, or that is the input."""
+def check_target(target: str, *sources: str, force: bool, kind: PrivateKind | None = None) -> None:
+    """Refuse a file that could not be written, that exists already, that is an input, or that must not be lost.
+
+    Parameters
+    ----------
+    target
+        Where to write.
+    sources
+        What the command reads.
+    force
+        Whether a file that is there may be replaced.
+    kind
+        What is written, if that is private.
+    """
     from anonhist.formats.atomic import check_free
 
-    check_free(target, overwrite=force)
-    _check_not_input(source, target)
+    _check_not_used(target, sources, kind)
+    check_free(target, overwrite=force, kind=kind)
 
 
 class AskedPage(NamedTuple):
@@ -56,17 +69,22 @@ class AskedPage(NamedTuple):
         return cls(report, title)
 
 
-def check_report(source: str, report: AskedPage | None, *, force: bool) -> Sheet | None:
-    """Return the page of data from a source, to be written later; refuse one that could not be."""
+def check_report(report: AskedPage | None, source: str, *others: str, force: bool) -> Sheet | None:
+    """Return the page of data from a source, to be written later; refuse one that could not be.
+
+    ``others`` are what the command reads besides.
+    """
     if report is None:
         return None
-    from anonhist.report.frame import Sheet
+    from anonhist.report.frame import Sheet, check_report_path
+
+    check_report_path(report.path)
+    _check_not_used(report.path, (source, *others))
 
     # The command as typed, but for secrets; of the data the name alone, for folders name machines and people.
     command = command_to_publish(click.get_current_context().find_root().obj)
     sheet = Sheet(report.path, report.title, data_name(source), command, force)
     sheet.check()
-    _check_not_input(source, report.path)
     keep_plots_quiet()
     return sheet
 
@@ -92,11 +110,14 @@ def keep_plots_quiet() -> None:
     logging.getLogger("matplotlib").setLevel(logging.CRITICAL)
 
 
-def _check_not_input(source: str, target: str) -> None:
-    """Refuse to replace what is read, whatever its names: through patterns, links, databases and redirections."""
-    if not os.path.exists(target):  # noqa: PTH110
+def _check_not_used(target: str, sources: tuple[str, ...], kind: PrivateKind | None = None) -> None:
+    """Refuse to replace the ledger, or what is read, by any name: through patterns, links, and redirections."""
+    from anonhist.replacing import check_replaceable, is_same
+
+    check_replaceable(target, kind, click.get_current_context().params.get("ledger"))
+    if not os.path.lexists(target):
         return
     from anonhist.ingest.files import input_files
 
-    if any(os.path.exists(path) and os.path.samefile(path, target) for path in input_files(source)):  # noqa: PTH110, PTH121
+    if any(is_same(target, path) for source in sources for path in input_files(source)):
         raise UsageError(f"{target!r} is the input: what is written would replace it; name another output.")

@@ -9,15 +9,18 @@ from typing import TYPE_CHECKING, BinaryIO, Never
 from uuid import uuid4
 
 from anonhist.errors import AnonhistError, OutputError, UsageError
+from anonhist.replacing import check_replaceable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    from anonhist.replacing import PrivateKind
 
 # Files that have no name of their own yet.
 _parts: set[Path] = set()
 
 
-def check_free(path: str | Path, *, overwrite: bool) -> Path:
+def check_free(path: str | Path, *, overwrite: bool, kind: PrivateKind | None = None) -> Path:
     """Refuse a path that cannot be written to, before any budget is spent on what would go there.
 
     Parameters
@@ -26,6 +29,8 @@ def check_free(path: str | Path, *, overwrite: bool) -> Path:
         Where the file will be.
     overwrite
         Whether a file that is there already may be replaced.
+    kind
+        What would go there, if that is private.
 
     Returns
     -------
@@ -35,7 +40,8 @@ def check_free(path: str | Path, *, overwrite: bool) -> Path:
     Raises
     ------
     UsageError
-        If it is a folder, or something is there already and ``overwrite`` is false.
+        If it is a folder, something is there already and ``overwrite`` is false, or what is there is never replaced:
+        see :func:`~anonhist.replacing.check_replaceable`.
     OutputError
         If its folder does not exist or cannot be written to.
     """
@@ -43,6 +49,7 @@ def check_free(path: str | Path, *, overwrite: bool) -> Path:
     # os.path answers False where pathlib may raise: names too long, folders that may not be looked into.
     if os.path.isdir(target):  # noqa: PTH112
         raise UsageError(f"{str(target)!r} is a folder; name a file.")
+    check_replaceable(target, kind)
     if not overwrite and os.path.lexists(target):
         _refuse(target)
     folder = os.path.dirname(os.path.abspath(target))  # noqa: PTH100, PTH120
@@ -63,7 +70,11 @@ def write_whole(
 
 @contextlib.contextmanager
 def open_whole(
-    path: str | Path, *, overwrite: bool, before_naming: Callable[[], None] | None = None
+    path: str | Path,
+    *,
+    overwrite: bool,
+    before_naming: Callable[[], None] | None = None,
+    kind: PrivateKind | None = None,
 ) -> Iterator[BinaryIO]:
     """Give a file beside ``path`` to write to, and move it there in one step; on any failure, leave nothing behind.
 
@@ -78,13 +89,15 @@ def open_whole(
         Replace a file that is there already.
     before_naming
         Called when all of it is on the disk, before it gets its name.
+    kind
+        What is written, if that is private.
 
     Raises
     ------
     UsageError, OutputError
-        As for :func:`check_free`, and if the disk is full or the name cannot be used.
+        As for :func:`check_free`, which is asked again at the end, and if the disk is full or the name cannot be used.
     """
-    target = check_free(path, overwrite=overwrite)
+    target = check_free(path, overwrite=overwrite, kind=kind)
     beside = target.absolute().with_name(f".anonhist-{uuid4().hex}.part")
     _parts.add(beside)
     try:
@@ -94,8 +107,10 @@ def open_whole(
                 file.flush()
                 os.fsync(file.fileno())
             if before_naming is not None:
+                # What may not be replaced may have come there meanwhile: then nothing is complete.
+                check_replaceable(target, kind)
                 before_naming()
-            _name(beside, target, overwrite=overwrite)
+            _name(beside, target, overwrite=overwrite, kind=kind)
         finally:
             _remove(beside)
     except AnonhistError:
@@ -117,10 +132,11 @@ def _remove(beside: Path) -> None:
     _parts.discard(beside)
 
 
-def _name(beside: Path, target: Path, *, overwrite: bool) -> None:
+def _name(beside: Path, target: Path, *, overwrite: bool, kind: PrivateKind | None) -> None:
     """Give the file its name."""
     try:
         if overwrite:
+            check_replaceable(target, kind)
             beside.replace(target)
         else:
             _move(beside, target)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from anonhist.errors import OutputError
 from anonhist.formats.atomic import check_free, open_whole
 from anonhist.formats.sketches import check_sketch_path, check_sole_name, open_sketch, read_open_sketch, write_sketch
+from anonhist.replacing import PrivateKind
 from anonhist.sketches.sketch import Sketch
 
 if TYPE_CHECKING:
@@ -66,9 +67,9 @@ def sketch_in_place(path: str | Path, *, waiting: Callable[[], None] | None = No
     with _hold_lock(target, path, waiting) as file:
         check_sole_name(os.fstat(file.fileno()), path)
         sketch = read_open_sketch(file, path)
-        check_free(target, overwrite=True)
+        check_free(target, overwrite=True, kind=PrivateKind.SKETCH)
         yield sketch
-        with open_whole(target, overwrite=True) as replacement:
+        with open_whole(target, overwrite=True, kind=PrivateKind.SKETCH) as replacement:
             _take_permissions(replacement, os.fstat(file.fileno()))
             write_sketch(sketch, replacement)
             check_sole_name(os.fstat(file.fileno()), path)

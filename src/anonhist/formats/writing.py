@@ -10,6 +10,7 @@ from anonhist.errors import UsageError, kind_of, mask
 from anonhist.formats.atomic import check_free, open_whole
 from anonhist.formats.reports import ENDINGS as REPORT_ENDINGS
 from anonhist.outward import Saved
+from anonhist.replacing import private_kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -55,12 +56,12 @@ def write(
         Reports: ``.parquet``, ``.csv`` or ``.ndjson`` (``.jsonl``), read by :func:`tally_reports`. An estimate of
         frequencies: ``.csv`` or ``.json``, for other programs. Estimates, a curve, a comparison: ``.csv``, likewise.
     overwrite
-        Replace an existing file.
+        Replace an existing file: never a ledger, and a part, a sketch or a tally only by one of the same kind.
 
     Raises
     ------
     UsageError
-        If it is nothing that is written, the ending is none of its own, or the file exists.
+        If it is nothing that is written, the ending is none of its own, or the file exists and is not replaced.
     OutputError
         If it cannot be written; nothing is left behind. Also if a sketch would replace a file that has other names
         (hard links), which would keep the old state.
@@ -83,7 +84,7 @@ def write(
         )
     what, encoders = _KINDS[written.known_as]
     ending = check_ending(path, endings=tuple(encoders), what=what)
-    target = check_free(path, overwrite=overwrite)
+    target = check_free(path, overwrite=overwrite, kind=private_kind(written.known_as))
     if ending == ".sketch" and target.exists():
         from anonhist.formats.sketches import check_sole_name
 
@@ -97,7 +98,8 @@ def write_recorded(
     """Write as :func:`write`, and call ``before_naming`` when all of it is on the disk, before it gets its name."""
     what, encoders = _KINDS[written.known_as]
     ending = check_ending(path, endings=tuple(encoders), what=what)
-    with open_whole(path, overwrite=overwrite, before_naming=before_naming) as file:
+    kind = private_kind(written.known_as)
+    with open_whole(path, overwrite=overwrite, before_naming=before_naming, kind=kind) as file:
         encoders[ending](written, file)
 
 

@@ -54,8 +54,7 @@ def show(
     from anonhist.accounting import verify
 
     with opened(ledger) as known:
-        # The file of the ledger must not be replaced by its page.
-        sheet = check_report(str(ledger), report, force=force)
+        sheet = check_report(report, str(ledger), force=force)
         verification = None if sheet is None else verify(known)
         shown = known.shown
         try:

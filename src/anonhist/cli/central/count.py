@@ -14,6 +14,7 @@ from anonhist.cli.reading import LIMITS, held_source, tell_operator
 from anonhist.cli.sections import SectionedCommand
 from anonhist.cli.targets import STDOUT, check_target
 from anonhist.errors import UsageError
+from anonhist.replacing import PrivateKind
 
 if TYPE_CHECKING:
     from anonhist.cli.arguments import Protection
@@ -108,7 +109,7 @@ def count(
 
     SOURCE is read as in 'anonhist release', or is one or several parts to add up.
     """
-    _check(sources, onto, outputs)
+    _check(sources, onto, like, outputs)
     _check_settings(sources, onto)
 
     from anonhist.cli.progress import progress_bar
@@ -130,15 +131,15 @@ def count(
         click.echo(f"Wrote {written}, which is as private as the data: do not share it.")
 
 
-def _check(sources: tuple[str, ...], onto: str | None, outputs: Outputs) -> None:
+def _check(sources: tuple[str, ...], onto: str | None, like: str | None, outputs: Outputs) -> None:
     """Refuse outputs that could not be written, and options that do not go together, before any data are read."""
     if onto is None and outputs.output is None:
         raise UsageError("Say where the counts go: -o FILE.counts, or --onto TOTAL.counts to add to a total.")
     if STDOUT in (onto, outputs.output):
         raise UsageError("Parts are private files, and never go to standard output: name a file (-o).")
     if outputs.output is not None:
-        for source in (*sources, *filter(None, [onto])):
-            check_target(source, outputs.output, force=outputs.force)
+        read = (*sources, *filter(None, (onto, like)))
+        check_target(outputs.output, *read, force=outputs.force, kind=PrivateKind.PART)
     elif outputs.force:
         raise UsageError("--force overwrites the file of -o; --onto replaces its total anyway: leave --force out.")
 

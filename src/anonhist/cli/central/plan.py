@@ -90,7 +90,7 @@ def plan(
         )
     if like is not None and shape is not None:
         raise UsageError("--like and --shape both set the shape: use one of the two.")
-    destination = outputs.for_table(STDOUT, what="A plan is")
+    destination = outputs.for_table(STDOUT, *filter(None, [like]), what="A plan is")
 
     from anonhist.cli.progress import progress_bar
     from anonhist.mechanisms import plan

@@ -60,7 +60,7 @@ class AskedRecord(NamedTuple):
     def check(self, source: str) -> None:
         """Refuse a path that could not be written to, or that is the input."""
         if not self.is_piped:
-            check_target(source, self.path, force=self.force)
+            check_target(self.path, source, force=self.force)
 
     def write(self, release: AnyRelease) -> None:
         """Write the record of a release, whole or not at all."""

@@ -65,11 +65,9 @@ def check_outputs(
         from anonhist.formats.writing import check_ending
 
         check_ending(target, endings=(".csv", ".json"), what="An estimate is")
-        for source in inputs:
-            check_target(source, target, force=force)
+        check_target(target, *inputs, force=force)
     # The second input has the counts, which the page is about.
-    sheets = [check_report(source, report, force=force) for source in inputs]
-    return sheets[1]
+    return check_report(report, inputs[1], *inputs, force=force)
 
 
 def write_estimate(

@@ -16,7 +16,7 @@ from anonhist.cli.decorators import OneOf, catalogue_options, option_word
 from anonhist.cli.options import force_option, quiet_option
 from anonhist.cli.output import print_whole, say_line
 from anonhist.cli.sections import SectionedCommand
-from anonhist.cli.targets import STDOUT
+from anonhist.cli.targets import STDOUT, check_target
 from anonhist.cli.text_lines import labels_in
 from anonhist.errors import UsageError
 
@@ -101,7 +101,6 @@ def new(
     """
     account.check()
     target = output if output is not None else (DEFAULT_OUTPUT if sys.stdout.isatty() else STDOUT)
-    from anonhist.formats.atomic import check_free
     from anonhist.formats.surveys import survey_text
     from anonhist.formats.writing import check_ending, write_recorded
     from anonhist.local.catalogue import needed_names, parameter_names, survey_class, takes_epsilon
@@ -109,7 +108,7 @@ def new(
 
     if target != STDOUT:
         check_ending(target, endings=(".json",), what="A survey is")
-        check_free(target, overwrite=force)
+        check_target(target, *filter(None, [alphabet]), force=force)
     known = parameter_names(mechanism)
     given = _parameters(mechanism, known, own)
     if takes_epsilon(mechanism):

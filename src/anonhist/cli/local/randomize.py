@@ -82,8 +82,7 @@ def randomize(
 
     ending = ".ndjson" if target == STDOUT else check_ending(target, endings=ENDINGS, what="Reports are")
     if target != STDOUT:
-        check_target(source, target, force=force)
-        check_target(survey, target, force=force)
+        check_target(target, source, survey, force=force)
     made_by = read_survey(survey)
     users = 0
     with (

@@ -45,7 +45,7 @@ def recommend(
     size = whole_number(alphabet_size, name="--alphabet-size") or 0
     people = whole_number(users, name="--users") or 0
     most = whole_number(max_bytes, name="--max-bytes")
-    target = csv_target("-", output, what="A recommendation is", force=force)
+    target = csv_target(output, what="A recommendation is", force=force)
     from anonhist.local.recommendation import recommend
 
     found = recommend(alphabet_size=size, epsilon=epsilon, users=people, max_bytes=most)

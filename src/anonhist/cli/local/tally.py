@@ -12,6 +12,7 @@ from anonhist.cli.options import force_option, quiet_option
 from anonhist.cli.output import print_whole, say_line
 from anonhist.cli.sections import SectionedCommand
 from anonhist.cli.targets import STDOUT, check_target
+from anonhist.replacing import PrivateKind
 
 DEFAULT_OUTPUT = "tally.json"
 _EXAMPLES = """
@@ -58,8 +59,7 @@ def tally(
     files = report_files(sources)
     if target != STDOUT:
         check_ending(target, endings=(".json", ".parquet"), what="A tally is")
-        for source in (survey, *files):
-            check_target(source, target, force=force)
+        check_target(target, survey, *files, force=force, kind=PrivateKind.TALLY)
     made_by = read_survey(survey)
     total = made_by.empty_tally()
     reports: list[str] = []

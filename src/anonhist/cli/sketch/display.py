@@ -12,6 +12,7 @@ from anonhist.cli.spelling import as_typed
 from anonhist.cli.targets import check_target
 from anonhist.errors import UsageError
 from anonhist.privacy import short_decimal
+from anonhist.replacing import PrivateKind
 from anonhist.report.sketch_wording import labels_text
 from anonhist.report.wording import promise_lines
 from anonhist.sketches.addresses import LISTED_KEY
@@ -36,8 +37,7 @@ def check_sketch(outputs: Outputs, *sources: str) -> None:
 
     path = str(outputs.output)
     check_ending(path, endings=(".sketch",), what="A sketch is")
-    for source in sources:
-        check_target(source, path, force=outputs.force)
+    check_target(path, *sources, force=outputs.force, kind=PrivateKind.SKETCH)
 
 
 def write_sketch(sketch: Sketch, outputs: Outputs) -> None:

@@ -10,6 +10,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, BinaryIO
 
 from anonhist.errors import AnonhistError, OutputError, UsageError
+from anonhist.replacing import PrivateKind, check_replaceable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -25,7 +26,8 @@ def check_part_path(path: str | os.PathLike[str], *, overwrite: bool) -> Path:
     Raises
     ------
     UsageError
-        If it does not end in .counts, is a folder, or is there already and may not be replaced.
+        If it does not end in .counts, is a folder, or is there already and may not be replaced: nothing replaces a
+        ledger, or a private file that is no part.
     OutputError
         If its folder does not exist.
     """
@@ -36,6 +38,7 @@ def check_part_path(path: str | os.PathLike[str], *, overwrite: bool) -> Path:
     # os.path answers False where pathlib may raise, as for names that are too long.
     if os.path.isdir(target):  # noqa: PTH112
         raise UsageError(f"{name!r} is a folder; name a file.")
+    check_replaceable(target, PrivateKind.PART)
     if not overwrite and os.path.lexists(target):
         raise UsageError(f"{name!r} exists already; choose another name or overwrite it (`overwrite=True`).")
     if not os.path.isdir(os.path.dirname(os.path.abspath(target))):  # noqa: PTH100, PTH112, PTH120
@@ -80,6 +83,7 @@ def private_file(
             if before_naming is not None:
                 before_naming()
             if overwrite:
+                check_replaceable(target, PrivateKind.PART)
                 made.replace(target)
             else:
                 _name(made, target)

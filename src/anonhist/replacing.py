@@ -1,0 +1,118 @@
+"""What an output may replace: never a ledger, and a private file only by one of the same kind."""
+
+from __future__ import annotations
+
+import os
+import re
+from enum import StrEnum
+from pathlib import Path
+
+from anonhist.accounting.ledger_files import files_of, is_ledger
+from anonhist.accounting.recording import VARIABLE
+from anonhist.errors import UsageError
+
+class PrivateKind(StrEnum):
+    """A kind of files that hold exact counts, or what was not released yet."""
+
+    PART = "part"
+    SKETCH = "sketch"
+    TALLY = "tally"
+
+
+# How files name their formats: JSON at its beginning, sketches in the schema that comes first, Parquet at its end.
+_FORMAT = re.compile(rb'"format":\s*"anonhist\.(counts|sketch|tally)"')
+_KINDS = {b"counts": PrivateKind.PART, b"sketch": PrivateKind.SKETCH, b"tally": PrivateKind.TALLY}
+# Endings that no other files have: of those that are damaged, too.
+_ENDINGS = {".counts": PrivateKind.PART, ".sketch": PrivateKind.SKETCH}
+_BEGINNING, _LONGEST_FOOTER = 1 << 12, 1 << 26
+_PARQUET, _ARROW = b"PAR1", b"ARROW1"
+
+
+def check_replaceable(path: str | os.PathLike[str], kind: PrivateKind | None = None, ledger: str | None = None) -> None:
+    """Refuse a path at which there is what must not be lost; nothing of its content is quoted.
+
+    A ledger is known by its address and by what it holds, private files by what they hold; links lead to them, and
+    other names of a file are the file.
+
+    Parameters
+    ----------
+    path
+        Where something is to be written.
+    kind
+        What is to be written, if that is private: it may replace its like.
+    ledger
+        The address of a ledger, besides that in the environment variable ``ANONHIST_LEDGER``.
+
+    Raises
+    ------
+    UsageError
+        If there is a ledger, a private file of another kind, or a file that cannot be read, which may be either.
+    """
+    shown = repr(os.fspath(path))
+    message = f"{shown} is a ledger, even if damaged, or belongs to one, and is never replaced; name another output."
+    if any(is_same(path, file) for address in (ledger, os.environ.get(VARIABLE)) for file in files_of(address or "")):
+        raise UsageError(message)
+    try:
+        if not os.path.isfile(path):  # noqa: PTH113  # pathlib may raise
+            return
+        beginning = _beginning(path)
+        if not beginning.startswith((_PARQUET, _ARROW)) and is_ledger(path):
+            raise UsageError(message)
+        there = _kind_at(path, beginning)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise UsageError(
+            f"{shown} is there and cannot be read ({error.strerror}), so it may be a ledger or private; name another "
+            "output."
+        ) from None
+    if there not in (None, kind):
+        raise UsageError(
+            f"{shown} is a {there}, which is private and is replaced only by another {there}; name another output."
+        )
+
+
+def private_kind(name: str) -> PrivateKind | None:
+    """Return the kind of private file that values are kept in that are known by a name, or None.
+
+    Examples
+    --------
+    >>> private_kind("tally"), private_kind("release")
+    (<PrivateKind.TALLY: 'tally'>, None)
+    """
+    return next((kind for kind in PrivateKind if kind == name), None)
+
+
+def is_same(path: str | os.PathLike[str], other: str | os.PathLike[str]) -> bool:
+    """Return whether two paths lead to one file, through links and other names, also where there is none yet."""
+    try:
+        return os.path.samefile(path, other)  # noqa: PTH121  # paths may be anything
+    except (OSError, ValueError):
+        pass
+    try:
+        return os.path.realpath(path) == os.path.realpath(other)
+    except (OSError, ValueError):
+        return False
+
+
+def _beginning(path: str | os.PathLike[str]) -> bytes:
+    with Path(path).open("rb") as file:
+        return file.read(_BEGINNING)
+
+
+def _kind_at(path: str | os.PathLike[str], beginning: bytes) -> PrivateKind | None:
+    """Return the kind of private file there is, as it says itself, or else as its ending does."""
+    found = _FORMAT.search(_footer(path) if beginning.startswith(_PARQUET) else beginning)
+    if found:
+        return _KINDS[found[1]]
+    return _ENDINGS.get(Path(os.path.realpath(path)).suffix.lower())
+
+
+def _footer(path: str | os.PathLike[str]) -> bytes:
+    """Return the end of a Parquet file, which says what is in it; its length stands before the last four bytes."""
+    with Path(path).open("rb") as file:
+        size = file.seek(0, os.SEEK_END)
+        file.seek(max(size - 8, 0))
+        stated = int.from_bytes(file.read(4), "little") + 8
+        file.seek(max(size - min(stated, _LONGEST_FOOTER), 0))
+        return file.read()
