@@ -49,7 +49,7 @@ def check_replaceable(path: str | os.PathLike[str], kind: PrivateKind | None = N
         If there is a ledger, a private file of another kind, or a file that cannot be read, which may be either.
     """
     shown = repr(os.fspath(path))
-    message = f"{shown} is a ledger, even if damaged, or belongs to one, and is never replaced; name another output."
+    message = f"{shown} is a ledger or belongs to one, damaged or not, and nothing replaces it; name another output."
     if any(is_same(path, file) for address in (ledger, os.environ.get(VARIABLE)) for file in files_of(address or "")):
         raise UsageError(message)
     try:

@@ -13,6 +13,7 @@ from anonhist.cli.options import force_option, quiet_option
 from anonhist.cli.tables import csv_of
 from anonhist.cli.targets import keep_plots_quiet
 from anonhist.errors import OutputError, UsageError
+from anonhist.replacing import check_replaceable
 from anonhist_papers.catalogue import PAPERS, load_paper
 from anonhist_papers.experiment import Point, Size
 
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
     from anonhist_papers.experiment import Experiment, Paper
     from anonhist_papers.results import Results
+
+_PAGE = "index.html"
 
 
 @click.command()
@@ -53,8 +56,8 @@ def reproduce(*, paper: str, quick: bool, output: str | None, force: bool, quiet
     """
     size = Size.QUICK if quick else Size.FULL
     folder = Path(output or paper)
-    _check(folder, force=force)
     chosen = load_paper(paper)
+    _check(folder, [each.name for each in chosen.experiments], force=force)
     results = _results(folder, made_by=f"{paper}, {size.value}")
     _run(chosen, results, size, quiet=quiet)
     points = [results.points(each.name, each.cells(size)) for each in chosen.experiments]
@@ -63,7 +66,7 @@ def reproduce(*, paper: str, quick: bool, output: str | None, force: bool, quiet
         _write(folder, experiment, own)
     from anonhist_papers.page import write_page
 
-    page = folder / "index.html"
+    page = folder / _PAGE
     write_page(page, chosen, points, key=paper, size=size, overwrite=True)
     if not quiet:
         for experiment, own in zip(chosen.experiments, points, strict=True):
@@ -73,8 +76,8 @@ def reproduce(*, paper: str, quick: bool, output: str | None, force: bool, quiet
         click.echo(f"Wrote {page}, and a CSV and a figure for each experiment beside it.")
 
 
-def _check(folder: Path, *, force: bool) -> None:
-    """Make the folder; refuse one that holds something else."""
+def _check(folder: Path, experiments: Sequence[str], *, force: bool) -> None:
+    """Make the folder; refuse one that holds something else, or a ledger where a file of the run would be."""
     from anonhist_papers.results import FILE
 
     if folder.exists() and not folder.is_dir():
@@ -82,6 +85,8 @@ def _check(folder: Path, *, force: bool) -> None:
     kept = folder / FILE
     if folder.is_dir() and any(folder.iterdir()) and not kept.exists() and not force:
         raise UsageError(f"{str(folder)!r} holds other files: name an empty folder (-o), or write into it (--force).")
+    for name in (FILE, _PAGE, *(f"{each}{ending}" for each in experiments for ending in (".csv", ".png"))):
+        check_replaceable(folder / name)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         if force:
