@@ -110,7 +110,7 @@ class Saved:
         path
             The file to write.
         overwrite
-            Replace an existing file.
+            Replace an existing file: never a ledger, and private files only by their like.
 
         Raises
         ------

@@ -11,6 +11,7 @@ from anonhist.accounting.ledger_files import files_of, is_ledger
 from anonhist.accounting.recording import VARIABLE
 from anonhist.errors import UsageError
 
+
 class PrivateKind(StrEnum):
     """A kind of files that hold exact counts, or what was not released yet."""
 

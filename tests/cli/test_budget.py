@@ -171,7 +171,7 @@ def test_no_page_replaces_its_ledger(address: str, cli: Cli, tmp_path: Path) -> 
     for named in (str(ledger), f"sqlite:///{ledger}"):
         refused = cli("budget", "show", "passwords", "--ledger", named, "--report", str(ledger), "--force")
         assert refused.returncode == 2
-        assert "is the input" in refused.stderr
+        assert "is a ledger or belongs to one" in refused.stderr
     assert ledger.read_bytes().startswith(b"SQLite format 3")
 
 

@@ -84,7 +84,7 @@ CASES: list[tuple[tuple[str, ...], int, str]] = [
     (("randomize", "survey.json", "values.csv", "--label", "words"), 3, "There is no column 'words'"),
     (("randomize", "survey.json", "missing.csv", "--label", "word"), 3, "A row has no value in that column"),
     (("randomize", "survey.json", "good.csv", "-o", "a.json"), 2, "Reports are written as .csv"),
-    (("randomize", "survey.json", "good.csv", "-o", "good.csv"), 2, "exists already"),
+    (("randomize", "survey.json", "good.csv", "-o", "good.csv"), 2, "is the input"),
     (("randomize", "survey.json", "good.csv", "-o", "good.csv", "--force"), 2, "is the input"),
     (("randomize", "tally.json", "good.csv"), 3, "'tally.json' is not a survey that can be read"),
     (("randomize", "none.json", "good.csv"), 3, "There is no file 'none.json'"),

@@ -237,9 +237,8 @@ def test_what_is_read_is_not_replaced(read: Path, refusals: Refusals) -> None:
 
 
 def test_private_files_are_replaced_by_their_like_and_others_as_ever(read: Path, cli: Cli) -> None:
-    shutil.copy("counted.json", "tally.json")
-    shutil.copy("total.counts", "old.counts")
-    shutil.copy("one.sketch", "old.sketch")
+    for name, old in (("counted.json", "tally.json"), ("total.counts", "old.counts"), ("one.sketch", "old.sketch")):
+        shutil.copy(read / name, read / old)
     # A page tells of a ledger, and another database is none.
     assert cli("budget", "show", "animals", "--ledger", "budget.db", "--report", "page.html").returncode == 0
     with closing(sqlite3.connect("other.csv")) as connection:

@@ -107,7 +107,7 @@ CASES: list[tuple[tuple[str, ...], int, str]] = [
     (("merge", "day.sketch", "users.sketch", "-o", "new.sketch"), 2, "protect the same unit"),
     (("merge", "users.sketch", "cut.sketch", "-o", "new.sketch"), 3, "'cut.sketch' is not a sketch"),
     (("merge", "day.sketch", "users.sketch", "-o", "new.json"), 2, "A sketch is written as .sketch"),
-    (("merge", "day.sketch", "users.sketch", "-o", "users.sketch"), 2, "exists already"),
+    (("merge", "day.sketch", "users.sketch", "-o", "users.sketch"), 2, "is the input"),
     (("merge", "day.sketch", "users.sketch", "-o", "users.sketch", "--force"), 2, "is the input"),
     (("profile", "none.sketch", "-o", "new.json"), 3, "There is no file 'none.sketch'"),
     (("profile", "cut.sketch", "-o", "new.json"), 3, "'cut.sketch' is not a sketch that can be read"),

@@ -71,6 +71,15 @@ def test_a_ledger_is_one_in_other_bytes_and_when_all_of_it_is_still_beside_it(tm
         assert is_ledger(tmp_path / "young.csv")
 
 
+def test_a_ledger_is_one_by_the_number_of_an_open_file(ledger: Path) -> None:
+    link = ledger.with_name("open.json")
+    with ledger.open("rb") as file:
+        link.symlink_to(f"/proc/self/fd/{file.fileno()}")
+        for name in (link, link.readlink()):
+            with pytest.raises(UsageError, match="is a ledger"):
+                write_whole(name, b"new", overwrite=True)
+
+
 def test_a_ledger_is_found_far_into_a_file(tmp_path: Path) -> None:
     path = tmp_path / "far.csv"
     for place in (2**20 - 10, 2**20, 2**21 + 5):
@@ -152,19 +161,23 @@ def test_a_total_is_never_put_over_a_ledger(ledger: Path) -> None:
 def test_what_came_meanwhile_is_kept(is_charged: bool, ledger: Path, tmp_path: Path) -> None:  # noqa: FBT001
     target, completed = tmp_path / "out.json", list[bool]()
     target.write_text("old")
-    write = open_whole(target, overwrite=True, before_naming=(lambda: completed.append(True)) if is_charged else None)
-    with pytest.raises(UsageError, match="is a ledger"), write as file:
-        file.write(b"new")
-        ledger.replace(target)
+    complete = (lambda: completed.append(True)) if is_charged else None
+
+    def write() -> None:
+        with open_whole(target, overwrite=True, before_naming=complete) as file:
+            file.write(b"new")
+            ledger.replace(target)
+
+    with pytest.raises(UsageError, match="is a ledger"):
+        write()
     assert is_ledger(target)
     assert completed == []
+
+    def move() -> None:
+        target.replace(tmp_path / "b.json")
+
     with pytest.raises(UsageError, match="is a ledger"):
-        write_whole(
-            tmp_path / "b.json",
-            b"new",
-            overwrite=True,
-            before_naming=lambda: target.replace(tmp_path / "b.json") and None,
-        )
+        write_whole(tmp_path / "b.json", b"new", overwrite=True, before_naming=move)
     assert is_ledger(tmp_path / "b.json")
     assert not list(tmp_path.glob(".anonhist*"))
 

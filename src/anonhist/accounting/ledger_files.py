@@ -43,7 +43,7 @@ def files_of(address: str) -> tuple[str, ...]:
     return tuple(name + ending for name in names for ending in ("", *_BESIDE))
 
 
-def is_ledger(path: str | Path) -> bool:
+def is_ledger(path: str | os.PathLike[str]) -> bool:
     """Return whether a file is a ledger or belongs to one, in whatever state it is, by any of its names.
 
     Nothing but regular files is looked into. A database without tables, as one that was cut off, may have been one.
@@ -60,25 +60,25 @@ def is_ledger(path: str | Path) -> bool:
     return _is_beside(path) or any(map(_says_ledger, named)) or _is_blank(path)
 
 
-def _is_beside(path: str | Path) -> bool:
+def _is_beside(path: str | os.PathLike[str]) -> bool:
     start = next(_parts(path), b"")[: _INDEX_AGAIN + 4]
     return start.startswith((*_WRITTEN_AHEAD, _OLD_PAGES)) or (
         start.startswith(_INDEX) and start[:4] == start[_INDEX_AGAIN:]
     )
 
 
-def _says_ledger(path: str | Path) -> bool:
+def _says_ledger(path: str | os.PathLike[str]) -> bool:
     # Without zeros, texts of both 8 and 16 bits read alike.
     return any(_LEDGER.search(part.replace(b"\0", b"")) for part in _parts(path))
 
 
-def _is_blank(path: str | Path) -> bool:
+def _is_blank(path: str | os.PathLike[str]) -> bool:
     """Return whether a database has no tables that say whose it is: those of a ledger may be lost."""
     is_database = next(_parts(path), b"").startswith(_DATABASE)
     return is_database and not any(b"CREATE " in part.replace(b"\0", b"") for part in _parts(path))
 
 
-def _parts(path: str | Path) -> Iterator[bytes]:
+def _parts(path: str | os.PathLike[str]) -> Iterator[bytes]:
     """Read a file in parts, each of which begins with the end of the one before."""
     if not os.path.isfile(path):  # noqa: PTH113  # pathlib may raise
         return

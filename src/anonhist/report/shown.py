@@ -122,7 +122,7 @@ def write_report(
         The command that makes such a page again. Title, name and command are published with the page, as is the day on
         which it was written.
     overwrite
-        Replace an existing file.
+        Replace an existing file: never a ledger or a private file.
     not_private_truth
         Of released degrees, the true ones, to be drawn beside them: the page is **not private** then, and says so in a
         red banner, its title and its figure.

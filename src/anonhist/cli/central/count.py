@@ -14,7 +14,6 @@ from anonhist.cli.reading import LIMITS, held_source, tell_operator
 from anonhist.cli.sections import SectionedCommand
 from anonhist.cli.targets import STDOUT, check_target
 from anonhist.errors import UsageError
-from anonhist.replacing import PrivateKind
 
 if TYPE_CHECKING:
     from anonhist.cli.arguments import Protection
@@ -138,6 +137,8 @@ def _check(sources: tuple[str, ...], onto: str | None, like: str | None, outputs
     if STDOUT in (onto, outputs.output):
         raise UsageError("Parts are private files, and never go to standard output: name a file (-o).")
     if outputs.output is not None:
+        from anonhist.replacing import PrivateKind
+
         read = (*sources, *filter(None, (onto, like)))
         check_target(outputs.output, *read, force=outputs.force, kind=PrivateKind.PART)
     elif outputs.force:

@@ -12,7 +12,6 @@ from anonhist.cli.options import force_option, quiet_option
 from anonhist.cli.output import print_whole, say_line
 from anonhist.cli.sections import SectionedCommand
 from anonhist.cli.targets import STDOUT, check_target
-from anonhist.replacing import PrivateKind
 
 DEFAULT_OUTPUT = "tally.json"
 _EXAMPLES = """
@@ -55,6 +54,7 @@ def tally(
     from anonhist.formats.tallies import is_tally_file, read_tally, tally_text
     from anonhist.formats.writing import check_ending, write
     from anonhist.ingest.reports import report_files, tally_reports
+    from anonhist.replacing import PrivateKind
 
     files = report_files(sources)
     if target != STDOUT:

@@ -72,7 +72,7 @@ def write_part(
         An earlier part whose settings to take: the key, whether labels are hashed, whether rows without a label count,
         and the bound on users.
     overwrite
-        Replace a file that is there already.
+        Replace a file that is there already, if it is no ledger and no private file but a part.
 
     Raises
     ------
