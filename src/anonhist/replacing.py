@@ -6,6 +6,7 @@ import os
 import re
 from enum import StrEnum
 from pathlib import Path
+from typing import Never
 
 from anonhist.accounting.ledger_files import files_of, is_ledger
 from anonhist.accounting.recording import VARIABLE
@@ -29,11 +30,11 @@ _BEGINNING, _LONGEST_FOOTER = 1 << 12, 1 << 26
 _PARQUET, _ARROW = b"PAR1", b"ARROW1"
 
 
-def check_replaceable(path: str | os.PathLike[str], kind: PrivateKind | None = None, ledger: str | None = None) -> None:
+def check_replaceable(path: str | os.PathLike[str], kind: PrivateKind | None = None) -> None:
     """Refuse a path at which there is what must not be lost; nothing of its content is quoted.
 
-    A ledger is known by its address and by what it holds, private files by what they hold; links lead to them, and
-    other names of a file are the file.
+    The ledger in the environment variable ``ANONHIST_LEDGER`` is known by its address, others and private files by what
+    they hold; links lead to them, and other names of a file are the file.
 
     Parameters
     ----------
@@ -41,24 +42,20 @@ def check_replaceable(path: str | os.PathLike[str], kind: PrivateKind | None = N
         Where something is to be written.
     kind
         What is to be written, if that is private: it may replace its like.
-    ledger
-        The address of a ledger, besides that in the environment variable ``ANONHIST_LEDGER``.
 
     Raises
     ------
     UsageError
         If there is a ledger, a private file of another kind, or a file that cannot be read, which may be either.
     """
+    check_not_ledger_at(path, os.environ.get(VARIABLE))
     shown = repr(os.fspath(path))
-    message = f"{shown} is a ledger or belongs to one, damaged or not, and nothing replaces it; name another output."
-    if any(is_same(path, file) for address in (ledger, os.environ.get(VARIABLE)) for file in files_of(address or "")):
-        raise UsageError(message)
     try:
         if not os.path.isfile(path):  # noqa: PTH113  # pathlib may raise
             return
         beginning = _beginning(path)
         if not beginning.startswith((_PARQUET, _ARROW)) and is_ledger(path):
-            raise UsageError(message)
+            _refuse_ledger(path)
         there = _kind_at(path, beginning)
     except FileNotFoundError:
         return
@@ -73,8 +70,21 @@ def check_replaceable(path: str | os.PathLike[str], kind: PrivateKind | None = N
         )
 
 
+def check_not_ledger_at(path: str | os.PathLike[str], address: str | None) -> None:
+    """Refuse a path at which there is, or will be, a file of the ledger at an address."""
+    if any(is_same(path, file) for file in files_of(address or "")):
+        _refuse_ledger(path)
+
+
+def _refuse_ledger(path: str | os.PathLike[str]) -> Never:
+    raise UsageError(
+        f"{os.fspath(path)!r} is a ledger or belongs to one, damaged or not, and nothing replaces it; name another "
+        "output."
+    )
+
+
 def private_kind(name: str) -> PrivateKind | None:
-    """Return the kind of private file that values are kept in that are known by a name, or None.
+    """Return the kind of private file that holds values known by a name, or None.
 
     Examples
     --------

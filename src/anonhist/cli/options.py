@@ -234,7 +234,11 @@ csv_output_option = click.option(
     "-o", "--output", metavar="FILE.csv", help="File to write, or - for CSV on standard output (the default in a pipe)."
 )
 quiet_option = click.option("--quiet", is_flag=True, help="Print only errors.")
-force_option = click.option("--force", is_flag=True, help="Overwrite existing outputs: never a ledger, and private files only by their like.")
+force_option = click.option(
+    "--force",
+    is_flag=True,
+    help="Overwrite existing outputs: never a ledger, and private files only by their like.",
+)
 
 
 def output_options(

@@ -49,7 +49,7 @@ def check_target(target: str, *sources: str, force: bool, kind: PrivateKind | No
     """
     from anonhist.formats.atomic import check_free
 
-    _check_not_used(target, sources, kind)
+    _check_not_used(target, sources)
     check_free(target, overwrite=force, kind=kind)
 
 
@@ -110,11 +110,11 @@ def keep_plots_quiet() -> None:
     logging.getLogger("matplotlib").setLevel(logging.CRITICAL)
 
 
-def _check_not_used(target: str, sources: tuple[str, ...], kind: PrivateKind | None = None) -> None:
-    """Refuse to replace the ledger, or what is read, by any name: through patterns, links, and redirections."""
-    from anonhist.replacing import check_replaceable, is_same
+def _check_not_used(target: str, sources: tuple[str, ...]) -> None:
+    """Refuse to replace the ledger, or what is read, whatever its names: through patterns, links and redirections."""
+    from anonhist.replacing import check_not_ledger_at, is_same
 
-    check_replaceable(target, kind, click.get_current_context().params.get("ledger"))
+    check_not_ledger_at(target, click.get_current_context().params.get("ledger"))
     if not os.path.lexists(target):
         return
     from anonhist.ingest.files import input_files
