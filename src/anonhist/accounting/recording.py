@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 VARIABLE = "ANONHIST_LEDGER"
 _UNREAD = "it ended before private data were read"
+# Of the release that is being made, or failed last: what became of its charge.
+_staying: list[str] = []
 
 
 class Priced(Protocol):
@@ -223,6 +225,7 @@ def recording(account: Account | None, price: Callable[[], Price]) -> Iterator[R
     ...     print(recorded.receipt)
     None
     """
+    _staying.clear()
     if account is None:
         yield Unrecorded()
         return
@@ -230,22 +233,37 @@ def recording(account: Account | None, price: Callable[[], Price]) -> Iterator[R
     try:
         told = price()
         named = told.mechanism, dict(told.parameters)
-        receipt = ledger.charge(Charge(account.dataset, told.guarantee, *named, account.purpose, told.reading))
+        asked = Charge(account.dataset, told.guarantee, *named, account.purpose, told.reading)
+        # A signal may come when it is on the disk already, and not yet known here.
+        _staying.append(f"ε may be charged in {ledger.shown}")
+        try:
+            receipt = ledger.charge(asked)
+        except AnonhistError:
+            _staying.clear()
+            raise
         recorded = Recorded(receipt, account)
+        _staying[:] = [f"ε stays charged, as entry {receipt.entry} of {ledger.shown}"]
         try:
             recorded.is_free = told.reading is not None and _is_free(receipt, account)
             yield recorded
+            _staying.clear()
         except BaseException as error:
             if not recorded.is_kept:
                 # If this fails, the charge stays: what matters is the first error.
                 with suppress(AnonhistError):
                     ledger.void(receipt.entry, _UNREAD)
+                    _staying.clear()
             elif isinstance(error, AnonhistError):
                 error.stays_charged = f"entry {receipt.entry} of {ledger.shown}"
             raise
     finally:
         if account.is_own:
             ledger.close()
+
+
+def what_stays_charged() -> str:
+    """Return what became of the charge of a release that was cut short, or nothing: for a process that is ended."""
+    return "".join(_staying)
 
 
 def _is_free(receipt: Receipt, account: Account) -> bool:

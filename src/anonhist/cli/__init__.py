@@ -8,10 +8,10 @@ __all__ = ["main"]
 
 
 def main() -> NoReturn:
-    """Run the command line and end the process; Ctrl-C is looked after before anything else is loaded."""
-    from anonhist.cli.interrupt import look_after_interrupts
+    """Run the command line and end the process; signals are looked after before anything else is loaded."""
+    from anonhist.cli.interrupt import look_after_signals
 
-    look_after_interrupts()
+    look_after_signals()
     import gc
 
     # Loading makes many objects and next to no garbage: looking for it as often as usual takes a twentieth of a start.

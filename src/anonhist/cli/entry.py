@@ -1,4 +1,4 @@
-"""From the shell to an exit code: 0 done, 2 wrong usage, 3 bad data or output, 70 internal error, 130 interrupted."""
+"""From the shell to an exit code: 0 done, 2 wrong usage, 3 bad data or output, 70 internal error, 128 + n signal n."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import click
 
 from anonhist.cli.arguments import sentence_to_publish
 from anonhist.cli.commands import anonhist
-from anonhist.cli.interrupt import INTERRUPTED, SENTENCE, was_interrupted
+from anonhist.cli.interrupt import exit_code, tidy_up, was_interrupted, watch_over_signals
 from anonhist.cli.output import say_line
 from anonhist.cli.spelling import as_typed
 from anonhist.errors import AnonhistError, UsageError
@@ -38,7 +38,11 @@ def main() -> NoReturn:
     The process ends without the interpreter's clean-up: DuckDB's binding would report leaks there that are no fault of
     this program. Everything is written and renamed by then, and both streams are flushed.
     """
-    code = _prepare_streams() or (_complete() if _COMPLETION in os.environ else run(sys.argv[1:]))
+    try:
+        code = _prepare_streams() or _run_or_complete()
+    except KeyboardInterrupt as error:
+        # It came as another error was told.
+        code = _ended_by(error, sys.argv[1:])
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(OSError, ValueError, AttributeError):
             stream.flush()
@@ -62,6 +66,24 @@ def _prepare_streams() -> int:
         with contextlib.suppress(AttributeError):
             stream.reconfigure(errors="replace")  # type: ignore[union-attr]  # text streams of a process have it
     return DONE
+
+
+def _run_or_complete() -> int:
+    watch_over_signals()
+    if _COMPLETION in os.environ:
+        return _complete()
+    _remove_abandoned()
+    return run(sys.argv[1:])
+
+
+def _remove_abandoned() -> None:
+    """Remove what processes that were killed left among the temporary files, where there is any."""
+    folder = os.environ.get("TMPDIR") or "/tmp"  # noqa: S108  # names in it are not trusted
+    with contextlib.suppress(OSError):
+        if any(name.startswith("anonhist-") for name in os.listdir(folder)):  # noqa: PTH208
+            from anonhist.ingest.temporary_folder import remove_abandoned
+
+            remove_abandoned(folder)
 
 
 def _complete() -> int:
@@ -91,9 +113,13 @@ def run(arguments: list[str]) -> int:
 def _ended_by(error: BaseException, arguments: list[str]) -> int:  # noqa: PLR0911  # one line per kind of end
     """Say what went wrong, and return its exit code."""
     if was_interrupted() or isinstance(error, KeyboardInterrupt | click.Abort):
-        if sys.stderr is not None and sys.stderr.isatty():
-            click.echo(err=True)  # ends the line with the terminal's ^C
-        return _fail(SENTENCE, INTERRUPTED)
+        told, code = tidy_up(), exit_code()
+        # The terminal may be what was closed.
+        with contextlib.suppress(OSError, ValueError):
+            if sys.stderr is not None and sys.stderr.isatty():
+                click.echo(err=True)  # ends the line with the terminal's ^C
+            _fail(told, code)
+        return code
     if isinstance(error, click.exceptions.NoArgsIsHelpError):
         click.echo(error.format_message(), err=True)
         return USAGE

@@ -7,11 +7,11 @@ import sys
 from contextlib import ExitStack, contextmanager
 from enum import Enum
 from functools import cache
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from anonhist.errors import DataError
 from anonhist.ingest.limits import NO_LIMITS, EngineLimits
+from anonhist.ingest.temporary_folder import temporary_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,7 +30,7 @@ _NO_MEMORY = (
 class Spilling(Enum):
     """Where an engine puts what does not fit in memory."""
 
-    #: Into a folder that only this user can read. It is removed at the end, unless the process is killed.
+    #: Into a folder that only this user can read. It is removed at the end, and if the process is killed, the next time.
     TO_FOLDER = "to-folder"
     #: Nowhere: the query fails instead. For data that must never be stored without noise.
     FORBIDDEN = "forbidden"
@@ -51,8 +51,7 @@ def connect(
     with ExitStack() as opening:
         folder = ""
         if spilling is Spilling.TO_FOLDER:
-            inside = TemporaryDirectory(prefix="anonhist-", dir=limits.temp_directory, ignore_cleanup_errors=True)
-            folder = opening.enter_context(inside)
+            folder = opening.enter_context(temporary_folder(limits.temp_directory))
         # DuckDB spills nothing where no folder is named.
         config = CONFIG | limits.config | {"temp_directory": folder}
         connection = opening.enter_context(duckdb.connect(path, read_only=read_only, config=config))

@@ -8,7 +8,6 @@ import sys
 from collections.abc import Callable
 from contextlib import closing, contextmanager, nullcontext
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -313,7 +312,7 @@ def spool_stdin() -> Iterator[str]:
     Its ending says what it is: JSON lines where it begins with a brace, else CSV. The first byte may decide that, since
     reports are private before they come here.
     """
-    with TemporaryDirectory(prefix="anonhist-", ignore_cleanup_errors=True) as folder:
+    with temporary_folder() as folder:
         stream = sys.stdin.buffer
         first = stream.read(1)
         path = Path(folder, "reports.ndjson" if first == b"{" else "reports.csv")

@@ -1,0 +1,139 @@
+"""Folders for temporary files with private rows: removed at the end, by the command line at a signal, or at a next start.
+
+A folder ``anonhist-…`` holds a file ``owner``, locked by its process for as long as that lives, and a folder ``rows``
+for what is to be kept for a while. A process that is killed leaves it with a lock that nobody holds.
+
+Anybody may make names in a folder that all share, such as ``/tmp``. So what is removed there is opened without
+following links, must belong to this user and be closed to all others, and is named relative to what was opened.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from contextlib import contextmanager, suppress
+from shutil import rmtree
+from tempfile import TemporaryDirectory, gettempdir
+from typing import TYPE_CHECKING
+from uuid import uuid4
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from contextlib import AbstractContextManager
+
+PREFIX = "anonhist-"
+_OWNER, _ROWS = "owner", "rows"
+# An engine that goes on may make files while others are removed.
+_TRIES = 5
+# Of this process.
+_folders: set[str] = set()
+
+
+@contextmanager
+def temporary_folder(parent: str | None = None) -> Iterator[str]:
+    """Give a folder that only this user can read, and remove it; before, remove what killed processes left beside it.
+
+    Parameters
+    ----------
+    parent
+        Where to make it; by default among the system's temporary files.
+    """
+    if sys.platform == "win32":
+        with TemporaryDirectory(prefix=PREFIX, dir=parent, ignore_cleanup_errors=True) as plain:
+            yield plain
+        return
+    beside = os.path.abspath(gettempdir() if parent is None else parent)  # noqa: PTH100
+    remove_abandoned(beside)
+    folder = os.path.join(beside, PREFIX + uuid4().hex)  # noqa: PTH118
+    # Known before it is there: a signal may come at any moment.
+    _folders.add(folder)
+    try:
+        os.mkdir(folder, 0o700)  # noqa: PTH102
+        with _owned(folder):
+            rows = os.path.join(folder, _ROWS)  # noqa: PTH118
+            os.mkdir(rows, 0o700)  # noqa: PTH102
+            try:
+                yield rows
+            finally:
+                _remove(folder)
+    finally:
+        # If a signal came as it was removed, that is done at the end.
+        if not os.path.lexists(folder):
+            _folders.discard(folder)
+
+
+def remove_folders() -> None:
+    """Remove the folders of this process, which ends without leaving its blocks."""
+    for folder in list(_folders):
+        _remove(folder)
+
+
+def remove_abandoned(beside: str) -> None:
+    """Remove folders whose processes are gone, as after kill −9; those of others, and whatever is in doubt, stay."""
+    with suppress(OSError):
+        for name in os.listdir(beside):  # noqa: PTH208
+            if name.startswith(PREFIX):
+                _remove_if_abandoned(os.path.join(beside, name))  # noqa: PTH118
+
+
+@contextmanager
+def _owned(folder: str) -> Iterator[None]:
+    """Hold the lock that says that the process lives."""
+    import fcntl
+
+    with open(os.path.join(folder, _OWNER), "x", encoding="utf-8") as owner:  # noqa: PTH118, PTH123
+        # Where the file system has no locks, nothing is written, and nobody takes the folder for abandoned.
+        with suppress(OSError):
+            fcntl.flock(owner, fcntl.LOCK_EX)
+            owner.write(_machine())
+            owner.flush()
+        yield
+
+
+def _machine() -> str:
+    """Return the name of this machine: its locks may be unknown to another that shares the folder."""
+    return os.uname().nodename
+
+
+def _remove_if_abandoned(folder: str) -> None:
+    import fcntl
+
+    # Gone meanwhile, a link, closed to this user, or locked: all are errors of the system.
+    with suppress(OSError, ValueError), _opened_folder(folder) as place:
+        found = os.fstat(place)
+        if found.st_uid != os.geteuid() or stat.S_IMODE(found.st_mode) & 0o077:
+            return
+        with _opened(_OWNER, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK, place) as owner:
+            fcntl.flock(owner, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if os.read(owner, 4096).decode() == _machine():
+                _empty(place)
+                os.rmdir(folder)  # noqa: PTH106
+
+
+def _remove(folder: str) -> None:
+    with suppress(OSError), _opened_folder(folder) as place:
+        _empty(place)
+        os.rmdir(folder)  # noqa: PTH106
+
+
+def _empty(place: int) -> None:
+    """Remove what is in a folder: rows first, and only after them the file that says whose they are."""
+    for _ in range(_TRIES):
+        if _ROWS in os.listdir(place):  # noqa: PTH208
+            rmtree(_ROWS, ignore_errors=True, dir_fd=place)
+    if os.listdir(place) == [_OWNER]:  # noqa: PTH208
+        os.unlink(_OWNER, dir_fd=place)  # noqa: PTH108
+
+
+def _opened_folder(folder: str) -> AbstractContextManager[int]:
+    return _opened(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+
+
+@contextmanager
+def _opened(name: str, flags: int, place: int | None = None) -> Iterator[int]:
+    descriptor = os.open(name, flags, dir_fd=place)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
