@@ -81,7 +81,7 @@ def _remove_abandoned() -> None:
     folder = os.environ.get("TMPDIR") or "/tmp"  # noqa: S108  # names in it are not trusted
     with contextlib.suppress(OSError):
         if any(name.startswith("anonhist-") for name in os.listdir(folder)):  # noqa: PTH208
-            from anonhist.ingest.temporary_folder import remove_abandoned
+            from anonhist.temporary_folder import remove_abandoned
 
             remove_abandoned(folder)
 

@@ -1,4 +1,4 @@
-"""Signals that end a command: by an exception where there may be something to tidy up, at once where one could get lost.
+"""Signals that end a command: by an exception where something may be open, at once where one could get lost.
 
 Ctrl-C, SIGTERM (``timeout``, systemd, ``docker stop``) and SIGHUP (a terminal that is closed) are one thing: private
 rows may lie in temporary files, and a charge may have to be voided.
@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from contextlib import suppress
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -25,7 +26,7 @@ _PATIENCE = 3.0
 _LEFT = {
     "anonhist.formats.atomic": "remove_parts",
     "anonhist.ingest.parts.private_file": "remove_parts",
-    "anonhist.ingest.temporary_folder": "remove_folders",
+    "anonhist.temporary_folder": "remove_folders",
 }
 
 _received: list[int] = []
@@ -81,8 +82,8 @@ def tidy_up() -> str:
 
 def _of_charge() -> str:
     """Return what became of ε, if there is anything to say."""
-    stays = getattr(sys.modules.get("anonhist.accounting.recording"), "what_stays_charged", str)()
-    return f" {stays}: see 'anonhist budget show', and 'anonhist budget void --help' before you void it." if stays else ""
+    told = getattr(sys.modules.get("anonhist.accounting.recording"), "what_stays_charged", str)()
+    return told and f" {told}: see 'anonhist budget show', and 'anonhist budget void --help' before you void it."
 
 
 def _on_signal(number: int, frame: FrameType | None) -> None:
@@ -107,9 +108,12 @@ def _watch(reading: int) -> None:
     """Wait for a signal, give the exception time, and end the process."""
     # Calls of the main thread are to be interrupted, not this one.
     signal.pthread_sigmask(signal.SIG_BLOCK, _USUAL)
-    while not set(os.read(reading, 64)) & set(_USUAL):
-        pass
+    came: list[int] = []
+    while not came:
+        came = [number for number in os.read(reading, 64) if number in _USUAL]
     Event().wait(_PATIENCE)
+    # In a long call, the handler has not been called yet.
+    _received.extend(came)
     _leave()
 
 
@@ -118,8 +122,7 @@ def _leave() -> NoReturn:
     was_said = _is_said.is_set()
     sentence = tidy_up()
     if not was_said:
-        try:
+        # The terminal may be what was closed.
+        with suppress(OSError):
             os.write(2, f"anonhist: {sentence}\n".encode())
-        except OSError:
-            pass  # such as a terminal that is closed
     os._exit(exit_code())

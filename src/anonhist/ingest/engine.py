@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from anonhist.errors import DataError
 from anonhist.ingest.limits import NO_LIMITS, EngineLimits
-from anonhist.ingest.temporary_folder import temporary_folder
+from anonhist.temporary_folder import temporary_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,7 +30,7 @@ _NO_MEMORY = (
 class Spilling(Enum):
     """Where an engine puts what does not fit in memory."""
 
-    #: Into a folder that only this user can read. It is removed at the end, and if the process is killed, the next time.
+    #: Into a folder that only this user can read. It is removed at the end, or by the next process.
     TO_FOLDER = "to-folder"
     #: Nowhere: the query fails instead. For data that must never be stored without noise.
     FORBIDDEN = "forbidden"

@@ -42,6 +42,7 @@ from anonhist.local.surveys.survey import Survey
 from anonhist.local.surveys.tally import Tally
 from anonhist.numeric.value_name import value_name
 from anonhist.privacy import parse_whole_number
+from anonhist.temporary_folder import temporary_folder
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Iterator

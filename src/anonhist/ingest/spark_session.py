@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import warnings
 from contextlib import contextmanager
 from pathlib import Path
+from threading import current_thread, main_thread
 from typing import TYPE_CHECKING, Any
 
 from anonhist.errors import DataError, MissingExtraError, UsageError, mask, public_error
@@ -160,10 +162,20 @@ def _started(master: str | None) -> Any:
             launch: Callable[..., Any] = java_gateway.launch_gateway
             silent = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
             gateway = getattr(SparkContext, "_gateway", None) or launch(conf, silent)
-            context = SparkContext(conf=conf, gateway=gateway)
+            with _keeping_handler():
+                context = SparkContext(conf=conf, gateway=gateway)
         except PySparkException:
             raise DataError(_NOT_STARTED) from None
         return SparkSession(context)
+
+
+@contextmanager
+def _keeping_handler() -> Iterator[None]:
+    """Keep what a program does at Ctrl-C, if that is its own: Spark sets what is to be done, whatever was set."""
+    kept = signal.getsignal(signal.SIGINT)
+    yield
+    if kept is not signal.default_int_handler and current_thread() is main_thread():
+        signal.signal(signal.SIGINT, kept)
 
 
 def check_reachable(url: str) -> None:

@@ -1,4 +1,4 @@
-"""Folders for temporary files with private rows: removed at the end, by the command line at a signal, or at a next start.
+"""Folders for private rows that do not fit in memory: removed at the end, at a signal, or by the next process.
 
 A folder ``anonhist-…`` holds a file ``owner``, locked by its process for as long as that lives, and a folder ``rows``
 for what is to be kept for a while. A process that is killed leaves it with a lock that nobody holds.
@@ -120,10 +120,10 @@ def _remove(folder: str) -> None:
 def _empty(place: int) -> None:
     """Remove what is in a folder: rows first, and only after them the file that says whose they are."""
     for _ in range(_TRIES):
-        if _ROWS in os.listdir(place):  # noqa: PTH208
+        if _ROWS in os.listdir(place):
             rmtree(_ROWS, ignore_errors=True, dir_fd=place)
-    if os.listdir(place) == [_OWNER]:  # noqa: PTH208
-        os.unlink(_OWNER, dir_fd=place)  # noqa: PTH108
+    if os.listdir(place) == [_OWNER]:
+        os.unlink(_OWNER, dir_fd=place)
 
 
 def _opened_folder(folder: str) -> AbstractContextManager[int]:
