@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from html import escape
@@ -264,3 +265,19 @@ def test_an_entry_without_a_time_is_damage(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="entry 2 has no time"):
         written(Balance(USERS, (broken,)), tmp_path)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_clocks_of_all_years_there_are_can_be_drawn(tmp_path: Path, whole: Callable[[str], None]) -> None:
+    def at(*times: str) -> Balance:
+        items = balance_of(len(times), USERS).items
+        return Balance(
+            USERS,
+            tuple(replace(item, entry=replace(item.entry, time=time)) for item, time in zip(items, times, strict=True)),
+        )
+
+    first, last = "0001-01-01T00:00:00.000000Z", "9999-12-31T23:59:59.999999Z"
+    for times in ((first,), (last,), (first, last), (first, "2026-01-12T09:30:00Z", last)):
+        whole(written(at(*times), tmp_path))
+    for beyond in ("0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-12:00"):
+        with pytest.raises(DataError, match="entry 2 has no time"):
+            written(at(beyond), tmp_path)

@@ -68,11 +68,11 @@ class Item:
         """
         try:
             told = datetime.fromisoformat(self.entry.time)
-        except (ValueError, TypeError):
+            return told.replace(tzinfo=UTC) if told.tzinfo is None else told.astimezone(UTC)
+        except (ValueError, TypeError, OverflowError):
             raise DataError(
                 f"The ledger is damaged: entry {self.entry.number} has no time; see 'anonhist budget verify'."
             ) from None
-        return told.replace(tzinfo=UTC) if told.tzinfo is None else told.astimezone(UTC)
 
 
 @dataclass(frozen=True, repr=False)

@@ -10,6 +10,7 @@ from anonhist.errors import UsageError
 from anonhist.frozen import frozen
 from anonhist.local.catalogue import survey_class
 from anonhist.local.surveys.closed import ClosedSurvey
+from anonhist.local.surveys.survey import MOST_REPORT_BYTES
 from anonhist.outward import Tabular
 from anonhist.privacy import EpsilonLike, parse_whole_number
 
@@ -80,7 +81,7 @@ def recommend(*, alphabet_size: int, epsilon: EpsilonLike, users: int, max_bytes
     users
         How many people will report, ≥ 1.
     max_bytes
-        The largest report allowed; any by default.
+        The largest report allowed; by default, and at most, 2^24, the most that can be made.
 
     Raises
     ------
@@ -99,14 +100,15 @@ def recommend(*, alphabet_size: int, epsilon: EpsilonLike, users: int, max_bytes
     """
     size = parse_whole_number(alphabet_size, name="alphabet_size", least=2, most=2**32)
     people = parse_whole_number(users, name="users")
-    most = None if max_bytes is None else parse_whole_number(max_bytes, name="max_bytes")
+    wanted = MOST_REPORT_BYTES if max_bytes is None else parse_whole_number(max_bytes, name="max_bytes")
+    most = min(wanted, MOST_REPORT_BYTES)
     rows = []
     for kind in map(survey_class, RANDOMIZERS):
         if not issubclass(kind, ClosedSurvey) or not kind.decode_cost:
             continue
         survey = kind(alphabet=size, epsilon=epsilon)
         error = people * (survey.variance() + (survey.variance(1.0) - survey.variance()) / size)
-        note = "" if most is None or survey.report_bytes <= most else f"its report is larger than {most:,} bytes"
+        note = "" if survey.report_bytes <= most else f"its report is larger than {most:,} bytes"
         rows.append(
             RecommendationRow(survey.name, error, sqrt(error) / people, survey.report_bytes, survey.decode_cost, note)
         )

@@ -122,9 +122,14 @@ def new(
         given["alphabet"] = listed
     try:
         survey = survey_class(mechanism)(title=title, **given)
+        survey.check_report_size()
     except TypeError:
         needed = [_EITHER.get(name, option_word(name)) for name in needed_names(mechanism) if name not in given]
         raise UsageError(f"{mechanism} also requires {' and '.join(needed)}.") from None
+    except UsageError as error:
+        # Two options give one parameter.
+        named = "`alphabet`" if alphabet_size is None else "`alphabet_size`"
+        raise UsageError(error.sentence.replace("`alphabet`", named)) from None
     with account.charged(lambda: price_of(survey)) as recorded:
         declared = survey if recorded.receipt is None else replace(survey, receipt=recorded.receipt)
         complete = partial(recorded.complete, partial(survey_digest, declared))

@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from anonhist.local.surveys.estimate import RawEstimate
 
 SYSTEM = SystemSource()
+# As much as a line of JSON may hold.
+MOST_REPORT_BYTES = 1 << 24
 # Reports are drawn in chunks of this many bytes, which fit in a level-2 cache, and at least this many reports: with
 # fewer, the overhead of a call dominates.
 _CHUNK_BYTES, _LEAST_CHUNK = 1 << 18, 1 << 10
@@ -148,6 +150,20 @@ class Survey(Shown, Saved, ABC):
         """Bytes that a report needs, packed."""
         return -(-sum(column.bits for column in self.columns) // 8)
 
+    def check_report_size(self) -> None:
+        """Refuse a survey whose reports are too large to be made, or read as lines of text.
+
+        Raises
+        ------
+        UsageError
+            If a report needs more than 2^24 bytes.
+        """
+        if self.report_bytes > MOST_REPORT_BYTES:
+            raise UsageError(
+                f"A report would need {self.report_bytes:,} bytes, and 2^24 are the most: take a smaller alphabet, or "
+                "a mechanism with shorter reports ('anonhist local recommend' lists them)."
+            )
+
     @property
     def forged_weight(self) -> ForgedWeight | None:
         """The largest effect of one forged report on raw estimates; None if it depends on all other reports."""
@@ -174,7 +190,10 @@ class Survey(Shown, Saved, ABC):
         ------
         DataError
             If a value is not a possible answer. The message does not contain it.
+        UsageError
+            If a report would need more than 2^24 bytes.
         """
+        self.check_report_size()
         codes = self._answers(values)
         users = len(codes)
         columns = {column.name: column.empty(users) for column in self.columns}

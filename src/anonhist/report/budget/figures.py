@@ -27,6 +27,10 @@ PLACES = 400
 # Up to here each charge that counts has a mark; void ones and those without a known file always have.
 MOST_MARKED = 60
 _SECONDS = 86_400
+# In days: the years 1 to 9999, of a clock that was wrong, are all that dates have.
+_EARLIEST, _LATEST = (
+    moment.replace(microsecond=0, tzinfo=UTC).timestamp() / _SECONDS for moment in (datetime.min, datetime.max)
+)
 # In days: nothing shorter is drawn as wide as the figure.
 _LEAST_SPAN = 1 / 24
 _MOST_TICKS = 5
@@ -71,7 +75,7 @@ class Spending:
         """From when to when it is drawn."""
         first, last = float(self.days[0]), float(self.days[-1])
         margin = max(0.04 * (last - first), (_LEAST_SPAN - (last - first)) / 2)
-        return first - margin, last + margin
+        return max(first - margin, _EARLIEST), min(last + margin, _LATEST)
 
     def places(self) -> NDArray[np.int64]:
         """Return at which place across the figure each charge is."""
