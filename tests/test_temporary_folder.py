@@ -1,4 +1,4 @@
-"""Folders for temporary files: closed to others, removed at the end, and after kill −9 only where none can be wronged."""
+"""Folders for temporary files: closed to others, removed at the end, and after kill −9 only what is surely ours."""
 
 import fcntl
 import os
@@ -104,9 +104,12 @@ def test_an_exception_while_it_is_removed_does_not_lose_it(tmp_path: Path, monke
     def interrupted(*_: object, **__: object) -> Iterator[None]:
         raise KeyboardInterrupt
 
-    with monkeypatch.context() as context, pytest.raises(KeyboardInterrupt), temporary_folder(str(tmp_path)) as rows:
-        Path(rows, "spilled.tmp").write_text("zebra")
+    made = temporary_folder(str(tmp_path))
+    Path(made.__enter__(), "spilled.tmp").write_text("zebra")
+    with monkeypatch.context() as context:
         context.setattr(module, "rmtree", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            made.__exit__(None, None, None)
     assert len(_names(tmp_path)) == 1
     remove_folders()
     assert _names(tmp_path) == []

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Never
 from urllib.parse import quote
 
+from anonhist.accounting.damage import damaged
 from anonhist.accounting.sql import TABLES, SqlStorage
 from anonhist.errors import DataError, OutputError
 
@@ -71,6 +72,9 @@ class SqliteStorage(SqlStorage):
             )
         if path.is_dir() or not path.absolute().parent.is_dir():
             raise OutputError(f"The ledger {self._path!r} cannot be made there: name a file in a folder that exists.")
+        # To read from a pipe would wait for somebody to write to it.
+        if path.exists() and not path.is_file():
+            raise OutputError(f"The ledger {self._path!r} is not a plain file: name one, or another to be made.")
         # By the name of the file itself: beside that are its last entries.
         self._file = Path(os.path.realpath(path))
         connection = self._opened("rwc" if make else "rw")
@@ -152,6 +156,8 @@ class SqliteStorage(SqlStorage):
             yield
         except sqlite3.Error as error:
             self._refuse(error)
+        except UnicodeDecodeError:
+            raise damaged(self._path, "its schema is not text") from None
 
     def _refuse(self, error: sqlite3.Error) -> Never:
         code, name = _code(error), repr(self._path)

@@ -29,7 +29,8 @@ MOST_MARKED = 60
 _SECONDS = 86_400
 # In days: the years 1 to 9999, of a clock that was wrong, are all that dates have.
 _EARLIEST, _LATEST = (
-    moment.replace(microsecond=0, tzinfo=UTC).timestamp() / _SECONDS for moment in (datetime.min, datetime.max)
+    moment.timestamp() / _SECONDS
+    for moment in (datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, 23, 59, 59, tzinfo=UTC))
 )
 # In days: nothing shorter is drawn as wide as the figure.
 _LEAST_SPAN = 1 / 24
