@@ -1,7 +1,9 @@
 """Every row of bad input: the exit code, one sentence that says what to do, no value of the data, nothing written."""
 
 import gzip
+import os
 import re
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from subprocess import CompletedProcess
@@ -217,3 +219,43 @@ def test_a_release_is_not_released_again(cli: Cli, folder: Path) -> None:
         assert (done.returncode, done.stdout, done.stderr) == (_USAGE, "", told)
     assert not (folder / "again.json").exists()
     assert cli("show", "gone.json").stderr == "anonhist: There is no file 'gone.json'.\n"
+
+
+def test_no_command_waits_for_a_pipe_or_reads_a_device_for_ever(
+    cli: Cli, refusals: Callable[..., list[CompletedProcess[str]]], folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("anonhist.formats.whole_file._SECONDS", 0.1)
+    assert cli("budget", "create", "d", "--epsilon", "1", "--unit", "item", "--ledger", "b.db").returncode == 0
+    for ending in (".json", ".parquet", ".db"):
+        os.mkfifo(folder / f"pipe{ending}")
+        (folder / f"zero{ending}").symlink_to("/dev/zero")
+    new = ("--epsilon", "1", "--alphabet")
+    calls = [
+        (words, _BAD_DATA, told)
+        for name, told in (("pipe", "is a pipe that nobody writes to"), ("zero", "is not a plain file"))
+        for words in (
+            ("show", f"{name}.json"),
+            ("show", f"{name}.parquet"),
+            ("budget", "verify", "d", f"{name}.json", "--ledger", "b.db"),
+            ("local", "randomize", f"{name}.json", "events.csv", "-o", "out.csv"),
+            ("local", "new", "--mechanism", "k-rr", *new, f"{name}.json", "-o", "out.json"),
+            ("sketch", "new", *new, f"{name}.json", "-o", "out.sketch"),
+        )
+    ]
+    calls += [
+        (("budget", "show", "d", "--ledger", f"{name}.db"), _BAD_DATA, "is not a plain file")
+        for name in ("pipe", "zero")
+    ]
+    assert refusals(calls) == []
+
+
+def test_a_release_is_shown_from_a_pipe(cli: Cli, folder: Path) -> None:
+    assert cli("release", "events.csv", "--epsilon", "1", "-o", "out.json").returncode == 0
+    os.mkfifo(folder / "pipe.json")
+    writing = threading.Thread(
+        target=lambda: (folder / "pipe.json").write_bytes((folder / "out.json").read_bytes()), daemon=True
+    )
+    writing.start()
+    piped, plain = cli("show", "pipe.json"), cli("show", "out.json")
+    assert (piped.returncode, piped.stdout) == (0, plain.stdout)
+    writing.join()

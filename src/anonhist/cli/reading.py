@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from contextlib import contextmanager
@@ -153,7 +154,7 @@ def _read_release(source: str) -> Release | GroupedRelease | None:
 
 def _begins_as_release(source: str) -> bool:
     # The first line of other files may be a row, which decides nothing before a charge.
-    if not source.lower().endswith(".json"):
+    if not source.lower().endswith(".json") or not os.path.isfile(source):  # noqa: PTH113  # pathlib may raise
         return False
     try:
         with Path(source).open("rb") as file:

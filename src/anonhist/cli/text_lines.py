@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-from anonhist.errors import DataError, unreadable
+from anonhist.errors import DataError
 
 
 def labels_in(path: str, *, what: str) -> tuple[str, ...]:
@@ -22,12 +20,12 @@ def labels_in(path: str, *, what: str) -> tuple[str, ...]:
     DataError
         If it cannot be read, holds none, an empty line or a label twice.
     """
+    from anonhist.formats.whole_file import content_of
+
     try:
-        text = Path(path).read_bytes().decode("utf-8-sig")
+        text = content_of(path).decode("utf-8-sig")
     except UnicodeDecodeError:
         raise DataError(f"The file {path!r} is not UTF-8 text.") from None
-    except (OSError, ValueError) as error:
-        raise unreadable(path, error) from None
     # Not splitlines, for which many more signs end a line.
     lines = text.replace("\r\n", "\n").removesuffix("\n").split("\n")
     if lines == [""]:

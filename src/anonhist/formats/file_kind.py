@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from anonhist.errors import DataError, UsageError, mask
-from anonhist.formats.json_text import content_of, parse_json
+from anonhist.formats.json_text import parse_json
+from anonhist.formats.whole_file import content_of
 from anonhist.lazy import LaterModule
 from anonhist.local.surveys.survey import Survey
 from anonhist.local.surveys.tally import Tally
@@ -81,7 +82,7 @@ def read(
         return counted
     if ending not in (".json", ".parquet"):
         raise UsageError(f"Give a file ending in .json, .parquet or .sketch; {mask(str(path))!r} does not.")
-    content = content_of(Path(path))
+    content = content_of(path)
     with naming_file("file of this program", path):
         document = load(content, ending)
         kind = _kind(_format(document))
@@ -137,7 +138,7 @@ class FileKind(Generic[T]):
         if ending not in self.decoders:
             endings = " or ".join(self.decoders)
             raise UsageError(f"{mask(str(path))!r} is not a {self.name} file: name one that ends in {endings}.")
-        content = content_of(Path(path))
+        content = content_of(path)
         with naming_file(self.name, path):
             document = load(content, ending)
             said = document.get("format") if isinstance(document, dict) else None

@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from anonhist.errors import DataError, unreadable
+from anonhist.errors import DataError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
 
 def document_text(document: Mapping[str, Any]) -> str:
@@ -23,20 +22,6 @@ def _spread(value: object, depth: int) -> str:
     inner = "  " * (depth + 1)
     fields = [f"{inner}{json.dumps(name)}: {_spread(field, depth + 1)}" for name, field in value.items()]
     return "{\n" + ",\n".join(fields) + "\n" + "  " * depth + "}"
-
-
-def content_of(source: Path) -> bytes:
-    """Return all that a file holds.
-
-    Raises
-    ------
-    DataError
-        If it cannot be read.
-    """
-    try:
-        return source.read_bytes()
-    except (OSError, ValueError) as error:
-        raise unreadable(source, error) from None
 
 
 def parse_json(content: bytes) -> object:

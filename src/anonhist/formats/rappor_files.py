@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import csv
+from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from anonhist.errors import AnonhistError, DataError, UsageError
+from anonhist.formats.whole_file import content_of
 from anonhist.local.randomizers.rappor import parse_probability
 from anonhist.local.rappor_counts import RapporCounts, RapporMap, RapporParameters
 
@@ -125,13 +127,11 @@ def _numbers(path: str | Path, line: int, row: list[str], count: int) -> list[in
 def _rows(path: str | Path) -> Iterator[tuple[int, list[str]]]:
     """Yield the lines that are not empty, with their numbers."""
     try:
-        with Path(path).open(encoding="utf-8-sig", newline="") as file:
-            reader = csv.reader(file, strict=True)
-            for row in reader:
-                if row:
-                    yield reader.line_num, row
-    except OSError as error:
-        raise _error(path, error.strerror or "the system does not let it be read") from None
+        text = content_of(path).decode("utf-8-sig")
+        reader = csv.reader(StringIO(text, newline=""), strict=True)
+        for row in reader:
+            if row:
+                yield reader.line_num, row
     except (UnicodeDecodeError, csv.Error):
         raise _error(path, "it is no CSV file in UTF-8") from None
 

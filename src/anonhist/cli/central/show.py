@@ -46,6 +46,7 @@ def show(path: str, group: str | None, record: AskedRecord | None) -> None:
     """
     from anonhist.formats.file_kind import read
     from anonhist.formats.reading import read_release
+    from anonhist.releases import Release
     from anonhist.releases.cumulative import CumulativeRelease
     from anonhist.releases.grouped import GroupedRelease
     from anonhist.releases.grouped_cumulative import GroupedCumulativeRelease
@@ -57,7 +58,7 @@ def show(path: str, group: str | None, record: AskedRecord | None) -> None:
     found = read(path) if path.lower().endswith((".json", ".parquet")) else None
     release: AnyRelease = (
         found
-        if isinstance(found, GroupedRelease | CumulativeRelease | GroupedCumulativeRelease)
+        if isinstance(found, Release | GroupedRelease | CumulativeRelease | GroupedCumulativeRelease)
         else read_release(path)
     )
     if record is not None:
