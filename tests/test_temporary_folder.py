@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import anonhist.temporary_folder as module
-from anonhist.temporary_folder import remove_abandoned, remove_folders, temporary_folder
+from anonhist.temporary_folder import remove_abandoned, remove_unfinished, temporary_folder
 
 
 @pytest.fixture
@@ -96,7 +96,7 @@ def test_a_process_that_ends_at_once_removes_its_own(tmp_path: Path, abandoned: 
     with temporary_folder(str(tmp_path)) as rows:
         Path(rows, "spilled.tmp").write_text("zebra")
         left = abandoned("anonhist-1")
-        remove_folders()
+        remove_unfinished()
         assert _names(tmp_path) == [left.name]
 
 
@@ -111,7 +111,7 @@ def test_an_exception_while_it_is_removed_does_not_lose_it(tmp_path: Path, monke
         with pytest.raises(KeyboardInterrupt):
             made.__exit__(None, None, None)
     assert len(_names(tmp_path)) == 1
-    remove_folders()
+    remove_unfinished()
     assert _names(tmp_path) == []
 
 

@@ -63,7 +63,7 @@ def temporary_folder(parent: str | None = None) -> Iterator[str]:
             _folders.discard(folder)
 
 
-def remove_folders() -> None:
+def remove_unfinished() -> None:
     """Remove the folders of this process, which ends without leaving its blocks."""
     for folder in list(_folders):
         _remove(folder)

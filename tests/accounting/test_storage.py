@@ -219,3 +219,15 @@ def test_a_number_that_is_none_is_not_counted_on(tmp_path: Path, asking: Asking)
         connection.commit()
     with Ledger(path) as ledger, pytest.raises(DataError, match="its last entry has no number"):
         ledger.charge(asking("1/2"))
+
+
+def test_a_schema_that_is_not_text_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "budget.db"
+    with Ledger(str(path)) as ledger:
+        ledger.create("letters", "item", epsilon=2)
+    content = path.read_bytes()
+    for intact in (b"CREATE TABLE anonhist_ledger", b"ON anonhist_entries (dataset"):
+        assert intact in content
+        path.write_bytes(content.replace(intact, intact[:7] + b"\xff" + intact[8:]))
+        with Ledger(str(path)) as ledger, pytest.raises(DataError, match="is damaged: its schema is not text"):
+            ledger.balance("letters")

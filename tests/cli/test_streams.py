@@ -267,3 +267,15 @@ def test_what_a_bound_left_out_is_told_beside_csv(cli: Cli, folder: Path) -> Non
     # Not one more word of the 899 rows that went.
     assert "899" not in done.stderr
     assert "Bound:" not in cli(*given).stderr
+
+
+@pytest.mark.slow
+def test_what_was_done_stays_done_if_it_cannot_be_told(folder: Path) -> None:
+    create = "budget create d --epsilon 1 --unit item --ledger b.db"
+    done = _in_a_shell(f"{create} > /dev/full", folder)
+    assert done.returncode == 0
+    assert done.stderr == (
+        "Warning: standard output could not be written (No space left on device), but this was done: "
+        "d: ε = 1, δ = 1e-09 for items, in b.db\n"
+    )
+    assert "has a budget already" in _in_a_shell(create, folder).stderr

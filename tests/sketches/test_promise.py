@@ -9,7 +9,7 @@ from anonhist.errors import DataError, UsageError
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.sketches import Adversary, HashedSketch, NoiseShare, UsersIn
 from anonhist.sketches.noise import NoiseComponent
-from anonhist.sketches.promise import checked_parts, promise
+from anonhist.sketches.promise import checked_parts, promise, promise_of
 from anonhist_testing.cases import each_of
 
 ADD, SUBSTITUTE = NeighboringRelation.ADD_OR_REMOVE, NeighboringRelation.SUBSTITUTE
@@ -177,3 +177,12 @@ def test_what_a_sketch_cannot_protect_is_refused() -> None:
     message = r"epsilon must be at least 10·2\^-40 \(about 9\.1e-12\) for one user with at most 5 items"
     with pytest.raises(UsageError, match=message):
         make(epsilon=9 * least, unit=USER, relation=SUBSTITUTE)
+
+
+def test_a_sum_of_epsilons_that_cannot_be_written_is_refused() -> None:
+    # Of different denominators, whose product has more digits than Python writes.
+    rates = [1 + Fraction(1, 10_007 + 2 * number) for number in range(3_000)]
+    with pytest.raises(DataError, match="add up to a fraction of more than 4,000 digits"):
+        promise_of(PrivacyUnit.user(max_items=2), NeighboringRelation.ADD_OR_REMOVE, rates, (), UsersIn.EVERY_SKETCH)
+    one = promise_of(PrivacyUnit.user(max_items=2), NeighboringRelation.ADD_OR_REMOVE, rates, (), UsersIn.ONE_SKETCH)
+    assert one.epsilon == 2 * max(rates)

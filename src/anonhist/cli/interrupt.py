@@ -22,12 +22,8 @@ if sys.platform != "win32":
     _USUAL[signal.SIGHUP] = signal.SIG_DFL
 # So long an exception may take to end the process. Who sends SIGTERM often sends SIGKILL ten seconds later.
 _PATIENCE = 3.0
-# Modules that know what would be left behind, and what each calls its removal. Where one is not loaded, there is none.
-_LEFT = {
-    "anonhist.formats.atomic": "remove_parts",
-    "anonhist.ingest.parts.private_file": "remove_parts",
-    "anonhist.temporary_folder": "remove_folders",
-}
+# Modules that know what would be left behind. Where one is not loaded, there is nothing.
+_LEFT = ("anonhist.formats.atomic", "anonhist.ingest.parts.private_file", "anonhist.temporary_folder")
 
 _received: list[int] = []
 _is_said = Event()
@@ -70,10 +66,8 @@ def exit_code() -> int:
 
 def tidy_up() -> str:
     """Remove what an exception may have left on its way, and return what to say."""
-    for name, removal in _LEFT.items():
-        module = sys.modules.get(name)
-        if hasattr(module, removal):
-            getattr(module, removal)()
+    for name in _LEFT:
+        getattr(sys.modules.get(name), "remove_unfinished", tuple)()
     _is_said.set()
     number = exit_code() - 128
     how = "interrupted" if number == signal.SIGINT else f"ended by {signal.Signals(number).name}"

@@ -35,6 +35,25 @@ def print_whole(text: str) -> None:
         raise OutputError(message) from None
 
 
+def say_done(sentence: str) -> None:
+    """Write to standard output what was done: it stays done, and the command ends well, if that cannot be told.
+
+    Raises
+    ------
+    BrokenPipeError
+        If the reader has gone.
+    """
+    try:
+        click.echo(sentence)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        _forget_the_rest()
+        refused = f"Warning: standard output could not be written ({error.strerror}), but this was done: {sentence}"
+        say_line(refused, sys.stderr)
+
+
 def say_line(sentence: str, stream: TextIO | None, **style: Any) -> None:
     """Write a sentence: on a terminal as lines that end between words, elsewhere as one line.
 

@@ -120,7 +120,7 @@ def open_whole(
         raise OutputError(f"{str(target)!r} could not be written: {reason}; nothing was left behind.") from None
 
 
-def remove_parts() -> None:
+def remove_unfinished() -> None:
     """Remove what is being written, for a process that ends without leaving its blocks."""
     for beside in list(_parts):
         _remove(beside)

@@ -69,7 +69,7 @@ class EngineLimits:
         How many threads count at once; by default one for each core.
     temp_directory
         The folder for temporary files; by default the system's. They are in a folder in it that only this user can
-        read, removed at the end.
+        read, removed at the end, or by the next process if this one is killed.
 
     Raises
     ------

@@ -29,6 +29,8 @@ _SIMPLE_FROM = 8
 _STEP, _REACH = 0.125, 40.0
 _MARGIN = 1e-9
 _DIGITS = 4
+# In bits, 4,000 digits: Python writes no number of more than 4,300.
+_LONGEST = 13_288
 
 
 class UsersIn(Enum):
@@ -181,6 +183,11 @@ def promise_of(
 
     An item is in one of the sketches, and so is a user where the operator says so: the largest epsilon counts. Else a
     user may have m items in each sketch, those that share noise included: the epsilons of all of them add up.
+
+    Raises
+    ------
+    DataError
+        If they add up to a fraction that is too long to be written.
     """
     steps = unit.max_distance * relation.distance
     # What a step costs toward outsiders and toward a party, and in how many sketches.
@@ -194,6 +201,11 @@ def promise_of(
         epsilon = steps * sum((gamma * many for gamma, _, many in costs), Fraction(0))
         party_epsilon = steps * sum((party * many for _, party, many in costs), Fraction(0))
         spending = _steps(costs, steps)
+        if any(part.bit_length() > _LONGEST for sum_ in (epsilon, party_epsilon) for part in sum_.as_integer_ratio()):
+            raise DataError(
+                "The epsilons of the sketches that were merged add up to a fraction of more than 4,000 digits, which "
+                "cannot be written: merge fewer of them, or sketches of one epsilon."
+            )
     else:
         epsilon, party_epsilon = max(gamma for gamma, *_ in costs) * steps, max(party for _, party, _ in costs) * steps
         if unit.max_items is not None and sketches > 1:

@@ -8,6 +8,7 @@ from anonhist.cli.budget.options import opened
 from anonhist.cli.charging import ledger_option
 from anonhist.cli.decorators import OneOf
 from anonhist.cli.options import epsilon_option, quiet_option, relation_option
+from anonhist.cli.output import say_done
 from anonhist.cli.sections import SectionedCommand
 from anonhist.privacy import NeighboringRelation, short_decimal
 
@@ -42,7 +43,7 @@ def create(
     with opened(ledger) as made:
         budget = made.create(dataset, unit, epsilon=epsilon, delta=delta, relation=NeighboringRelation(relation))
         if not quiet:
-            click.echo(
+            say_done(
                 f"{budget.dataset}: ε = {short_decimal(budget.epsilon)}, δ = {short_decimal(budget.delta)} for "
                 f"{unit}s, in {made.shown}"
             )

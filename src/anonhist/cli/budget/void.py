@@ -10,7 +10,7 @@ from anonhist.cli.budget.options import opened
 from anonhist.cli.charging import ledger_option
 from anonhist.cli.decorators import WholeNumber
 from anonhist.cli.options import quiet_option
-from anonhist.cli.output import say_line
+from anonhist.cli.output import say_done, say_line
 from anonhist.cli.sections import SectionedCommand
 from anonhist.privacy import short_decimal
 
@@ -45,4 +45,4 @@ def void(*, dataset: str, entry: int, reason: str, ledger: str | None, quiet: bo
         say_line(f"Warning: {_PART}", sys.stderr)
         if not quiet:
             left = known.balance(dataset).left
-            click.echo(f"{dataset}: entry {entry} is void; ε = {short_decimal(left.epsilon)} is left")
+            say_done(f"{dataset}: entry {entry} is void; ε = {short_decimal(left.epsilon)} is left")

@@ -113,7 +113,7 @@ def _name(made: Path, target: Path) -> None:
             raise
 
 
-def remove_parts() -> None:
+def remove_unfinished() -> None:
     """Remove what is being written, for a process that ends without leaving its blocks."""
     for folder in list(_folders):
         rmtree(folder, ignore_errors=True)
