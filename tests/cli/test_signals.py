@@ -189,22 +189,19 @@ def test_no_row_stays_on_the_disk(folder: Path, log: Path) -> None:
 @pytest.mark.slow
 def test_what_a_killed_process_left_is_removed_at_the_next_start(log: Path) -> None:
     spilled = ("release", "log.parquet", "--label", "what", "--epsilon", "1", "-o", "out.json")
-    other = log / "other"
-    other.mkdir()
-    started = {
-        "at the start": _start(_SPILLING, *spilled, send=signal.SIGKILL),
-        "when counting": _start(_SPILLING, *spilled, "--temp-directory", str(other), send=signal.SIGKILL),
-    }
+    usual, other = log / "usual", log / "other"
+    for folder in (usual, other):
+        folder.mkdir()
+    started = {path.name: _start(_SPILLING, *spilled, send=signal.SIGKILL, TMPDIR=str(path)) for path in (usual, other)}
     assert {each.code for each in _ends(started).values()} == {-signal.SIGKILL}
     left = [path.name for path in log.rglob("*") if path.is_file() and b"identifies" in path.read_bytes()]
     assert len(left) >= 2
     plain = {
-        "at the start": _start("", "--version", send=0),
+        "at the start": _start("", "--version", send=0, TMPDIR=str(usual)),
         "when counting": _start("", *_release("out"), "--temp-directory", str(other), send=0),
     }
     assert {each.code for each in _ends(plain).values()} == {0}
-    assert _names(log) == ["other"]
-    assert _names(other) == []
+    assert (_names(usual), _names(other)) == ([], [])
 
 
 @pytest.mark.slow

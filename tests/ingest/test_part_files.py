@@ -18,7 +18,7 @@ from anonhist.errors import DataError, OutputError, UsageError
 from anonhist.ingest import read_profile
 from anonhist.ingest.parts import count_into, profile, write_part
 from anonhist.ingest.parts.document import FORMAT, PartDocument
-from anonhist.ingest.parts.private_file import private_file, remove_parts
+from anonhist.ingest.parts.private_file import private_file, remove_unfinished
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile
 from anonhist_testing.cases import each_of
@@ -108,7 +108,7 @@ def test_what_is_being_written_is_removed_at_once(tmp_path: Path) -> None:
     def lose() -> None:
         with private_file(tmp_path / "a.counts", overwrite=False) as file:
             file.write(b"rows")
-            remove_parts()
+            remove_unfinished()
             assert not list(tmp_path.iterdir())
 
     with pytest.raises(OutputError, match="nothing was left behind"):
