@@ -79,7 +79,7 @@ class Derivation:
         if charge.run is None:
             return None
         first = self._runs.setdefault(charge.run.id, number)
-        if first == number or (charge.reading and difference(self._charges[first].charge, charge) is None):
+        if first == number or (charge.reading is not None and difference(self._charges[first].charge, charge) is None):
             return None
         return f"charges the run of entry {first} again"
 

@@ -142,8 +142,8 @@ def account_of(
         raise UsageError("`dataset` is missing: a ledger charges a release to the budget of a data set; give its name.")
     run = None
     if run_id is not None:
-        given = {name: as_setting(value) for name, value in (settings or {}).items() if value is not None}
-        run = Run(run_id, given, as_setting(output))
+        told = {name: as_setting(value) for name, value in (settings or {}).items() if value is not None}
+        run = Run(run_id, told, as_setting(output))
     if isinstance(address, Ledger):
         return Account(address, dataset, purpose or "", run=run)
     return Account(Ledger(address), dataset, purpose or "", is_own=True, run=run)

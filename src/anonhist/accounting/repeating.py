@@ -35,15 +35,24 @@ class Repeated:
     charge: Charge
     outcome: Completed | None
 
-    def refusal(self, shown: str) -> RunError:
-        """Return why it is not charged once more: noise is never drawn twice under one charge."""
+    def refusal(self, shown: str, *, file: str = "") -> RunError:
+        """Return why it is not charged once more: noise is never drawn twice under one charge.
+
+        Parameters
+        ----------
+        shown
+            The address of the ledger, without secrets.
+        file
+            What is known of the file where its release should be: a clause.
+        """
         run = self.charge.run
         name, number = "" if run is None else run.id, self.receipt.entry
         if self.outcome is not None:
             where = f", to {run.output!r}" if run is not None and run.output else ""
             return RunError(
-                f"The run {name!r:.80} was released before, as entry {number} of {shown}{where}: use what was written "
-                "then, or make another release with another `run_id`, which is charged anew."
+                f"The run {name!r:.80} was released before, as entry {number} of {shown}{where}"
+                f"{file and f', and {file}'}: "
+                "use what was written then, or make another release, with another `run_id`, which is charged anew."
             )
         return RunError(
             f"The run {name!r:.80} was charged as entry {number} of {shown}, and whether anybody saw its release is "
@@ -71,8 +80,8 @@ def earlier_run(state: Transaction, asked: Charge, shown: str) -> Repeated | Non
             continue
         if other := difference(event.charge, asked):
             raise UsageError(
-                f"The run {asked.run.id!r:.80} was charged as entry {number} of {shown} with another {other}: give "
-                "what was given then, or another `run_id`."
+                f"The run {asked.run.id!r:.80} was charged as entry {number} of {shown} with other settings ({other} "
+                "differs): give the same, or another `run_id`."
             )
         receipt = Receipt(state.ledger_id(), number, digest)
         return Repeated(receipt, event.charge, outcome if isinstance(outcome, Completed) else None)
