@@ -64,7 +64,7 @@ class Repeated:
 def earlier_run(state: Transaction, asked: Charge, shown: str) -> Repeated | None:
     """Return the charge of the same run that was not voided, if there is one.
 
-    A read-out of a sketch draws no noise, and may be charged again: then it is the first.
+    A read-out of a sketch draws no noise, and may be charged again: then it is the last whose release is whole.
 
     Raises
     ------
@@ -73,6 +73,7 @@ def earlier_run(state: Transaction, asked: Charge, shown: str) -> Repeated | Non
     """
     if asked.run is None:
         return None
+    found: list[Repeated] = []
     for number, digest, event in _charges(state, asked.run.id, shown):
         about = state.about(number)
         outcome = None if about is None else read_entry(about, shown).event
@@ -84,8 +85,9 @@ def earlier_run(state: Transaction, asked: Charge, shown: str) -> Repeated | Non
                 "differs): give the same, or another `run_id`."
             )
         receipt = Receipt(state.ledger_id(), number, digest)
-        return Repeated(receipt, event.charge, outcome if isinstance(outcome, Completed) else None)
-    return None
+        found.append(Repeated(receipt, event.charge, outcome if isinstance(outcome, Completed) else None))
+    whole = [each for each in found if each.outcome is not None]
+    return next(reversed(whole or found), None)
 
 
 def _charges(state: Transaction, run_id: str, shown: str) -> Iterator[tuple[int, str, Charged]]:
