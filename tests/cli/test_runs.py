@@ -248,9 +248,8 @@ def test_a_run_that_was_killed_is_not_drawn_again(
         refused = cli(*asked)
     assert refused.returncode == 3
     if function == "_name":
-        assert f"released before, as entry {number} of budget.db, to '{name}', and '{name}' is not there" in (
-            refused.stderr
-        )
+        told = f"as entry {number} of budget.db, to '{name}', and '{name}' is not there (a file .anonhist-….part beside"
+        assert told in refused.stderr
         # It lies beside it, whole.
         (part,) = kept.glob(".anonhist-*.part")
         part.rename(kept / name)

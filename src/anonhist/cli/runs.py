@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -83,8 +84,15 @@ def return_earlier(account: Account, price: Price) -> None:
                 _write_page(target, context)
                 raise click.exceptions.Exit(0)
         if price.reading is None:
-            there = "is another file" if os.path.lexists(target) else "is not there"
-            raise before.refusal(ledger.shown, file=f"{target!r} {there}")
+            raise before.refusal(ledger.shown, file=f"{target!r} {_what_is_at(target)}")
+
+
+def _what_is_at(target: str) -> str:
+    if os.path.lexists(target):
+        return "is another file"
+    # Of a process that was killed when its release was recorded, and had no name yet.
+    has_parts = any(Path(target).absolute().parent.glob(".anonhist-*.part"))
+    return "is not there (a file .anonhist-….part beside it may be it)" if has_parts else "is not there"
 
 
 def _say(before: Repeated, ledger: Ledger, target: str) -> None:
