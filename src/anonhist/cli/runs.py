@@ -113,7 +113,7 @@ def _write_page(target: str, context: click.Context) -> None:
     from anonhist.report.shown import write_sheet
 
     source = next(each if isinstance(each, str) else each[0] for name in _SOURCES if (each := params.get(name)))
-    sheet = check_report(source, AskedPage(path, params.get("title")), force=False)
+    sheet = check_report(AskedPage(path, params.get("title")), source, force=False)
     if sheet is not None:
         released: Any = read(target)
         write_sheet(released, sheet)
