@@ -7,6 +7,7 @@
     │   │                        a public number that the data exceed
     │   ├── MissingExtraError    the call needs an optional dependency that is not installed
     │   └── BudgetError          a release would cost more than is left of the budget of its data set
+    ├── RunError                 a run was charged before, and is not charged or drawn once more
     ├── DataError                the data cannot be used: not a profile, not what the file's ending says, not there
     └── OutputError              the result could not be written
 
@@ -76,6 +77,10 @@ class MissingExtraError(UsageError):
 
 class BudgetError(UsageError):
     """A release would cost more than is left: make it cheaper, or leave it."""
+
+
+class RunError(AnonhistError):
+    """A run was charged before: what was released then is there, or it is unknown what became of it."""
 
 
 class DataError(AnonhistError, ValueError):

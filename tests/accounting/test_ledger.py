@@ -98,12 +98,12 @@ def test_what_was_released_cannot_be_voided_and_nothing_twice(ledger: Ledger, as
     assert len(ledger.entries()) == 4
     with pytest.raises(UsageError, match="has a release"):
         ledger.void(receipt.entry, "regret")
-    with pytest.raises(UsageError, match="completed or voided before"):
+    with pytest.raises(UsageError, match="completed before, with another release"):
         ledger.complete(receipt, "cd" * 32)
     ledger.void(other.entry, "a typo")
     with pytest.raises(UsageError, match="voided before"):
         ledger.void(other.entry, "a typo")
-    with pytest.raises(UsageError, match="completed or voided before"):
+    with pytest.raises(UsageError, match="voided while its release was made"):
         ledger.complete(other, DIGEST)
     for number in (1, 4, 99):
         with pytest.raises(UsageError, match=f"no charge with the number {number}"):

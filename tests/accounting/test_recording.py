@@ -235,7 +235,7 @@ def public_functions() -> Iterator[tuple[str, set[str]]]:
 def test_every_function_that_draws_noise_takes_a_ledger() -> None:
     found = list(public_functions())
     drawing = {name for name, parameters in found if "source" in parameters}
-    charged = {name for name, parameters in found if {"ledger", "dataset", "purpose"} <= parameters}
+    charged = {name for name, parameters in found if {"ledger", "dataset", "purpose", "run_id"} <= parameters}
     assert drawing - charged == UNCHARGED
     assert charged - drawing == {".reconstruct", "declare"}
     assert len(charged & drawing) == 14  # read_groups among them, which may find groups
@@ -325,6 +325,28 @@ def test_what_fails_while_reading_stays_charged_unless_it_is_public(
         with pytest.raises(type(error)):
             read()
         assert states(ledger) == [state]
+
+
+def test_an_entry_that_was_voided_during_its_release_does_not_stay_charged(kept: Ledger) -> None:
+    mechanism = FrobeniusMechanism(1)
+    account = account_of(kept, "letters", None)
+
+    def make(error: Exception | None) -> None:
+        with recording(account, lambda: Price.of(mechanism)) as recorded, recorded.reading():
+            assert recorded.receipt is not None
+            kept.void(recorded.receipt.entry, "nobody saw it")
+            if error is not None:
+                raise error
+            recorded.complete(lambda: "ab" * 32)
+
+    for error, told in (
+        (None, "was voided while its release was made"),
+        (DataError("a count is negative"), "negative"),
+    ):
+        with pytest.raises((UsageError, DataError), match=told) as refused:
+            make(error)
+        assert refused.value.stays_charged == ""
+    assert states(kept) == ["void"] * 2
 
 
 def test_what_fails_before_or_after_reading(kept: Ledger) -> None:

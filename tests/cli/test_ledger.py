@@ -19,6 +19,7 @@ from anonhist.cli.commands import anonhist
 from anonhist.cli.hints import commands_of, options_of
 from anonhist.errors import DataError
 from anonhist.formats.claims import claim_of
+from anonhist.mechanisms.releasing import PreparedRelease
 from anonhist_testing.cases import each_of
 
 Cli = Callable[..., CompletedProcess[str]]
@@ -321,6 +322,27 @@ def test_what_python_released_is_verified_but_for_later_errors(events: tuple[str
     assert cli("release", "events.csv", "--epsilon", "0.5", *CHARGED, "-o", "three.json").returncode == 0
     verified = cli(*verify_files, "one.json", "three.json")
     assert "intervals of 1 of them were not compared" in verified.stdout
+
+
+def test_an_entry_that_is_voided_during_its_release_does_not_stay_charged(
+    events: tuple[str, ...], cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = PreparedRelease.release
+
+    def release(self: PreparedRelease, *given: Any, **options: Any) -> Any:
+        with Ledger("budget.db") as ledger:
+            ledger.void(2, "nobody saw it")
+        return real(self, *given, **options)
+
+    monkeypatch.setattr(PreparedRelease, "release", release)
+    refused = cli(*events, "--epsilon", "0.5", *CHARGED, "-o", "out.json")
+    assert refused.returncode == 2
+    assert refused.stderr == (
+        "anonhist: Entry 2 of the ledger was voided while its release was made: nothing was released; make it again, "
+        "which is charged anew.\n"
+    )
+    assert states() == ["void"]
+    assert not Path("out.json").exists()
 
 
 def test_a_pipe_is_charged_too(events: tuple[str, ...], cli: Cli) -> None:

@@ -98,6 +98,7 @@ WORDS = {
     "--nodes": ("the file of all nodes", "FILE"),
     "--not-private-truth": ("whether the page shows the truth", "flag"),
     "--purpose": ("what a release is for", "TEXT"),
+    "--run-id": ("which run a release is of", "TEXT"),
     "--q": ("q of RAPPOR", "Q"),
     "--onto": ("which running total is added to", "TOTAL.counts"),
     "--order": ("the order of a power sum", "Q or Q,Q,…"),

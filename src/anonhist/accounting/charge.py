@@ -11,6 +11,7 @@ from typing import Any, SupportsIndex
 
 from anonhist.accounting.budget import parse_name
 from anonhist.accounting.reading import Reading
+from anonhist.accounting.run import Run
 from anonhist.errors import UsageError
 from anonhist.frozen import Checked, Converted, converted, frozen
 from anonhist.privacy import Guarantee, parse_whole_number
@@ -69,6 +70,8 @@ class Charge:
         What the release is for, in words; may be empty.
     reading
         Of a release that is read from a sketch, whose noise was drawn before: which state is read.
+    run
+        Of a release that may be started again under one name: the run, which is charged once.
 
     Examples
     --------
@@ -86,6 +89,7 @@ class Charge:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     purpose: str = ""
     reading: Reading | None = None
+    run: Run | None = None
 
     def __post_init__(self) -> None:
         parse_name(self.dataset)

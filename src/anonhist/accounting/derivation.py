@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING
 from anonhist.accounting.budget import NOTHING, Budget, Cost
 from anonhist.accounting.entry import Charged, Completed, Created, Entry, Voided
 from anonhist.accounting.reading import EarlierReading, further_cost
+from anonhist.accounting.repeating import difference
 from anonhist.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from anonhist.accounting.charge import Charge
 
 
 class Derivation:
@@ -31,6 +34,8 @@ class Derivation:
         self._ended: set[int] = set()
         # Of each part of noise, the read-outs that have it.
         self._readings: dict[str, list[tuple[int, Charged]]] = {}
+        # Of each run, its charge that was not voided.
+        self._runs: dict[str, int] = {}
 
     def problems(self, entries: Iterable[Entry]) -> list[str]:
         """Return what is wrong with entries, one sentence each."""
@@ -60,13 +65,23 @@ class Derivation:
             return f"is charged to {dataset!r}, where the ledger refuses it"
         total = self._spent[dataset].plus(event.cost)
         self._spent[dataset] = total
+        repeats = self._repeats(number, event.charge)
         for identity in event.charge.reading.identities if event.charge.reading is not None else ():
             self._readings.setdefault(identity, []).append((number, event))
         if event.cost != cost:
             return "costs something else than its guarantee says"
         if min(budget.limit.minus(total)) < 0:
             return f"spends more of {dataset!r} than was left"
-        return None
+        return repeats
+
+    def _repeats(self, number: int, charge: Charge) -> str | None:
+        """Return what is wrong with a second charge of a run: only a sketch may be read again, and as before."""
+        if charge.run is None:
+            return None
+        first = self._runs.setdefault(charge.run.id, number)
+        if first == number or (charge.reading is not None and difference(self._charges[first].charge, charge) is None):
+            return None
+        return f"charges the run of entry {first} again"
 
     def _cost(self, event: Charged, budget: Budget) -> Cost:
         cost, reading = budget.cost(event.charge.guarantee), event.charge.reading
@@ -90,6 +105,9 @@ class Derivation:
         self._ended.add(event.about)
         if isinstance(event, Voided):
             self._spent[event.dataset] = self._spent[event.dataset].minus(charge.cost)
+            run = charge.charge.run
+            if run is not None and self._runs.get(run.id) == event.about:
+                del self._runs[run.id]
             if charge.charge.reading is not None:
                 return f"voids entry {event.about}, which is a read-out of a sketch"
         return None

@@ -12,6 +12,7 @@ from anonhist.accounting.budget import Budget, Cost
 from anonhist.accounting.charge import Charge, parse_digest, parse_line
 from anonhist.accounting.damage import exact
 from anonhist.accounting.reading import Reading
+from anonhist.accounting.run import Run
 from anonhist.errors import DataError, UsageError
 from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit
 
@@ -66,7 +67,7 @@ class Charged:
     def details(self) -> dict[str, Any]:
         """Return what it says beside the data set, as JSON values."""
         told, unit = self.charge.guarantee, self.charge.guarantee.unit
-        party, reading = told.party_epsilon, self.charge.reading
+        party, reading, run = told.party_epsilon, self.charge.reading, self.charge.run
         return {
             "unit": {"kind": unit.kind, "bound": unit.bound, "sketches": unit.sketches, "groups": unit.groups},
             "relation": told.relation.value,
@@ -80,6 +81,7 @@ class Charged:
             "parameters": dict(self.charge.parameters),
             "purpose": self.charge.purpose,
             **({} if reading is None else {"reading": reading.details()}),
+            **({} if run is None else {"run": run.details()}),
         }
 
     @classmethod
@@ -96,7 +98,9 @@ class Charged:
             party_epsilon=None if party is None else exact(party),
         )
         reading = Reading.read(details["reading"]) if "reading" in details else None
-        charge = Charge(dataset, guarantee, details["mechanism"], details["parameters"], details["purpose"], reading)
+        run = Run.read(details["run"]) if "run" in details else None
+        named = details["mechanism"], details["parameters"], details["purpose"]
+        charge = Charge(dataset, guarantee, *named, reading, run)
         return cls(charge, Cost(*map(exact, details["cost"])))
 
 
@@ -104,7 +108,8 @@ class Charged:
 class Completed:
     """The release of a charge is whole on the disk; its content has this digest.
 
-    ``rest`` is that of what its content leaves out, such as intervals: for a release, but not in old entries.
+    ``rest`` is that of what its content leaves out, such as intervals: for a release, but not in old entries. ``file``
+    is that of its bytes, if a run wrote CSV, by which alone such a file is known again.
     """
 
     kind: ClassVar[str] = "complete"
@@ -112,17 +117,20 @@ class Completed:
     about: int
     digest: str
     rest: str | None = None
+    file: str | None = None
 
     def details(self) -> dict[str, Any]:
         """Return what it says beside the data set, as JSON values."""
-        return {"charge": self.about, "digest": self.digest, **({} if self.rest is None else {"rest": self.rest})}
+        more = {"rest": self.rest, "file": self.file}
+        told = {name: digest for name, digest in more.items() if digest is not None}
+        return {"charge": self.about, "digest": self.digest, **told}
 
     @classmethod
     def read(cls, dataset: str, details: Mapping[str, Any]) -> Completed:
         """Return what these values say."""
-        rest = details.get("rest")
-        digests = parse_digest(details["digest"]), None if rest is None else parse_digest(rest)
-        return cls(dataset, _number(details["charge"]), *digests)
+        more = (details.get(name) for name in ("rest", "file"))
+        digests = (None if digest is None else parse_digest(digest) for digest in more)
+        return cls(dataset, _number(details["charge"]), parse_digest(details["digest"]), *digests)
 
 
 @dataclass(frozen=True)

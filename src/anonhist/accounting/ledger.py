@@ -20,6 +20,7 @@ from anonhist.accounting.lookup import (
     readings_of,
 )
 from anonhist.accounting.reading import further_cost
+from anonhist.accounting.repeating import Repeated, earlier_run
 from anonhist.accounting.storage import Row
 from anonhist.errors import BudgetError, DataError, UsageError
 from anonhist.privacy import EpsilonLike, NeighboringRelation
@@ -125,17 +126,23 @@ class Ledger:
         """Record what a release will cost, before private data are read; on the disk when this returns.
 
         What is read from a sketch again costs no more, and what is read from the sum of sketches costs less by what
-        was charged for them (:func:`~anonhist.accounting.reading.further_cost`).
+        was charged for them (:func:`~anonhist.accounting.reading.further_cost`). A run is charged once, unless that
+        charge was voided; but it may read a sketch again, which draws no noise.
 
         Raises
         ------
+        RunError
+            If its run was charged before.
         BudgetError
             If too little is left.
         UsageError
             If there is no such data set, or its budget is for another unit; or if the noise of a sketch was read
-            in another state.
+            in another state; or if its run was charged with other settings.
         """
         with self._storage.writing() as ours:
+            before = earlier_run(ours, asked, self.shown)
+            if before is not None and asked.reading is None:
+                raise before.refusal(self.shown)
             budget, created, spent = account_of(ours, asked.dataset, self.shown)
             cost = budget.cost(asked.guarantee)
             if asked.reading is not None:
@@ -147,7 +154,24 @@ class Ledger:
             ours.set_account(asked.dataset, created, total)
             return Receipt(ours.ledger_id(), row.number, row.digest)
 
-    def complete(self, receipt: Receipt, digest: str, rest: str | None = None) -> None:
+    def repeated(self, asked: Charge) -> Repeated | None:
+        """Return the charge of the same run that was not voided, if there is one.
+
+        Raises
+        ------
+        UsageError
+            If that has other settings.
+        """
+        with self._storage.reading() as state:
+            return earlier_run(state, asked, self.shown)
+
+    def is_void(self, entry: int) -> bool:
+        """Tell whether a charge was taken back."""
+        with self._storage.reading() as state:
+            known = state.about(entry)
+        return known is not None and isinstance(read_entry(known, self.shown).event, Voided)
+
+    def complete(self, receipt: Receipt, digest: str, rest: str | None = None, file: str | None = None) -> None:
         """Record that the release of a charge is whole on the disk.
 
         Parameters
@@ -156,21 +180,30 @@ class Ledger:
             The receipt of the charge.
         digest, rest
             The digests of the content of the release, and of what that leaves out, such as intervals.
+        file
+            That of the bytes of its file, if the file itself holds no receipt.
 
         Raises
         ------
         UsageError
             If the receipt is not of this ledger, or the charge was completed with another digest, or voided.
         """
-        for each in (digest, digest if rest is None else rest):
-            parse_digest(each)
+        for each in (digest, rest, file):
+            if each is not None:
+                parse_digest(each)
         with self._storage.writing() as ours:
             charged = charge_of(ours, receipt, self.shown)
-            known, completed = ours.about(receipt.entry), Completed(charged.dataset, receipt.entry, digest, rest)
+            known, completed = ours.about(receipt.entry), Completed(charged.dataset, receipt.entry, digest, rest, file)
             if known is not None:
-                if read_entry(known, self.shown).event == completed:
+                state = read_entry(known, self.shown).event
+                if state == completed:
                     return
-                raise UsageError(f"Entry {receipt.entry} of the ledger was completed or voided before.")
+                if isinstance(state, Voided):
+                    raise UsageError(
+                        f"Entry {receipt.entry} of the ledger was voided while its release was made: nothing was "
+                        "released; make it again, which is charged anew."
+                    )
+                raise UsageError(f"Entry {receipt.entry} of the ledger was completed before, with another release.")
             append(ours, completed)
 
     def void(self, entry: int, reason: str, *, dataset: str | None = None) -> None:

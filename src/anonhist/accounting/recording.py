@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 from anonhist.accounting.budget import NOTHING
 from anonhist.accounting.charge import Charge
 from anonhist.accounting.ledger import Ledger
+from anonhist.accounting.run import Run, as_setting
 from anonhist.errors import AnonhistError, UsageError
 
 if TYPE_CHECKING:
@@ -82,15 +83,31 @@ class Account:
         What the release is for.
     is_own
         Whether the ledger was opened for this release, and is closed after it.
+    run
+        The run that the release belongs to, which is charged once.
     """
 
     ledger: Ledger
     dataset: str
     purpose: str = ""
     is_own: bool = False
+    run: Run | None = None
+
+    def charge(self, told: Price) -> Charge:
+        """Return what the ledger is asked for."""
+        named = told.mechanism, dict(told.parameters)
+        return Charge(self.dataset, told.guarantee, *named, self.purpose, told.reading, self.run)
 
 
-def account_of(ledger: Ledger | str | None, dataset: str | None, purpose: str | None) -> Account | None:
+def account_of(
+    ledger: Ledger | str | None,
+    dataset: str | None,
+    purpose: str | None,
+    run_id: str | None = None,
+    *,
+    settings: Mapping[str, object] | None = None,
+    output: str = "",
+) -> Account | None:
     """Return where to charge a release, or None if there is no ledger: it is then recorded nowhere.
 
     Parameters
@@ -100,6 +117,12 @@ def account_of(ledger: Ledger | str | None, dataset: str | None, purpose: str | 
         none, whatever the variable says.
     dataset, purpose
         The name of the data set, and what the release is for.
+    run_id
+        The name of a run that may be started again, and is charged once.
+    settings
+        What else decides what it releases; public.
+    output
+        Where its release goes, as it was typed.
 
     Raises
     ------
@@ -113,15 +136,19 @@ def account_of(ledger: Ledger | str | None, dataset: str | None, purpose: str | 
     """
     address = os.environ.get(VARIABLE) if ledger is None else ledger
     if not address:
-        for name, given in (("dataset", dataset), ("purpose", purpose)):
+        for name, given in (("dataset", dataset), ("purpose", purpose), ("run_id", run_id)):
             if given is not None:
                 raise UsageError(f"`{name}` is for a ledger, and there is none: give `ledger`, or leave it out.")
         return None
     if dataset is None:
         raise UsageError("`dataset` is missing: a ledger charges a release to the budget of a data set; give its name.")
+    run = None
+    if run_id is not None:
+        told = {name: as_setting(value) for name, value in (settings or {}).items() if value is not None}
+        run = Run(run_id, told, as_setting(output))
     if isinstance(address, Ledger):
-        return Account(address, dataset, purpose or "")
-    return Account(Ledger(address), dataset, purpose or "", is_own=True)
+        return Account(address, dataset, purpose or "", run=run)
+    return Account(Ledger(address), dataset, purpose or "", is_own=True, run=run)
 
 
 class Unrecorded:
@@ -139,7 +166,12 @@ class Unrecorded:
         """Read private data in the block."""
         yield
 
-    def complete(self, digest: Callable[[], str], rest: Callable[[], str] | None = None) -> None:
+    def complete(
+        self,
+        digest: Callable[[], str],
+        rest: Callable[[], str] | None = None,
+        file: Callable[[], str] | None = None,
+    ) -> None:
         """Say that the release is whole on the disk."""
 
 
@@ -182,7 +214,12 @@ class Recorded:
             raise
         self.keep()
 
-    def complete(self, digest: Callable[[], str], rest: Callable[[], str] | None = None) -> None:
+    def complete(
+        self,
+        digest: Callable[[], str],
+        rest: Callable[[], str] | None = None,
+        file: Callable[[], str] | None = None,
+    ) -> None:
         """Say that the release is whole on the disk, before it gets its name.
 
         Parameters
@@ -191,8 +228,11 @@ class Recorded:
             Returns the digest of its content.
         rest
             Returns that of what its content leaves out, if it leaves out anything.
+        file
+            Returns that of the bytes of its file. It is kept of a run alone, whose file is to be known again.
         """
-        self.account.ledger.complete(self.receipt, digest(), None if rest is None else rest())
+        others = (None if each is None else each() for each in (rest, None if self.account.run is None else file))
+        self.account.ledger.complete(self.receipt, digest(), *others)
 
 
 def _is_the_same_for_all_rows(error: BaseException) -> bool:
@@ -207,8 +247,8 @@ def recording(account: Account | None, price: Callable[[], Price]) -> Iterator[R
     """Charge a release, then let it be made in the block.
 
     A block that fails before private data are read (:meth:`Recorded.reading`) has learned nothing from them, and its
-    charge is voided. Otherwise it stays charged. A process that is killed leaves the charge as it is: privacy may be
-    wasted, but never overspent.
+    charge is voided. Otherwise it stays charged, unless somebody voided it meanwhile. A process that is killed leaves
+    the charge as it is: privacy may be wasted, but never overspent.
 
     Parameters
     ----------
@@ -232,8 +272,7 @@ def recording(account: Account | None, price: Callable[[], Price]) -> Iterator[R
     ledger = account.ledger
     try:
         told = price()
-        named = told.mechanism, dict(told.parameters)
-        asked = Charge(account.dataset, told.guarantee, *named, account.purpose, told.reading)
+        asked = account.charge(told)
         # A signal may come when it is on the disk already, and not yet known here.
         _staying.append(f"ε may be charged in {ledger.shown}")
         try:
@@ -253,7 +292,7 @@ def recording(account: Account | None, price: Callable[[], Price]) -> Iterator[R
                 with suppress(AnonhistError):
                     ledger.void(receipt.entry, _UNREAD)
                     _staying.clear()
-            elif isinstance(error, AnonhistError):
+            elif isinstance(error, AnonhistError) and not _is_void(receipt, ledger):
                 error.stays_charged = f"entry {receipt.entry} of {ledger.shown}"
             raise
     finally:
@@ -264,6 +303,14 @@ def recording(account: Account | None, price: Callable[[], Price]) -> Iterator[R
 def what_stays_charged() -> str:
     """Return what became of the charge of a release that was cut short, or nothing: for a process that is ended."""
     return "".join(_staying)
+
+
+def _is_void(receipt: Receipt, ledger: Ledger) -> bool:
+    """Tell whether a charge was taken back meanwhile; where that cannot be told, it counts."""
+    try:
+        return ledger.is_void(receipt.entry)
+    except AnonhistError:
+        return False
 
 
 def _is_free(receipt: Receipt, account: Account) -> bool:

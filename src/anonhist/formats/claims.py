@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 
-from anonhist.accounting import Released
-from anonhist.errors import DataError, UsageError, mask
+from anonhist.accounting import Receipt, Released
+from anonhist.accounting.entry import Completed
+from anonhist.errors import AnonhistError, DataError, UsageError, mask
 from anonhist.formats.file_kind import read
 from anonhist.local.surveys.declaration import survey_digest
 from anonhist.local.surveys.survey import Survey
@@ -17,6 +19,37 @@ from anonhist.releases.grouped_cumulative import GroupedCumulativeRelease
 from anonhist.releases.rest import rest_digests
 
 _ENDINGS = (".json", ".parquet")
+
+
+def is_released_as(path: str | Path, receipt: Receipt, completed: Completed) -> bool:
+    """Tell whether a file is the release of a charge, as its entries say.
+
+    A file in CSV is known by its bytes, if the ledger has their digest; others by their receipt and what they say.
+
+    Parameters
+    ----------
+    path
+        The file, which need not be there.
+    receipt, completed
+        Where the charge stands, and the entry that completed it.
+
+    Examples
+    --------
+    >>> is_released_as("nothing.json", Receipt("0" * 32, 2, "0" * 64), Completed("letters", 2, "0" * 64))
+    False
+    """
+    if Path(path).suffix.lower() not in _ENDINGS:
+        try:
+            with Path(path).open("rb") as file:
+                return hashlib.file_digest(file, "sha256").hexdigest() == completed.file
+        except (OSError, ValueError):
+            return False
+    try:
+        found = claim_of(path)
+    except AnonhistError:
+        return False
+    is_same_rest = completed.rest is None or completed.rest in found.rest
+    return found.receipt == receipt and found.digest == completed.digest and is_same_rest
 
 
 def claim_of(path: str | Path) -> Released:

@@ -34,6 +34,7 @@ def release_degrees(
     ledger: Ledger | str | None = None,
     dataset: str | None = None,
     purpose: str | None = None,
+    run_id: str | None = None,
 ) -> Release: ...
 
 
@@ -49,6 +50,7 @@ def release_degrees(
     ledger: Ledger | str | None = None,
     dataset: str | None = None,
     purpose: str | None = None,
+    run_id: str | None = None,
 ) -> Release: ...
 
 
@@ -63,6 +65,7 @@ def release_degrees(
     ledger: Ledger | str | None = None,
     dataset: str | None = None,
     purpose: str | None = None,
+    run_id: str | None = None,
 ) -> Release:
     """Release the number of nodes of each degree of a graph, with edge or node privacy.
 
@@ -84,7 +87,7 @@ def release_degrees(
         Number of runs behind :attr:`Release.error`, 0 for none; see :attr:`Release.simulations`.
     source
         Privacy randomness; the operating system's by default.
-    ledger, dataset, purpose
+    ledger, dataset, purpose, run_id
         The ledger to charge before any noise is drawn, as for :func:`release`.
 
     Returns
@@ -120,7 +123,8 @@ def release_degrees(
         mechanism=mechanism,
         simulations=simulations,
     )
-    with recording(account_of(ledger, dataset, purpose), prepared.price) as recorded:
+    own = {"policy": graph.policy}
+    with recording(account_of(ledger, dataset, purpose, run_id, settings=own), prepared.price) as recorded:
         recorded.keep()
         released = replace(prepared.release(graph, source=source), receipt=recorded.receipt)
         recorded.complete(lambda: content_digest(released), lambda: rest_digest(released))

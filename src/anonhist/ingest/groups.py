@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from anonhist.accounting.recording import Price, Recorded
 
 _CHARGED_LATER = (
-    "`ledger`, `dataset` and `purpose` are for groups that are found: reading listed groups costs nothing; give them "
-    "to `release_groups`."
+    "`ledger`, `dataset`, `purpose` and `run_id` are for groups that are found: reading listed groups costs nothing; "
+    "give them to `release_groups`."
 )
 
 
@@ -60,6 +60,7 @@ def read_groups(
     ledger: Ledger | str | None = None,
     dataset: str | None = None,
     purpose: str | None = None,
+    run_id: str | None = None,
 ) -> GroupedProfile:
     """Read how often things occur in each of several groups, on the engine that holds the data, by one query.
 
@@ -116,11 +117,11 @@ def read_groups(
         for :func:`read_profile`.
     randomness
         Privacy randomness of :class:`FindGroups`; the operating system's by default.
-    ledger, dataset, purpose
+    ledger, dataset, purpose, run_id
         With :class:`FindGroups`: the ledger to charge before the units of any group are counted, as for
         :func:`release`; by default that in the environment variable ``ANONHIST_LEDGER``, or none. Each call is charged,
-        also one that finds no group. :func:`release_groups` then charges the release alone. Without a ledger nothing
-        counts the calls: each spends the budget of ``groups``.
+        also one that finds no group. :func:`release_groups` then charges the release alone, as a run of another name.
+        Without a ledger nothing counts the calls: each spends the budget of ``groups``.
 
     Returns
     -------
@@ -151,8 +152,10 @@ def read_groups(
 
     charging: AbstractContextManager[Recorded | Unrecorded] = nullcontext(Unrecorded())
     if isinstance(groups, FindGroups):
-        charging = recording(account_of(ledger, dataset, purpose), partial(price, groups))
-    elif ledger or dataset is not None or purpose is not None:
+        columns = by if isinstance(by, str | list | tuple) else None
+        own = {"by": columns, "label": label, "user": user, "other": other}
+        charging = recording(account_of(ledger, dataset, purpose, run_id, settings=own), partial(price, groups))
+    elif ledger or any(each is not None for each in (dataset, purpose, run_id)):
         raise UsageError(_CHARGED_LATER)
     with charging as recorded:
         with recorded.reading():

@@ -47,6 +47,7 @@ def release_groups(
     ledger: Ledger | str | None = None,
     dataset: str | None = None,
     purpose: str | None = None,
+    run_id: str | None = None,
 ) -> GroupedRelease:
     """Release the profile of each of several groups, under one guarantee with one budget.
 
@@ -79,7 +80,7 @@ def release_groups(
         Privacy randomness; the operating system's by default.
     progress
         Receives the share of groups released, in (0, 1].
-    ledger, dataset, purpose
+    ledger, dataset, purpose, run_id
         The ledger to charge before any group is released, as for :func:`release`. What finding groups cost is charged
         with it, unless :func:`read_groups` has charged it: then both must be to the same data set of one ledger.
 
@@ -119,7 +120,10 @@ def release_groups(
         read_for=grouped.unit,
         shares=parse_level_shares(level_shares, grouped.levels, columns=len(grouped.by)),
     )
-    account = account_of(ledger, dataset, purpose)
+    # Which groups were found is not what was asked for.
+    listed = [*grouped] if grouped.finding is None else None
+    own = {"by": grouped.by, "groups": listed, "levels": grouped.levels, "level_shares": prepared.epsilons}
+    account = account_of(ledger, dataset, purpose, run_id, settings=own)
     with recording(account, lambda: prepared.price(_unpaid(grouped, account))) as recorded:
         recorded.keep()
         released = release_prepared(grouped, prepared, source=source, progress=progress).with_receipt(recorded.receipt)

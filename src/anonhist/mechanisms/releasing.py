@@ -154,6 +154,7 @@ def release(
     ledger: Ledger | str | None = None,
     dataset: str | None = None,
     purpose: str | None = None,
+    run_id: str | None = None,
 ) -> Release: ...
 
 
@@ -167,6 +168,7 @@ def release(
     ledger: Ledger | str | None = None,
     dataset: str | None = None,
     purpose: str | None = None,
+    run_id: str | None = None,
 ) -> Release: ...
 
 
@@ -191,6 +193,7 @@ def release(
     ledger: Ledger | str | None = None,
     dataset: str | None = None,
     purpose: str | None = None,
+    run_id: str | None = None,
 ) -> Release:
     """Release a profile with differential privacy.
 
@@ -239,6 +242,9 @@ def release(
         With a ledger: the name of the data set.
     purpose
         With a ledger: what the release is for, in a line of text.
+    run_id
+        With a ledger: the name of a run that may be started again, such as ``"daily 2026-11-25"``. It is charged once:
+        a second call with this name is refused (``RunError``), as long as the charge was not voided.
 
     Returns
     -------
@@ -252,6 +258,8 @@ def release(
         ``unit`` or ``relation`` is given with a mechanism object. Nothing is spent then. Also if the data exceed a
         public number, or the profile lacks the numbers that ``excess_share`` needs; and if a ledger has no such data
         set, or too little left of its budget (``BudgetError``).
+    RunError
+        If the run was charged before: its release is where it was written to, or it is unknown what became of it.
     DataError
         If the profile is beyond what the mechanism can hold, or the ledger cannot be read.
 
@@ -284,7 +292,8 @@ def release(
         users_bound=None if profile.users is None else profile.users.bound,
     )
     prepared.mechanism.check_unit_of(profile)
-    account = account_of(ledger, dataset, purpose)
+    own = {"excess_share": excess_share, "excess_cap": excess_cap}
+    account = account_of(ledger, dataset, purpose, run_id, settings=own)
     with recording(account, prepared.price) as recorded:
         # The profile is there already: whatever goes wrong now may depend on it.
         recorded.keep()

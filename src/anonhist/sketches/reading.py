@@ -130,10 +130,11 @@ def reconstruct(
     ledger: Ledger | str | None,
     dataset: str | None,
     purpose: str | None,
+    run_id: str | None,
 ) -> Release:
     """Charge a read-out, and make it; see :meth:`Sketch.reconstruct`."""
     prepared = prepare_reading(sketch, decoder, simulations=simulations)
-    with recording(account_of(ledger, dataset, purpose), prepared.price) as recorded:
+    with recording(account_of(ledger, dataset, purpose, run_id), prepared.price) as recorded:
         # The ledger knows a fingerprint of the state from here on.
         recorded.keep()
         released = replace(prepared.release(), receipt=recorded.receipt)

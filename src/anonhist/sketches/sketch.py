@@ -433,6 +433,7 @@ class Sketch(Shown, Saved):
         ledger: Ledger | str | None = None,
         dataset: str | None = None,
         purpose: str | None = None,
+        run_id: str | None = None,
     ) -> Release:
         """Return the profile of the counted labels, as a release: post-processing, which can be repeated.
 
@@ -446,7 +447,7 @@ class Sketch(Shown, Saved):
             ``"three-tap"``, ``"wu-pagh"`` or ``"fourier"``; by default the best that is known for this kind of sketch.
         simulations
             How often it is run again for the expected error: :attr:`~anonhist.releases.Release.simulations`.
-        ledger, dataset, purpose
+        ledger, dataset, purpose, run_id
             The ledger to charge before the profile is read, as for :func:`~anonhist.mechanisms.release`.
 
         Raises
@@ -464,7 +465,7 @@ class Sketch(Shown, Saved):
         """
         from anonhist.sketches.reading import reconstruct
 
-        return reconstruct(self, decoder, simulations, ledger=ledger, dataset=dataset, purpose=purpose)
+        return reconstruct(self, decoder, simulations, ledger=ledger, dataset=dataset, purpose=purpose, run_id=run_id)
 
     def __eq__(self, other: object) -> bool:
         """Whether all parts are equal."""

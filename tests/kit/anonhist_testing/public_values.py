@@ -180,6 +180,7 @@ def _accounting() -> list[object]:
         MissingColumnError("There is no column."),
         errors.MissingExtraError("Install it."),
         errors.BudgetError("Too much."),
+        errors.RunError("It was released before."),
         errors.OutputError("Not written."),
     ]
 

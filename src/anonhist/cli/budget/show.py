@@ -101,6 +101,7 @@ def _values(balance: Balance) -> dict[str, Any]:
                 "guarantee": each.charged.charge.guarantee.sentence,
                 "mechanism": each.charged.charge.mechanism,
                 "purpose": each.charged.charge.purpose,
+                "run": None if (run := each.charged.charge.run) is None else run.details(),
             }
             for each in balance.items
         ],
@@ -132,7 +133,7 @@ def _say(balance: Balance, shown: str) -> None:
 
 
 def _cells(item: Item) -> list[str]:
-    from anonhist.report.budget.wording import amount
+    from anonhist.report.budget.wording import amount, purpose_of
 
     return [
         str(item.entry.number),
@@ -141,7 +142,7 @@ def _cells(item: Item) -> list[str]:
         item.entry.by,
         item.charged.charge.mechanism,
         str(item.state),
-        item.charged.charge.purpose,
+        purpose_of(item.charged.charge),
     ]
 
 

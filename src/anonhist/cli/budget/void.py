@@ -38,6 +38,8 @@ def void(*, dataset: str, entry: int, reason: str, ledger: str | None, quiet: bo
 
     If the process was killed, look where its output was to be: a file .anonhist-….part there may hold the whole
     release. Delete it unread, or treat it as released, and do not void the charge.
+
+    A run (--run-id) whose charge is void is charged anew when it is started again.
     """
     with opened(ledger) as known:
         # Whatever can be voided was charged, and its file is unknown.

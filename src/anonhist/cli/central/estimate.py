@@ -14,7 +14,7 @@ import click
 from anonhist.catalogue import load
 from anonhist.catalogue.properties import OPTIONS, PROPERTIES
 from anonhist.cli.arguments import command_to_publish, whole_number
-from anonhist.cli.charging import CHARGING, UNCHARGED, charging_options, say_account
+from anonhist.cli.charging import CHARGING, UNCHARGED, charging_options, csv_digest, say_account
 from anonhist.cli.decorators import OneOf, WholeNumber, catalogue_options, given_options, option_word
 from anonhist.cli.options import epsilon_option, level_option, output_options, protection_options, reading_options
 from anonhist.cli.output import say_line
@@ -151,7 +151,6 @@ def estimate(
             promise["known_items"] = known_items
         ask = _private_question(property_, options, level, promise)
     account.check()
-    destination = outputs.for_table(*sources, what="Estimates are")
 
     from anonhist.cli.central.estimate_display import log, say
     from anonhist.profiles import Profile
@@ -159,12 +158,14 @@ def estimate(
 
     # Of no data nothing can be told, but what is impossible is refused, before any are read.
     _, of_nothing = ask(Profile([], [], unit=protection.unit or PrivacyUnit.item()), None)[0]
+    price = partial(_price, property_, options, of_nothing)
+    destination = account.destined(partial(outputs.for_table, *sources, what="Estimates are"), price)
     data: Profile | Release | None = released_source(sources, group)
     if data is not None and epsilon is not None:
         raise UsageError("The source is a release, and estimates from it are already private: leave --epsilon out.")
     if data is None and epsilon is None:
         say_line(f"Warning: {NOT_PRIVATE}", sys.stderr, bold=True, fg="red")
-    with account.charged(lambda: _price(property_, options, of_nothing)) as recorded:
+    with account.charged(price) as recorded:
         with reading_bars("Estimating", quiet=outputs.quiet, is_private=data is None) as bars:
             if data is None:
                 with recorded.reading():
@@ -176,7 +177,8 @@ def estimate(
             if epsilon is not None:
                 say_account(recorded, stream)
 
-        complete = partial(recorded.complete, partial(estimates_digest, found))
+        file = csv_digest(destination.target, found)
+        complete = partial(recorded.complete, partial(estimates_digest, found), None, file)
         destination.write(found, say_all, log=partial(log, found), complete=complete)
     if epsilon is not None and not outputs.quiet:
         _say_notes(found, protection, context)

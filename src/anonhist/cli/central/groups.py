@@ -210,11 +210,12 @@ def release_groups_of(
         read_for=unit,
         shares=asked.level_shares,
     )
-    refuse_release(source)
-    destination = outputs.for_release(source)
-    held, said = held_source(source, reading)
     spent = None if finding is None else (finding.epsilon, finding.delta)
-    with account.charged(partial(prepared.price, spent)) as recorded:
+    price = partial(prepared.price, spent)
+    destination = account.destined(partial(outputs.for_release, source), price)
+    refuse_release(source)
+    held, said = held_source(source, reading)
+    with account.charged(price) as recorded:
         with reading_bars("Estimating errors", quiet=outputs.quiet) as bars:
             with recorded.reading():
                 grouped = read_recorded(

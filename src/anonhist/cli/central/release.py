@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -210,8 +211,8 @@ def release(
         excess_cap=excess_cap,
         users_bound=protection.max_per_user,
     )
+    destination = account.destined(partial(outputs.for_release, *sources), prepared.price)
     refuse_release(*sources)
-    destination = outputs.for_release(*sources)
     is_csv = destination.target == STDOUT or str(destination.target).lower().endswith(".csv")
     if prepared.excess and outputs.quiet and outputs.page is None and is_csv:
         raise UsageError("CSV cannot hold the excess and --quiet hides it: write .json, .parquet or a report.")

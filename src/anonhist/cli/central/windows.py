@@ -110,11 +110,12 @@ def release_windows_of(
         thresholds=len(asked.thresholds),
         days=len(days),
     )
+    price = partial(Price.of, prepared)
+    destination = account.destined(partial(outputs.for_release, source), price)
     refuse_release(source)
-    destination = outputs.for_release(source)
     held, said = held_source(source, reading)
     own = {name: value for name, value in said.items() if name != "format"}
-    with account.charged(partial(Price.of, prepared)) as recorded:
+    with account.charged(price) as recorded:
         with reading_bars("Adding noise", quiet=outputs.quiet) as bars, recorded.reading():
             counts = read_cumulative(
                 held,

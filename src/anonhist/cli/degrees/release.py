@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
+from functools import partial
 from inspect import signature
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -211,7 +212,6 @@ def degrees(
     if not_private_truth and outputs.page is None:
         raise UsageError("--not-private-truth requires --report FILE.html, the page it draws on.")
     account.check()
-    destination = outputs.for_release(edges, *([] if nodes is None else [nodes]))
     from anonhist.cli.central.display import write_release
     from anonhist.graphs.policy import Direction, EdgePolicy
     from anonhist.graphs.release import prepare_degrees
@@ -226,6 +226,8 @@ def degrees(
         mechanism=way,
         simulations=simulations,
     )
+    find = partial(outputs.for_release, edges, *([] if nodes is None else [nodes]))
+    destination = account.destined(find, prepared.price)
     if nodes is not None and unit == "edge" and "public_nodes" not in own:
         raise UsageError(
             "With --unit edge, --nodes has an effect only if the number of nodes is public: add --public-nodes N, "

@@ -108,7 +108,6 @@ def new(
 
     if target != STDOUT:
         check_ending(target, endings=(".json",), what="A survey is")
-        check_target(target, *filter(None, [alphabet]), force=force)
     known = parameter_names(mechanism)
     given = _parameters(mechanism, known, own)
     if takes_epsilon(mechanism):
@@ -130,7 +129,10 @@ def new(
         # Two options give one parameter.
         named = "`alphabet`" if alphabet_size is None else "`alphabet_size`"
         raise UsageError(error.sentence.replace("`alphabet`", named)) from None
-    with account.charged(lambda: price_of(survey)) as recorded:
+    price = partial(price_of, survey)
+    inputs = [] if alphabet is None else [alphabet]
+    account.destined(lambda: None if target == STDOUT else check_target(target, *inputs, force=force), price)
+    with account.charged(price) as recorded:
         declared = survey if recorded.receipt is None else replace(survey, receipt=recorded.receipt)
         complete = partial(recorded.complete, partial(survey_digest, declared))
         if target == STDOUT:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
@@ -58,7 +59,6 @@ def profile(
     if simulations is not None:
         parse_simulations(simulations, name="--simulations")
     account.check()
-    destination = outputs.for_release(path)
     from anonhist.cli.central.display import write_release
     from anonhist.cli.progress import progress_bars
     from anonhist.formats.sketches import read_sketch
@@ -66,6 +66,7 @@ def profile(
     from anonhist.sketches.reading import prepare_reading
 
     prepared = prepare_reading(read_sketch(path), decoder, simulations=simulations)
+    destination = account.destined(partial(outputs.for_release, path), prepared.price)
     with account.charged(prepared.price) as recorded:
         # The ledger knows a fingerprint of the state from here on.
         recorded.keep()

@@ -36,6 +36,7 @@ def private_edge_count(
     ledger: Ledger | str | None = None,
     dataset: str | None = None,
     purpose: str | None = None,
+    run_id: str | None = None,
 ) -> Estimate:
     """Release the number of edges with node privacy, counting only edges within a bound on degrees.
 
@@ -55,7 +56,7 @@ def private_edge_count(
         Neighbors differ by a node, with any edges, that is added or removed, or whose edges are replaced by others.
     source
         Privacy randomness; the operating system's by default.
-    ledger, dataset, purpose
+    ledger, dataset, purpose, run_id
         The ledger to charge before any noise is drawn, as for :func:`~anonhist.mechanisms.release`.
 
     Returns
@@ -98,7 +99,7 @@ def private_edge_count(
         PrivacyUnit.node(max_distance=distance), relation, budget, arithmetic=NOISE_IS_EXACT, conditions=(NAMES_STAY,)
     )
     price = Price(guarantee, "private edge count", {"max_degree": max_degree})
-    with recording(account_of(ledger, dataset, purpose), lambda: price) as recorded:
+    with recording(account_of(ledger, dataset, purpose, run_id), lambda: price) as recorded:
         # The graph is there already: whatever goes wrong now may depend on it.
         recorded.keep()
         with without_sizes():

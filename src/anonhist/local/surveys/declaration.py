@@ -20,6 +20,7 @@ def declare(
     ledger: Ledger | str | None = None,
     dataset: str | None = None,
     purpose: str | None = None,
+    run_id: str | None = None,
 ) -> AnySurvey:
     """Charge a survey to the people whom it will ask, before any device reports.
 
@@ -31,7 +32,7 @@ def declare(
     ----------
     survey
         The survey.
-    ledger, dataset, purpose
+    ledger, dataset, purpose, run_id
         The ledger to charge, as for :func:`~anonhist.mechanisms.release`. The budget must be for users replaced, since
         a survey does not hide who takes part.
 
@@ -61,7 +62,7 @@ def declare(
     """
     if not isinstance(survey, Survey):
         raise UsageError(f"Only surveys can be declared, not {kind_of(survey)}.")
-    with recording(account_of(ledger, dataset, purpose), lambda: price_of(survey)) as recorded:
+    with recording(account_of(ledger, dataset, purpose, run_id), lambda: price_of(survey)) as recorded:
         if recorded.receipt is None:
             return survey
         declared = replace(survey, receipt=recorded.receipt)

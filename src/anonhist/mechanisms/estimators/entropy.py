@@ -193,6 +193,7 @@ def entropy(
     ledger: Ledger | str | None = None,
     dataset: str | None = None,
     purpose: str | None = None,
+    run_id: str | None = None,
 ) -> Estimate:
     """Estimate the Shannon entropy with differential privacy.
 
@@ -219,7 +220,7 @@ def entropy(
         Intended probability that the interval contains the truth.
     source
         Privacy randomness; the operating system's by default.
-    ledger, dataset, purpose
+    ledger, dataset, purpose, run_id
         The ledger to charge before any noise is drawn, as for :func:`~anonhist.mechanisms.release`.
 
     Returns
@@ -246,5 +247,5 @@ def entropy(
     """
     name, scale = entropy_unit(base)
     chosen = method or ("jackknife" if alphabet_size is None else "polynomial")
-    asked = Asked(epsilon, unit, relation, known_items, level, source, account_of(ledger, dataset, purpose))
+    asked = Asked(epsilon, unit, relation, known_items, level, source, account_of(ledger, dataset, purpose, run_id))
     return in_unit(asked.of(profile, EntropyMechanism, method=chosen, alphabet_size=alphabet_size), name, scale)

@@ -117,12 +117,13 @@ def renyi_entropy(
     ledger: Ledger | str | None = None,
     dataset: str | None = None,
     purpose: str | None = None,
+    run_id: str | None = None,
 ) -> Estimate:
     """Estimate the Rényi entropy of a whole order ≥ 2 with differential privacy.
 
     Parameters
     ----------
-    profile, epsilon, unit, relation, known_items, level, source, ledger, dataset, purpose
+    profile, epsilon, unit, relation, known_items, level, source, ledger, dataset, purpose, run_id
         As for :func:`~anonhist.mechanisms.estimators.entropy.entropy`.
     order
         a, a whole number from 2 to 12.
@@ -143,7 +144,7 @@ def renyi_entropy(
     'bits'
     """
     name, scale = entropy_unit(base)
-    asked = Asked(epsilon, unit, relation, known_items, level, source, account_of(ledger, dataset, purpose))
+    asked = Asked(epsilon, unit, relation, known_items, level, source, account_of(ledger, dataset, purpose, run_id))
     return in_unit(asked.of(profile, RenyiEntropyMechanism, order=order, alphabet_size=alphabet_size), name, scale)
 
 
@@ -161,12 +162,13 @@ def power_sum(
     ledger: Ledger | str | None = None,
     dataset: str | None = None,
     purpose: str | None = None,
+    run_id: str | None = None,
 ) -> Estimate:
     """Estimate ``Σ_x p_x^a`` with differential privacy: the probability that a items all have the same label.
 
     Parameters
     ----------
-    profile, epsilon, unit, relation, known_items, level, source, ledger, dataset, purpose
+    profile, epsilon, unit, relation, known_items, level, source, ledger, dataset, purpose, run_id
         As for :func:`~anonhist.mechanisms.estimators.entropy.entropy`.
     order
         a, a whole number from 2 to 12; 2 gives Simpson's index.
@@ -184,5 +186,5 @@ def power_sum(
     >>> 0 < power_sum(Profile.from_labels("abracadabra" * 50), epsilon=1).value <= 1
     True
     """
-    asked = Asked(epsilon, unit, relation, known_items, level, source, account_of(ledger, dataset, purpose))
+    asked = Asked(epsilon, unit, relation, known_items, level, source, account_of(ledger, dataset, purpose, run_id))
     return asked.of(profile, PowerSumMechanism, order=order, alphabet_size=alphabet_size)

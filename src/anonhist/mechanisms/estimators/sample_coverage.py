@@ -64,12 +64,13 @@ def sample_coverage(
     ledger: Ledger | str | None = None,
     dataset: str | None = None,
     purpose: str | None = None,
+    run_id: str | None = None,
 ) -> Estimate:
     """Estimate with differential privacy the probability that the next item has a label seen before.
 
     Parameters
     ----------
-    profile, epsilon, unit, relation, known_items, level, source, ledger, dataset, purpose
+    profile, epsilon, unit, relation, known_items, level, source, ledger, dataset, purpose, run_id
         As for :func:`~anonhist.mechanisms.estimators.entropy.entropy`.
 
     Raises
@@ -83,5 +84,5 @@ def sample_coverage(
     >>> 0.5 < sample_coverage(Profile.from_labels("abracadabra" * 50), epsilon=1).value <= 1
     True
     """
-    asked = Asked(epsilon, unit, relation, known_items, level, source, account_of(ledger, dataset, purpose))
+    asked = Asked(epsilon, unit, relation, known_items, level, source, account_of(ledger, dataset, purpose, run_id))
     return asked.of(profile, SampleCoverageMechanism)

@@ -200,12 +200,13 @@ def support_coverage(
     ledger: Ledger | str | None = None,
     dataset: str | None = None,
     purpose: str | None = None,
+    run_id: str | None = None,
 ) -> Estimate:
     """Estimate the expected number of distinct labels in m draws with differential privacy.
 
     Parameters
     ----------
-    profile, epsilon, unit, relation, known_items, level, source, ledger, dataset, purpose
+    profile, epsilon, unit, relation, known_items, level, source, ledger, dataset, purpose, run_id
         As for :func:`~anonhist.mechanisms.estimators.entropy.entropy`.
     draws
         m, from 1 to 2⁶⁴: public.
@@ -230,5 +231,5 @@ def support_coverage(
     >>> support_coverage(Profile.from_labels("abracadabra" * 50), epsilon=1, draws=100).unit
     'labels'
     """
-    asked = Asked(epsilon, unit, relation, known_items, level, source, account_of(ledger, dataset, purpose))
+    asked = Asked(epsilon, unit, relation, known_items, level, source, account_of(ledger, dataset, purpose, run_id))
     return asked.of(profile, SupportCoverageMechanism, draws=draws, method=method, alphabet_size=alphabet_size)

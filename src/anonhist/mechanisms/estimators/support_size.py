@@ -137,12 +137,13 @@ def support_size(
     ledger: Ledger | str | None = None,
     dataset: str | None = None,
     purpose: str | None = None,
+    run_id: str | None = None,
 ) -> Estimate:
     """Estimate with differential privacy how many labels have a probability above zero.
 
     Parameters
     ----------
-    profile, epsilon, unit, relation, known_items, level, source, ledger, dataset, purpose
+    profile, epsilon, unit, relation, known_items, level, source, ledger, dataset, purpose, run_id
         As for :func:`~anonhist.mechanisms.estimators.entropy.entropy`.
     method
         ``"chebyshev"`` (default with an alphabet size), ``"observed"`` (default without) or ``"coverage"``. Ratios such
@@ -161,7 +162,7 @@ def support_size(
     >>> support_size(Profile.from_labels("abracadabra" * 50), epsilon=1, alphabet_size=100).unit
     'labels'
     """
-    asked = Asked(epsilon, unit, relation, known_items, level, source, account_of(ledger, dataset, purpose))
+    asked = Asked(epsilon, unit, relation, known_items, level, source, account_of(ledger, dataset, purpose, run_id))
     return asked.of(
         profile,
         SupportSizeMechanism,

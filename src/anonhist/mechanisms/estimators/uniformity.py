@@ -72,12 +72,13 @@ def distance_to_uniformity(
     ledger: Ledger | str | None = None,
     dataset: str | None = None,
     purpose: str | None = None,
+    run_id: str | None = None,
 ) -> Estimate:
     """Estimate with differential privacy how far the distribution is from the uniform one over k labels.
 
     Parameters
     ----------
-    profile, epsilon, unit, relation, known_items, level, source, ledger, dataset, purpose
+    profile, epsilon, unit, relation, known_items, level, source, ledger, dataset, purpose, run_id
         As for :func:`~anonhist.mechanisms.estimators.entropy.entropy`.
     alphabet_size
         k, the number of possible labels: public.
@@ -94,5 +95,5 @@ def distance_to_uniformity(
     >>> 0 <= found.value <= 1
     True
     """
-    asked = Asked(epsilon, unit, relation, known_items, level, source, account_of(ledger, dataset, purpose))
+    asked = Asked(epsilon, unit, relation, known_items, level, source, account_of(ledger, dataset, purpose, run_id))
     return asked.of(profile, UniformityMechanism, alphabet_size=alphabet_size)

@@ -30,6 +30,7 @@ def release_cumulative_groups(
     ledger: Ledger | str | None = None,
     dataset: str | None = None,
     purpose: str | None = None,
+    run_id: str | None = None,
 ) -> GroupedCumulativeRelease:
     """Release how many labels of each group have reached each threshold by the end of each day, under one guarantee.
 
@@ -50,7 +51,7 @@ def release_cumulative_groups(
         As for :func:`~anonhist.mechanisms.windows.release.release_cumulative`; the same for all groups.
     source
         Privacy randomness; the operating system's by default.
-    ledger, dataset, purpose
+    ledger, dataset, purpose, run_id
         The ledger to charge before any noise is drawn, as for :func:`~anonhist.mechanisms.release`.
 
     Returns
@@ -92,7 +93,13 @@ def release_cumulative_groups(
         days=days,
     )
     check_cap(prepared, grouped.thresholds)
-    with recording(account_of(ledger, dataset, purpose), lambda: Price.of(prepared)) as recorded:
+    own = {
+        "days": next(iter(grouped.values())).days,
+        "thresholds": grouped.thresholds,
+        "by": grouped.by,
+        "groups": [*grouped],
+    }
+    with recording(account_of(ledger, dataset, purpose, run_id, settings=own), lambda: Price.of(prepared)) as recorded:
         recorded.keep()
         released = release_windows(grouped, prepared, reason, source=source).with_receipt(recorded.receipt)
         recorded.complete(lambda: content_digest(released), lambda: rest_digest(released))

@@ -40,6 +40,7 @@ def release_cumulative(
     ledger: Ledger | str | None = None,
     dataset: str | None = None,
     purpose: str | None = None,
+    run_id: str | None = None,
 ) -> CumulativeRelease:
     """Release how many labels have reached each threshold by the end of each day, under one guarantee.
 
@@ -63,7 +64,7 @@ def release_cumulative(
         alone, as do the widths of blocks and the shares of ε.
     source
         Privacy randomness; the operating system's by default.
-    ledger, dataset, purpose
+    ledger, dataset, purpose, run_id
         The ledger to charge before any noise is drawn, as for :func:`~anonhist.mechanisms.release`.
 
     Returns
@@ -97,7 +98,8 @@ def release_cumulative(
         days=days,
     )
     check_cap(prepared, counts.thresholds)
-    with recording(account_of(ledger, dataset, purpose), lambda: Price.of(prepared)) as recorded:
+    own = {"days": counts.days, "thresholds": counts.thresholds}
+    with recording(account_of(ledger, dataset, purpose, run_id, settings=own), lambda: Price.of(prepared)) as recorded:
         recorded.keep()
         released = replace(prepared.release(counts, source=source, reason=reason), receipt=recorded.receipt)
         recorded.complete(lambda: content_digest(released), lambda: rest_digest(released))

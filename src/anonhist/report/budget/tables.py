@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from anonhist.accounting.balance import State
 from anonhist.accounting.budget import NOTHING
-from anonhist.report.budget.wording import amount, amount_left, share_of
+from anonhist.report.budget.wording import amount, amount_left, purpose_of, share_of
 from anonhist.report.sections import html, scrolled
 from anonhist.report.wording import many
 
@@ -120,7 +120,7 @@ def _charge_row(item: Item) -> str:
     return (
         f'<tr class="{item.state.name.lower()}"><th scope="row" class="number">{item.entry.number}</th>'
         f"<td>{item.moment:%Y-%m-%d %H:%M}</td>{numbers}"
-        f"{_texts((item.entry.by, charge.mechanism))}{_texts((state, charge.purpose), long=True)}</tr>"
+        f"{_texts((item.entry.by, charge.mechanism))}{_texts((state, purpose_of(charge)), long=True)}</tr>"
     )
 
 

@@ -16,7 +16,7 @@ from anonhist.report.promise import doubt_about, factor, worth
 from anonhist.report.wording import many, percent
 
 if TYPE_CHECKING:
-    from anonhist.accounting import Balance, Budget, Cost, Verification
+    from anonhist.accounting import Balance, Budget, Charge, Cost, Verification
 
 _DIGITS, _LONGEST_NUMBER = 4, 8
 _MOST_CONDITIONS = 3
@@ -256,3 +256,21 @@ def chain_of(verification: Verification | None) -> list[str]:
         f"The chain of {entries} of the ledger is whole: no entry was changed, removed or put in between.",
         _NOT_SHOWN,
     ]
+
+
+def purpose_of(charge: Charge) -> str:
+    """Say what a release was for, and which run made it.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> from anonhist.accounting import Charge
+    >>> from anonhist.accounting.run import Run
+    >>> from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit
+    >>> told = Guarantee(PrivacyUnit.item(), NeighboringRelation.ADD_OR_REMOVE, Fraction(1), arithmetic="exact")
+    >>> purpose_of(Charge("letters", told, purpose="press", run=Run("daily 2026-11-25")))
+    'press (run daily 2026-11-25)'
+    """
+    if charge.run is None:
+        return charge.purpose
+    return f"{charge.purpose} (run {charge.run.id})" if charge.purpose else f"run {charge.run.id}"
