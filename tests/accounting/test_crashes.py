@@ -41,9 +41,9 @@ class Point(NamedTuple):
 SQL, STORAGE = "anonhist.accounting.sql", "SqlStorage"
 POINTS = [
     Point("anonhist.accounting.ledger", "Ledger", "charge", "before", charged=False, has_file=False),
+    Point(SQL, "SqlTransaction", "rows_after", "after", charged=False, has_file=False),
     Point(SQL, "SqlTransaction", "append", "before", charged=False, has_file=False),
     Point(SQL, "SqlTransaction", "append", "after", charged=False, has_file=False),
-    Point(SQL, "SqlTransaction", "set_account", "after", charged=False, has_file=False),
     Point("anonhist.accounting.ledger", "Ledger", "charge", "after", charged=True, has_file=False),
     Point("anonhist.ingest.read", "", "events_query", "after", charged=True, has_file=False),
     Point("anonhist.ingest.read", "", "profile_pairs", "before", charged=True, has_file=False),

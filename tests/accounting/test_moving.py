@@ -85,7 +85,7 @@ def test_a_ledger_in_a_schema_that_no_address_names_is_moved(
     [
         ("CREATE SCHEMA anonhist CREATE TABLE anonhist_ledger (name text)", "has a ledger in 'public', too"),
         ("CREATE SCHEMA other CREATE TABLE anonhist_ledger (name text)", "has a ledger in 'other' and 'public', and"),
-        ("CREATE SCHEMA anonhist CREATE TABLE anonhist_accounts (name text)", "refused with the SQL state 42P07"),
+        ("CREATE SCHEMA anonhist CREATE TABLE anonhist_entries_of (name text)", "refused with the SQL state 42P07"),
         ("DROP TABLE anonhist_entries", "has parts of a ledger, and no whole one"),
         ("ALTER TABLE anonhist_entries RENAME digest TO other", "refused with the SQL state 42703"),
     ],

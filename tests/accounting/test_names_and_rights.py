@@ -137,6 +137,21 @@ def test_a_ledger_that_changes_while_it_is_read_is_not_relied_on(unwritable: Cal
         ledger.balance("passwords")
 
 
+def test_entries_beside_a_ledger_that_were_removed_are_named(path: Path, asking: Asking) -> None:
+    beside = Path(f"{path}-wal")
+    with Ledger(str(path)) as ledger, Ledger(str(path)) as other:
+        ledger.charge(asking("1/2"))
+        beside.unlink()
+        told = f"The file {beside.name!r} beside the ledger {str(path)!r}, which holds its last entries, was removed"
+        for each in (ledger, other):
+            with pytest.raises(OutputError) as refused:
+                each.charge(asking("1/2"))
+            assert str(refused.value).startswith(told)
+    with Ledger(str(path)) as again:
+        assert verify(again).problems == ()
+        assert again.balance("passwords").left.epsilon == 3 / 2
+
+
 @pytest.fixture
 def served(request: pytest.FixtureRequest) -> Iterator[tuple[Ledger, Any]]:
     """Return a ledger in PostgreSQL, and a connection to its database."""
@@ -172,13 +187,13 @@ def test_a_connection_that_is_dropped_after_something_was_written_is_not(
     from anonhist.accounting.queries import SqlTransaction
 
     ledger, other = served
-    whole = SqlTransaction.set_account
+    whole = SqlTransaction.append
 
     def dropped(*given: Any) -> None:
         whole(*given)
         _drop(other)
 
-    monkeypatch.setattr(SqlTransaction, "set_account", dropped)
+    monkeypatch.setattr(SqlTransaction, "append", dropped)
     with pytest.raises(DataError, match="broke: a charge may have been recorded or not"):
         ledger.charge(asking("1/2"))
     monkeypatch.undo()

@@ -71,9 +71,6 @@ def test_temporary_tables_are_no_ledger(database: Database, asking: Asking) -> N
         storage: Any = ledger._storage
         _, own = storage._open
         # As a pool may do that hands a session to several.
-        own.execute(
-            "CREATE TEMPORARY TABLE anonhist_accounts AS SELECT 'passwords' AS dataset, 1 AS created, '0'::text"
-        )
         own.execute("CREATE TEMPORARY TABLE anonhist_entries (number bigint, dataset text, about bigint)")
         ledger.charge(asking("1"))
         assert verify(ledger).problems == ()

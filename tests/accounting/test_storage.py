@@ -61,9 +61,9 @@ def test_old_schemas_are_migrated_once(
     monkeypatch.setattr(storage, "migrations", (*storage.migrations, ("CREATE TABLE anonhist_more (name TEXT)",)))
     for _ in range(2):
         with Ledger(address) as newer:
-            assert newer.balance("passwords").left.epsilon == 1
+            newer.charge(asking("0.1"))
     monkeypatch.undo()
-    with Ledger(address) as older, pytest.raises(DataError, match=r"newer version of anonhist \(its schema is 2"):
+    with Ledger(address) as older, pytest.raises(DataError, match=r"newer version of anonhist \(its schema is 3"):
         older.charge(asking("1"))
 
 
@@ -76,7 +76,7 @@ def test_a_migration_that_fails_leaves_the_ledger_as_it_was(
     broken = ("CREATE TABLE anonhist_more (name TEXT)", "CREATE NONSENSE")
     monkeypatch.setattr(SqliteStorage, "migrations", (*SqliteStorage.migrations, broken))
     with Ledger(path) as newer, pytest.raises(DataError):
-        newer.balance("passwords")
+        newer.charge(asking("1"))
     monkeypatch.undo()
     with Ledger(path) as again:
         again.charge(asking("1"))
@@ -180,13 +180,12 @@ def test_numbers_of_privacy_are_fractions_of_at_least_0(number: Any, asking: Ask
         ("UPDATE anonhist_ledger SET value = '-1' WHERE name = 'schema'", "does not say which schema"),
         ("DELETE FROM anonhist_ledger", "does not say which schema"),
         ("DELETE FROM anonhist_ledger WHERE name = 'id'", "has no id"),
-        ("UPDATE anonhist_accounts SET spent_epsilon = 'x'", "what is spent of 'passwords' is no number"),
-        ("UPDATE anonhist_accounts SET spent_epsilon = '1/0'", "what is spent of 'passwords' is no number"),
-        ("UPDATE anonhist_accounts SET spent_epsilon = '-1'", "what is spent of 'passwords' is no number"),
-        ("UPDATE anonhist_accounts SET created = 2", "the budget of 'passwords' is missing"),
-        ("DELETE FROM anonhist_accounts", "what is spent of 'passwords' is missing"),
-        ("DELETE FROM anonhist_entries", "the budget of 'passwords' is missing"),
+        ("DELETE FROM anonhist_entries WHERE number = 1", "entry 1 is missing"),
         ("UPDATE anonhist_entries SET document = 5", "entry 1 is not one that this version writes"),
+        ("UPDATE anonhist_entries SET document = replace(document, '1/2', '1/8')", "entry 2 was changed"),
+        ("UPDATE anonhist_entries SET digest = '00' WHERE number = 2", "entry 2 was changed"),
+        ("UPDATE anonhist_entries SET dataset = 'x' WHERE number = 2", "entry 2 was changed"),
+        ("UPDATE anonhist_entries SET number = 'x' WHERE number = 2", "entry 2 is missing"),
         ("DROP TABLE anonhist_entries", "is damaged"),
     ],
 )
@@ -217,7 +216,7 @@ def test_a_number_that_is_none_is_not_counted_on(tmp_path: Path, asking: Asking)
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("INSERT INTO anonhist_entries VALUES ('x', 'passwords', NULL, '', '')")
         connection.commit()
-    with Ledger(path) as ledger, pytest.raises(DataError, match="its last entry has no number"):
+    with Ledger(path) as ledger, pytest.raises(DataError, match="entry 2 is missing"):
         ledger.charge(asking("1/2"))
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
+from functools import cache
 from typing import NamedTuple
 
 from anonhist.errors import UsageError
@@ -15,6 +17,7 @@ from anonhist.privacy.unit import parse_kind
 _LONGEST_NAME = 200
 _SHORT = 16
 DEFAULT_DELTA = Fraction(1, 10**9)
+_LARGEST_DENOMINATOR, _FINEST = 4096, 10**18
 
 
 def parse_name(name: str) -> str:
@@ -53,6 +56,36 @@ def parse_limit(value: EpsilonLike, name: str) -> Fraction:
     return limit
 
 
+def is_plain(number: Fraction) -> bool:
+    """Return whether a ledger takes a number as it is: its denominator divides lcm(1, …, 4096) · 10¹⁸.
+
+    So it is for at most 18 decimals, for denominators up to 4,096, and for all sums and differences of such numbers,
+    whose denominators have at most 1,802 digits, therefore. Those of sums of any numbers would grow without end.
+
+    Examples
+    --------
+    >>> is_plain(Fraction(1, 365)), is_plain(Fraction("0.05")), is_plain(Fraction(1, 4099))
+    (True, True, False)
+    """
+    return _common_denominator() % number.denominator == 0
+
+
+@cache
+def _common_denominator() -> int:
+    return math.lcm(*range(1, _LARGEST_DENOMINATOR + 1)) * _FINEST
+
+
+def rounded_down(number: Fraction) -> Fraction:
+    """Return the number itself if a ledger takes it as it is, otherwise with 18 decimals, and no larger.
+
+    Examples
+    --------
+    >>> rounded_down(Fraction(1, 4099)) == Fraction("0.000243961941937057")
+    True
+    """
+    return number if is_plain(number) else Fraction(math.floor(number * _FINEST), _FINEST)
+
+
 class Cost(NamedTuple):
     """What a release costs a budget: exact ε and δ."""
 
@@ -66,6 +99,16 @@ class Cost(NamedTuple):
     def minus(self, other: Cost) -> Cost:
         """Return what is left without another."""
         return Cost(self.epsilon - other.epsilon, self.delta - other.delta)
+
+    def rounded(self) -> Cost:
+        """Return what a ledger charges: numbers that it does not take as they are rounded up to 18 decimals.
+
+        Examples
+        --------
+        >>> Cost(Fraction(1, 3), Fraction(1, 10**30)).rounded()
+        Cost(epsilon=Fraction(1, 3), delta=Fraction(1, 1000000000000000000))
+        """
+        return Cost(*(-rounded_down(-each) for each in self))
 
 
 NOTHING = Cost(Fraction(0), Fraction(0))
@@ -145,6 +188,21 @@ class Budget:
         return Cost(told.party_epsilon or told.epsilon, told.delta)
 
 
+def check_limits(budget: Budget) -> None:
+    """Refuse a budget whose sums could have too many digits (:func:`is_plain`).
+
+    Examples
+    --------
+    >>> check_limits(Budget("passwords", "user", epsilon="1/3"))
+    """
+    for name, limit in (("epsilon", budget.epsilon), ("delta", budget.delta)):
+        if not is_plain(limit):
+            raise UsageError(
+                f"`{name}` of a budget must have at most 18 decimals, or be a fraction with a denominator of at most "
+                f"{_LARGEST_DENOMINATOR:,}: round it."
+            )
+
+
 _CHANGES = {
     NeighboringRelation.ADD_OR_REMOVE: "added or removed",
     NeighboringRelation.SUBSTITUTE: "replaced",
@@ -160,16 +218,21 @@ def exceeded(budget: Budget, left: Cost, cost: Cost) -> str:
     >>> exceeded(budget, budget.limit, Cost(Fraction(3), Fraction(0)))[:66]
     "The release would cost ε = 3, and of the budget of 'passwords', 2,"
     """
-    if cost.epsilon > left.epsilon:
-        return (
-            f"The release would cost ε = {short_decimal(cost.epsilon)}, and of the budget of {budget.dataset!r}, "
-            f"{short_decimal(budget.epsilon)}, {_left(left.epsilon)} is left: nothing was released; use a smaller "
-            "`epsilon`."
-        )
-    asked, there = _rounded(cost.delta, ROUND_CEILING), _rounded(left.delta, ROUND_FLOOR).removeprefix("= ")
+    place = 0 if cost.epsilon > left.epsilon else 1
+    name, asked = "εδ"[place], _rounded(cost[place], ROUND_CEILING)
+    limit = _rounded(budget.limit[place], ROUND_CEILING).removeprefix("= ")
+    # Less than the last decimal to which costs are rounded is nothing.
+    is_spent = left[place] * _FINEST < 1
+    there = "nothing" if is_spent else _rounded(left[place], ROUND_FLOOR).removeprefix("= ")
+    way_out = {
+        (0, False): "use a smaller `epsilon`",
+        (0, True): "its budget is spent, and no further release fits",
+        (1, False): "use a mechanism with a smaller δ",
+        (1, True): "use a mechanism with δ = 0",
+    }
     return (
-        f"The release would cost δ {asked}, and of the budget of {budget.dataset!r}, {short_decimal(budget.delta)}, "
-        f"{there} is left: nothing was released; use a mechanism with a smaller δ."
+        f"The release would cost {name} {asked}, and of the budget of {budget.dataset!r}, {limit}, {there} is left: "
+        f"nothing was released; {way_out[place, is_spent]}."
     )
 
 
@@ -180,7 +243,3 @@ def _rounded(value: Fraction, rounding: str) -> str:
         return f"= {exact}"
     rounded = Context(prec=4, rounding=rounding).divide(Decimal(value.numerator), Decimal(value.denominator))
     return f"≈ {float(rounded):.4g}"
-
-
-def _left(amount: Fraction) -> str:
-    return short_decimal(amount) if amount else "nothing"

@@ -16,7 +16,7 @@ from anonhist.errors import UsageError
 from anonhist.frozen import Checked, Converted, converted, frozen
 from anonhist.privacy import Guarantee, parse_whole_number
 
-_LONGEST_TEXT = 1000
+_LONGEST_TEXT, _LONGEST_NUMBER = 1000, 10**2000
 _LEDGER, _DIGEST = re.compile("[0-9a-f]{32}"), re.compile("[0-9a-f]{64}")
 
 
@@ -97,6 +97,13 @@ class Charge:
             raise UsageError("A charge needs the guarantee that the release will have.")
         parse_line(self.mechanism, "mechanism")
         parse_line(self.purpose, "purpose")
+        told = self.guarantee
+        numbers = [told.epsilon, told.delta, told.party_epsilon or told.epsilon]
+        if max(max(each.numerator, each.denominator) for each in numbers) > _LONGEST_NUMBER:
+            raise UsageError(
+                "The ε or δ of a charge has more than 2,000 digits: charge the parts of a sum one by one, or round it "
+                "up."
+            )
 
 
 @frozen
@@ -126,12 +133,35 @@ class Receipt:
 def who() -> str:
     """Return the name of the person who runs this, as the system knows it; empty if it does not.
 
+    Environment variables such as ``LOGNAME`` come first. If they say what is not a line of text, the list of users is
+    asked.
+
     Examples
     --------
     >>> isinstance(who(), str)
     True
     """
-    try:
-        return getpass.getuser()
-    except (OSError, KeyError, ImportError):
-        return ""
+    for ask in (getpass.getuser, _listed_name):
+        try:
+            return parse_line(ask(), "by")
+        except (OSError, KeyError, ImportError, UsageError):
+            pass
+    return ""
+
+
+def _listed_name() -> str:
+    import os
+    import pwd
+
+    return pwd.getpwuid(os.getuid()).pw_name
+
+
+def printable(text: str) -> str:
+    r"""Return a text of a file as it can be printed: signs that would drive a terminal are spelled out.
+
+    Examples
+    --------
+    >>> print(printable("eve\x1b[2J"), printable("Zoë"))
+    eve\x1b[2J Zoë
+    """
+    return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text)

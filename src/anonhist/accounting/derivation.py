@@ -68,7 +68,8 @@ class Derivation:
         repeats = self._repeats(number, event.charge)
         for identity in event.charge.reading.identities if event.charge.reading is not None else ():
             self._readings.setdefault(identity, []).append((number, event))
-        if event.cost != cost:
+        # Version 1 of the schema did not round what a charge costs.
+        if event.cost not in {cost, cost.rounded()}:
             return "costs something else than its guarantee says"
         if min(budget.limit.minus(total)) < 0:
             return f"spends more of {dataset!r} than was left"

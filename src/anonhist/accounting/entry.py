@@ -215,8 +215,11 @@ class Entry:
         """
         try:
             told = json.loads(document)
+            if "\\u" in document:
+                canonical(told).encode()  # halves of characters are no text
             event = _KINDS[told["kind"]].read(told["dataset"], told["details"])
-            return cls(told["ledger"], told["number"], event, told["time"], told["by"], told["version"])
+            named = (_text(told[each]) for each in ("time", "by", "version"))
+            return cls(_text(told["ledger"]), _number(told["number"]), event, *named)
         # Also numbers that no memory has room for, and lists in lists without end.
         except (ValueError, KeyError, TypeError, AttributeError, ArithmeticError, RecursionError, UsageError):
             raise DataError("an entry is not one that this version writes") from None
@@ -224,7 +227,13 @@ class Entry:
 
 def _number(value: object) -> int:
     if type(value) is not int:
-        raise DataError("the number of a charge is no whole number")
+        raise DataError("the number of an entry is no whole number")
+    return value
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise DataError("a text of an entry is none")
     return value
 
 

@@ -7,22 +7,15 @@ from typing import TYPE_CHECKING, NoReturn, Self
 
 from anonhist.accounting.address import storage_at
 from anonhist.accounting.balance import Balance, balance_of
-from anonhist.accounting.budget import DEFAULT_DELTA, NOTHING, Budget, Cost, exceeded
+from anonhist.accounting.budget import DEFAULT_DELTA, Budget, check_limits, exceeded
 from anonhist.accounting.charge import Charge, Receipt, parse_digest, parse_line
 from anonhist.accounting.entry import Charged, Completed, Created, Entry, Voided
-from anonhist.accounting.lookup import (
-    account_of,
-    append,
-    charge_at,
-    charge_of,
-    check_accounts,
-    read_entry,
-    readings_of,
-)
+from anonhist.accounting.lookup import append, charge_at, charge_of, read_entry, readings_of
 from anonhist.accounting.reading import further_cost
 from anonhist.accounting.repeating import Repeated, earlier_run
 from anonhist.accounting.storage import Row
-from anonhist.errors import BudgetError, DataError, UsageError
+from anonhist.accounting.sums import Sums, no_dataset, sums_of
+from anonhist.errors import BudgetError, UsageError
 from anonhist.privacy import EpsilonLike, NeighboringRelation
 
 if TYPE_CHECKING:
@@ -58,6 +51,8 @@ class Ledger:
 
     def __init__(self, address: str) -> None:
         self._storage: Storage = storage_at(address)
+        # What the entries added up to when something was last charged: only those since then are read again.
+        self._sums: Sums | None = None
 
     def __repr__(self) -> str:
         return f"Ledger({self._storage.shown!r})"
@@ -108,26 +103,29 @@ class Ledger:
         Raises
         ------
         UsageError
-            If a value is impossible, or the data set has a budget.
+            If a value is impossible, or the data set has a budget; or if the denominator of ε or δ does not
+            divide lcm(1, …, 4096) · 10¹⁸.
         """
         budget = Budget(dataset, unit, epsilon, delta, relation)
+        check_limits(budget)
         self._storage.make()
         with self._storage.writing() as ours:
-            if ours.account(budget.dataset) is not None:
+            self._sums = sums_of(ours, self._sums, self.shown)
+            if budget.dataset in self._sums.datasets:
                 raise UsageError(
                     f"The data set {budget.dataset!r} has a budget already: give the new one another name."
                 )
-            check_accounts(ours, self.shown)
-            created = append(ours, Created(budget))
-            ours.set_account(budget.dataset, created.number, NOTHING)
+            append(ours, Created(budget))
         return budget
 
     def charge(self, asked: Charge) -> Receipt:
         """Record what a release will cost, before private data are read; on the disk when this returns.
 
-        What is read from a sketch again costs no more, and what is read from the sum of sketches costs less by what
-        was charged for them (:func:`~anonhist.accounting.reading.further_cost`). A run is charged once, unless that
-        charge was voided; but it may read a sketch again, which draws no noise.
+        What is spent is added up from the entries. ε and δ whose denominator does not divide lcm(1, …, 4096) · 10¹⁸ are
+        rounded up to 18 decimals, so that sums stay short. What is read from a sketch again costs no more, and what is
+        read from the sum of sketches costs less by what was charged for them
+        (:func:`~anonhist.accounting.reading.further_cost`). A run is charged once, unless that charge was voided; but
+        it may read a sketch again, which draws no noise.
 
         Raises
         ------
@@ -143,15 +141,16 @@ class Ledger:
             before = earlier_run(ours, asked, self.shown)
             if before is not None and asked.reading is None:
                 raise before.refusal(self.shown)
-            budget, created, spent = account_of(ours, asked.dataset, self.shown)
+            self._sums = sums_of(ours, self._sums, self.shown)
+            budget, spent = self._sums.of(asked.dataset, self.shown)
             cost = budget.cost(asked.guarantee)
             if asked.reading is not None:
                 cost = further_cost(asked.reading, cost, readings_of(ours, asked.dataset, self.shown))
+            cost = cost.rounded()
             total = spent.plus(cost)
             if total.epsilon > budget.epsilon or total.delta > budget.delta:
                 raise BudgetError(exceeded(budget, budget.limit.minus(spent), cost))
             row = append(ours, Charged(asked, cost))
-            ours.set_account(asked.dataset, created, total)
             return Receipt(ours.ledger_id(), row.number, row.digest)
 
     def repeated(self, asked: Charge) -> Repeated | None:
@@ -239,8 +238,6 @@ class Ledger:
                 was = "was voided before" if isinstance(state, Voided) else "has a release, which may have been read"
                 raise UsageError(f"Entry {entry} cannot be voided: it {was}.")
             append(ours, Voided(charged.dataset, entry, reason))
-            _, created, spent = account_of(ours, charged.dataset, self.shown)
-            ours.set_account(charged.dataset, created, spent.minus(charged.cost))
 
     def check_receipt(self, receipt: Receipt, dataset: str) -> None:
         """Refuse a receipt unless it is of a charge to this data set.
@@ -258,7 +255,7 @@ class Ledger:
     def datasets(self) -> tuple[str, ...]:
         """Return the names of all data sets with a budget."""
         with self._storage.reading() as state:
-            return state.accounts()
+            return state.datasets()
 
     def entries(self, dataset: str | None = None) -> tuple[Entry, ...]:
         """Return the entries of a data set, or all, in order."""
@@ -267,9 +264,10 @@ class Ledger:
     def rows(self, dataset: str | None = None) -> list[Row]:
         """Return the entries as they are stored."""
         with self._storage.reading() as state:
-            if dataset is not None:
-                account_of(state, dataset, self.shown)
-            return state.rows(dataset)
+            rows = state.rows(dataset)
+            if dataset is not None and not rows:
+                raise no_dataset(dataset, state.datasets(), self.shown)
+            return rows
 
     def balance(self, dataset: str) -> Balance:
         """Return what a budget was, what was charged to it, and what is left.
@@ -281,17 +279,7 @@ class Ledger:
         """
         return balance_of(self.entries(dataset))
 
-    def state(self) -> tuple[str, list[Row], dict[str, Cost | None]]:
-        """Return the id, all entries, and what the ledger says is spent of each budget, for verification.
-
-        Where it says no number, that is None.
-        """
+    def state(self) -> tuple[str, list[Row]]:
+        """Return the id and all entries, for verification."""
         with self._storage.reading() as state:
-            spent: dict[str, Cost | None] = {}
-            for name in state.accounts():
-                try:
-                    account = state.account(name)
-                except DataError:
-                    account = None
-                spent[name] = None if account is None else account[1]
-            return state.ledger_id(), state.rows(None), spent
+            return state.ledger_id(), state.rows(None)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from anonhist.accounting.budget import NOTHING, Budget, Cost
+from anonhist.accounting.budget import NOTHING
 from anonhist.accounting.charge import who
 from anonhist.accounting.damage import damaged
-from anonhist.accounting.entry import Charged, Created, Entry, Event, chained, now
+from anonhist.accounting.entry import Charged, Completed, Entry, Event, Voided, chained, now
 from anonhist.accounting.reading import EarlierReading
 from anonhist.accounting.storage import Row
 from anonhist.errors import DataError, UsageError
@@ -35,33 +35,15 @@ def append(ours: Transaction, event: Event) -> Row:
     """Add an entry, chained to the last one."""
     number, head = ours.last()
     entry = Entry(ours.ledger_id(), number + 1, event, now(), who(), __version__)
-    row = Row(entry.number, event.dataset, event.about, entry.document, chained(head, entry.document))
+    try:
+        digest = chained(head, entry.document)
+    except UnicodeEncodeError:
+        raise UsageError(
+            "What is charged has names with characters that are no text: write them in UTF-8, and try again."
+        ) from None
+    row = Row(entry.number, event.dataset, event.about, entry.document, digest)
     ours.append(row)
     return row
-
-
-def account_of(state: Transaction, dataset: str, shown: str) -> tuple[Budget, int, Cost]:
-    """Return the budget of a data set, its entry, and what is spent of it."""
-    found = state.account(dataset)
-    if found is None:
-        known = state.accounts()
-        listed = f" It has {', '.join(map(repr, known[:10]))}." if known else ""
-        raise UsageError(f"The ledger {shown!r} has no data set {dataset!r:.80}: create a budget for it first.{listed}")
-    created, spent = found
-    row = state.row(created)
-    event = None if row is None else read_entry(row, shown).event
-    if not isinstance(event, Created) or event.dataset != dataset:
-        raise damaged(shown, f"the budget of {dataset!r} is missing")
-    return event.budget, created, spent
-
-
-def check_accounts(state: Transaction, shown: str) -> None:
-    """Refuse a ledger in which a budget, or what is spent of it, is missing."""
-    accounts = state.accounts()
-    for dataset in accounts:
-        account_of(state, dataset, shown)
-    if missing := {row.dataset for row in state.rows(None)} - {*accounts}:
-        raise damaged(shown, f"what is spent of {min(missing, key=str)!r} is missing")
 
 
 def charge_at(state: Transaction, number: int, shown: str, dataset: str | None = None) -> Charged:
@@ -70,7 +52,9 @@ def charge_at(state: Transaction, number: int, shown: str, dataset: str | None =
     event = None if row is None else read_entry(row, shown).event
     if not isinstance(event, Charged) or dataset not in {None, event.dataset}:
         where = "The ledger" if dataset is None else f"The data set {dataset!r}"
-        raise UsageError(f"{where} has no charge with the number {number}.")
+        does = {Completed: "completes", Voided: "voids"}.get(type(event), "")
+        told = f": that entry {does} entry {event.about}" if does and event is not None else ""
+        raise UsageError(f"{where} has no charge with the number {number}{told}.")
     return event
 
 

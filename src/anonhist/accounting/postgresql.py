@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Never
 
 from anonhist.accounting.schema import check_sole, ledgers, make_schema, placed
-from anonhist.accounting.sql import TABLES, SqlStorage
+from anonhist.accounting.sql import TABLES, WITHOUT_SUMS, SqlStorage
 from anonhist.errors import DataError, MissingExtraError, OutputError, mask
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class PostgresqlStorage(SqlStorage):
     """
 
     mark = "%s"
-    migrations = ((*TABLES, _FUNCTION, _TRIGGER),)
+    migrations = ((*TABLES, _FUNCTION, _TRIGGER), WITHOUT_SUMS)
 
     def __init__(self, address: str) -> None:
         self._address, self.schema = placed(address)

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from anonhist.accounting.budget import Cost
-from anonhist.accounting.damage import damaged, exact
+from anonhist.accounting.damage import damaged
 from anonhist.accounting.storage import Row
-from anonhist.errors import DataError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -58,36 +56,21 @@ class SqlTransaction:
         found = self._all(f"SELECT {_COLUMNS} FROM anonhist_entries WHERE about = ?", (number,))  # noqa: S608
         return _row(found[0]) if found else None
 
-    def account(self, dataset: str) -> tuple[int, Cost] | None:
-        """Return the number of the entry that made a budget, and what is spent of it."""
-        query = "SELECT created, spent_epsilon, spent_delta FROM anonhist_accounts WHERE dataset = ?"
-        found = self._all(query, (dataset,))
-        if not found:
-            return None
-        created, epsilon, delta = found[0]
-        try:
-            return created, Cost(exact(epsilon), exact(delta))
-        except DataError:
-            raise damaged(self._shown, f"what is spent of {dataset!r} is no number") from None
-
-    def set_account(self, dataset: str, created: int, spent: Cost) -> None:
-        """Keep what is spent of a budget."""
-        self._do(
-            "INSERT INTO anonhist_accounts (dataset, created, spent_epsilon, spent_delta) VALUES (?, ?, ?, ?) "
-            "ON CONFLICT (dataset) DO UPDATE SET spent_epsilon = excluded.spent_epsilon, "
-            "spent_delta = excluded.spent_delta",
-            (dataset, created, str(spent.epsilon), str(spent.delta)),
-        )
-
-    def accounts(self) -> tuple[str, ...]:
-        """Return the names of all data sets that have a budget."""
-        return tuple(name for (name,) in self._all("SELECT dataset FROM anonhist_accounts ORDER BY created"))
+    def datasets(self) -> tuple[str, ...]:
+        """Return the names of all data sets, in the order of their first entries."""
+        query = "SELECT dataset FROM anonhist_entries GROUP BY dataset ORDER BY min(number)"
+        return tuple(name for (name,) in self._all(query))
 
     def rows(self, dataset: str | None) -> list[Row]:
         """Return the entries of a data set, or all, in order."""
         where, values = ("", ()) if dataset is None else (" WHERE dataset = ?", (dataset,))
         query = f"SELECT {_COLUMNS} FROM anonhist_entries{where} ORDER BY number"  # noqa: S608  # no input
         return [_row(each) for each in self._all(query, values)]
+
+    def rows_after(self, number: int) -> list[Row]:
+        """Return the entries after one, in order."""
+        query = f"SELECT {_COLUMNS} FROM anonhist_entries WHERE number > ? ORDER BY number"  # noqa: S608  # no input
+        return [_row(each) for each in self._all(query, (number,))]
 
 
 def _row(found: Sequence[Any]) -> Row:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from anonhist.accounting.budget import Cost
+from anonhist.accounting.budget import Cost, rounded_down
 from anonhist.errors import UsageError
 from anonhist.privacy.loss_distribution import epsilon_at
 
@@ -62,7 +62,7 @@ class Schedule:
     releases
         How many there are.
     plain
-        ε and δ of each, so that all of them fit into what is left.
+        ε and δ of each, so that all of them fit into what is left: rounded down to what a ledger takes as it is.
     at_delta
         ε of each, if each has δ = 0, such that all releases of the data set, past and planned, together have no more
         than ε of the budget at its δ; None if that was not asked for. A ledger counts the plain sum.
@@ -98,9 +98,9 @@ def schedule(balance: Balance, releases: int, *, with_distributions: bool) -> Sc
     Fraction(1, 26)
     """
     left = balance.left
-    if left.epsilon <= 0:
+    if rounded_down(left.epsilon / releases) <= 0:
         raise UsageError(f"Nothing is left of the budget of {balance.budget.dataset!r}.")
-    plain = Cost(left.epsilon / releases, left.delta / releases)
+    plain = Cost(rounded_down(left.epsilon / releases), rounded_down(left.delta / releases))
     return Schedule(releases, plain, _highest(balance, releases) if with_distributions else None)
 
 

@@ -13,7 +13,7 @@ from uuid import uuid4
 from anonhist.accounting.damage import damaged
 from anonhist.accounting.forking import tell_of_forks
 from anonhist.accounting.queries import SqlTransaction
-from anonhist.errors import DataError
+from anonhist.errors import DataError, OutputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,7 +29,7 @@ TABLES = (
         document TEXT NOT NULL,
         digest TEXT NOT NULL
     )""",
-    # What entries add up to, kept so that a charge need not read them all; verification compares.
+    # What entries added up to, which version 1 counted on. Whoever could change it, could overspend.
     """CREATE TABLE anonhist_accounts (
         dataset TEXT PRIMARY KEY,
         created BIGINT NOT NULL,
@@ -38,6 +38,7 @@ TABLES = (
     )""",
     "CREATE INDEX anonhist_entries_of ON anonhist_entries (dataset, number)",
 )
+WITHOUT_SUMS = ("DROP TABLE anonhist_accounts",)
 _NUMBER = re.compile("[1-9][0-9]{0,8}")
 
 
@@ -124,6 +125,8 @@ class SqlStorage(ABC):
                     connection = self._ready()
                     self._begin_or_leave(connection, write=write)
                 with self._ending(connection):
+                    if write:
+                        self._bring_up_to_date(connection)
                     yield connection
             finally:
                 self._is_used = False
@@ -171,19 +174,36 @@ class SqlStorage(ABC):
     def _migrate(self, connection: Any, *, make: bool) -> None:
         newest = len(self.migrations)
         with self._transaction(connection, write=False) as seen:
-            if self._version(seen, make=make) == newest:
+            # One of an older version can be read by those who may not change it.
+            if self._version(seen, make=make) == newest or not make:
                 return
         with self._transaction(connection, write=True) as ours:
             # Another process may have done it meanwhile.
             version = self._version(ours, make=make)
             if version == 0:
                 self._make_place(ours)
-            for statements in self.migrations[version:]:
-                for statement in statements:
-                    ours.execute(self._placed(statement))
+            self._run_migrations(ours, version)
             if version == 0:
                 self._set(ours, "id", uuid4().hex)
-            self._set(ours, "schema", str(newest))
+
+    def _bring_up_to_date(self, ours: Any) -> None:
+        version = self._schema(ours)
+        if version == len(self.migrations):
+            return
+        try:
+            with self._translated():
+                self._run_migrations(ours, version)
+        except OutputError as error:
+            raise OutputError(
+                f"{error.sentence} Its tables are those of an older version of anonhist: any charge or budget by their "
+                "owner brings them up to date."
+            ) from None
+
+    def _run_migrations(self, ours: Any, version: int) -> None:
+        for statements in self.migrations[version:]:
+            for statement in statements:
+                ours.execute(self._placed(statement))
+        self._set(ours, "schema", str(len(self.migrations)))
 
     def _set(self, connection: Any, name: str, value: str) -> None:
         query = (
@@ -199,6 +219,9 @@ class SqlStorage(ABC):
             raise DataError(
                 f"There is no ledger in {self._shown!r}: make one with 'anonhist budget create', or Ledger.create."
             )
+        return self._schema(connection)
+
+    def _schema(self, connection: Any) -> int:
         found = connection.execute(self._placed("SELECT value FROM anonhist_ledger WHERE name = 'schema'")).fetchone()
         if found is None or not _NUMBER.fullmatch(str(found[0])):
             raise damaged(self._shown, "it does not say which schema it has")

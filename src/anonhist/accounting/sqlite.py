@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Never
 from urllib.parse import quote
 
 from anonhist.accounting.damage import damaged
-from anonhist.accounting.sql import TABLES, SqlStorage
+from anonhist.accounting.sql import TABLES, WITHOUT_SUMS, SqlStorage
 from anonhist.errors import DataError, OutputError
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class SqliteStorage(SqlStorage):
     """
 
     mark = "?"
-    migrations = ((*TABLES, *_APPEND_ONLY),)
+    migrations = ((*TABLES, *_APPEND_ONLY), WITHOUT_SUMS)
 
     def __init__(self, path: str) -> None:
         super().__init__(path)
@@ -63,6 +63,7 @@ class SqliteStorage(SqlStorage):
         self._file = Path(path)
         self._as_found: tuple[int, ...] = ()
         self._is_still = False
+        self._beside = 0
 
     def _connect(self, *, make: bool) -> Any:
         path = Path(self._path)
@@ -85,6 +86,7 @@ class SqliteStorage(SqlStorage):
                 connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = FULL")
             self._has_tables(connection)
+            self._beside = self._file_beside()
         except sqlite3.OperationalError as error:
             connection.close()
             if make or _code(error) not in {sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY}:
@@ -119,6 +121,20 @@ class SqliteStorage(SqlStorage):
                 "remove them first."
             )
 
+    def _file_beside(self) -> int:
+        """Return which file the last entries are in, from the first use on; 0 if there is none."""
+        try:
+            return self._file.with_name(f"{self._file.name}-wal").stat().st_ino
+        except OSError:
+            return 0
+
+    def _removed_beside(self) -> OutputError:
+        return OutputError(
+            f"The file {f'{self._file.name}-wal'!r} beside the ledger {self._path!r}, which holds its last entries, "
+            "was removed while programs used it: end them all, and have 'anonhist budget verify' compare the ledger "
+            "with all releases."
+        )
+
     def _check_nothing_beside(self) -> None:
         beside = self._file.with_name(f"{self._file.name}-wal")
         if beside.exists() and beside.stat().st_size:
@@ -135,6 +151,8 @@ class SqliteStorage(SqlStorage):
         if write:
             self._check_sole_name()
         connection.execute("BEGIN IMMEDIATE" if write else "BEGIN")
+        if write and self._beside and self._file_beside() != self._beside:
+            raise self._removed_beside()
 
     def _end(self, connection: Any) -> None:
         super()._end(connection)
@@ -167,8 +185,12 @@ class SqliteStorage(SqlStorage):
             raise OutputError(
                 f"The ledger {name} cannot be written to: ask for the right to write the file and its folder."
             ) from None
+        if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_IOERR_SHORT_READ:
+            raise self._removed_beside() from None
         if code in {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR}:
-            raise OutputError(f"The ledger {name} could not be written: make room on its disk.") from None
+            raise OutputError(
+                f"The ledger {name} could not be written: make room on its disk, and check that it works."
+            ) from None
         if code == sqlite3.SQLITE_CANTOPEN:
             raise DataError(
                 f"The ledger {name} cannot be opened: check the rights to the file and its folder."

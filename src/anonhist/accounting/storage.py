@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
-    from anonhist.accounting.budget import Cost
-
 
 class Row(NamedTuple):
     """An entry as it is stored.
@@ -57,20 +55,16 @@ class Transaction(Protocol):
         """Return the entry about a charge, or None."""
         ...
 
-    def account(self, dataset: str) -> tuple[int, Cost] | None:
-        """Return the number of the entry that made a budget, and what is spent of it; None if there is none."""
-        ...
-
-    def set_account(self, dataset: str, created: int, spent: Cost) -> None:
-        """Keep what is spent of a budget."""
-        ...
-
-    def accounts(self) -> tuple[str, ...]:
-        """Return the names of all data sets that have a budget."""
+    def datasets(self) -> tuple[str, ...]:
+        """Return the names of all data sets, in the order of their first entries."""
         ...
 
     def rows(self, dataset: str | None) -> list[Row]:
         """Return the entries of a data set, or all, in order."""
+        ...
+
+    def rows_after(self, number: int) -> list[Row]:
+        """Return the entries after one, in order."""
         ...
 
 

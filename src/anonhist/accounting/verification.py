@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from anonhist.accounting.balance import balance_of
 from anonhist.accounting.charge import Receipt
 from anonhist.accounting.derivation import Derivation
 from anonhist.accounting.entry import Charged, Completed, Entry, Event, chained
@@ -16,7 +15,6 @@ from anonhist.errors import DataError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from anonhist.accounting.budget import Cost
     from anonhist.accounting.storage import Row
 
 
@@ -96,10 +94,9 @@ def verify(ledger: Ledger, files: Iterable[Released] = (), *, dataset: str | Non
     Verification(entries=1, files=0, problems=(), unchecked=())
     >>> folder.cleanup()
     """
-    own, rows, spent = ledger.state()
+    own, rows = ledger.state()
     entries, problems = _chain(own, rows)
-    if not problems:
-        problems = Derivation().problems(entries) or _accounts(entries, spent)
+    problems = problems or Derivation().problems(entries)
     compared = list(files)
     by_number, outcomes = {row.number: row for row in rows}, {row.about: row for row in rows}
     for each in compared:
@@ -136,23 +133,6 @@ def _chain(own: str, rows: Sequence[Row]) -> tuple[list[Entry], list[str]]:
             return entries, [f"Entry {place} was changed, or one before it was."]
         entries.append(entry)
     return entries, []
-
-
-def _accounts(entries: Sequence[Entry], spent: dict[str, Cost | None]) -> list[str]:
-    """Compare what the ledger says is spent with the sum of its entries."""
-    by_dataset: dict[str, list[Entry]] = {}
-    for each in entries:
-        by_dataset.setdefault(each.event.dataset, []).append(each)
-    problems = []
-    for dataset in by_dataset.keys() | spent.keys():
-        try:
-            balance = balance_of(by_dataset.get(dataset, []))
-        except DataError:
-            problems.append(f"The entries of {dataset!r} have no budget that they belong to.")
-            continue
-        if spent.get(dataset) != balance.spent:
-            problems.append(f"What the ledger says is spent of {dataset!r} is not the sum of its entries.")
-    return sorted(problems)
 
 
 def _event(row: Row) -> Event | None:

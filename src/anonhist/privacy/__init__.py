@@ -2,7 +2,7 @@
 
 from anonhist.privacy.composition import compose, in_parallel
 from anonhist.privacy.epsilon import EpsilonLike, parse_epsilon
-from anonhist.privacy.guarantee import Guarantee, short_decimal
+from anonhist.privacy.guarantee import Guarantee, exact_text, short_decimal
 from anonhist.privacy.order_key import parse_order_key
 from anonhist.privacy.protection import certainty, protection, strength, warning
 from anonhist.privacy.unit import NeighboringRelation, PrivacyUnit
@@ -15,6 +15,7 @@ __all__ = [
     "PrivacyUnit",
     "certainty",
     "compose",
+    "exact_text",
     "in_parallel",
     "parse_epsilon",
     "parse_order_key",

@@ -350,8 +350,20 @@ def short_decimal(value: Fraction) -> str:
     try:
         as_float = float(value)
     except OverflowError:
-        return str(value)
-    return repr(as_float).removesuffix(".0") if Fraction(repr(as_float)) == value else str(value)
+        return exact_text(value)
+    return repr(as_float).removesuffix(".0") if Fraction(repr(as_float)) == value else exact_text(value)
+
+
+def exact_text(value: Fraction) -> str:
+    """Write a fraction exactly, also one with more digits than the 4,300 up to which Python writes whole numbers.
+
+    Examples
+    --------
+    >>> exact_text(Fraction(1, 3)), exact_text(Fraction(2)), len(exact_text(Fraction(10**5000)))
+    ('1/3', '2', 5001)
+    """
+    above, below = (f"{Decimal(each):f}" for each in value.as_integer_ratio())
+    return above if below == "1" else f"{above}/{below}"
 
 
 def delta_apart(delta: Fraction) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from typing import TYPE_CHECKING
 
 import click
 
@@ -11,7 +12,10 @@ from anonhist.cli.budget.options import json_option, opened
 from anonhist.cli.charging import ledger_option
 from anonhist.cli.sections import SectionedCommand
 from anonhist.errors import MissingExtraError
-from anonhist.privacy import short_decimal
+from anonhist.privacy import exact_text, short_decimal
+
+if TYPE_CHECKING:
+    from fractions import Fraction
 
 _EXAMPLES = """
 anonhist budget plan passwords --every week --for 1y --ledger budget.db
@@ -41,12 +45,14 @@ def plan(*, dataset: str, every: str, span: str, ledger: str | None, as_json: bo
         planned, missing = schedule(balance, number, with_distributions=True), ""
     except MissingExtraError as error:
         planned, missing = schedule(balance, number, with_distributions=False), error.sentence
+    from anonhist.report.budget.wording import amount_left, equal
+
     budget, left, each = balance.budget, balance.left, planned.plain
     if as_json:
         told = {
             "dataset": dataset,
             "releases": number,
-            "left": {"epsilon": str(left.epsilon), "delta": str(left.delta)},
+            "left": {"epsilon": exact_text(left.epsilon), "delta": exact_text(left.delta)},
             "each": {"epsilon": str(each.epsilon), "delta": str(each.delta)},
             "each_at_delta": None
             if planned.at_delta is None
@@ -55,10 +61,10 @@ def plan(*, dataset: str, every: str, span: str, ledger: str | None, as_json: bo
         click.echo(json.dumps(told, indent=2, ensure_ascii=False))
         return
     _say(
-        f"{dataset}: {number:,} releases, every {every} for {span}; ε = {short_decimal(left.epsilon)} of "
+        f"{dataset}: {number:,} releases, every {every} for {span}; {equal('ε', amount_left(left.epsilon))} of "
         f"{short_decimal(budget.epsilon)} is left"
     )
-    _say(f"  each --epsilon {short_decimal(each.epsilon)} (about {float(each.epsilon):.4g}), added up plainly")
+    _say(f"  each --epsilon {_typed(each.epsilon)} (about {float(each.epsilon):.4g}), added up plainly")
     if planned.at_delta is not None:
         _say(
             f"  each --epsilon {short_decimal(planned.at_delta)}, if all releases together may have ε = "
@@ -68,6 +74,16 @@ def plan(*, dataset: str, every: str, span: str, ledger: str | None, as_json: bo
         )
     elif missing:
         _say(f"  more at δ > 0: {missing}")
+
+
+def _typed(epsilon: Fraction) -> str:
+    """Write ε as it can be typed: as a decimal if it is one."""
+    from decimal import Decimal
+
+    below = epsilon.denominator
+    if 10**18 % below:
+        return short_decimal(epsilon)
+    return f"{Decimal(epsilon.numerator * (10**18 // below)).scaleb(-18).normalize():f}"
 
 
 def _say(line: str) -> None:

@@ -16,13 +16,14 @@ from anonhist.cli.output import print_whole
 from anonhist.cli.sections import SectionedCommand
 from anonhist.cli.targets import check_report
 from anonhist.errors import DataError
+from anonhist.privacy import exact_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rich.console import Console
 
-    from anonhist.accounting import Balance, Verification
+    from anonhist.accounting import Balance, Cost, Verification
     from anonhist.accounting.balance import Item
     from anonhist.cli.targets import AskedPage
 
@@ -69,7 +70,7 @@ def show(
 
         write_budget(balance, replace(sheet, data_name=dataset), verification=verification)
     if as_json:
-        print_whole(json.dumps(_values(balance), indent=2, ensure_ascii=False) + "\n")
+        print_whole(_json(_values(balance)))
     elif not quiet:
         _say(balance, shown)
     if sheet is not None and not quiet:
@@ -88,16 +89,16 @@ def _values(balance: Balance) -> dict[str, Any]:
         "dataset": budget.dataset,
         "unit": budget.kind,
         "relation": budget.relation.value,
-        "budget": {"epsilon": str(budget.epsilon), "delta": str(budget.delta)},
-        "spent": {"epsilon": str(spent.epsilon), "delta": str(spent.delta)},
-        "left": {"epsilon": str(left.epsilon), "delta": str(left.delta)},
+        "budget": _numbers(budget.limit),
+        "spent": _numbers(spent),
+        "left": _numbers(left),
         "charges": [
             {
                 "entry": each.entry.number,
                 "time": each.entry.time,
                 "by": each.entry.by,
                 "state": each.state,
-                "cost": {"epsilon": str(each.charged.cost.epsilon), "delta": str(each.charged.cost.delta)},
+                "cost": _numbers(each.charged.cost),
                 "guarantee": each.charged.charge.guarantee.sentence,
                 "mechanism": each.charged.charge.mechanism,
                 "purpose": each.charged.charge.purpose,
@@ -108,11 +109,21 @@ def _values(balance: Balance) -> dict[str, Any]:
     }
 
 
+def _numbers(cost: Cost) -> dict[str, str]:
+    return {"epsilon": exact_text(cost.epsilon), "delta": exact_text(cost.delta)}
+
+
+def _json(values: dict[str, Any]) -> str:
+    """Return JSON in which signs that would drive a terminal are escaped; outside of texts there are none."""
+    text = json.dumps(values, indent=2, ensure_ascii=False)
+    return "".join(each if each.isprintable() or each == "\n" else json.dumps(each)[1:-1] for each in text) + "\n"
+
+
 def _say(balance: Balance, shown: str) -> None:
     from rich.text import Text
 
-    from anonhist.cli.tables import console_on
-    from anonhist.report.budget.wording import amount, amount_left, equal
+    from anonhist.cli.tables import console_on, print_hanging
+    from anonhist.report.budget.wording import NUMBERING, amount, amount_left, equal
 
     console = console_on(sys.stdout, widest=110)
     budget, spent, left = balance.budget, balance.spent, balance.left
@@ -130,16 +141,19 @@ def _say(balance: Balance, shown: str) -> None:
     if balance.items:
         console.print()
         _list([_cells(each) for each in balance.items], console)
+        console.print()
+        print_hanging(NUMBERING, console, style="dim")
 
 
 def _cells(item: Item) -> list[str]:
+    from anonhist.accounting.charge import printable
     from anonhist.report.budget.wording import amount, purpose_of
 
     return [
         str(item.entry.number),
-        item.entry.time[:16].replace("T", " "),
+        printable(item.entry.time[:16].replace("T", " ")),
         amount(item.charged.cost.epsilon),
-        item.entry.by,
+        printable(item.entry.by),
         item.charged.charge.mechanism,
         str(item.state),
         purpose_of(item.charged.charge),

@@ -12,7 +12,6 @@ from anonhist.cli.decorators import WholeNumber
 from anonhist.cli.options import quiet_option
 from anonhist.cli.output import say_done, say_line
 from anonhist.cli.sections import SectionedCommand
-from anonhist.privacy import short_decimal
 
 _EXAMPLES = """
 anonhist budget void passwords --entry 12 --reason "killed before the file was opened" --ledger budget.db
@@ -46,5 +45,7 @@ def void(*, dataset: str, entry: int, reason: str, ledger: str | None, quiet: bo
         known.void(entry, reason, dataset=dataset)
         say_line(f"Warning: {_PART}", sys.stderr)
         if not quiet:
-            left = known.balance(dataset).left
-            say_done(f"{dataset}: entry {entry} is void; ε = {short_decimal(left.epsilon)} is left")
+            from anonhist.report.budget.wording import amount_left, equal
+
+            left = amount_left(known.balance(dataset).left.epsilon)
+            say_done(f"{dataset}: entry {entry} is void; {equal('ε', left)} is left")

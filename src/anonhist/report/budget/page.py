@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from anonhist.accounting.balance import State
+from anonhist.privacy import exact_text
 from anonhist.report.budget.figures import MOST_MARKED, PLACES, Spending, budget_figure
 from anonhist.report.budget.tables import charges_table, purposes_table
 from anonhist.report.budget.wording import (
@@ -113,6 +114,6 @@ def _thinned(drawn: int, charges: int) -> str:
 def _exact(balance: Balance) -> list[str]:
     spent, left, limit = balance.spent, balance.left, balance.budget.limit
     pairs = (("Budget", limit), ("Spent", spent), ("Left", left))
-    said = [f"{name}: ε = {cost.epsilon}, δ = {cost.delta}." for name, cost in pairs]
+    said = [f"{name}: ε = {exact_text(cost.epsilon)}, δ = {exact_text(cost.delta)}." for name, cost in pairs]
     rounded = "Elsewhere on this page, what is spent is rounded up to four digits, and what is left is rounded down."
     return [*said, rounded]

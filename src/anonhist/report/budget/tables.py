@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from anonhist.accounting.balance import State
 from anonhist.accounting.budget import NOTHING
-from anonhist.report.budget.wording import amount, amount_left, purpose_of, share_of
+from anonhist.accounting.charge import printable
+from anonhist.report.budget.wording import NUMBERING, amount, amount_left, purpose_of, share_of
 from anonhist.report.sections import html, scrolled
 from anonhist.report.wording import many
 
@@ -100,7 +101,7 @@ def charges_table(balance: Balance) -> str:
     more = len(balance.items) - len(latest)
     told = "the ledger has all of them: 'anonhist budget show'"
     note = f'<p class="quiet">And {many(more, "earlier charge")}; {html(told)}.</p>' if more else ""
-    return scrolled(table, label="Releases") + note
+    return scrolled(table, label="Releases") + note + f'<p class="quiet">{html(NUMBERING)}</p>'
 
 
 def _table(heads: Iterable[str], numbers: Container[str], rows: str) -> str:
@@ -120,7 +121,7 @@ def _charge_row(item: Item) -> str:
     return (
         f'<tr class="{item.state.name.lower()}"><th scope="row" class="number">{item.entry.number}</th>'
         f"<td>{item.moment:%Y-%m-%d %H:%M}</td>{numbers}"
-        f"{_texts((item.entry.by, charge.mechanism))}{_texts((state, purpose_of(charge)), long=True)}</tr>"
+        f"{_texts((printable(item.entry.by), charge.mechanism))}{_texts((state, purpose_of(charge)), long=True)}</tr>"
     )
 
 

@@ -22,6 +22,7 @@ _DIGITS, _LONGEST_NUMBER = 4, 8
 _MOST_CONDITIONS = 3
 # Of the plain sum: an ε that is hardly smaller would only confuse.
 _WORTH_SAYING = Fraction(99, 100)
+NUMBERING = "Entries are numbered through the whole ledger; budgets, written files and voids are entries, too."
 _NOT_SHOWN = (
     "This cannot show that its end was cut off, that all of it was written anew, or that an old backup was restored. "
     "Released files show that: compare them with 'anonhist budget verify'."
