@@ -92,6 +92,7 @@ bench: $(DEV) ## measure accuracy and speed (about four hours)
 	$(BIN)/python bench/estimators.py --accuracy
 	$(BIN)/python bench/intervals.py
 	$(BIN)/python bench/group_intervals.py
+	$(BIN)/python bench/total_intervals.py
 	$(BIN)/python bench/group_plans.py
 	$(BIN)/python bench/property_intervals.py
 	$(BIN)/python bench/excess.py

@@ -9,6 +9,7 @@ import click
 
 import anonhist
 from anonhist.cli.commands import anonhist as command_line
+from anonhist.cli.options import CSV_IS_FOR_PROGRAMS
 from anonhist.cli.sections import SectionedCommand
 
 Cli = Callable[..., CompletedProcess[str]]
@@ -98,6 +99,11 @@ def test_defaults_are_shown(cli: Cli) -> None:
     assert known <= set(re.findall(r"\[default: ([^\]]+)\]", flat))
     assert "[default: zipf]" in " ".join(cli("plan", "--help").stdout.split())
     assert "less accurate. [required]" in flat
+
+
+def test_help_says_that_csv_is_for_programs(cli: Cli) -> None:
+    for command in ("release", "degrees", "local estimate", "sketch profile"):
+        assert CSV_IS_FOR_PROGRAMS in " ".join(cli(*command.split(), "--help").stdout.split())
 
 
 def test_help_of_release_says_where_results_go(cli: Cli) -> None:

@@ -230,6 +230,8 @@ def _page_options(told: str) -> tuple[Callable[[Any], Any], ...]:
     )
 
 
+# A quote before such a cell would be another name to every program that joins tables by it.
+CSV_IS_FOR_PROGRAMS = "CSV is for programs: a spreadsheet takes names that begin with =, +, - or @ for formulas."
 csv_output_option = click.option(
     "-o", "--output", metavar="FILE.csv", help="File to write, or - for CSV on standard output (the default in a pipe)."
 )
@@ -277,7 +279,8 @@ def release_output_options(*, also_printed: str = "") -> Callable[[Any], Any]:
             "-o",
             "--output",
             metavar="FILE",
-            help="File to write: FILE.json (everything), FILE.csv, FILE.parquet, or - for CSV on standard output.",
+            help="File to write: FILE.json (everything), FILE.csv, FILE.parquet, or - for CSV on standard output. "
+            f"{CSV_IS_FOR_PROGRAMS}",
         ),
         page="Also write an HTML page with plots and the privacy guarantee in plain words.",
         also_printed=also_printed,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 import click
 
 from anonhist.cli.decorators import NameIn, all_options, as_one
-from anonhist.cli.options import force_option, level_option, quiet_option, report_options
+from anonhist.cli.options import CSV_IS_FOR_PROGRAMS, force_option, level_option, quiet_option, report_options
 from anonhist.cli.tables import console_on, table_of
 from anonhist.cli.targets import STDOUT, check_report, check_target
 
@@ -49,7 +49,8 @@ output_options = all_options(
         "-o",
         "--output",
         metavar="FILE",
-        help="File to write: FILE.csv, FILE.json, or - for CSV on standard output (the default in a pipe).",
+        help="File to write: FILE.csv, FILE.json, or - for CSV on standard output (the default in a pipe). "
+        f"{CSV_IS_FOR_PROGRAMS}",
     ),
     report_options("Also write an HTML page with a plot and how to read it."),
     force_option,

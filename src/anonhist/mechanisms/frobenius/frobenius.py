@@ -112,9 +112,8 @@ class FrobeniusMechanism(AdditiveMechanism):
     def sum_evidence(self, parts: Sequence[Released]) -> Evidence:
         """Return intervals for sums over several profiles that were released together."""
         made = [(each.release, each.noisy) for each in parts]
-        own = [release.evidence.band for release, _ in made if release.evidence is not None]
         epsilon = float(self.epsilon_per_cell)
-        return sum_evidence([each.profile for each, _ in made], own, [noisy for _, noisy in made], epsilon=epsilon)
+        return sum_evidence([each.profile for each, _ in made], [noisy for _, noisy in made], epsilon=epsilon)
 
     def _batches(self, profile: Profile, size: int, rng: np.random.Generator) -> Iterator[Fits]:
         """Yield the fits of runs on a public profile, ``size`` in all."""

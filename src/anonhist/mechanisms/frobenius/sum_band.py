@@ -4,12 +4,16 @@ Where column k of a group has a noisy leg of its own, that is leg_k plus one noi
 φ_{k+} = leg_k + k if the group's square reaches column k for sure, and leg_k ≤ φ_{k+} ≤ leg_k + k in any case. The sum
 over m groups is off by the sum of m noises, about √m times as much as one of them and not m times. Where the k is more
 than the noise, or the leg has no noise of its own, groups enter with the ends of intervals of their own
-(:mod:`~anonhist.mechanisms.frobenius.row_band`), so wide that with G groups each end is wrong in 1/G as many releases:
-many groups of which nothing is known but φ_{k+} ≥ 0 would otherwise add up to a lower bound above zero.
+(:mod:`~anonhist.mechanisms.frobenius.row_band`), so wide that all of them hold at once: many groups of which nothing
+is known but φ_{k+} ≥ 0 would otherwise add up to a lower bound above zero. Whether a square reaches column k is read
+from these wide ends, too.
 
-The sum of m noises is beyond its quantiles in 1.25 % of releases on each side, and one of the other ends is wrong in
-at most 2.5 % on each side: together 92.5 %, and 96 % and more in every case measured, as the wide ends have room left
-(docs/benchmarks.md).
+With T = 1.25 %, each of the four bounds of each group is wrong in at most T/(2G) of releases, so any of them in at most
+2T; and the sum of m noises is beyond its quantiles in T on each side: together 5 %. φ_k is the difference of two such
+sums, for which T is half as large.
+
+Both hold for windows, and for a choice of legs, that do not depend on the noise. Here they do, as in the intervals of a
+single group, by guesses from released values: what that costs is measured (docs/benchmarks.md).
 """
 
 from __future__ import annotations
@@ -40,7 +44,7 @@ if TYPE_CHECKING:
     _Whole = NDArray[np.int64]
     _Numbers = NDArray[np.float64]
 
-# Quantiles beyond this are not computed: of more groups than 10⁷.
+# Quantiles beyond this are not computed: of more than three million groups.
 _LEAST_TAIL = 1e-9
 # Up to here each count has a step of its own; beyond, counts within 1/512 of each other share one.
 _APART = 2**12
@@ -67,17 +71,13 @@ class NoisyGroup:
     at: int
 
 
-def sum_evidence(
-    released: Sequence[Profile], own: Sequence[KPlusBand], noisy: Sequence[NoisyGroup], *, epsilon: float
-) -> Evidence:
+def sum_evidence(released: Sequence[Profile], noisy: Sequence[NoisyGroup], *, epsilon: float) -> Evidence:
     """Return the intervals for the sum over groups.
 
     Parameters
     ----------
     released
         The published profile of each group: a public guess of the truth.
-    own
-        The intervals of each group for its own φ_{k+}, which say how far its square surely reaches.
     noisy
         Its noisy coordinates.
     epsilon
@@ -91,23 +91,30 @@ def sum_evidence(
     >>> sides = [NoisyRows.alone(np.array([[length, 0, 0]] * 4)) for length in (9, 20)]
     >>> batch = NoisyCoordinates(np.ones(4, dtype=np.int64), *sides)
     >>> groups = [NoisyGroup(batch, at) for at in range(4)]
-    >>> shown, own = Profile.from_counts([10] + [1] * 20), KPlusBand([1, 30], [15, 0], [27, 9])
-    >>> found = sum_evidence([shown] * 4, [own] * 4, groups, epsilon=1.0)
+    >>> found = sum_evidence([Profile.from_counts([10] + [1] * 20)] * 4, groups, epsilon=1.0)
     >>> [ends.tolist() for ends in found.band.at([1, 9, 30])]
     [[78, 0, 0], [90, 4, 0]]
     """
-    bands = _bands(released, noisy, epsilon)
+    band, apart = (_sums(released, noisy, epsilon, tail) for tail in (TAIL, TAIL / 2))
+    singles = PrevalenceBand(*merge_steps(*differences(apart)))
+    every = np.concatenate([group.batch.numbers(group.at) for group in noisy])
+    return Evidence(band, prevalences=singles, items=of_sums(every, epsilon))
+
+
+def _sums(released: Sequence[Profile], noisy: Sequence[NoisyGroup], epsilon: float, tail: float) -> KPlusBand:
+    """Return the intervals for sums of φ_{k+}, each wrong with probability 4·``tail`` at most."""
+    bands = _bands(released, noisy, epsilon, max(tail / (2 * len(noisy)), _LEAST_TAIL))
     ends = _ends(bands)
     begins = np.append(1, ends[:-1] + 1)
     lows, highs = np.zeros((2, ends.size))
     one = deviation(epsilon)
     terms = np.zeros(ends.size, dtype=np.int64)
-    for group, band, sure in zip(noisy, bands, own, strict=True):
+    for group, band in zip(noisy, bands, strict=True):
         legs = group.batch.legs.at(group.at)
         (low, _), (_, high) = band.at(ends), band.at(begins)
         columns = min(legs.sums.shape[1], int(np.count_nonzero(begins == ends)))
         at = ends[:columns]
-        is_sure = sure.at(at)[0] >= at
+        is_sure = low[:columns] >= at
         is_seen = np.zeros(ends.size, dtype=np.bool_)
         is_seen[:columns] = _is_alone(legs)[:columns] & (is_sure | (high[:columns] - low[:columns] > at + _WORTH * one))
         lows += np.where(is_seen, 0, low)
@@ -116,16 +123,12 @@ def sum_evidence(
         lows[:columns] += np.where(is_seen[:columns] & is_sure, at, 0) + seen
         highs[:columns] += np.where(is_seen[:columns], at, 0) + seen
         terms += is_seen
-    reach, more = (sum_quantiles(epsilon, terms, tail) for tail in (TAIL, TAIL / 2))
-    band, wide = (_band(ends, lows - far, highs + far) for far in (reach, more))
-    singles = PrevalenceBand(*merge_steps(*differences(wide)))
-    every = np.concatenate([group.batch.numbers(group.at) for group in noisy])
-    return Evidence(band, prevalences=singles, items=of_sums(every, epsilon))
+    reach = sum_quantiles(epsilon, terms, tail)
+    return _band(ends, lows - reach, highs + reach)
 
 
-def _bands(released: Sequence[Profile], noisy: Sequence[NoisyGroup], epsilon: float) -> list[KPlusBand]:
-    """Return intervals for each group, all of which hold at once about as often as one usually does."""
-    tail = max(TAIL / len(noisy), _LEAST_TAIL)
+def _bands(released: Sequence[Profile], noisy: Sequence[NoisyGroup], epsilon: float, tail: float) -> list[KPlusBand]:
+    """Return intervals for each group, each of whose four bounds is wrong with probability ``tail``."""
     batches: dict[int, list[int]] = {}
     for place, group in enumerate(noisy):
         batches.setdefault(id(group.batch), []).append(place)
