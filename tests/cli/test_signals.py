@@ -76,15 +76,17 @@ module.simulate_error = simulate_error
 )
 # As soon as a label is on the disk.
 _SPILLING = """
-import pathlib, threading, time
+import contextlib, pathlib, threading, time
 import anonhist.ingest.engine as engine
 engine.CONFIG |= {{"memory_limit": "16MB", "threads": "1"}}
 def watch():
     while True:
-        for path in pathlib.Path(os.environ["TMPDIR"]).rglob("*"):
-            if path.is_file() and b"identifies" in path.read_bytes():
-                {send}
-                return
+        # Others remove their folders meanwhile.
+        with contextlib.suppress(OSError):
+            for path in pathlib.Path(os.environ["TMPDIR"]).rglob("*"):
+                if path.is_file() and b"identifies" in path.read_bytes():
+                    {send}
+                    return
         time.sleep(0.002)
 threading.Thread(target=watch, daemon=True).start()
 """

@@ -14,6 +14,7 @@ NUMBERS = "a number, a text or a tuple of them"
 ARRAYS = "read-only arrays, or frozen objects that hold such"
 FROZEN = "frozen values that hold no state of their own"
 REVIEWED_CACHES = {
+    "accounting.budget": (NUMBERS, "_common_denominator"),
     "graphs.node.partition_degrees.PartitionDegrees": (FROZEN, "central"),
     "graphs.node.noisy_sums": (ARRAYS, "cells_from_above cells_from_below"),
     "ingest.engine": ("nothing; registered twice, it empties what is empty", "let_go_at_exit"),
@@ -86,13 +87,17 @@ REVIEWED_CACHES = {
 }
 # What functions change beyond themselves.
 REVIEWED_OUTSIDE = {
+    "accounting.recording.recording: _staying": "only commands ask for it, which make one release at a time",
     "accounting.recording.recording: error": "an error on its way, which the thread has that raised it",
     "ingest.sources._telling_of_rows: error": "an error on its way, which the thread has that raised it",
     "accounting.forking.tell_of_forks: _forks": "with its lock held, which a fork holds, too",
     "cli.entry._prepare_streams: os": "the command line, before it does anything",
     "cli.entry._prepare_streams: sys": "the command line, before it does anything",
+    "cli.interrupt._on_signal: _received": "signals come to the main thread; a list takes one more in one step",
+    "cli.interrupt._watch: _received": "a list takes one more in one step, and only the first counts",
     "formats.atomic._remove: _parts": "each thread takes out the name that it put in; a set does so in one step",
     "formats.atomic.open_whole: _parts": "each name is put in once; a set does so in one step",
+    "temporary_folder.temporary_folder: _folders": "each thread takes out what it put in; each is one step",
     "ingest.parts.private_file._listed: _folders": "each name is put in and taken out once; a set does so in one step",
     "local.surveys.survey.Survey.__init_subclass__: cls": "while the module is loaded",
     "sketches.sketch.Sketch.__init_subclass__: cls": "while the module is loaded",
@@ -102,8 +107,10 @@ CALL = "made in a call, for that call alone"
 REVIEWED_OBJECTS = {
     "accounting.derivation.Derivation": CALL,
     "accounting.forking._Forks": "with its lock held, from before a fork until after it",
+    "accounting.ledger.Ledger": "its sums follow the entries in a transaction, one of which runs at a time",
     "accounting.recording.Recorded": CALL,
     "accounting.sql.SqlStorage": "its connection is made and used with its lock held, by the process that made it",
+    "accounting.sums.Sums": "it follows entries in a transaction, one of which runs at a time",
     "accounting.sqlite.SqliteStorage": "what it knows of its file is found with the lock of its connection held",
     "formats.reports._Lines": CALL,
     "formats.reports._Parquet": CALL,
