@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from anonhist.accounting import Charge, Cost, Ledger, verify
 from anonhist.accounting.budget import is_plain, rounded_down
 from anonhist.accounting.entry import canonical, chained
+from anonhist.accounting.sums import Sums
 from anonhist.errors import BudgetError, DataError, OutputError, UsageError
 from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit
 from anonhist.privacy.guarantee import exact_text
@@ -293,3 +294,24 @@ def test_a_ledger_whose_sum_is_too_long_to_write_goes_on(tmp_path: Path, asking:
             ledger.charge(asking("9.9"))
         assert verify(ledger).problems == ()
         assert len(ledger.entries()) == 20
+
+
+def test_an_interrupt_in_the_middle_of_an_entry_is_not_added_up(
+    tmp_path: Path, asking: Asking, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    end = Sums._end
+
+    def interrupt(*given: Any) -> None:
+        end(*given)
+        raise KeyboardInterrupt
+
+    with Ledger(f"{tmp_path}/budget.db") as ledger, Ledger(f"{tmp_path}/budget.db") as other:
+        ledger.create("passwords", "user", epsilon=2)
+        ledger.charge(asking("1"))
+        other.void(ledger.charge(asking("1")).entry, "an example")
+        with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+            patch.setattr(Sums, "_end", interrupt)
+            ledger.charge(asking("1"))
+        ledger.charge(asking("1"))
+        with pytest.raises(BudgetError, match="nothing is left"):
+            ledger.charge(asking("1"))

@@ -19,7 +19,7 @@ from anonhist.errors import BudgetError, UsageError
 from anonhist.privacy import EpsilonLike, NeighboringRelation
 
 if TYPE_CHECKING:
-    from anonhist.accounting.storage import Storage
+    from anonhist.accounting.storage import Storage, Transaction
 
 
 class Ledger:
@@ -110,8 +110,7 @@ class Ledger:
         check_limits(budget)
         self._storage.make()
         with self._storage.writing() as ours:
-            self._sums = sums_of(ours, self._sums, self.shown)
-            if budget.dataset in self._sums.datasets:
+            if budget.dataset in self._followed(ours).datasets:
                 raise UsageError(
                     f"The data set {budget.dataset!r} has a budget already: give the new one another name."
                 )
@@ -141,8 +140,7 @@ class Ledger:
             before = earlier_run(ours, asked, self.shown)
             if before is not None and asked.reading is None:
                 raise before.refusal(self.shown)
-            self._sums = sums_of(ours, self._sums, self.shown)
-            budget, spent = self._sums.of(asked.dataset, self.shown)
+            budget, spent = self._followed(ours).of(asked.dataset, self.shown)
             cost = budget.cost(asked.guarantee)
             if asked.reading is not None:
                 cost = further_cost(asked.reading, cost, readings_of(ours, asked.dataset, self.shown))
@@ -152,6 +150,12 @@ class Ledger:
                 raise BudgetError(exceeded(budget, budget.limit.minus(spent), cost))
             row = append(ours, Charged(asked, cost))
             return Receipt(ours.ledger_id(), row.number, row.digest)
+
+    def _followed(self, ours: Transaction) -> Sums:
+        """Return what all entries add up to. Where that is cut short, as by Ctrl-C, half an entry must not be known."""
+        known, self._sums = self._sums, None
+        self._sums = sums_of(ours, known, self.shown)
+        return self._sums
 
     def repeated(self, asked: Charge) -> Repeated | None:
         """Return the charge of the same run that was not voided, if there is one.
