@@ -2,8 +2,10 @@
 
 import os
 import shutil
+import sqlite3
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -212,3 +214,21 @@ def test_a_lock_that_is_not_had_in_time_leaves_no_trace(
             ledger.charge(asking("1/2"))
     other.execute(f"SELECT pg_advisory_unlock({postgresql._LOCK})")
     ledger.charge(asking("1/2"))
+
+
+@pytest.mark.parametrize("ending", ["-wal", "-shm", "-journal"])
+def test_no_ledger_has_the_name_of_what_is_beside_another(ending: str, tmp_path: Path) -> None:
+    # Whoever used the other would remove it.
+    with Ledger(f"{tmp_path}/budget.db{ending}") as ledger, pytest.raises(OutputError, match="another name"):
+        ledger.create("passwords", "user", epsilon=1)
+    assert not [*tmp_path.iterdir()]
+
+
+def test_a_database_of_another_program_is_no_place_for_a_ledger(tmp_path: Path) -> None:
+    path = tmp_path / "shop.db"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("CREATE TABLE orders (number)")
+    before = path.read_bytes()
+    with Ledger(str(path)) as ledger, pytest.raises(OutputError, match="of another program"):
+        ledger.create("passwords", "user", epsilon=1)
+    assert path.read_bytes() == before

@@ -188,8 +188,6 @@ def test_a_database_without_an_encoding_holds_a_ledger(
     ("address", "plain", "schema"),
     [
         ("postgresql://h/x", "postgresql://h/x", "anonhist"),
-        ("postgresql://", "postgresql://", "anonhist"),
-        ("postgresql://?schema=a", "postgresql://", "a"),
         ("postgres:///x?schema=a_1", "postgres:///x", "a_1"),
         ("postgresql://h/x?schema=a&port=5", "postgresql://h/x?port=5", "a"),
         ("postgresql://h/x?port=5&schema=%61", "postgresql://h/x?port=5", "a"),
@@ -198,7 +196,7 @@ def test_a_database_without_an_encoding_holds_a_ledger(
         ("postgresql://e:?schema=p@h/x", "postgresql://e:?schema=p@h/x", "anonhist"),
         ("postgresql://e:?schema=p@h/x?schema=a", "postgresql://e:?schema=p@h/x", "a"),
         ("postgresql://h/x?user=e@f&schema=a", "postgresql://h/x?user=e@f", "a"),
-        ("postgresql://h?schema=a", "postgresql://h", "a"),
+        ("postgresql://h/b?schema=a", "postgresql://h/b", "a"),
     ],
 )
 def test_the_schema_is_taken_out_of_an_address_alone(address: str, plain: str, schema: str) -> None:
@@ -221,3 +219,23 @@ def test_the_longest_name_of_a_schema_is_not_cut_off(database: Database) -> None
     with Ledger(database.address(schema="s" * 63)) as ledger:
         ledger.create("passwords", "user", epsilon=2)
     assert database.schemas() == ["s" * 63]
+
+
+@each_of(
+    "address",
+    [
+        "postgresql://db",
+        "postgresql://",
+        "postgresql://?schema=a",
+        "postgresql:///?host=/run",
+        "postgresql://eve:secret@db/",
+        "postgresql://db/a?dbname=b",
+        "postgresql://db/a?host=x&service=b",
+        "postgresql://db/a?db%6eame=b",
+    ],
+)
+def test_an_address_names_the_database_itself(address: str) -> None:
+    # By these, libpq would take whatever is named like the user, or as a file of services says.
+    with pytest.raises(UsageError, match="postgresql://host/database") as refused:
+        Ledger(address)
+    assert "secret" not in str(refused.value)

@@ -110,6 +110,14 @@ def _ends(kind: str, about: Any) -> Callable[[dict[str, Any]], None]:
         (_ends("gift", 5), 2, 5, "entry 6 is not one that this version writes"),
         (lambda told: told["details"].update(cost=["-1", "0"]), 2, None, "entry 6 is not one that this version writes"),
         (lambda told: told["details"].update(cost=["0"]), 2, None, "entry 6 is not one that this version writes"),
+        # Charged upon, such an entry could not be shown or verified any more.
+        (
+            lambda told: told["details"].update(purpose="\x1b[31m"),
+            2,
+            None,
+            "entry 6 is not one that this version writes",
+        ),
+        (lambda told: told["details"].update(mechanism=7), 2, None, "entry 6 is not one that this version writes"),
         (lambda told: told["details"].update(epsilon="1000"), 1, None, "gives 'passwords' a second budget"),
         (lambda told: told.update(dataset="x"), 2, None, "is charged to 'x', which had no budget"),
         (lambda told: told.update(ledger="0" * 32), 2, None, "entry 6 was changed"),

@@ -279,3 +279,15 @@ def test_what_was_done_stays_done_if_it_cannot_be_told(folder: Path) -> None:
         "d: ε = 1, δ = 1e-09 for items, in b.db\n"
     )
     assert "has a budget already" in _in_a_shell(create, folder).stderr
+
+
+@pytest.mark.slow
+def test_a_release_that_cannot_be_told_is_not_to_be_tried_again_unseen(folder: Path) -> None:
+    assert _in_a_shell("budget create d --epsilon 1 --unit item --ledger b.db", folder).returncode == 0
+    done = _in_a_shell("release events.csv --epsilon 1 --ledger b.db --dataset d -o out.json > /dev/full", folder)
+    assert done.returncode == 3
+    assert done.stderr.endswith(
+        "(No space left on device); ε stays charged, as entry 2 of b.db: see 'anonhist budget show' before you try "
+        "again.\n"
+    )
+    assert (folder / "out.json").exists()

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 _SQLITE = "sqlite:///"
 # What SQLite keeps beside a database: its last entries, who reads which of them, and what a transaction replaces.
-_BESIDE = ("-wal", "-shm", "-journal")
+BESIDE = ("-wal", "-shm", "-journal")
 _DATABASE = b"SQLite format 3\0"
 # How those begin. They need not say whose they are, so those of any database count as a ledger's.
 _WRITTEN_AHEAD, _OLD_PAGES = (b"\x37\x7f\x06\x82", b"\x37\x7f\x06\x83"), b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"
@@ -40,7 +40,7 @@ def files_of(address: str) -> tuple[str, ...]:
         return ()
     # By the name of the file itself: beside that are its last entries.
     names = dict.fromkeys((path, os.path.realpath(path)))
-    return tuple(name + ending for name in names for ending in ("", *_BESIDE))
+    return tuple(name + ending for name in names for ending in ("", *BESIDE))
 
 
 def is_ledger(path: str | os.PathLike[str]) -> bool:
@@ -54,9 +54,9 @@ def is_ledger(path: str | os.PathLike[str]) -> bool:
         If it cannot be read.
     """
     file = os.path.realpath(path)
-    owners = [file.removesuffix(ending) for ending in _BESIDE if file.endswith(ending)]
+    owners = [file.removesuffix(ending) for ending in BESIDE if file.endswith(ending)]
     # What is beside a young ledger may be all of it, and comes first: it is gone only when the ledger has it.
-    named = (*(file + ending for ending in _BESIDE), path, *owners)
+    named = (*(file + ending for ending in BESIDE), path, *owners)
     return _is_beside(path) or any(map(_says_ledger, named)) or _is_blank(path)
 
 

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 _DEFAULT, _OF_OLD_VERSIONS = "anonhist", "public"
 # Nothing to quote or to fold, so that there is one way to write it.
 _NAME = re.compile("(?!pg_|information_schema$)[a-z_][a-z0-9_]{0,62}")
+# Parameters that lead to another database than the one that is shown.
+_ELSEWHERE = frozenset({"dbname", "service"})
 # Everybody sees these two tables, whatever rights they have to the schemas.
 _FOUND = """SELECT n.nspname, c.relname, c.relkind FROM pg_catalog.pg_class c
     JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
@@ -47,7 +49,7 @@ def placed(address: str) -> Placed:
     Raises
     ------
     UsageError
-        If it is named twice, or would need quotes.
+        If it is named twice, or would need quotes; or if the address does not name the database itself.
 
     Examples
     --------
@@ -60,9 +62,17 @@ def placed(address: str) -> Placed:
     user, at, _ = rest.partition("@")
     start = len(user) + 1 if at and "/" not in user else 0
     place, _, parameters = rest[start:].partition("?")
+    if not place.partition("/")[2]:
+        # libpq would take one named like the user, or what the environment says.
+        raise UsageError("The address of a ledger must name the database: postgresql://host/database.")
     schemas, others = [_DEFAULT], []
     for each in filter(None, parameters.split("&")):
         name, _, value = each.partition("=")
+        if unquote(name) in _ELSEWHERE:
+            raise UsageError(
+                f"The address of a ledger names its database before the question mark, and not by {unquote(name)!r}: "
+                "postgresql://host/database."
+            )
         if unquote(name) == "schema":
             schemas.append(unquote(value))
         else:

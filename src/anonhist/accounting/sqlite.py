@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Never
 from urllib.parse import quote
 
 from anonhist.accounting.damage import damaged
+from anonhist.accounting.ledger_files import BESIDE
 from anonhist.accounting.sql import TABLES, WITHOUT_SUMS, SqlStorage
 from anonhist.errors import DataError, OutputError
 
@@ -73,6 +74,12 @@ class SqliteStorage(SqlStorage):
             )
         if path.is_dir() or not path.absolute().parent.is_dir():
             raise OutputError(f"The ledger {self._path!r} cannot be made there: name a file in a folder that exists.")
+        # SQLite takes such files for what is beside another database, and removes them.
+        if path.name.endswith(BESIDE) or os.path.realpath(path).endswith(BESIDE):
+            raise OutputError(
+                f"The ledger {self._path!r} has a name that ends as those of files that SQLite keeps beside a "
+                "database, and removes: give it another name first."
+            )
         # To read from a pipe would wait for somebody to write to it.
         if path.exists() and not path.is_file():
             raise OutputError(f"The ledger {self._path!r} is not a plain file: name one, or another to be made.")
@@ -83,6 +90,7 @@ class SqliteStorage(SqlStorage):
         self._check_sole_name()
         try:
             if make:
+                self._check_no_other(connection)
                 connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = FULL")
             self._has_tables(connection)
@@ -94,6 +102,13 @@ class SqliteStorage(SqlStorage):
             self._check_nothing_beside()
             connection, self._is_still = self._opened("ro&immutable=1"), True
         return connection
+
+    def _check_no_other(self, connection: sqlite3.Connection) -> None:
+        query = "SELECT count(*) FROM sqlite_master WHERE name NOT LIKE 'anonhist%' AND name NOT LIKE 'sqlite%'"
+        if not self._has_tables(connection) and connection.execute(query).fetchone()[0]:
+            raise OutputError(
+                f"{self._path!r} is a database of another program: keep the ledger in a file of its own, and name that."
+            )
 
     def _opened(self, mode: str) -> sqlite3.Connection:
         self._is_still = False

@@ -76,10 +76,12 @@ class Sums:
             raise _WrongEntryError(f"entry {place} is missing")
         try:
             self._add_chained(row, json.loads(row.document))
+            # Whatever could not be shown or verified is not charged upon.
+            Entry.read(row.document)
         except _WrongEntryError:
             raise
         # Also sentences of others about a number or a unit that is none.
-        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        except (DataError, UsageError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
             raise _WrongEntryError(f"entry {place} is not one that this version writes") from None
         self.number, self.head = place, row.digest
 

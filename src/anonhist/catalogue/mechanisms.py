@@ -46,7 +46,7 @@ OPTIONS = {
     "shares": Option(
         "A,B,C", "how the budget is divided, such as 0.02,0.49,0.49, or thirds for the published division."
     ),
-    "delta": Option("D", "δ of the guarantee, from 1e-30 to 0.001.  [default: 1e-9]"),
+    "delta": Option("D", "δ of the guarantee, from 1e-30 (relaxed-partition: 1e-11) to 0.001.  [default: 1e-9]"),
 }
 PUBLIC_NUMBERS = ("public_items", "public_labels", "public_cap")
 

@@ -13,7 +13,7 @@ import click
 
 from anonhist.cli.arguments import sentence_to_publish
 from anonhist.cli.commands import anonhist
-from anonhist.cli.interrupt import exit_code, tidy_up, was_interrupted, watch_over_signals
+from anonhist.cli.interrupt import exit_code, tidy_up, was_interrupted, watch_over_signals, what_stays_charged
 from anonhist.cli.output import say_line
 from anonhist.cli.spelling import as_typed
 from anonhist.errors import AnonhistError, UsageError
@@ -137,7 +137,11 @@ def _ended_by(error: BaseException, arguments: list[str]) -> int:  # noqa: PLR09
         return _fail(f"the package {error.name} is missing: install anonhist again, with pip.", INTERNAL)
     if isinstance(error, OSError):
         reason = error.strerror or "no reason given"
-        return _fail(f"the system refused to read or write ({reason}); resolve that and try again.", BAD_DATA)
+        charged = what_stays_charged()
+        way_out = (
+            f"{charged}: see 'anonhist budget show' before you try again" if charged else "resolve that and try again"
+        )
+        return _fail(f"the system refused to read or write ({reason}); {way_out}.", BAD_DATA)
     return _fail(
         f"internal error ({type(error).__name__}). Set ANONHIST_DEBUG=1 to see where; its output may contain data.",
         INTERNAL,

@@ -74,9 +74,14 @@ def tidy_up() -> str:
     return f"{how}; no incomplete file was left behind.{_of_charge()}"
 
 
+def what_stays_charged() -> str:
+    """Return what became of ε, or nothing where nothing was charged."""
+    return str(getattr(sys.modules.get("anonhist.accounting.recording"), "what_stays_charged", str)())
+
+
 def _of_charge() -> str:
     """Return what became of ε, if there is anything to say."""
-    told = getattr(sys.modules.get("anonhist.accounting.recording"), "what_stays_charged", str)()
+    told = what_stays_charged()
     return told and f" {told}: see 'anonhist budget show', and 'anonhist budget void --help' before you void it."
 
 
