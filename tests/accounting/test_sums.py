@@ -4,6 +4,7 @@ import json
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
+from dataclasses import replace
 from fractions import Fraction
 from math import lcm
 from pathlib import Path
@@ -16,6 +17,7 @@ from hypothesis import strategies as st
 from anonhist.accounting import Charge, Cost, Ledger, verify
 from anonhist.accounting.budget import is_plain, rounded_down
 from anonhist.accounting.entry import canonical, chained
+from anonhist.accounting.reading import NoisePart, Reading
 from anonhist.accounting.sums import Sums
 from anonhist.errors import BudgetError, DataError, OutputError, UsageError
 from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit
@@ -324,3 +326,30 @@ def test_an_interrupt_in_the_middle_of_an_entry_is_not_added_up(
         ledger.charge(asking("1"))
         with pytest.raises(BudgetError, match="nothing is left"):
             ledger.charge(asking("1"))
+
+
+@each_of("number", [1, 2, 3, 4, 5])
+def test_entries_that_somebody_changed_are_not_charged_upon(number: int, tmp_path: Path, asking: Asking) -> None:
+    path = f"{tmp_path}/budget.db"
+    with Ledger(path) as ledger:
+        ledger.create("passwords", "user", epsilon=1)
+        ledger.complete(ledger.charge(asking("0.9")), DIGEST)
+        ledger.void(ledger.charge(asking("0.1")).entry, "a typo")
+    # Each says who made it, and is as well written with another name: only the chain shows it.
+    renamed = """UPDATE anonhist_entries SET document = replace(document, '"by":"', '"by":"x') WHERE number = """
+    execute(path, "DROP TRIGGER anonhist_no_update", f"{renamed}{number}")
+    with Ledger(path) as ledger, pytest.raises(DataError, match=f"entry {number} was changed"):
+        ledger.charge(asking("0.1"))
+    for each in tmp_path.glob("budget.db*"):
+        each.unlink()
+
+
+def test_a_void_of_a_read_out_is_not_charged_upon(tmp_path: Path, asking: Asking) -> None:
+    path = f"{tmp_path}/budget.db"
+    state = Reading((NoisePart("0" * 32, Fraction(1), is_whole=True),), "f" * 64)
+    with Ledger(path) as ledger:
+        ledger.create("passwords", "user", epsilon=1)
+        ledger.charge(replace(asking("0.9"), reading=state))
+        append(path, _ends("void", 2), like=2, about=2)
+        with pytest.raises(DataError, match="entry 3 voids no charge that it can be about"):
+            ledger.charge(asking("0.9"))
