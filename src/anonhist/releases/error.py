@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import replace
+from dataclasses import field, replace
 from functools import partial
 
 import numpy as np
@@ -26,6 +26,7 @@ from anonhist.properties.levels import widening_factor
 from anonhist.properties.statement import Holds, Statement
 from anonhist.releases.evidence import Evidence, KPlusBand, PrevalenceBand, TellsMisfit
 from anonhist.releases.protocols import Mechanism, runs_fall_short, simulation_work, simulations_of
+from anonhist.releases.released import Released
 from anonhist.releases.run_errors import errors_of_runs, prevalences_at
 from anonhist.releases.runs import Run, draw_runs, nothing_like, part_of
 from anonhist.releases.whole_interval import NORMAL_95, whole_interval
@@ -93,6 +94,8 @@ class ReleaseError:
     runs_fall_short
         Why runs give no intervals: their errors are smaller than that of the release. Empty if they are not. It depends
         on the mechanism: see :func:`~anonhist.releases.protocols.runs_fall_short`.
+    released
+        What these are the errors of. Its numbers carry its guarantee; those of another profile carry none.
 
     Raises
     ------
@@ -119,6 +122,7 @@ class ReleaseError:
     zeros_interval: tuple[int, int] | None = None
     items_interval: tuple[int, int] | None = None
     runs_fall_short: str = ""
+    released: Released | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         levels, errors = self.levels, (self.prevalence_errors, self.k_plus_errors)
@@ -149,6 +153,25 @@ class ReleaseError:
         """
         nowhere, nothing = np.zeros(0, dtype=np.int64), np.zeros(0)
         return _with_bands(cls(None, 0, nowhere, nothing, nothing), evidence)
+
+    def of(self, released: Released) -> ReleaseError:
+        """Return them as the errors of what was released: they follow from it, so they carry its guarantee.
+
+        Examples
+        --------
+        >>> from anonhist.mechanisms import release
+        >>> from anonhist.profiles import Profile
+        >>> data = Profile.from_counts([5, 3])
+        >>> found = release(data, epsilon=1)
+        >>> found.error.sorted_l1.guarantee == found.k_plus(2).guarantee == found.guarantee
+        True
+        >>> print(found.error.k_plus(Profile.from_counts([2**60]), 2).guarantee)
+        None
+        """
+        if self.released == released:
+            return self
+        expected = self.sorted_l1 and replace(self.sorted_l1, guarantee=released.guarantee)
+        return replace(self, sorted_l1=expected, released=released)
 
     @property
     def expected_range(self) -> tuple[float, float] | None:
@@ -184,12 +207,13 @@ class ReleaseError:
     def prevalence(self, profile: Profile, count: int) -> Estimate:
         """Return φ_r of the released profile with its 95 % interval."""
         ends = self.prevalence_interval(profile, np.array([count]))
-        return self._estimate(profile.prevalence(count), count, ends, self.prevalence_errors, self.prevalence_band)
+        known = self.prevalence_errors, self.prevalence_band
+        return self._promised(self._estimate(profile.prevalence(count), count, ends, *known), profile)
 
     def k_plus(self, profile: Profile, k: int) -> Estimate:
         """Return φ_{k+} of the released profile with its 95 % interval."""
         ends = self.k_plus_interval(profile, np.array([k]))
-        return self._estimate(profile.k_plus(k), k, ends, self.k_plus_errors, self.band)
+        return self._promised(self._estimate(profile.k_plus(k), k, ends, self.k_plus_errors, self.band), profile)
 
     def k_plus_interval(self, profile: Profile, k: NDArray[np.int64]) -> Ends:
         """Return the ends of 95 % intervals for φ_{k+}: they contain the released value, and the band if there is one.
@@ -226,6 +250,9 @@ class ReleaseError:
         DataError
             If errors were simulated, but none for this number.
         """
+        return self._promised(self._zeros(zeros), zeros)
+
+    def _zeros(self, zeros: int) -> Estimate:
         if self.zeros_interval is not None:
             return _smoothed_estimate(
                 zeros, (float(min(self.zeros_interval[0], zeros)), float(max(self.zeros_interval[1], zeros)))
@@ -243,6 +270,9 @@ class ReleaseError:
         Each label has an item, so the upper end is not below that of the number of labels, even where the noise of n is
         so far below zero that an interval of n alone would be 0 to 0.
         """
+        return self._promised(self._items(profile), profile)
+
+    def _items(self, profile: Profile) -> Estimate:
         if self.items_interval is None:
             return _unknown(profile.n, _NO_ITEMS_INTERVAL if self.has_k_plus_intervals else self.why_unknown)
         low, high = (float(end) for end in self.items_interval)
@@ -264,6 +294,9 @@ class ReleaseError:
             return Estimate(float(value), math.nan, ends, BAND_METHOD, statement=told)
         method = METHOD if band is None else BAND_METHOD
         return Estimate(float(value), float(self._at(errors, level)), ends, method)
+
+    def _promised(self, found: Estimate, number: Profile | int) -> Estimate:
+        return found if self.released is None else replace(found, guarantee=self.released.guarantee_of(number))
 
     def _interval(self, values: NDArray[np.int64], errors: NDArray[np.float64], level: NDArray[np.int64]) -> Ends:
         if self.why_unknown:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import field, replace
 from fractions import Fraction
 from functools import partial
 from typing import SupportsIndex
@@ -51,6 +51,8 @@ class Excess:
         ε₁ and ε₂, exact, > 0; they add up to the budget spent.
     noisy_within, noisy_above, noisy_items
         The noisy V, U and L: whole numbers, which may be negative.
+    guarantee
+        That of the release that they belong to, which includes them.
 
     Raises
     ------
@@ -79,6 +81,7 @@ class Excess:
     noisy_within: Converted[SupportsIndex, int] = converted(partial(_noisy, name="noisy_within"))
     noisy_above: Converted[SupportsIndex, int] = converted(partial(_noisy, name="noisy_above"))
     noisy_items: Converted[SupportsIndex, int] = converted(partial(_noisy, name="noisy_items"))
+    guarantee: Guarantee | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         noise_rates(self.users_epsilon, self.items_epsilon, self.cap, self.relation)
@@ -103,7 +106,7 @@ class Excess:
         low = _share(above[0] - above[1], within[0] + within[1], of_none=0.0)
         high = _share(above[0] + above[1], within[0] - within[1], of_none=1.0)
         value = min(max(_share(self.noisy_above, self.noisy_within, of_none=0.0), low), high)
-        return Estimate(value, (high - low) / 4, (low, high), METHOD, statement=_SHARE)
+        return Estimate(value, (high - low) / 4, (low, high), METHOD, guarantee=self.guarantee, statement=_SHARE)
 
     @property
     def capped_items(self) -> Estimate:
@@ -147,7 +150,7 @@ class Excess:
     def _estimate(self, noisy: int, rate: Fraction, unit: str) -> Estimate:
         reach, error = _reach(rate, _TAIL), math.sqrt(discrete_laplace_variance(rate))
         low, high = (float(max(0, noisy + each)) for each in (-reach, reach))
-        return Estimate(float(max(0, noisy)), error, (low, high), METHOD, unit=unit)
+        return Estimate(float(max(0, noisy)), error, (low, high), METHOD, unit=unit, guarantee=self.guarantee)
 
 
 def noise_rates(

@@ -28,4 +28,4 @@ def released_on_its_own(items: int, guarantee: Guarantee) -> Estimate:
     reach = max(1, math.ceil(-math.log(0.025 * (1 + math.exp(-rate))) / rate) - 1)
     ends = max(0.0, float(items - reach)), float(items + reach)
     deviation = math.sqrt(2 * math.exp(-rate)) / -math.expm1(-rate)
-    return Estimate(float(items), deviation, ends, "noise of a public rate")
+    return Estimate(float(items), deviation, ends, "noise of a public rate", guarantee=guarantee)

@@ -25,6 +25,7 @@ from anonhist.releases.kind import Words
 from anonhist.releases.known_labels import never_occurring
 from anonhist.releases.own_number import released_on_its_own
 from anonhist.releases.protocols import BoundsDegrees, Mechanism, runs_fall_short, simulation_work, simulations_of
+from anonhist.releases.released import Released
 from anonhist.releases.runs import Run, draw_runs, generator_of, nothing_like, part_of
 
 if TYPE_CHECKING:
@@ -44,11 +45,13 @@ _SIMULATED = ("_simulated_runs", "_simulated_nothing")
 _released_number = partial(parse_whole_number, least=0, most=MAX_ITEMS)
 
 
-def _as_runs_tell(known: ReleaseError | None, mechanism: Mechanism) -> ReleaseError | None:
-    """Return recorded errors; whether runs give intervals always follows from the mechanism."""
-    if known is None or known.runs_fall_short == (short := runs_fall_short(mechanism)):
-        return known
-    return replace(known, runs_fall_short=short)
+def _as_told(known: ReleaseError | None, release: Release) -> ReleaseError | None:
+    """Return recorded errors; whether runs give intervals follows from the mechanism, what they promise from theirs."""
+    if known is None:
+        return None
+    if known.runs_fall_short != (short := runs_fall_short(release.mechanism)):
+        known = replace(known, runs_fall_short=short)
+    return known.of(Released(release.profile, release.zeros, release.guarantee))
 
 
 @frozen
@@ -67,6 +70,9 @@ class Release(Shown, Tabular, Saved):
         One sentence on which mechanism was chosen and why, from public facts and budgeted steps alone.
     library_version
         Version of this package that made the release.
+    zeros
+        φ_0, the number of labels of count zero, such as nodes without an edge, if it is released or follows from public
+        numbers: a whole number ≥ 0. ``prevalence(0)`` gives it with its interval.
     simulations
         Number of runs behind :attr:`error` and all estimates from the release, from 2 to 1,000. For a Durfee size D
         above 2¹⁵ it is limited to 2²⁵/D, but never below 32. The default is 32, or fewer, at least 8, if runs are
@@ -81,9 +87,6 @@ class Release(Shown, Tabular, Saved):
         For users, what the bound on their items left out, if a share of the budget was spent on it.
     items
         n, if the mechanism released it in a separate step: a whole number ≥ 0; see :meth:`num_items`.
-    zeros
-        φ_0, the number of labels of count zero, such as nodes without an edge, if it is released or follows from public
-        numbers: a whole number ≥ 0. ``prevalence(0)`` gives it with its interval.
     receipt
         Where the release was charged, if a ledger keeps account.
     evidence
@@ -115,17 +118,19 @@ class Release(Shown, Tabular, Saved):
     mechanism: Mechanism
     reason: str
     library_version: str
+    zeros: Converted[SupportsIndex | None, int | None] = converted(
+        optional(partial(_released_number, name="zeros")), default=None
+    )
     recorded_error: Converted[ReleaseError | None, ReleaseError | None] = completed(
-        lambda self, known: _as_runs_tell(known, self.mechanism), default=None, shown=False
+        lambda self, known: _as_told(known, self), default=None, shown=False
     )
     simulations: Converted[SupportsIndex | None, int] = completed(lambda self, asked: self._number(asked), default=None)
     order_key: Converted[str | None, str | None] = converted(optional(parse_order_key), default=None)
-    excess: Excess | None = None
+    excess: Converted[Excess | None, Excess | None] = completed(
+        lambda self, found: found and replace(found, guarantee=self.guarantee), default=None
+    )
     items: Converted[SupportsIndex | None, int | None] = converted(
         optional(partial(_released_number, name="items")), default=None
-    )
-    zeros: Converted[SupportsIndex | None, int | None] = converted(
-        optional(partial(_released_number, name="zeros")), default=None
     )
     receipt: Receipt | None = None
     evidence: Evidence | None = field(default=None, repr=False)
@@ -165,6 +170,10 @@ class Release(Shown, Tabular, Saved):
     def n(self) -> int:
         """The released number of items: :attr:`items` if there is one, otherwise that of the profile."""
         return self.profile.n if self.items is None else self.items
+
+    @property
+    def _released(self) -> Released:
+        return Released(self.profile, self.zeros, self.guarantee)
 
     @property
     def error(self) -> ReleaseError:
@@ -226,7 +235,7 @@ class Release(Shown, Tabular, Saved):
     def _error(self, progress: Callable[[float], None] | None) -> ReleaseError:
         def simulate() -> ReleaseError:
             if not self._num_runs:
-                return ReleaseError.without_runs(self.evidence)
+                return ReleaseError.without_runs(self.evidence).of(self._released)
             nothing = self._runs_on_nothing(part_of(progress, 0.0, _ON_NOTHING)) if self.profile.n else ()
             is_kept = self._num_runs * len(self.profile) <= _MOST_KEPT
             # If they are not kept, they are measured as they are drawn.
@@ -241,7 +250,7 @@ class Release(Shown, Tabular, Saved):
                 progress=part_of(progress, _DRAWN, 1.0) if is_kept else None,
                 drawn=self._runs(drawn) if is_kept else self._draw(drawn),
                 of_nothing=nothing,
-            )
+            ).of(self._released)
 
         return self._once("_simulated_error", simulate) if self.recorded_error is None else self.recorded_error
 
@@ -362,4 +371,6 @@ class Release(Shown, Tabular, Saved):
         known = self.evidence
         if self.recorded_error is not None or known is None or known.prevalences is None:
             return self.error
-        return ReleaseError.without_runs(known) if self.zeros is None or known.zeros is not None else self.error
+        if self.zeros is not None and known.zeros is None:
+            return self.error
+        return ReleaseError.without_runs(known).of(self._released)
