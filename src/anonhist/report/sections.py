@@ -23,6 +23,8 @@ DRAWN_AGAIN = "The same command draws new noise, and spends the budget once more
 # At which counts tables say how many labels have as many or more, and how many single counts they list.
 LEVELS = (1, 2, 3, 5, 10, 20, 50, 100, 1_000, 10_000, 100_000, 1_000_000)
 _ROWS = 12
+# Characters of a name that takes more than one line.
+LONG_NAME = 28
 # Rows. What would be larger than the rest of the page stays in the files of those who made it.
 _MOST_DOWNLOADED = 5_000
 
@@ -56,6 +58,15 @@ def table_of(heads: Sequence[str], rows: Iterable[Sequence[str]], *, write: Call
         for name, *texts in rows
     )
     return f"<table>{first}<tbody>{body}</tbody></table>"
+
+
+def name_cells(names: Sequence[str], attributes: str) -> str:
+    """Return cells of names, the last of which stays in sight where the table is too wide; long ones are broken."""
+    last = len(names) - 1
+    return "".join(
+        f'<th {attributes} class="name{" long" * (len(name) > LONG_NAME)}{" last" * (at == last)}">{html(name)}</th>'
+        for at, name in enumerate(names)
+    )
 
 
 def interval_rows(listed: Iterable[tuple[str, str, tuple[float, float]]], *, places: int = 0, unit: str = "") -> str:

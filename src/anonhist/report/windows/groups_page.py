@@ -19,6 +19,7 @@ from anonhist.report.sections import (
     epsilon_warning,
     folded,
     html,
+    name_cells,
     paragraphs,
     promised,
     reproduce,
@@ -102,11 +103,11 @@ def _panel(at: int, name: str, release: CumulativeRelease, top: int) -> str:
 
 def _table(release: GroupedCumulativeRelease) -> str:
     """Return a table: grouping columns, and the numbers of the last day."""
-    heads = "".join(f'<th scope="col" class="name">{html(name)}</th>' for name in release.by)
+    heads = name_cells(release.by, 'scope="col"')
     heads += "".join(f'<th scope="col">{escape(head)}</th>' for head in heads_of(release.first)[1:])
     rows = "".join(
         "<tr>"
-        + "".join(f'<th scope="row" class="name">{html(name)}</th>' for name in names_of(group))
+        + name_cells(names_of(group), 'scope="row"')
         + "".join(f"<td>{number} <span>{ends.rstrip(')')}</span></td>" for number, ends in _cells(each))
         + "</tr>"
         for group, each in islice(release.items(), _MOST_LISTED)
