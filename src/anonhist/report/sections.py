@@ -51,13 +51,18 @@ def folded(summary: str, inside: str) -> str:
 
 def table_of(heads: Sequence[str], rows: Iterable[Sequence[str]], *, write: Callable[[str], str] = html) -> str:
     """Return a table of text, of which the first cell of each row says what the row is about."""
-    titles = "".join(f'<th scope="col">{write(head)}</th>' for head in heads)
+    titles = "".join(f'<th scope="col"{long_class(head)}>{write(head)}</th>' for head in heads)
     first = f"<thead><tr>{titles}</tr></thead>" if heads else ""
     body = "".join(
         f'<tr><th scope="row">{write(name)}</th>{"".join(f"<td>{write(text)}</td>" for text in texts)}</tr>'
         for name, *texts in rows
     )
     return f"<table>{first}<tbody>{body}</tbody></table>"
+
+
+def long_class(name: str) -> str:
+    """Return the attribute of a cell whose name is broken where there is little room."""
+    return ' class="long"' if len(name) > LONG_NAME else ""
 
 
 def name_cells(names: Sequence[str], attributes: str) -> str:

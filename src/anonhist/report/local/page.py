@@ -22,12 +22,12 @@ from anonhist.report.local.wording import (
     shuffled_promise,
 )
 from anonhist.report.sections import (
-    LONG_NAME,
     card,
     download,
     epsilon_warning,
     folded,
     html,
+    long_class,
     promised,
     reproduce,
     scrolled,
@@ -131,5 +131,5 @@ def _table(estimate: FrequencyEstimate, places: Sequence[int], label: str) -> st
 
 def _row(texts: tuple[str, ...]) -> str:
     label, *cells = texts
-    kind = ' class="long"' if len(label) > LONG_NAME else ""
-    return f'<tr><th scope="row"{kind}>{escape(label)}</th>{"".join(f"<td>{html(cell)}</td>" for cell in cells)}</tr>'
+    told = "".join(f"<td>{html(cell)}</td>" for cell in cells)
+    return f'<tr><th scope="row"{long_class(label)}>{escape(label)}</th>{told}</tr>'
