@@ -14,6 +14,11 @@ from matplotlib.image import imread
 from numpy.typing import NDArray
 
 from anonhist.accounting import Balance, Budget, Verification
+from anonhist.mechanisms.windows.grouped import release_cumulative_groups
+from anonhist.mechanisms.windows.release import release_cumulative
+from anonhist.profiles.grouped_windows import GroupedCumulativeCounts
+from anonhist.profiles.windows import CumulativeCounts
+from anonhist.report import write_report
 from anonhist.report.budget.page import write_budget
 from anonhist.report.frame import Sheet
 
@@ -161,6 +166,36 @@ def test_no_groups_stick_out_of_a_narrow_window(groups_page: Callable[[int], str
     # Two are side by side.
     assert len(drawings) == min(number, 24)
     assert all(150 < each < 200 for each in drawings)
+
+
+@pytest.mark.parametrize("number", [None, 1, 3])
+def test_no_windows_stick_out_of_a_narrow_window(number: int | None, tmp_path: Path) -> None:
+    days = tuple(f"2026-11-{day:02}" for day in range(1, 15))
+    counts = CumulativeCounts((1, 1000, 10**9), days, np.full((3, 14), 40))
+    path = tmp_path / "windows.html"
+    if number is None:
+        write_report(release_cumulative(counts, epsilon=2), path)
+    else:
+        groups = GroupedCumulativeCounts(("campaign",), {(f"{at} {'x' * 200}",): counts for at in range(number)})
+        write_report(release_cumulative_groups(groups, epsilon=2), path)
+    path.write_text(add_measuring(path.read_text(encoding="utf-8")), encoding="utf-8")
+    wide, drawings = measure_page(path, tmp_path)
+    # The table is scrolled.
+    assert [each for each in wide if not each.startswith('<div class="scrolled"')] == []
+    # What names the lines of all panels is as wide as the page, and two panels are side by side.
+    assert drawings[0] > 300
+    assert len(drawings) == 1 + (number or 0)
+    assert all(150 < each < 200 for each in drawings[1:])
+
+
+def test_long_names_leave_room_for_the_numbers_in_a_narrow_window(
+    local_page: Callable[[str], str], tmp_path: Path
+) -> None:
+    path = tmp_path / "estimate.html"
+    measured = add_measuring(local_page("candidates")).replace("figure svg", "tbody th")
+    path.write_text(measured, encoding="utf-8")
+    _, names = measure_page(path, tmp_path)
+    assert max(names) < 200
 
 
 def test_a_comparison_is_drawn_light_and_dark(compared_page: Callable[[str], str], tmp_path: Path) -> None:

@@ -57,13 +57,12 @@ def test_everything_is_named_no_two_labels_of_an_axis_overlap_and_nothing_global
     assert isinstance(figure, Figure)
     (axes,) = figure.axes
     assert (axes.get_xlabel(), axes.get_ylabel()) == LABELS[draw]
-    legend = axes.get_legend()
     if len(release.profile):
-        assert legend is not None
+        (legend,) = figure.legends
         assert legend.get_texts()[0].get_text() == "95 % interval"
         assert len(legend.get_texts()) == 2
     else:
-        assert legend is None
+        assert not figure.legends
         assert [text.get_text() for text in axes.texts] == ["the released profile is empty"]
     FigureCanvasAgg(figure).draw()
     for boxes in (boxes_of(axes, axes.xaxis, "x"), boxes_of(axes, axes.yaxis, "y")):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -26,7 +26,14 @@ ALARM = "#b42318"
 # Lines beside each other: these are hues, so whoever draws them tells them apart by marks and dashes as well.
 SERIES = (INK, BLUE, "#c2410c", "#6d28d9", "#15803d", "#a16207", "#be185d", "#64748b", "#a21caf")
 # Inches. Small, so that text stays readable where a page shows the figure in a narrow window.
-_SIZE = (4.4, 3.3)
+_SIZE = (4.4, 3.2)
+# Points, of names of axes and lines: the longest name of an axis is about as long as the figure is high.
+_TEXT = 9.5
+_MOST_COLUMNS = 3
+# Of the width: text is a little wider in some files and on some screens than where it is measured.
+_FILLED = 0.92
+# Numbers from here on are marked in thousands, millions and so on.
+_PLAIN = 100_000
 
 
 def prevalences_figure(release: Release) -> matplotlib_figure.Figure:
@@ -73,12 +80,12 @@ def draw_k_plus(axes: Axes, points: Points, *, floor: float) -> NDArray[np.float
 
 def canvas(y_label: str, x_label: str, *, size: tuple[float, float] = _SIZE) -> tuple[matplotlib_figure.Figure, Axes]:
     """Return an empty figure, of a size in inches, and its axes in the style of the house."""
-    from anonhist.report.picture import NotebookFigure
+    from anonhist.report.picture import ApartLayout, NotebookFigure
 
-    figure = NotebookFigure(figsize=size, layout="constrained")
+    figure = NotebookFigure(figsize=size, layout=ApartLayout())
     axes = figure.add_subplot()
-    axes.set_xlabel(x_label, color=INK)
-    axes.set_ylabel(y_label, color=INK)
+    axes.set_xlabel(x_label, color=INK, fontsize=_TEXT)
+    axes.set_ylabel(y_label, color=INK, fontsize=_TEXT)
     dress(axes)
     return figure, axes
 
@@ -101,19 +108,33 @@ def say_empty(axes: Axes, text: str = "the released profile is empty") -> None:
     axes.text(0.5, 0.5, text, ha="center", va="center", transform=axes.transAxes, color=INK)
 
 
-def add_legend(axes: Axes, *, handle_length: float = 1.4, size: float = 9.5) -> None:
-    """Name what is drawn, above the axes: no corner of them is free in every release."""
-    axes.legend(
-        loc="lower left",
-        bbox_to_anchor=(0, 1),
-        borderaxespad=0.2,
-        ncols=2,
-        frameon=False,
-        labelcolor=INK,
-        fontsize=size,
-        columnspacing=1.2,
-        handlelength=handle_length,
-    )
+def add_legend(axes: Axes, *, handle_length: float = 1.4) -> None:
+    """Name what is drawn, above the axes: no corner of them is free in every release.
+
+    In as many columns as fit; the figure grows by their height, so that the axes lose none of theirs.
+    """
+    figure = cast("matplotlib_figure.Figure", axes.figure)
+    handles, names = axes.get_legend_handles_labels()
+    for columns in range(min(len(names), _MOST_COLUMNS), 0, -1):
+        legend = figure.legend(
+            handles,
+            names,
+            loc="outside upper left",
+            borderpad=0,
+            borderaxespad=0.3,
+            ncols=columns,
+            frameon=False,
+            labelcolor=INK,
+            fontsize=_TEXT,
+            columnspacing=1.2,
+            handlelength=handle_length,
+        )
+        box = legend.get_window_extent()
+        if columns == 1 or box.width <= _FILLED * figure.bbox.width:
+            break
+        legend.remove()
+    width, height = figure.get_size_inches()
+    figure.set_size_inches(width, height + box.height / figure.dpi)
 
 
 def mark_shares(axes: Axes) -> None:
@@ -140,6 +161,36 @@ def scale_of_counts(axis: Axis, largest: float) -> None:
     # Where hardly a power of ten fits, the whole numbers between are named as well.
     named = (2, 3, 4, 6, 8) if len(powers) == 1 else ()
     axis.set_ticks(between, [f"{mark:.0f}" if mark in named else "" for mark in between], minor=True)
+
+
+def name_marks(axis: Axis, largest: float) -> None:
+    """Name round marks of a linear axis in few characters."""
+    from matplotlib.ticker import FixedLocator, MaxNLocator
+
+    marks = np.asarray(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]).tick_values(0, largest))
+    axis.set_major_locator(FixedLocator(marks.tolist()))
+    axis.set_ticklabels(mark_names(marks))
+
+
+def mark_names(marks: NDArray[np.float64]) -> list[str]:
+    """Write evenly spread marks, large ones in thousands, millions and so on.
+
+    Examples
+    --------
+    >>> mark_names(np.array([0.0, 2500.0, 5000.0])), mark_names(np.array([0.0, 2.5e6, 5e6]))
+    (['0', '2,500', '5,000'], ['0', '2.5 M', '5 M'])
+    """
+    largest = float(marks.max(initial=0))
+    if largest < _PLAIN:
+        return [f"{mark:,g}" for mark in marks.tolist()]
+    thousands = min(math.floor(math.log10(largest) / 3), 6)
+    unit = ("", "k", "M", "G", "T", "P", "E")[thousands]
+    return [f"{mark / 1000**thousands:g} {unit}" if mark else "0" for mark in marks.tolist()]
+
+
+def short(name: str, longest: int) -> str:
+    """Cut a name to so many characters."""
+    return name if len(name) <= longest else name[: longest - 1] + "…"
 
 
 def _floor(high: NDArray[np.float64]) -> float:

@@ -23,6 +23,8 @@ DRAWN_AGAIN = "The same command draws new noise, and spends the budget once more
 # At which counts tables say how many labels have as many or more, and how many single counts they list.
 LEVELS = (1, 2, 3, 5, 10, 20, 50, 100, 1_000, 10_000, 100_000, 1_000_000)
 _ROWS = 12
+# Characters of a name that takes more than one line.
+LONG_NAME = 28
 # Rows. What would be larger than the rest of the page stays in the files of those who made it.
 _MOST_DOWNLOADED = 5_000
 
@@ -49,13 +51,27 @@ def folded(summary: str, inside: str) -> str:
 
 def table_of(heads: Sequence[str], rows: Iterable[Sequence[str]], *, write: Callable[[str], str] = html) -> str:
     """Return a table of text, of which the first cell of each row says what the row is about."""
-    titles = "".join(f'<th scope="col">{write(head)}</th>' for head in heads)
+    titles = "".join(f'<th scope="col"{long_class(head)}>{write(head)}</th>' for head in heads)
     first = f"<thead><tr>{titles}</tr></thead>" if heads else ""
     body = "".join(
         f'<tr><th scope="row">{write(name)}</th>{"".join(f"<td>{write(text)}</td>" for text in texts)}</tr>'
         for name, *texts in rows
     )
     return f"<table>{first}<tbody>{body}</tbody></table>"
+
+
+def long_class(name: str) -> str:
+    """Return the attribute of a cell whose name is broken where there is little room."""
+    return ' class="long"' if len(name) > LONG_NAME else ""
+
+
+def name_cells(names: Sequence[str], attributes: str) -> str:
+    """Return cells of names, the last of which stays in sight where the table is too wide; long ones are broken."""
+    last = len(names) - 1
+    return "".join(
+        f'<th {attributes} class="name{" long" * (len(name) > LONG_NAME)}{" last" * (at == last)}">{html(name)}</th>'
+        for at, name in enumerate(names)
+    )
 
 
 def interval_rows(listed: Iterable[tuple[str, str, tuple[float, float]]], *, places: int = 0, unit: str = "") -> str:

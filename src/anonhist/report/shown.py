@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from anonhist.accounting.balance import Balance
 from anonhist.errors import UsageError, kind_of
@@ -32,11 +32,15 @@ from anonhist.report.windows.groups_page import write_window_groups
 from anonhist.report.windows.page import write_windows
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from matplotlib import figure as matplotlib_figure
 
     from anonhist.graphs import graph
 else:
     matplotlib_figure, graph = map(LaterModule, ("matplotlib.figure", "anonhist.graphs.graph"))
+
+T = TypeVar("T")
 
 
 def plot(
@@ -69,19 +73,7 @@ def plot(
     >>> plot(rarefaction_curve(profile)).axes[0].get_xlabel()
     'draws'
     """
-    if isinstance(shown, Curve):
-        return curve_figure(shown)
-    if isinstance(shown, Release):
-        return view_of(shown).figure(shown)
-    if isinstance(shown, CumulativeRelease):
-        return windows_figure(shown)
-    if isinstance(shown, FrequencyEstimate):
-        return frequencies_figure(shown)
-    if isinstance(shown, Comparison):
-        return comparison_figure(shown, METRICS[0], legend=True)
-    if isinstance(shown, Balance):
-        return budget_figure(shown)
-    raise _error(shown)
+    return _of(FIGURES, shown)(shown)
 
 
 def write_report(
@@ -164,31 +156,42 @@ def write_sheet(
     not_private_truth: Profile | graph.Graph | graph.Degrees | None = None,
 ) -> None:
     """Write the page of what there is to show; :func:`write_report` says more."""
-    if isinstance(shown, Release):
+    if not_private_truth is None:
+        _of(PAGES, shown)(shown, sheet)
+    elif isinstance(shown, Release):
         view_of(shown).write(shown, sheet, not_private_truth)
-    elif not_private_truth is not None:
-        raise UsageError("`not_private_truth` applies only to releases of degrees; leave it out.")
-    elif isinstance(shown, GroupedRelease):
-        write_groups(shown, sheet)
-    elif isinstance(shown, CumulativeRelease):
-        write_windows(shown, sheet)
-    elif isinstance(shown, GroupedCumulativeRelease):
-        write_window_groups(shown, sheet)
-    elif isinstance(shown, Curve):
-        write_curve(shown, sheet)
-    elif isinstance(shown, FrequencyEstimate):
-        write_frequencies(shown, sheet)
-    elif isinstance(shown, Comparison):
-        write_comparison(shown, sheet)
-    elif isinstance(shown, Balance):
-        write_budget(shown, sheet)
     else:
-        raise _error(shown)
+        raise UsageError("`not_private_truth` applies only to releases of degrees; leave it out.")
 
 
-def _error(shown: object) -> UsageError:
+# By the type of what is shown.
+FIGURES: dict[type[Any], Callable[[Any], matplotlib_figure.Figure]] = {
+    Release: lambda shown: view_of(shown).figure(shown),
+    CumulativeRelease: windows_figure,
+    Curve: curve_figure,
+    FrequencyEstimate: frequencies_figure,
+    Comparison: lambda shown: comparison_figure(shown, METRICS[0], legend=True),
+    Balance: budget_figure,
+}
+PAGES: dict[type[Any], Callable[[Any, Sheet], None]] = {
+    Release: lambda shown, sheet: view_of(shown).write(shown, sheet, None),
+    GroupedRelease: write_groups,
+    CumulativeRelease: write_windows,
+    GroupedCumulativeRelease: write_window_groups,
+    Curve: write_curve,
+    FrequencyEstimate: write_frequencies,
+    Comparison: write_comparison,
+    Balance: write_budget,
+}
+
+
+def _of(choices: Mapping[type[Any], T], shown: object) -> T:
+    """Return the choice for the type of what is shown."""
+    for kind, choice in choices.items():
+        if isinstance(shown, kind):
+            return choice
     message = (
         "A Release, a GroupedRelease, a CumulativeRelease, a Curve, a FrequencyEstimate, a Comparison or a Balance is "
         f"needed, such as rarefaction_curve(profile), not {kind_of(shown)}."
     )
-    return UsageError(message)
+    raise UsageError(message)

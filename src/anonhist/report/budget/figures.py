@@ -11,7 +11,7 @@ import numpy as np
 
 from anonhist.accounting.balance import State
 from anonhist.report.budget.wording import amount, equal
-from anonhist.report.figures import BLUE, INK, SERIES, add_legend, canvas, say_empty
+from anonhist.report.figures import BLUE, INK, SERIES, add_legend, canvas, name_marks, say_empty
 from anonhist.report.hover import Hover
 
 if TYPE_CHECKING:
@@ -148,7 +148,9 @@ def budget_figure(balance: Balance) -> Figure:
                 clip_on=False,
                 zorder=3,
             )
-    axes.set_ylim(0, 1.06 * max(limit, float(spending.spent[-1])))
+    top = max(limit, float(spending.spent[-1]))
+    axes.set_ylim(0, 1.06 * top)
+    name_marks(axes.yaxis, top)
     _mark_days(axes, start, end)
     add_legend(axes, handle_length=1.8)
     return figure

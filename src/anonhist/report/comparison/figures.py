@@ -26,7 +26,6 @@ _DASHES = (
     *((0, (7, 1.5, 1, 1.5, 1, 1.5)), (0, (2, 3)), (0, (3, 1, 1, 1)), (0, (4, 1))),
 )
 _RING, _MARK_SIZE = 9.0, 5.5
-_NEAREST = 0.07  # of the width: closer than this, the marks of two budgets would run together
 
 
 def comparison_figure(comparison: Comparison, metric: Metric, *, legend: bool) -> Figure:
@@ -39,10 +38,7 @@ def comparison_figure(comparison: Comparison, metric: Metric, *, legend: bool) -
     legend
         Whether to name the lines. Every mechanism looks the same in all figures.
     """
-    rows_above = -(-len(comparison.mechanisms) // 2) if legend else 0
-    figure, axes = canvas(
-        f"{metric.title}, in {units()[metric.name]}", "epsilon", size=(4.6, (4.4 if legend else 3.3) + 0.2 * rows_above)
-    )
+    figure, axes = canvas(f"{metric.title}, in {units()[metric.name]}", "epsilon", size=(4.6, 4.4 if legend else 3.3))
     factor = scale(metric.name)
     rows = [row for row in comparison.rows if row.metric == metric.name]
     ends = [(factor * row.mean, 2 * factor * row.standard_error) for row in rows if row.mean > 0]
@@ -123,15 +119,11 @@ def _power_text(power: int) -> str:
 
 
 def _mark_budgets(axes: Axes, comparison: Comparison) -> None:
-    """Mark the budgets themselves, but for those that would run together."""
+    """Mark the budgets themselves."""
     budgets = sorted(comparison.epsilons)
     left, right = math.log(budgets[0]), math.log(budgets[-1])
     room = max(0.1 * (right - left), 0.3)
     axes.set_xlim(math.exp(left - room), math.exp(right + room))
-    shown = [budgets[0]]
-    for budget in budgets[1:]:
-        if math.log(budget) - math.log(shown[-1]) > _NEAREST * (right - left + 2 * room):
-            shown.append(budget)
-    names = [short_decimal(budget) if len(short_decimal(budget)) <= 6 else f"{float(budget):.3g}" for budget in shown]
-    axes.set_xticks([float(budget) for budget in shown], names)
+    names = [short_decimal(budget) if len(short_decimal(budget)) <= 6 else f"{float(budget):.3g}" for budget in budgets]
+    axes.set_xticks([float(budget) for budget in budgets], names)
     axes.set_xticks([], minor=True)

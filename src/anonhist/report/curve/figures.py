@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,6 +14,7 @@ from anonhist.report.figures import (
     add_legend,
     canvas,
     mark_shares,
+    name_marks,
     say_empty,
     scale_across,
     scale_of_counts,
@@ -22,15 +22,12 @@ from anonhist.report.figures import (
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.axis import Axis
     from matplotlib.figure import Figure
-    from numpy.typing import NDArray
 
     from anonhist.properties.curve import Curve
 
 # Values that fall by more than this factor are drawn on a log scale: else half of the curve lies at the foot.
 _FAR = 30
-_PLAIN = 100_000
 
 
 def curve_figure(curve: Curve) -> Figure:
@@ -86,19 +83,19 @@ def _lines(curve: Curve, axes: Axes) -> None:
 def _scale_values(curve: Curve, axes: Axes) -> float:
     """Set the scale of the values, and return the least value that is shown."""
     view = view_of(curve)
-    top = float(curve.high.max())
+    top = float((curve.value if curve.why_unknown else curve.high).max())
     if view.is_share:
         mark_shares(axes)
         return 0.0
     if curve.x_name == "orders" and top > _FAR * float(curve.value.min()):
         floor = max(1.0, float(curve.value.min()) / 3)
         axes.set_yscale("log")
-        axes.set_ylabel(f"{view.value_label} (log scale)", color=INK)
+        axes.set_ylabel(f"{view.value_label} (log scale)")
         scale_of_counts(axes.yaxis, top * 1.5)
         axes.set_ylim(floor / 1.1, top * 1.5)
         return floor
     axes.set_ylim(0, top * 1.05)
-    _name_marks(axes.yaxis, top)
+    name_marks(axes.yaxis, top)
     return 0.0
 
 
@@ -110,29 +107,4 @@ def _scale_x(curve: Curve, axes: Axes) -> None:
     first = min(0.0, float(curve.x[0]))
     room = 0.02 * (last - first) or 1.0
     axes.set_xlim(first, last + room)
-    _name_marks(axes.xaxis, last)
-
-
-def _name_marks(axis: Axis, largest: float) -> None:
-    """Name round marks of a linear axis in few characters."""
-    from matplotlib.ticker import FixedLocator, MaxNLocator
-
-    marks = np.asarray(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]).tick_values(0, largest))
-    axis.set_major_locator(FixedLocator(marks.tolist()))
-    axis.set_ticklabels(mark_names(marks))
-
-
-def mark_names(marks: NDArray[np.float64]) -> list[str]:
-    """Write evenly spread marks, large ones in thousands, millions and so on.
-
-    Examples
-    --------
-    >>> mark_names(np.array([0.0, 2500.0, 5000.0])), mark_names(np.array([0.0, 2.5e6, 5e6]))
-    (['0', '2,500', '5,000'], ['0', '2.5 M', '5 M'])
-    """
-    largest = float(marks.max(initial=0))
-    if largest < _PLAIN:
-        return [f"{mark:,g}" for mark in marks.tolist()]
-    thousands = min(math.floor(math.log10(largest) / 3), 6)
-    unit = ("", "k", "M", "G", "T", "P", "E")[thousands]
-    return [f"{mark / 1000**thousands:g} {unit}" if mark else "0" for mark in marks.tolist()]
+    name_marks(axes.xaxis, last)

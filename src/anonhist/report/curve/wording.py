@@ -60,7 +60,7 @@ class View:
     is_share: bool = False
 
 
-_VIEWS = {
+VIEWS = {
     "draws": View(
         "How many labels a sample would show",
         "A rarefaction and extrapolation curve: the expected number of different labels against the number of draws.",
@@ -110,7 +110,7 @@ def view_of(curve: Curve) -> View:
     x_name, value_name = curve.x_name, curve.value_name
     title = f"{value_name} against {x_name}".capitalize()
     plain = View(title, "", x_name, value_name, f"{x_name} = {{}}", f"{value_name} at {{}}", "")
-    return _VIEWS.get(x_name, plain)
+    return VIEWS.get(x_name, plain)
 
 
 def is_empty(curve: Curve) -> bool:

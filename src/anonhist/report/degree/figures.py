@@ -41,7 +41,7 @@ def ccdf_figure(release: Release, *, not_private_truth: DegreeData | None = None
     data, truth = comparable(release, not_private_truth)
     if truth is not None:
         # Said before anything else, and first to be seen.
-        figure.suptitle(NOT_PRIVATE, color=ALARM, weight="bold", fontsize="medium")
+        axes.set_title(NOT_PRIVATE, loc="left", color=ALARM, weight="bold", fontsize="medium")
     drawn = [each for each in (data, truth) if each is not None and len(each.profile)]
     if not drawn:
         say_empty(axes)

@@ -32,6 +32,7 @@ from anonhist.report.sections import (
     epsilon_warning,
     folded,
     html,
+    name_cells,
     paragraphs,
     promised,
     reproduce,
@@ -48,8 +49,6 @@ if TYPE_CHECKING:
 
 # So many groups are drawn, and listed; files have all of them.
 _MOST_DRAWN, _MOST_LISTED = 24, 2_000
-# Characters of a name that take more than one line.
-_LONG = 28
 
 
 def write_groups(release: GroupedRelease, sheet: Sheet) -> None:
@@ -119,7 +118,7 @@ def _table(release: GroupedRelease, groups: Mapping[Group, Release], by: Sequenc
     words = _first(release).words
     above = '<th scope="col" rowspan="2">{}</th>'.format
     heads = (
-        _names(by, 'scope="col" rowspan="2"')
+        name_cells(by, 'scope="col" rowspan="2"')
         + above(escape(words.total))
         + f'<th scope="colgroup" colspan="{1 + len(levels)}">{escape(words.labels)}</th>'
         + above("expected<br>error")
@@ -138,17 +137,8 @@ def _row(names: Sequence[str], cells: Iterable[tuple[str, str]]) -> str:
     numbers = "".join(
         f"<td>{escape(value)}{f'<span>{escape(ends)}</span>' if ends else ''}</td>" for value, ends in cells
     )
-    told = _names(names, 'scope="row"')
+    told = name_cells(names, 'scope="row"')
     return f"<tr>{told}{numbers}</tr>"
-
-
-def _names(names: Sequence[str], attributes: str) -> str:
-    """Return cells of names, the last of which stays in sight where the table is too wide."""
-    kinds = [f"name{' long' if len(name) > _LONG else ''}" for name in names]
-    kinds[-1] += " last"
-    return "".join(
-        f'<th {attributes} class="{kind}">{html(name)}</th>' for kind, name in zip(kinds, names, strict=True)
-    )
 
 
 def _left_out(groups: Mapping[Group, Release]) -> str:

@@ -21,7 +21,17 @@ from anonhist.report.local.wording import (
     row_texts,
     shuffled_promise,
 )
-from anonhist.report.sections import card, download, epsilon_warning, folded, html, promised, reproduce, scrolled
+from anonhist.report.sections import (
+    card,
+    download,
+    epsilon_warning,
+    folded,
+    html,
+    long_class,
+    promised,
+    reproduce,
+    scrolled,
+)
 from anonhist.report.svg import inline_svg
 from anonhist.report.wording import PROMISE_NAMES
 
@@ -121,4 +131,5 @@ def _table(estimate: FrequencyEstimate, places: Sequence[int], label: str) -> st
 
 def _row(texts: tuple[str, ...]) -> str:
     label, *cells = texts
-    return f'<tr><th scope="row">{escape(label)}</th>{"".join(f"<td>{html(cell)}</td>" for cell in cells)}</tr>'
+    told = "".join(f"<td>{html(cell)}</td>" for cell in cells)
+    return f'<tr><th scope="row"{long_class(label)}>{escape(label)}</th>{told}</tr>'

@@ -19,13 +19,14 @@ from anonhist.report.sections import (
     epsilon_warning,
     folded,
     html,
+    name_cells,
     paragraphs,
     promised,
     reproduce,
     scrolled,
 )
 from anonhist.report.svg import inline_svg
-from anonhist.report.windows.figures import windows_figure
+from anonhist.report.windows.figures import windows_key, windows_panel
 from anonhist.report.windows.page import days_table, hover_of
 from anonhist.report.windows.wording import (
     ALL_TOGETHER,
@@ -45,8 +46,6 @@ if TYPE_CHECKING:
 
 # So many groups are drawn and have a table of days, and so many are listed; files have all of them.
 _MOST_DRAWN, _MOST_LISTED = 24, 2_000
-# Inches: a phone shows two side by side.
-_SIZE = (2.2, 1.65)
 
 
 def write_window_groups(release: GroupedCumulativeRelease, sheet: Sheet) -> None:
@@ -84,6 +83,7 @@ def _main(release: GroupedCumulativeRelease, command: str | None) -> str:
         remarks=paragraphs(remarks_of(first)),
         table=_table(release),
         download=_download(release),
+        key=inline_svg(partial(windows_key, first), name="key", description="The lines, one for each threshold"),
         panels="".join(_panel(at, name, each, top) for at, (name, each) in enumerate(drawn)),
         days="".join(folded(name, days_table(each)) for name, each in drawn),
         parameters=folded("Its parameters", f"<p>{html(parameters)}</p>"),
@@ -93,7 +93,7 @@ def _main(release: GroupedCumulativeRelease, command: str | None) -> str:
 
 def _panel(at: int, name: str, release: CumulativeRelease, top: int) -> str:
     svg = inline_svg(
-        partial(windows_figure, release, size=_SIZE, top=top),
+        partial(windows_panel, release, top=top),
         name=f"group-{at}",
         description=f"Labels with so many items or more by the end of each day in {name}, with 95 % bands",
         hover=hover_of(release),
@@ -103,11 +103,11 @@ def _panel(at: int, name: str, release: CumulativeRelease, top: int) -> str:
 
 def _table(release: GroupedCumulativeRelease) -> str:
     """Return a table: grouping columns, and the numbers of the last day."""
-    heads = "".join(f'<th scope="col" class="name">{html(name)}</th>' for name in release.by)
+    heads = name_cells(release.by, 'scope="col"')
     heads += "".join(f'<th scope="col">{escape(head)}</th>' for head in heads_of(release.first)[1:])
     rows = "".join(
         "<tr>"
-        + "".join(f'<th scope="row" class="name">{html(name)}</th>' for name in names_of(group))
+        + name_cells(names_of(group), 'scope="row"')
         + "".join(f"<td>{number} <span>{ends.rstrip(')')}</span></td>" for number, ends in _cells(each))
         + "</tr>"
         for group, each in islice(release.items(), _MOST_LISTED)
