@@ -33,10 +33,11 @@ def degree_ccdf(data: DegreeSource, *, at: ArrayLike | None = None) -> Curve:
     Returns
     -------
     Curve
-        Values and band in [0, 1]. Each interval is meant to hold the truth at its r, not the whole curve at once. The
-        standard error is ``sqrt(mean_b (f(R*_b) − f(R))²)`` over runs R*_b of the mechanism on the released degrees R,
-        and an interval reaches at least one node to either side. If there are no nodes, values are 0 and the band
-        covers [0, 1].
+        Values and band in [0, 1]. Each interval is meant to hold the truth at its r, not the whole curve at once. Its
+        ends are those of ``release.error.k_plus_interval``, divided by the number of nodes: by a public number itself,
+        else by the other end of its interval, so that an interval is wrong only if one of the two is. The standard
+        error is that of a normal interval of the same width. If there are no nodes, values are 0 and the band covers
+        [0, 1].
 
     Raises
     ------
@@ -52,7 +53,6 @@ def degree_ccdf(data: DegreeSource, *, at: ArrayLike | None = None) -> Curve:
     """
     found = DegreeData.of(data)
     levels = falls(found) if at is None else _levels(at)
-
     nodes = max(1, found.num_nodes)
     at_least = np.maximum(levels, 1)
     value = found.profile.cumulative_prevalence(at_least) / nodes

@@ -9,8 +9,9 @@ c(r)²``. So stars are most where all c are highest. The largest and the least G
 within its own interval, are found in one dimension: of all c with one sum D, Σ c² is largest where c is highest up to
 some degree and lowest beyond, and least where it is level, cut off by the band.
 
-What holds here holds where all c(r) are in their intervals at once. Each of them is, in 95 % of releases; that the
-results are at least as often right is measured (docs/benchmarks.md), not proved.
+What follows holds if all c(r) are in their intervals at once. Each of them is, in 95 % of releases, not all of them:
+so that results hold as often is not proved but measured (docs/benchmarks.md). They do nearly always, as errors at
+different degrees do not all go the same way.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 
     Ends = tuple[float, float]
 
-_HALVINGS = 100
+_HALVINGS = 60
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,4 +1,9 @@
-"""Single numbers of the degrees: nodes, edges, the mean degree, the Gini coefficient, k-stars."""
+"""Single numbers of the degrees: nodes, edges, the mean degree, the Gini coefficient, k-stars.
+
+Intervals are those that a release states for φ_{r+}, for its nodes and for its degree sum, and what follows from them:
+of a ratio, from both intervals; of what depends on all degrees, from the band of all φ_{r+}
+(:mod:`~anonhist.graphs.statistics.degree_band`). Where no interval is stated, there is none of any other number.
+"""
 
 from __future__ import annotations
 
@@ -87,7 +92,8 @@ def isolated_nodes(data: DegreeSource) -> Estimate:
 def num_nodes(data: DegreeSource) -> Estimate:
     """Return the number of nodes, including those without an edge if these are known.
 
-    If the number is public (``public_nodes``), it is exact.
+    If the number is public (``public_nodes``), it is exact. If it was released with noise of its own, its interval is
+    that of this noise; else it is what those of nodes with and without an edge add up to.
 
     Parameters
     ----------
@@ -110,7 +116,7 @@ def num_nodes(data: DegreeSource) -> Estimate:
 def num_edges(data: DegreeSource) -> Estimate:
     """Return how many edges there are: ``Σ_r r·φ_r / 2``, or without the half where in- or out-degrees are counted.
 
-    The noisy degree sum may be odd, so the result may end in .5.
+    The noisy degree sum may be odd, so the result may end in .5. The interval is that of the degree sum.
 
     Parameters
     ----------
@@ -146,7 +152,8 @@ def mean_degree(data: DegreeSource) -> Estimate:
     Returns
     -------
     Estimate
-        0 if there are no nodes, with an interval of all possible values.
+        The interval is from the lower end for the degree sum over the upper one for the nodes, to the upper one over
+        the lower one. 0 if there are no nodes, with an interval of all possible values.
 
     Examples
     --------
@@ -199,7 +206,8 @@ def gini(data: DegreeSource) -> Estimate:
     Returns
     -------
     Estimate
-        In [0, 1]; 0 if there is no edge, with an interval that covers [0, 1].
+        In [0, 1]; 0 if there is no edge, with an interval that covers [0, 1]. The interval is that of all Gini
+        coefficients that the intervals for φ_{r+}, for the degree sum and for the nodes allow.
 
     Raises
     ------
@@ -248,7 +256,8 @@ def k_stars(data: DegreeSource, *, k: int = 2) -> Estimate:
     Returns
     -------
     Estimate
-        ≥ 0; most of it, and of its error, comes from the few largest degrees.
+        ≥ 0; most of it comes from the few largest degrees. The interval is from what there are if all φ_{r+} are as low
+        as their intervals allow, to what there are if all are as high.
 
     Raises
     ------
