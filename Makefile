@@ -111,6 +111,7 @@ bench: $(DEV) ## measure accuracy and speed (about four hours)
 	$(BIN)/python bench/graph_speed.py
 	$(BIN)/python bench/graph_projection.py
 	$(BIN)/python bench/graph_accuracy.py
+	$(BIN)/python bench/degree_intervals.py
 	$(BIN)/python bench/front_picture.py --plots docs/images
 
 clean: ## remove the environment and what was made

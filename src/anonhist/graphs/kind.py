@@ -26,8 +26,11 @@ class DegreeMechanism(Protocol):
         """What counts as an edge."""
 
     @property
-    def knows_nodes(self) -> bool:
-        """Whether the number of nodes is public, and so without noise."""
+    def nodes_reach(self) -> int | None:
+        """How far the released number of nodes may be off, in 95 % of releases: 0 if it is public.
+
+        None if it has no noise of its own: it is then what the numbers of nodes with and without an edge add up to.
+        """
 
 
 def text_of(parameters: Mapping[str, object], name: str) -> str:

@@ -106,9 +106,9 @@ def test_what_is_kept_is_whole_and_not_negative(
     low: list[float], high: list[float], ends: list[int], lows: list[int], highs: list[int]
 ) -> None:
     bounds = np.array(low), np.array(high)
-    band = evidence_of(bounds, bounds).band
+    band = evidence_of(bounds, bounds, items=(0, 1)).band
     assert [side.tolist() for side in (band.ends, band.lows, band.highs)] == [ends, lows, highs]
-    assert evidence_of(bounds, bounds, zeros=(-4.0, 7.0)).zeros == (0, 7)
+    assert evidence_of(bounds, bounds, items=(0, 1), zeros=(-4.0, 7.0)).zeros == (0, 7)
 
 
 def test_sums_that_floats_round_are_not_cut() -> None:

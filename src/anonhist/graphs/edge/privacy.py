@@ -81,9 +81,9 @@ class EdgeMechanism:
         return f"edge-{self.central.name}"
 
     @property
-    def knows_nodes(self) -> bool:
-        """Whether the number of nodes is public."""
-        return self.public_nodes is not None
+    def nodes_reach(self) -> int | None:
+        """0 if the number of nodes is public; None otherwise."""
+        return None if self.public_nodes is None else 0
 
     @property
     def parameters(self) -> Mapping[str, str | int]:

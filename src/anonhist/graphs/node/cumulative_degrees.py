@@ -21,6 +21,7 @@ from anonhist.graphs.node.noisy_sums import (
 from anonhist.mechanisms.basis.falling_band import falling_bounds
 from anonhist.mechanisms.basis.noise import Noise, add_noise
 from anonhist.mechanisms.basis.noise_quantile import noise_quantile
+from anonhist.mechanisms.basis.noisy_total import of_difference
 from anonhist.mechanisms.basis.published import profile_of_fit
 from anonhist.profiles import Profile
 
@@ -78,6 +79,11 @@ class CumulativeDegrees(NoisyBins):
         nodes = NODES_SHARE * self.epsilon
         return (("number of nodes", nodes), ("degrees", self.epsilon - nodes))
 
+    @property
+    def nodes_reach(self) -> int:
+        """How far the released number of nodes may be off, in 95 % of releases."""
+        return noise_quantile(float(self.rates[0]), 1, TAIL)
+
     def simulation_work(self, profile: Profile) -> int:
         """Return approximately how many numbers the fit of one run computes, independent of the number of nodes."""
         del profile
@@ -131,4 +137,6 @@ class CumulativeDegrees(NoisyBins):
 
         low, high = falling_bounds(seen, guess, sums_rate, tail=TAIL)
         singles = single_bounds(seen, sums_rate, *bounds(SINGLE_TAIL))
-        return evidence_of(bounds(TAIL), singles, zeros=(-high[0], -low[0]))
+        # The degree sum is that of n − c_i: of θ times n, without the sum of all c_i.
+        items = of_difference(int(noisy[0]), self.max_degree, rate, noisy[1:], sums_rate)
+        return evidence_of(bounds(TAIL), singles, items=items, zeros=(-high[0], -low[0]))

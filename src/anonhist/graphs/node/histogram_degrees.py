@@ -17,6 +17,7 @@ from anonhist.graphs.node.sensitivity import histogram
 from anonhist.mechanisms.basis.falling_band import reaches
 from anonhist.mechanisms.basis.noise import Noise, add_noise
 from anonhist.mechanisms.basis.noise_quantile import noise_quantile
+from anonhist.mechanisms.basis.noisy_total import of_prevalences
 from anonhist.profiles import Profile
 
 if TYPE_CHECKING:
@@ -117,4 +118,5 @@ class HistogramDegrees(NoisyBins):
         # Intervals hold for each k; running extremes make their ends non-increasing.
         high = np.maximum.accumulate((reaching + reach)[::-1])[::-1]
         low = np.minimum(np.minimum.accumulate(reaching - reach), high)
-        return evidence_of((low, high), (degrees - alone, degrees + alone), zeros=zeros)
+        singles = degrees - alone, degrees + alone
+        return evidence_of((low, high), singles, items=of_prevalences(noisy[1:], rate), zeros=zeros)

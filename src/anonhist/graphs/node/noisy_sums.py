@@ -229,7 +229,11 @@ def single_bounds(noisy: Floats, rate: float, low: Floats, high: Floats) -> tupl
 
 
 def evidence_of(
-    reaching: tuple[Floats, Floats], singles: tuple[Floats, Floats], *, zeros: tuple[float, float] | None = None
+    reaching: tuple[Floats, Floats],
+    singles: tuple[Floats, Floats],
+    *,
+    items: tuple[int, int],
+    zeros: tuple[float, float] | None = None,
 ) -> Evidence:
     """Return bounds as evidence of a release: no node has more than θ edges.
 
@@ -239,17 +243,20 @@ def evidence_of(
         Lower and upper bounds of φ_{k+}, k = 1..θ, never increasing.
     singles
         Those of φ_r, r = 1..θ.
+    items
+        Bounds of the sum of all degrees.
     zeros
         Bounds of the number of nodes without an edge, if that is released.
 
     Examples
     --------
     >>> bounds = np.array([4.0, 4.0, -2.0]), np.array([6.0, 6.0, 1.0])
-    >>> [ends.tolist() for ends in evidence_of(bounds, bounds).band.at([1, 2, 3, 4])]
+    >>> [ends.tolist() for ends in evidence_of(bounds, bounds, items=(8, 9)).band.at([1, 2, 3, 4])]
     [[4, 4, 0, 0], [6, 6, 1, 0]]
     """
     none = None if zeros is None else (int(np.clip(zeros[0], 0, _MOST)), int(np.clip(zeros[1], 0, _MOST)))
-    return Evidence(KPlusBand(*_steps(*reaching)), prevalences=PrevalenceBand(*_steps(*singles)), zeros=none)
+    band, prevalences = KPlusBand(*_steps(*reaching)), PrevalenceBand(*_steps(*singles))
+    return Evidence(band, prevalences=prevalences, zeros=none, items=items)
 
 
 def _steps(low: Floats, high: Floats) -> tuple[Ints, Ints, Ints]:

@@ -20,6 +20,7 @@ from anonhist.graphs.node.noisy_sums import (
 )
 from anonhist.mechanisms.basis.falling_band import falling_bounds
 from anonhist.mechanisms.basis.noise import Noise, add_noise
+from anonhist.mechanisms.basis.noisy_total import of_sums
 from anonhist.mechanisms.basis.published import profile_of_fit
 from anonhist.profiles import Profile
 
@@ -92,4 +93,5 @@ class SurvivalDegrees(NoisyBins):
         seen, rate = noisy.astype(np.float64), float(self.rate)
         guess = run[0].cumulative_prevalence(np.arange(1, self.max_degree + 1)).astype(np.float64)
         reaching, wider = (falling_bounds(seen, guess, rate, tail=tail) for tail in (TAIL, SINGLE_TAIL))
-        return evidence_of(reaching, single_bounds(seen, rate, *wider))
+        # The degree sum is that of all φ_{r+}.
+        return evidence_of(reaching, single_bounds(seen, rate, *wider), items=of_sums(noisy, rate))

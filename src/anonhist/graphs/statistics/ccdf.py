@@ -11,13 +11,10 @@ from anonhist.errors import UsageError
 from anonhist.graphs.statistics.degree_data import DegreeData, DegreeSource
 from anonhist.profiles.whole import MAX_ITEMS, whole_levels
 from anonhist.properties.curve import Curve
-from anonhist.properties.levels import widening_factor
 from anonhist.releases.whole_interval import NORMAL_95
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    from anonhist.profiles import Profile
 
 
 def degree_ccdf(data: DegreeSource, *, at: ArrayLike | None = None) -> Curve:
@@ -36,10 +33,11 @@ def degree_ccdf(data: DegreeSource, *, at: ArrayLike | None = None) -> Curve:
     Returns
     -------
     Curve
-        Values and band in [0, 1]. Each interval is meant to hold the truth at its r, not the whole curve at once. The
-        standard error is ``sqrt(mean_b (f(R*_b) − f(R))²)`` over runs R*_b of the mechanism on the released degrees R,
-        and an interval reaches at least one node to either side. If there are no nodes, values are 0 and the band
-        covers [0, 1].
+        Values and band in [0, 1]. Each interval is meant to hold the truth at its r, not the whole curve at once. Its
+        ends are those of ``release.error.k_plus_interval``, divided by the number of nodes: by a public number itself,
+        else by the other end of its interval, so that an interval is wrong only if one of the two is. The standard
+        error is that of a normal interval of the same width. If there are no nodes, values are 0 and the band covers
+        [0, 1].
 
     Raises
     ------
@@ -55,35 +53,35 @@ def degree_ccdf(data: DegreeSource, *, at: ArrayLike | None = None) -> Curve:
     """
     found = DegreeData.of(data)
     levels = falls(found) if at is None else _levels(at)
-
-    def shares(profile: Profile, zeros: int) -> NDArray[np.float64]:
-        reaching = profile.cumulative_prevalence(levels) + np.where(levels > 0, 0.0, float(zeros))
-        return np.asarray(reaching / max(1, profile.num_labels + zeros))
-
-    value = shares(found.profile, found.zeros or 0)
-    error, half = np.zeros(value.shape), np.zeros(value.shape)
-    if found.runs:
-        error = np.sqrt(((found.values(shares) - value) ** 2).mean(axis=0))
-        half = np.maximum(NORMAL_95 * widening_factor(len(found.runs)) * error, 1 / max(1, found.num_nodes))
-    if not found.num_nodes or not found.is_known:
-        half = np.ones(value.shape)
+    nodes = max(1, found.num_nodes)
+    at_least = np.maximum(levels, 1)
+    value = found.profile.cumulative_prevalence(at_least) / nodes
+    low, high = value, value
+    if not found.num_nodes or found.why_no_band:
+        low, high = np.zeros(value.shape), np.ones(value.shape)
+    elif found.error is not None:
+        low, high = found.error.k_plus_interval(found.profile, at_least)
+        fewest, most = found.nodes_ends
+        low, high = low / most, high / fewest if fewest else np.ones(value.shape)
+    low, high = np.minimum(low, value), np.maximum(np.minimum(high, 1.0), value)
     # All nodes have at least the degree 0, and those with an edge 1.
-    known = levels <= (0 if found.zeros is not None else 1)
-    half = np.where(known & (found.num_nodes > 0), 0.0, half)
+    is_sure = levels <= (0 if found.zeros is not None else 1)
+    if found.num_nodes:
+        value, low, high = (np.where(is_sure, 1.0, side) for side in (value, low, high))
     return Curve(
         "degree",
         "share of nodes",
         levels.astype(np.float64),
         value,
-        error,
-        np.maximum(value - half, 0.0),
-        np.minimum(value + half, 1.0),
+        (high - low) / (2 * NORMAL_95),
+        low,
+        high,
         ("observed",) * levels.size,
         "share of nodes with at least each degree" + ("" if found.error is None else ", from a release"),
         assumes=found.assumes,
         warnings=found.warnings,
         guarantee=found.guarantee,
-        why_unknown=found.why_unknown,
+        why_unknown=found.why_no_band,
     )
 
 

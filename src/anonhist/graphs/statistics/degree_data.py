@@ -4,27 +4,27 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
-
-import numpy as np
 
 from anonhist.errors import UsageError, kind_of
 from anonhist.graphs.graph import Degrees, Graph
 from anonhist.graphs.kind import DegreeMechanism
 from anonhist.graphs.policy import SIMPLE, Direction, EdgePolicy
+from anonhist.graphs.statistics.degree_band import DegreeBand
 from anonhist.profiles import Profile
 from anonhist.properties.estimate import Estimate
 from anonhist.properties.levels import widening_factor
 from anonhist.properties.statement import PLUS_MINUS, Holds, Statement
 from anonhist.releases import Release, ReleaseError
-from anonhist.releases.whole_interval import NORMAL_95
+from anonhist.releases.whole_interval import NORMAL_95, whole_interval
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
     from anonhist.privacy import Guarantee
+
+    Ends = tuple[float, float]
 
 _MOSTLY_NOISE = "The release is mostly noise: the graph may be much smaller, and this number very wrong."
 _EMPTY = "No node has an edge, so nothing can be estimated: the interval covers every possible value."
@@ -45,11 +45,11 @@ class DegreeData:
     max_degree
         θ, the bound above which edges were left out; None if degrees were not bounded.
     runs
-        (profile, zeros) of runs of the mechanism on its release; none for private degrees, which are exact.
+        (profile, zeros) of runs of the mechanism on its release, if there are any.
     error
-        The errors that the release itself states.
-    knows_nodes
-        Whether the number of nodes is public, and so without noise.
+        The errors that the release itself states; None for private degrees, which are exact.
+    nodes_reach
+        How far the released number of nodes may be off, 0 if it is public; None if it has no noise of its own.
     guarantee
         The guarantee; None for private degrees.
     warnings
@@ -62,7 +62,7 @@ class DegreeData:
     max_degree: int | None = None
     runs: tuple[tuple[Profile, int | None], ...] = ()
     error: ReleaseError | None = None
-    knows_nodes: bool = False
+    nodes_reach: int | None = None
     guarantee: Guarantee | None = None
     warnings: tuple[str, ...] = ()
 
@@ -118,7 +118,7 @@ class DegreeData:
     @property
     def with_edges(self) -> DegreeData:
         """The same without the nodes that have no edge."""
-        return self if self.zeros is None else replace(self, zeros=None, knows_nodes=False)
+        return self if self.zeros is None else replace(self, zeros=None, nodes_reach=None)
 
     @property
     def assumes(self) -> str:
@@ -127,62 +127,89 @@ class DegreeData:
             return ""
         return f"no edges were left out to bound degrees at {self.max_degree:,}: intervals do not cover edges left out"
 
-    def values(self, statistic: Callable[[Profile, int], NDArray[np.float64]]) -> NDArray[np.float64]:
-        """Return some numbers of each run, shape (runs, numbers)."""
-        return np.array([statistic(run, self._zeros(zeros)) for run, zeros in self.runs])
+    @property
+    def why_no_band(self) -> str:
+        """Why the release gives no interval for φ_{r+}, a phrase without a full stop; empty if it gives one."""
+        return "" if self.error is None or self.error.has_k_plus_intervals else self.error.why_unknown
+
+    @cached_property
+    def nodes_ends(self) -> Ends:
+        """The ends of a 95 % interval for the number of nodes: of those that :attr:`num_nodes` counts."""
+        if self.nodes_reach is not None:
+            return max(0.0, float(self.num_nodes - self.nodes_reach)), float(self.num_nodes + self.nodes_reach)
+        low, high = self._errors.k_plus(self.profile, 1).interval
+        without = (0.0, 0.0) if self.zeros is None else self._errors.of_zeros(self.zeros).interval
+        return low + without[0], high + without[1]
+
+    @cached_property
+    def degree_sum(self) -> Ends:
+        """The ends of a 95 % interval for the sum of all degrees."""
+        return self.band.degree_sum if math.isinf(self._items[1]) else self._items
+
+    @cached_property
+    def band(self) -> DegreeBand:
+        """The intervals that the release gives for φ_{r+}, if it gives any: up to the largest degree there can be."""
+        most = math.inf if self.max_degree is None else float(self.max_degree)
+        # Nodes at the other ends of edges are all counted, unless these have directions and nodes are not listed.
+        if self.policy.is_simple and (self.zeros is not None or not self.policy.direction.is_directed):
+            most = min(most, self.nodes_ends[1] - 1)
+        if self._errors.band is None and self.runs:
+            # One node of any degree may be missing in such intervals: how large it may be, the runs say as well.
+            largest = _largest(self.profile)
+            off = widening_factor(len(self.runs)) * self.noise(largest, lambda run, _: _largest(run))
+            most = min(most, float(whole_interval(largest, off)[1]))
+        return DegreeBand.of(self.profile, self._errors, degree_sum=self._items[1], most=most)
+
+    @property
+    def _items(self) -> Ends:
+        return self._errors.num_items(self.profile).interval
+
+    @property
+    def _errors(self) -> ReleaseError:
+        return ReleaseError.without_runs() if self.error is None else self.error
 
     def estimate(
         self,
-        statistic: Callable[[Profile, int], float],
+        value: float,
+        ends: Callable[[], Ends] | None,
         *,
         method: str,
         unit: str = "",
-        ends: tuple[float, float] = (0.0, math.inf),
-        step: float = 0.0,
+        within: Ends = (0.0, math.inf),
         defined: bool = True,
-        exact: bool = False,
     ) -> Estimate:
-        """Estimate a number with its 95 % interval: ``f ± max(1.96·error, step)``, cut where numbers end.
+        """State a number with its 95 % interval: of private degrees the number itself.
 
-        The error is ``sqrt(mean_b (f(R*_b) − f(R))²)`` with R the released degrees and R*_b the runs of the mechanism
-        on R: bias of the mechanism included. Of private degrees it is zero.
+        The standard error is that of a normal interval of the same width.
 
         Parameters
         ----------
-        statistic
-            f, of a profile and a number of zeros.
+        value
+            The number, of the released or private degrees.
+        ends
+            Returns the ends of its interval, where the release gives intervals for φ_{r+}; None of a public number.
         method
             Source of the number.
         unit
             What is counted.
-        ends
+        within
             Range of the number.
-        step
-            The smallest change that noise can cause: identical runs do not make a number exact.
         defined
             Whether the number is defined.
-        exact
-            Whether it is public, and so without noise.
         """
+        least, most = within
         if not defined:
-            low, high = ends
-            value = low if math.isfinite(low) else 0.0
-            return self._state(value, 0.0, (low, high), method=method, unit=unit, warnings=(_EMPTY,))
-        value = statistic(self.profile, self._zeros(self.zeros))
-        if exact:
+            value = least if math.isfinite(least) else 0.0
+            return self._state(value, 0.0, within, method=method, unit=unit, warnings=(_EMPTY,))
+        if self.error is None or ends is None:
             return self._state(value, 0.0, (value, value), method=method, unit=unit)
-        if not self.is_known:
-            low, high = ends
-            around = min(low, value), max(high, value)
-            return self._state(value, math.nan, around, method=method, unit=unit, statement=self.unknown)
-        error = self.noise(value, statistic)
-        half = max(NORMAL_95 * widening_factor(len(self.runs)) * error, step) if self.runs else 0.0
-        low, high = value - half, value + half
-        if half:
-            # Floats skip whole numbers from 2^53 on.
-            low, high = min(low, math.nextafter(value, -math.inf)), max(high, math.nextafter(value, math.inf))
-        interval = min(max(low, ends[0]), value), max(min(high, ends[1]), value)
-        return self._state(value, error, interval, method=method, unit=unit)
+        if self.why_no_band:
+            unknown = Statement(Holds.NONE, self.why_no_band)
+            around = min(least, value), max(most, value)
+            return self._state(value, math.nan, around, method=method, unit=unit, statement=unknown)
+        low, high = ends()
+        low, high = min(max(low, least), value), max(min(high, most), value)
+        return self._state(value, (high - low) / (2 * NORMAL_95), (low, high), method=method, unit=unit)
 
     def noise(self, value: float, statistic: Callable[[Profile, int], float]) -> float:
         """Return the root mean square of what a number of each run differs by; 0 where there are no runs."""
@@ -241,6 +268,10 @@ def released_policy(release: Release) -> EdgePolicy:
     return _degree_mechanism(release).policy
 
 
+def _largest(profile: Profile) -> float:
+    return float(profile.counts[-1]) if len(profile) else 0.0
+
+
 def _degree_mechanism(release: Release) -> DegreeMechanism:
     if not isinstance(release.mechanism, DegreeMechanism):
         raise UsageError("This is not a release of degrees: make one with release_degrees.")
@@ -256,7 +287,7 @@ def _of_release(release: Release) -> DegreeData:
         release.largest_count,
         tuple(zip(release.resimulate(), release.resimulate_zeros(), strict=True)),
         release.error,
-        mechanism.knows_nodes,
+        mechanism.nodes_reach,
         release.guarantee,
         (_MOSTLY_NOISE,) if release.mostly_noise else (),
     )

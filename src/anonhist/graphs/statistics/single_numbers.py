@@ -1,9 +1,14 @@
-"""Single numbers of the degrees: nodes, edges, the mean degree, the Gini coefficient, k-stars."""
+"""Single numbers of the degrees: nodes, edges, the mean degree, the Gini coefficient, k-stars.
+
+Intervals are those that a release states for φ_{r+}, for its nodes and for its degree sum, and what follows from them:
+of a ratio, from both intervals; of what depends on all degrees, from the band of all φ_{r+}
+(:mod:`~anonhist.graphs.statistics.degree_band`). Where no interval is stated, there is none of any other number.
+"""
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
-from math import comb
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,6 +20,8 @@ from anonhist.properties.estimate import Estimate
 
 if TYPE_CHECKING:
     from anonhist.profiles import Profile
+
+    Ends = tuple[float, float]
 
 # Floats hold all that profiles may lead to: C(2^63, 16) < 10^291.
 LARGEST_K = 16
@@ -43,7 +50,7 @@ def nodes_with_edges(data: DegreeSource) -> Estimate:
     """
     found = DegreeData.of(data)
     if found.error is None:
-        return found.estimate(lambda profile, _: float(profile.num_labels), method="nodes with an edge", unit="nodes")
+        return found.estimate(float(found.profile.num_labels), None, method="nodes with an edge", unit="nodes")
     # The release's own estimate: one release must not give two different ones.
     return _with_method(found, found.error.k_plus(found.profile, 1), "nodes with an edge")
 
@@ -78,14 +85,15 @@ def isolated_nodes(data: DegreeSource) -> Estimate:
             "The number of nodes without an edge is unknown: list the nodes, or give their number if it is public."
         )
     if found.error is None:
-        return found.estimate(lambda _, zeros: float(zeros), method="nodes without an edge", unit="nodes")
+        return found.estimate(float(zeros), None, method="nodes without an edge", unit="nodes")
     return _with_method(found, found.error.of_zeros(zeros), "nodes without an edge")
 
 
 def num_nodes(data: DegreeSource) -> Estimate:
     """Return the number of nodes, including those without an edge if these are known.
 
-    If the number is public (``public_nodes``), it is exact.
+    If the number is public (``public_nodes``), it is exact. If it was released with noise of its own, its interval is
+    that of this noise; else it is what those of nodes with and without an edge add up to.
 
     Parameters
     ----------
@@ -101,19 +109,14 @@ def num_nodes(data: DegreeSource) -> Estimate:
     found = DegreeData.of(data)
     if found.zeros is None:
         return nodes_with_edges(found)
-    return found.estimate(
-        lambda profile, zeros: float(profile.num_labels + zeros),
-        method="nodes",
-        unit="nodes",
-        step=1.0,
-        exact=found.knows_nodes,
-    )
+    ends = None if found.nodes_reach == 0 else lambda: found.nodes_ends
+    return found.estimate(float(found.num_nodes), ends, method="nodes", unit="nodes")
 
 
 def num_edges(data: DegreeSource) -> Estimate:
     """Return how many edges there are: ``Σ_r r·φ_r / 2``, or without the half where in- or out-degrees are counted.
 
-    The noisy degree sum may be odd, so the result may end in .5.
+    The noisy degree sum may be odd, so the result may end in .5. The interval is that of the degree sum.
 
     Parameters
     ----------
@@ -128,7 +131,12 @@ def num_edges(data: DegreeSource) -> Estimate:
     """
     found = DegreeData.of(data)
     ends = found.policy.degrees_per_edge
-    return found.estimate(lambda profile, _: profile.n / ends, method="sum of the degrees", unit="edges", step=1.0)
+
+    def interval() -> Ends:
+        low, high = found.degree_sum
+        return low / ends, high / ends
+
+    return found.estimate(found.profile.n / ends, interval, method="sum of the degrees", unit="edges")
 
 
 def mean_degree(data: DegreeSource) -> Estimate:
@@ -144,7 +152,8 @@ def mean_degree(data: DegreeSource) -> Estimate:
     Returns
     -------
     Estimate
-        0 if there are no nodes, with an interval of all possible values.
+        The interval is from the lower end for the degree sum over the upper one for the nodes, to the upper one over
+        the lower one. 0 if there are no nodes, with an interval of all possible values.
 
     Examples
     --------
@@ -153,11 +162,17 @@ def mean_degree(data: DegreeSource) -> Estimate:
     1.5
     """
     found = DegreeData.of(data)
+
+    def interval() -> Ends:
+        (low, high), (fewest, most) = found.degree_sum, found.nodes_ends
+        return (low / most if most else 0.0), (high / fewest if fewest else math.inf)
+
+    least = 0.0 if found.zeros is not None or not found.num_nodes else 1.0
     return found.estimate(
-        lambda profile, zeros: profile.n / max(1, profile.num_labels + zeros),
+        found.profile.n / max(1, found.num_nodes),
+        interval,
         method="mean degree",
-        ends=(0.0 if found.zeros is not None or not found.num_nodes else 1.0, float("inf")),
-        step=1 / max(1, found.num_nodes),
+        within=(least, math.inf if found.max_degree is None else float(found.max_degree)),
         defined=found.num_nodes > 0,
     )
 
@@ -191,7 +206,8 @@ def gini(data: DegreeSource) -> Estimate:
     Returns
     -------
     Estimate
-        In [0, 1]; 0 if there is no edge, with an interval that covers [0, 1].
+        In [0, 1]; 0 if there is no edge, with an interval that covers [0, 1]. The interval is that of all Gini
+        coefficients that the intervals for φ_{r+}, for the degree sum and for the nodes allow.
 
     Raises
     ------
@@ -206,22 +222,21 @@ def gini(data: DegreeSource) -> Estimate:
     """
     found = DegreeData.of(data)
     return found.estimate(
-        _gini,
+        _gini(found.profile, found.num_nodes),
+        lambda: found.band.gini(found.nodes_ends, found.degree_sum),
         method="Gini coefficient",
-        ends=(0.0, 1.0),
-        step=1 / max(1, found.num_nodes),
+        within=(0.0, 1.0),
         defined=len(found.profile) > 0,
     )
 
 
-def _gini(profile: Profile, zeros: int) -> float:
+def _gini(profile: Profile, num_nodes: int) -> float:
     if not len(profile):
         return 0.0
     labels = profile.prevalences.astype(np.float64)
     above = np.append(np.cumsum(labels[::-1])[::-1][1:], 0.0)
-    nodes = float(profile.num_labels + zeros)
     ends = profile.counts * labels / float(profile.n)
-    return max(0.0, 1 - float(ends @ ((2 * above + labels) / nodes)))
+    return max(0.0, 1 - float(ends @ ((2 * above + labels) / num_nodes)))
 
 
 def k_stars(data: DegreeSource, *, k: int = 2) -> Estimate:
@@ -241,7 +256,8 @@ def k_stars(data: DegreeSource, *, k: int = 2) -> Estimate:
     Returns
     -------
     Estimate
-        ≥ 0; most of it, and of its error, comes from the few largest degrees.
+        ≥ 0; most of it comes from the few largest degrees. The interval is from what there are if all φ_{r+} are as low
+        as their intervals allow, to what there are if all are as high.
 
     Raises
     ------
@@ -257,23 +273,9 @@ def k_stars(data: DegreeSource, *, k: int = 2) -> Estimate:
     size = parse_whole_number(k, name="k", least=2, most=LARGEST_K)
     found = DegreeData.of(data)
     exact = float(_exactly(found.profile, size))
-    return found.estimate(
-        # Runs need no exact numbers, only their errors.
-        lambda profile, _: exact if profile is found.profile else _nearly(profile, size),
-        method=f"{size}-stars",
-        unit="stars",
-        step=1.0,
-    )
+    return found.estimate(exact, lambda: found.band.stars(size), method=f"{size}-stars", unit="stars")
 
 
 def _exactly(profile: Profile, k: int) -> int:
     pairs = zip(profile.counts.tolist(), profile.prevalences.tolist(), strict=True)
-    return sum(prevalence * comb(count, k) for count, prevalence in pairs)
-
-
-def _nearly(profile: Profile, k: int) -> float:
-    counts = profile.counts.astype(np.float64)
-    stars = np.ones(counts.size)
-    for place in range(k):
-        stars *= np.maximum(counts - place, 0.0) / (place + 1)
-    return float(stars @ profile.prevalences.astype(np.float64))
+    return sum(prevalence * math.comb(count, k) for count, prevalence in pairs)

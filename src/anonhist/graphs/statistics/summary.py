@@ -70,7 +70,9 @@ class DegreeStatistics(Tabular):
 
     def __str__(self) -> str:
         width = max(len(name) for name, _ in self.by_name())
-        return "\n".join(f"{name:<{width}}  {number}" for name, number in self.by_name())
+        lines = [f"{name:<{width}}  {number}" for name, number in self.by_name()]
+        # What no interval of a graph with bounded degrees covers.
+        return "\n".join((*lines, *([f"Assumed: {self.edges.assumes}."] if self.edges.assumes else [])))
 
 
 def degree_statistics(

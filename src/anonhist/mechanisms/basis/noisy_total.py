@@ -1,7 +1,8 @@
 """Intervals for n, the number of items, from noisy values alone.
 
-n is a weighted sum of the true numbers: of the Durfee size, the arms and the legs of the diagram, each once; or of the
-prevalences φ_r, each r times. The same sum of the noisy numbers differs from n by the sum of their noises, whose
+n is a weighted sum of the true numbers: of the Durfee size, the arms and the legs of the diagram, each once; of the
+prevalences φ_r, each r times; or of degrees up to θ: θ times the number of nodes, less the numbers of those with at
+most 0, 1, …, θ − 1 edges. The same sum of the noisy numbers differs from n by the sum of their noises, whose
 distribution is known, whatever the data. Each end is wrong in at most 2.5 % of releases.
 
 Where the groups of rows or the number of rows depend on released values, the number of noises does, too, but not on
@@ -34,6 +35,8 @@ _MOST = 2**62
 # Weighted sums of noise with a smaller rate are those of noise with this rate on a coarser grid, about.
 _LEAST = 0.05
 _DEVIATIONS, _SCALES = 12.0, 40.0
+# So many values of a distribution are computed where it is not one of whole numbers.
+_GRID = 2**15
 
 
 def of_sums(noisy: NDArray[np.int64], rate: float) -> tuple[int, int]:
@@ -106,6 +109,47 @@ def of_prevalences(noisy: NDArray[Any], rate: float, *, terms: int = 1) -> tuple
     ]
     high = int(sums[-1]) + weighted_quantile(rate, noisy.size, noisy.size, each=terms)
     return min(max(0, *lows), MAX_ITEMS), min(max(0, high, *lows), MAX_ITEMS)
+
+
+def of_difference(
+    first: int, times: int, rate: float, others: NDArray[np.int64], others_rate: float
+) -> tuple[int, int]:
+    """Return an interval for ``times`` one true number minus the sum of others, from noisy numbers.
+
+    Parameters
+    ----------
+    first, times, rate
+        The noisy number, its weight > 0, and the rate of its noise.
+    others, others_rate
+        The other noisy numbers, at least one, and the rate of the noise of each.
+
+    Examples
+    --------
+    >>> of_difference(40, 3, 1.0, np.array([10, 30, 38]), 1.0)
+    (31, 53)
+    """
+    total = times * first - sum(others.tolist())
+    reach = math.ceil(_mixed_quantile(times / rate, others.size, 1 / others_rate))
+    return _around(total, reach, cut=max(abs(total), abs(first), int(others.max())) >= _MOST)
+
+
+@lru_cache(maxsize=256)
+def _mixed_quantile(scale: float, terms: int, others: float) -> float:
+    """Return a q with ``P(X + X_1 + … + X_m > q) ≤ 2.5 %``, X of a Laplace distribution, the others of another.
+
+    Noise in whole numbers is not farther out. By the characteristic function.
+
+    Examples
+    --------
+    >>> [round(_mixed_quantile(scale, 1, 1e-6), 2) for scale in (1.0, 100.0)]
+    [3.0, 300.08]
+    """
+    reach = _DEVIATIONS * math.sqrt(2 * (scale**2 + terms * others**2)) + _SCALES * max(scale, others)
+    step = 2 * reach / _GRID
+    angles = np.arange(_GRID // 2 + 1) * (2 * math.pi / _GRID / step)
+    chances = np.fft.irfft((1 + (scale * angles) ** 2) ** -1.0 * (1 + (others * angles) ** 2) ** -float(terms), _GRID)
+    reaching = np.cumsum(chances[: _GRID // 2][::-1])[::-1]  # P(sum ≥ q)
+    return step * int(np.argmax(reaching <= _TAIL))
 
 
 def _around(total: int, reach: int, *, cut: bool) -> tuple[int, int]:

@@ -94,6 +94,10 @@ def comparable(release: Release, truth: DegreeData | None) -> tuple[DegreeData, 
 
 def _levels(data: DegreeData) -> NDArray[np.int64]:
     levels = falls(data)
+    if data.error is not None and not data.why_no_band:
+        # The band may change where the curve does not.
+        steps = data.band.ends
+        levels = np.union1d(levels, steps[steps < levels[-1]].astype(np.int64) + 1)
     return levels[thin(levels)]
 
 

@@ -85,7 +85,7 @@ def number_text(estimate: Estimate) -> str:
     """
     if abs(estimate.value) >= _HUGE:
         return _power(estimate.value)
-    if math.isnan(estimate.standard_error):
+    if not math.isfinite(estimate.standard_error):
         return f"{estimate.value:,.0f}" if estimate.unit else f"{estimate.value:,.3g}"
     if estimate.unit == "nodes" or (estimate.unit and estimate.standard_error < 10):
         return f"{estimate.value:,.0f}"
