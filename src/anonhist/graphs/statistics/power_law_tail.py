@@ -300,7 +300,8 @@ class PowerLaw:
             return np.asarray(nodes * (of_cut - log_zeta(exponents, starts) - exponents * means))
 
         best = self.exponents(starts)
-        least = likelihood(best) - np.where(are_equal, _FALL_OF_EQUAL, _FALL) / 2
+        # Of equal degrees the likelihood is their probability, which has no maximum: it rises towards 1.
+        least = np.where(are_equal, -_FALL_OF_EQUAL, 2 * likelihood(best) - _FALL) / 2
         ends = []
         for end in (LEAST, MOST):
             inside, outside = best, np.full(starts.shape, end)
