@@ -36,13 +36,13 @@ DEGREES = np.arange(1, 200_001)
 def tail(exponent: float, start: int = 1) -> Floats:
     """Return the probability of each degree under a power law from a start on."""
     weights = np.where(start <= DEGREES, DEGREES**-exponent, 0.0)
-    return weights / weights.sum()
+    return np.asarray(weights / weights.sum())
 
 
 def above(exponent: float, start: int, share: float, body: Callable[[Floats], Floats]) -> Floats:
     """Return the same for this share of the nodes, the others having smaller degrees."""
     below = np.where(start > DEGREES, body(DEGREES.astype(float)), 0.0)
-    return share * tail(exponent, start) + (1 - share) * below / below.sum()
+    return np.asarray(share * tail(exponent, start) + (1 - share) * below / below.sum())
 
 
 def flat(degrees: Floats) -> Floats:

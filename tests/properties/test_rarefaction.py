@@ -181,6 +181,7 @@ def test_the_curve_of_inext_warns_beyond_twice_the_items() -> None:
     assert curve_of(SPIDERS, method="inext").warnings == ()
     assert "too low" in curve_of(SPIDERS, draws=337, method="inext").warnings[0]
     assert curve_of(SPIDERS, draws=337).warnings == ()
+    assert "too many draws" in curve_of(SPIDERS, draws=2000).warnings[0]
 
 
 @each_of(

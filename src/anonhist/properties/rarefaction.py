@@ -14,7 +14,7 @@ from anonhist.properties.estimator import Resimulated, profile_of
 from anonhist.properties.options import check_method
 from anonhist.properties.support_coverage.mixture import PoissonMixture
 from anonhist.properties.support_coverage.rarefaction import Rarefaction
-from anonhist.properties.support_coverage.series import reach
+from anonhist.properties.support_coverage.series import reach, visible_doubts
 from anonhist.properties.support_coverage.support_coverage import MAX_DRAWS
 from anonhist.properties.unseen import chao_unseen
 
@@ -104,13 +104,13 @@ def rarefaction_curve(
     76 28.32 extrapolated
     """
     check_method(method, RAREFACTION_METHODS, of="rarefaction curves")
-    n = profile_of(data).n
+    profile = profile_of(data)
+    n = profile.n
     most = max(2 * n, 1) if draws is None else parse_whole_number(draws, name="draws", most=MAX_DRAWS)
     marks = _marks(n, most, parse_whole_number(points, name="points", least=4))
     x = np.array(marks, dtype=np.float64)
     kinds = tuple("observed" if mark == n else "interpolated" if mark < n else "extrapolated" for mark in marks)
-    is_low = method == "inext"
-    beyond = _TOO_LOW if is_low else _FORECAST
+    beyond = _TOO_LOW if method == "inext" else _FORECAST
     curve = estimated_curve(
         data,
         lambda profile: _expected_labels(profile, marks, method),
@@ -120,12 +120,19 @@ def rarefaction_curve(
         level=level,
         bootstraps=bootstraps,
         rng=rng,
-        warnings=("Beyond 2n draws, the curve is too low.",) if is_low and n and most > _FAR * n else (),
+        warnings=_doubts(profile, most, method) if n else (),
         bias=beyond if most > n else _TOO_SHORT,
     )
     at = kinds.index("observed") if "observed" in kinds else len(kinds)
     # More draws show no fewer labels, however little a noisy series says of them.
     return replace(curve, low=np.append(curve.low[:at], np.maximum(curve.low[at:], curve.low[at : at + 1])))
+
+
+def _doubts(profile: Profile, most: int, method: RarefactionMethod) -> tuple[str, ...]:
+    """Return warnings about the farthest point."""
+    if method == "inext":
+        return ("Beyond 2n draws, the curve is too low.",) if most > _FAR * profile.n else ()
+    return visible_doubts(profile, most) if most > profile.n else ()
 
 
 def _expected_labels(profile: Profile, marks: list[int], method: RarefactionMethod) -> NDArray[np.float64]:
