@@ -95,6 +95,7 @@ bench: $(DEV) ## measure accuracy and speed (about four hours)
 	$(BIN)/python bench/total_intervals.py
 	$(BIN)/python bench/group_plans.py
 	$(BIN)/python bench/property_intervals.py
+	$(BIN)/python bench/extrapolation.py
 	$(BIN)/python bench/excess.py
 	$(BIN)/python bench/cumulative.py
 	$(BIN)/python bench/noise.py
@@ -112,6 +113,7 @@ bench: $(DEV) ## measure accuracy and speed (about four hours)
 	$(BIN)/python bench/graph_projection.py
 	$(BIN)/python bench/graph_accuracy.py
 	$(BIN)/python bench/degree_intervals.py
+	$(BIN)/python bench/power_law_intervals.py
 	$(BIN)/python bench/front_picture.py --plots docs/images
 
 clean: ## remove the environment and what was made

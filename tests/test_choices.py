@@ -21,7 +21,7 @@ from anonhist.properties.entropy import ENTROPY_METHODS
 from anonhist.properties.guessing.share_cost import CostUnit
 from anonhist.properties.guessing.success import SuccessUnit
 from anonhist.properties.sample_coverage import SAMPLE_COVERAGE_METHODS
-from anonhist.properties.support_coverage import SUPPORT_COVERAGE_METHODS
+from anonhist.properties.support_coverage import LINEAR_COVERAGE_METHODS, SUPPORT_COVERAGE_METHODS
 from anonhist.properties.support_size import SUPPORT_SIZE_METHODS
 from anonhist.sketches import Sketch
 from anonhist.sketches.decoding.decoder import DecoderName
@@ -45,7 +45,7 @@ CHOICES = [
     (ah.properties.support_coverage, SUPPORT_COVERAGE_METHODS),
     (ah.private.entropy, PRIVATE_ENTROPY_METHODS),
     (ah.private.support_size, PRIVATE_SUPPORT_SIZE_METHODS),
-    (ah.private.support_coverage, SUPPORT_COVERAGE_METHODS),
+    (ah.private.support_coverage, LINEAR_COVERAGE_METHODS),
     (ah.properties.guesswork, get_args(CostUnit)),
     (ah.properties.work_factor, get_args(CostUnit)),
     (ah.properties.guessing_success, get_args(SuccessUnit)),

@@ -96,6 +96,7 @@ LONG: list[tuple[str, dict[str, Any]]] = [
     ("entropy", {"method": "polynomial"}),
     ("entropy", {"method": "polynomial"} | _UNIFORM),
     ("support-size", {"method": "chebyshev"} | _UNIFORM),
+    ("support-coverage", {"method": "mixture"} | _FAR),
     ("support-coverage", {"method": "smoothed-poisson"} | _FAR),
     ("support-coverage", {"method": "smoothed-binomial-a"} | _FAR),
     ("support-coverage", {"method": "smoothed-binomial-b"} | _FAR),

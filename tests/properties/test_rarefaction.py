@@ -19,7 +19,7 @@ from anonhist_testing.known_runs import KnownRuns
 SPIDERS = Profile.from_prevalences({1: 12, 2: 4, 4: 1, 6: 2, 8: 1, 9: 1, 15: 2, 17: 1, 22: 1, 46: 1})
 
 
-def curve_of(profile: Profile, **options: float | None) -> Curve:
+def curve_of(profile: Profile, **options: float | str | None) -> Curve:
     return rarefaction_curve(profile, rng=np.random.default_rng(1), **options)  # type: ignore[arg-type]
 
 
@@ -60,7 +60,7 @@ def test_points_are_those_of_inext(draws: int | None, points: int) -> None:
 
 
 def test_values_are_those_of_the_formulas() -> None:
-    curve = curve_of(SPIDERS)
+    curve = curve_of(SPIDERS, method="inext")
     counts = SPIDERS.partition().tolist()
     unseen = 167 / 168 * 12**2 / 8
     assert 26 + unseen == pytest.approx(43.893, abs=5e-4)  # iNEXT's asymptote
@@ -77,7 +77,7 @@ def test_values_are_those_of_the_formulas() -> None:
 
 
 def test_where_nothing_was_seen_twice_the_other_form_of_chao_is_used() -> None:
-    curve = curve_of(Profile.from_prevalences({1: 6, 5: 2}), draws=32)
+    curve = curve_of(Profile.from_prevalences({1: 6, 5: 2}), draws=32, method="inext")
     unseen = 15 / 16 * 6 * 5 / 2
     assert curve.value[-1] == pytest.approx(8 + unseen * (1 - (1 - 6 / (16 * unseen + 6)) ** 16))
 
@@ -85,7 +85,10 @@ def test_where_nothing_was_seen_twice_the_other_form_of_chao_is_used() -> None:
 def test_band_is_the_normal_one_around_the_bootstrap_error() -> None:
     curve = curve_of(SPIDERS, level=0.9, bootstraps=20)
     half = 1.6448536269514722 * curve.standard_error
-    assert curve.low == pytest.approx(np.maximum(curve.value - half, 0))
+    low, observed = np.maximum(curve.value - half, 0), curve.kinds.index("observed")
+    # More draws show no fewer labels.
+    low[observed:] = np.maximum(low[observed:], low[observed])
+    assert curve.low == pytest.approx(low)
     assert curve.high == pytest.approx(np.maximum(np.minimum(curve.value + half, curve.x), curve.value))
     assert (curve.level, curve.parts, curve.guarantee) == (0.9, (), None)
     assert curve.standard_error[0] == pytest.approx(0, abs=1e-12)
@@ -114,7 +117,7 @@ def test_band_holds_the_truth_as_often_as_stated_up_to_n() -> None:
 @each_of(
     ("profile", "draws", "expected"),
     [
-        (Profile([1], [1]), None, [1, 1]),
+        (Profile([1], [1]), 1, [1]),
         (Profile([50], [1]), None, [1.0] * 40),
         (Profile([], []), None, [0]),
         (Profile([], []), 3, [0, 0, 0]),
@@ -174,14 +177,24 @@ def test_of_a_release_privacy_noise_is_a_part() -> None:
 
 
 @pytest.mark.slow
-def test_warns_beyond_twice_the_items() -> None:
-    assert curve_of(SPIDERS).warnings == ()
-    assert "too low" in curve_of(SPIDERS, draws=337).warnings[0]
+def test_the_curve_of_inext_warns_beyond_twice_the_items() -> None:
+    assert curve_of(SPIDERS, method="inext").warnings == ()
+    assert "too low" in curve_of(SPIDERS, draws=337, method="inext").warnings[0]
+    assert curve_of(SPIDERS, draws=337).warnings == ()
+    assert "too many draws" in curve_of(SPIDERS, draws=2000).warnings[0]
 
 
 @each_of(
     "options",
-    [{"draws": 0}, {"draws": 1.5}, {"points": 3}, {"bootstraps": 2}, {"level": 1.0}, {"draws": 2**64 + 1}],
+    [
+        {"method": "chao"},
+        {"draws": 0},
+        {"draws": 1.5},
+        {"points": 3},
+        {"bootstraps": 2},
+        {"level": 1.0},
+        {"draws": 2**64 + 1},
+    ],
 )
 def test_refuses_impossible_numbers(options: dict[str, float]) -> None:
     with pytest.raises(UsageError):

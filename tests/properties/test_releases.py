@@ -185,8 +185,8 @@ def test_all_from_a_release_are_told_once() -> None:
     assert draws == f"support-coverage, {2 * release.profile.n:,} draws"
 
 
-def test_the_series_of_good_and_toulmin_is_not_the_default_of_a_release() -> None:
+def test_a_release_has_the_default_method_of_its_profile() -> None:
     release = release_zipf("2")
     more = 2 * release.profile.n
-    assert ah.properties.support_coverage(release, draws=more).method == "smoothed-binomial-b, from a release"
-    assert ah.properties.support_coverage(release.profile, draws=more).method == "good-toulmin"
+    assert ah.properties.support_coverage(release, draws=more).method == "mixture, from a release"
+    assert ah.properties.support_coverage(release.profile, draws=more).method == "mixture"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 
@@ -10,14 +11,23 @@ from anonhist.privacy import parse_whole_number
 from anonhist.profiles import Profile
 from anonhist.properties.curve import Axes, Curve, estimated_curve
 from anonhist.properties.estimator import Resimulated, profile_of
+from anonhist.properties.options import check_method
+from anonhist.properties.support_coverage.mixture import PoissonMixture
 from anonhist.properties.support_coverage.rarefaction import Rarefaction
+from anonhist.properties.support_coverage.series import reach, visible_doubts
 from anonhist.properties.support_coverage.support_coverage import MAX_DRAWS
 from anonhist.properties.unseen import chao_unseen
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+RarefactionMethod = Literal["mixture", "inext"]
+RAREFACTION_METHODS: tuple[str, ...] = get_args(RarefactionMethod)
 _FAR = 2
+_FORECAST = (
+    "Beyond n, the band does not cover labels far rarer than those seen once: use the interval of an estimate for one "
+    "number of draws."
+)
 _TOO_LOW = "Beyond n, the curve is too low if some labels not seen are rarer than those seen once."
 _TOO_SHORT = "The band is about a tenth too narrow: use the interval of an estimate for one number of draws."
 
@@ -27,19 +37,16 @@ def rarefaction_curve(
     *,
     draws: int | None = None,
     points: int = 40,
+    method: RarefactionMethod = "mixture",
     level: float = 0.95,
     bootstraps: int = 50,
     rng: np.random.Generator | None = None,
 ) -> Curve:
-    """Estimate the expected number of distinct labels in m draws, for m from 1 to twice the items, as iNEXT does.
+    """Estimate the expected number of distinct labels in m draws, for m from 1 to twice the items.
 
-    Up to n draws it is rarefaction, at n the number of labels seen, and beyond n
-
-    ``S_obs + f_0·(1 − (1 − φ_1/(n·f_0 + φ_1))^{m−n})``
-
-    ([2]_, eq. 9; generalized to Hill numbers in [3]_). f_0 is Chao's lower bound on the number of unseen labels,
-    ``(n−1)/n·φ_1²/(2φ_2)``, or ``(n−1)/n·φ_1·(φ_1−1)/2`` if ``φ_2 = 0``. Points are evenly spread, half of them up to
-    n; n is one of them.
+    Up to n draws it is rarefaction, at n the number of labels seen; beyond, it is that of
+    :func:`~anonhist.properties.support_coverage.support_coverage`: neither falls as draws grow. Points are evenly
+    spread, half of them up to n, as in iNEXT; n is one of them. Beyond n, the band does not begin below that of n.
 
     Parameters
     ----------
@@ -47,9 +54,14 @@ def rarefaction_curve(
         A profile or a release. For a release, the band also covers privacy noise, or there is no band, and
         :attr:`Curve.why_unknown` says why.
     draws
-        The largest m, from 1 to 2⁶⁴; 2n by default. Beyond 2n the values are too low.
+        The largest m, from 1 to 2⁶⁴; 2n by default.
     points
         The largest number of points, ≥ 4.
+    method
+        Beyond n: ``"mixture"``, or ``"inext"`` to compare with iNEXT, a lower bound that is lower the farther it goes:
+        ``S_obs + f_0·(1 − (1 − φ_1/(n·f_0 + φ_1))^{m−n})`` ([2]_, eq. 9; generalized to Hill numbers in [3]_). f_0 is
+        Chao's lower bound on the number of unseen labels, ``(n−1)/n·φ_1²/(2φ_2)``, or ``(n−1)/n·φ_1·(φ_1−1)/2`` if
+        ``φ_2 = 0``.
     level
         Probability with which the interval at each m is meant to contain the truth.
     bootstraps
@@ -65,7 +77,7 @@ def rarefaction_curve(
     Raises
     ------
     UsageError
-        If a number is out of range.
+        If there is no such method, or a number is out of range.
 
     References
     ----------
@@ -88,35 +100,53 @@ def rarefaction_curve(
     37 18.68 interpolated
     38 19.00 observed
     39 19.31 extrapolated
-    57 24.04 extrapolated
-    76 27.63 extrapolated
+    57 24.17 extrapolated
+    76 28.32 extrapolated
     """
-    n = profile_of(data).n
+    check_method(method, RAREFACTION_METHODS, of="rarefaction curves")
+    profile = profile_of(data)
+    n = profile.n
     most = max(2 * n, 1) if draws is None else parse_whole_number(draws, name="draws", most=MAX_DRAWS)
     marks = _marks(n, most, parse_whole_number(points, name="points", least=4))
     x = np.array(marks, dtype=np.float64)
     kinds = tuple("observed" if mark == n else "interpolated" if mark < n else "extrapolated" for mark in marks)
-    return estimated_curve(
+    beyond = _TOO_LOW if method == "inext" else _FORECAST
+    curve = estimated_curve(
         data,
-        lambda profile: _expected_labels(profile, marks),
+        lambda profile: _expected_labels(profile, marks, method),
         Axes("draws", "labels", x, kinds, least=0.0, most=x),
         method="rarefaction and extrapolation",
         assumes="items drawn independently; beyond n, labels not seen about as frequent as those seen once",
         level=level,
         bootstraps=bootstraps,
         rng=rng,
-        warnings=("Beyond 2n draws, the curve is too low.",) if n and most > _FAR * n else (),
-        bias=_TOO_LOW if most > n else _TOO_SHORT,
+        warnings=_doubts(profile, most, method) if n else (),
+        bias=beyond if most > n else _TOO_SHORT,
     )
+    at = kinds.index("observed") if "observed" in kinds else len(kinds)
+    # More draws show no fewer labels, however little a noisy series says of them.
+    return replace(curve, low=np.append(curve.low[:at], np.maximum(curve.low[at:], curve.low[at : at + 1])))
 
 
-def _expected_labels(profile: Profile, marks: list[int]) -> NDArray[np.float64]:
+def _doubts(profile: Profile, most: int, method: RarefactionMethod) -> tuple[str, ...]:
+    """Return warnings about the farthest point."""
+    if method == "inext":
+        return ("Beyond 2n draws, the curve is too low.",) if most > _FAR * profile.n else ()
+    return visible_doubts(profile, most) if most > profile.n else ()
+
+
+def _expected_labels(profile: Profile, marks: list[int], method: RarefactionMethod) -> NDArray[np.float64]:
     """Return the expected number of labels in each number of draws; 0 for an empty profile."""
     if not profile.n:
         return np.zeros(len(marks))
     rarefied = [Rarefaction(mark).statistic(profile.n).of(profile) for mark in marks if mark <= profile.n]
-    more = np.array([mark - profile.n for mark in marks if mark > profile.n], dtype=np.float64)
-    return np.append(rarefied, _extrapolate(profile, more))
+    further = [mark for mark in marks if mark > profile.n]
+    if method == "inext" or not further:
+        more = np.array([mark - profile.n for mark in further], dtype=np.float64)
+        return np.append(rarefied, _extrapolate(profile, more))
+    mixture = PoissonMixture.of(profile)
+    new = [mixture.new_labels(reach(n=profile.n, draws=mark)) for mark in further]
+    return np.append(rarefied, profile.num_labels + np.array(new))
 
 
 def _extrapolate(profile: Profile, more: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -23,7 +23,7 @@ from anonhist.mechanisms.estimators import (
 from anonhist.mechanisms.estimators.whole_weights import WholeWeights
 from anonhist.profiles import Profile
 from anonhist.properties.linear import LinearStatistic
-from anonhist.properties.support_coverage import SUPPORT_COVERAGE_METHODS
+from anonhist.properties.support_coverage import LINEAR_COVERAGE_METHODS
 from anonhist_testing.cases import each_of
 
 SIZES = [2**40, 2**44, 2**62 - 1]
@@ -53,7 +53,7 @@ MADE: dict[str, Callable[[int], StatisticMechanism]] = {
     "coverage-all-but-one": lambda n: SupportCoverageMechanism(1, draws=n - 1),
     **{
         f"coverage-beyond-{method}": lambda n, method=method: SupportCoverageMechanism(1, draws=2 * n, method=method)
-        for method in SUPPORT_COVERAGE_METHODS
+        for method in LINEAR_COVERAGE_METHODS
     },
     "sample-coverage": lambda _: SampleCoverageMechanism(1),
     **{f"power-sum-{order}": lambda _, order=order: PowerSumMechanism(1, order=order) for order in (2, 3, 12)},

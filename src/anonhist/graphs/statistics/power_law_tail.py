@@ -12,7 +12,8 @@ from anonhist.frozen import frozen
 from anonhist.graphs.statistics.degree_data import DegreeData, DegreeSource
 from anonhist.privacy import parse_whole_number
 from anonhist.properties.estimate import Estimate
-from anonhist.properties.statement import PLUS_MINUS
+from anonhist.properties.levels import widening_factor
+from anonhist.properties.statement import Holds, Statement
 from anonhist.releases.whole_interval import NORMAL_95
 
 if TYPE_CHECKING:
@@ -25,9 +26,20 @@ _BOOTSTRAPS = 32
 _EMPTY = "No node has a degree in the tail, so nothing can be estimated: the interval covers every possible value."
 _STEEP = "Hardly any degree exceeds the smallest of the tail: the exponent may be arbitrarily large."
 _FLAT = "The distribution of degrees falls more slowly than any power law."
+_OF_LIKELIHOOD = "the interval is that of the likelihood"
+_OF_STARTS = "the interval is that of the likelihood, for all smallest degrees that may as well have been chosen"
+_NO_END = "hardly any degree exceeds the smallest of the tail"
+_FEW = f"fewer than {_LEAST_NODES} nodes have degrees to choose the smallest of the tail from; give `min_degree`"
+_FAR_OFF = "wherever a power law is taken to begin, the degrees are far from it"
 # Exponents are looked for between these; the distribution itself needs more than 1.
 LEAST, MOST = 1.0 + 1e-6, 20.0
 _HALVINGS = 34
+# Twice the fall of the log-likelihood up to the ends: the 95 % quantile of χ² with one degree of freedom; where all
+# degrees are equal, −2·ln 0.025, since their probability itself is known.
+_FALL, _FALL_OF_EQUAL = NORMAL_95**2, -2 * math.log(0.025)
+# At most 1 % of the samples of a power law are farther off than this: Stephens, "EDF statistics for goodness of fit and
+# some comparisons", JASA 69 (1974), for the exponential distribution, the limit for large degrees.
+_TOO_FAR = 1.308
 # Where degrees were bounded, a distribution is looked for that spans such a factor below the bound.
 _SPAN = 4
 # From here on an asymptotic series is right to 12 digits for all exponents up to MOST.
@@ -70,9 +82,11 @@ def power_law_tail(data: DegreeSource, *, min_degree: int | None = None) -> Powe
     degree θ or more.
 
     The interval is that of α, not of α̂: it covers **both** the sampling error, as if the nodes' degrees were drawn
-    again, and the privacy noise, as the root of the sum of their squares. For a given q the first is that of the
-    likelihood; where q is chosen, it is the spread over 32 bootstrap samples of the nodes, q chosen anew in each, as it
-    is in each run of the mechanism for the second. It assumes a power law, which ``distance`` checks.
+    again, and the privacy noise, as the root of the sum of their squares. For a given q the first is the likelihood
+    interval: all α whose log-likelihood is less than 1.92 below its maximum. Where q is chosen, it is from the least to
+    the largest end of those for all q that are chosen for 32 bootstrap samples of the nodes or for the runs of the
+    release. Where too few degrees exceed q, α has no upper end. Where the degrees are too few to choose q, or too far
+    from any power law (1 % level), there is no interval.
 
     Parameters
     ----------
@@ -113,26 +127,48 @@ def power_law_tail(data: DegreeSource, *, min_degree: int | None = None) -> Powe
     if not _has_tail(law, given):
         return _nothing(found, given)
     start = _start(law, given)
-    value = _exponent(law, start)
+    value, at = _exponent(law, start), np.array([start])
     steep, flat = value > MOST - 0.01, value < LEAST + 1e-3
-    own = law.sampling_error(value, start) if given is not None else _redraw(law, value)
-    noise = found.noise(value, lambda profile, _: _refit(profile, found.max_degree, given, value))
-    error = math.hypot(own, noise)
-    low = max(1.0, value - NORMAL_95 * error) if found.is_known else 1.0
+    distance = float(law.distances(np.array([value]), at, most=_PLACES)[0])
+    nodes = float(law.num_at_least(at)[0])
+    runs = [_refit(profile, found.max_degree, given, (start, value)) for profile, _ in found.runs]
+    drawn = _redraw(law) if given is None else []
+    own = law.sampling_error(value, start) if given is not None else _off(value, drawn)
+    noise = _off(value, runs)
+    statement = found.unknown
+    low, high = 1.0, math.inf
+    if found.is_known:
+        starts = np.unique([start, *(each for each, _ in (*drawn, *runs))])
+        low, high = law.likelihood_interval(starts[starts <= law.degrees[-1]])
+        far = NORMAL_95 * widening_factor(len(runs)) * noise if runs else 0.0
+        low, high = max(1.0, value - math.hypot(value - low, far)), value + math.hypot(high - value, far)
+        statement = _statement(law, given, nodes, distance, is_open=math.isinf(high))
+        if statement.holds is Holds.NONE:
+            low, high = 1.0, math.inf
     exponent = Estimate(
         value,
-        error,
-        (low, math.inf if steep or not found.is_known else value + NORMAL_95 * error),
+        math.hypot(own, noise),
+        (low, high),
         "maximum likelihood of a power law" + ("" if found.error is None else ", from a release"),
         assumes=_assumes(found, start),
-        parts=(("sampling", own), *((("privacy noise", noise),) if found.runs else ())),
+        parts=(("sampling", own), *((("privacy noise", noise),) if runs else ())),
         warnings=(*((_STEEP,) if steep else ()), *((_FLAT,) if flat else ()), *found.warnings),
         guarantee=found.guarantee,
-        statement=PLUS_MINUS if found.is_known else found.unknown,
+        statement=statement,
     )
-    at = np.array([start])
-    distance = float(law.distances(np.array([value]), at, most=_PLACES)[0])
-    return PowerLawTail(exponent, int(start), int(law.num_at_least(at)[0]), distance)
+    return PowerLawTail(exponent, int(start), int(nodes), distance)
+
+
+def _statement(law: PowerLaw, given: float | None, nodes: float, distance: float, *, is_open: bool) -> Statement:
+    """Return which ends of the interval hold."""
+    if given is None and not law.has_choice(least_nodes=_LEAST_NODES):
+        return Statement(Holds.NONE, _FEW)
+    scaled = (distance - 0.2 / nodes) * (math.sqrt(nodes) + 0.26 + 0.5 / math.sqrt(nodes))
+    if given is None and scaled > _TOO_FAR:
+        return Statement(Holds.NONE, _FAR_OFF)
+    if is_open:
+        return Statement(Holds.AT_LEAST, _NO_END)
+    return Statement(Holds.BOTH, _OF_LIKELIHOOD if given is not None else _OF_STARTS)
 
 
 def _has_tail(law: PowerLaw, given: float | None) -> bool:
@@ -147,18 +183,29 @@ def _exponent(law: PowerLaw, start: float) -> float:
     return float(law.exponents(np.array([start]))[0])
 
 
-def _refit(profile: Profile, max_degree: int | None, given: float | None, otherwise: float) -> float:
-    """Fit the distribution to a run as it was to the release; a run without a tail returns ``otherwise``."""
+def _refit(
+    profile: Profile, max_degree: int | None, given: float | None, otherwise: tuple[float, float]
+) -> tuple[float, float]:
+    """Return the start and exponent of a run, found as for the release; ``otherwise`` where it has no tail."""
     law = PowerLaw.of(profile, max_degree)
-    return _exponent(law, _start(law, given)) if _has_tail(law, given) else otherwise
+    if not _has_tail(law, given):
+        return otherwise
+    start = _start(law, given)
+    return start, _exponent(law, start)
 
 
-def _redraw(law: PowerLaw, value: float) -> float:
-    """Return how far the exponent falls when nodes are drawn again and the smallest degree is chosen anew."""
+def _redraw(law: PowerLaw) -> list[tuple[float, float]]:
+    """Return the starts, chosen anew, and exponents where nodes are drawn again."""
     # Seeded, so that the same degrees always give the same error.
     rng = np.random.default_rng(0)
     again = [law.resample(rng) for _ in range(_BOOTSTRAPS)]
-    return math.hypot(*(_exponent(each, _start(each, None)) - value for each in again)) / math.sqrt(_BOOTSTRAPS)
+    starts = [_start(each, None) for each in again]
+    return [(start, _exponent(each, start)) for each, start in zip(again, starts, strict=True)]
+
+
+def _off(value: float, fits: list[tuple[float, float]]) -> float:
+    """Return how far exponents are off, root mean square; 0 without any."""
+    return math.hypot(*(exponent - value for _, exponent in fits)) / math.sqrt(len(fits)) if fits else 0.0
 
 
 def _assumes(data: DegreeData, start: float) -> str:
@@ -214,6 +261,10 @@ class PowerLaw:
         sums = np.append(np.cumsum(self.nodes[::-1])[::-1], 0.0)
         return np.asarray(sums[np.searchsorted(self.degrees, degrees)])
 
+    def has_choice(self, *, least_nodes: int) -> bool:
+        """Return whether a q can be chosen: some degree has so many nodes from there on, or all have the same."""
+        return bool(self._able(least_nodes).size) or (self.degrees.size == 1 and self.nodes[0] >= least_nodes)
+
     def exponents(self, starts: Floats) -> Floats:
         """Return the α of the largest likelihood for each q, where some node has a degree of at least q.
 
@@ -221,11 +272,7 @@ class PowerLaw:
         adding ``ζ(α, θ) / ζ(α, q)``. Its logarithm rises before the maximum and falls after it, which is found by
         halving; beyond the ends of the range, 1 and 20, the end is returned.
         """
-        below = self.degrees < self.bound
-        logs = np.where(below, self.nodes * np.log(self.degrees), 0.0)
-        sums = np.append(np.cumsum(logs[::-1])[::-1], 0.0)[np.searchsorted(self.degrees, starts)]
-        reaching = self.num_at_least(starts)
-        means, cut, bounds = sums / reaching, self._cut / reaching, self._bounds(starts)
+        means, cut, bounds = self._means(starts)
         is_cut = bool(cut.any())
         low, high = np.full(starts.shape, LEAST), np.full(starts.shape, MOST)
         for _ in range(_HALVINGS):
@@ -234,6 +281,37 @@ class PowerLaw:
             rises = _mean_log(middle, starts) > means + of_cut
             low, high = np.where(rises, middle, low), np.where(rises, high, middle)
         return np.asarray((low + high) / 2)
+
+    def likelihood_interval(self, starts: Floats) -> tuple[float, float]:
+        """Return the least and the largest α that the likelihood allows for any of these q: 1 and infinity at the ends.
+
+        Examples
+        --------
+        >>> fifty_ones = PowerLaw(np.ones(1), np.full(1, 50.0))
+        >>> [round(end, 3) for end in fifty_ones.likelihood_interval(np.ones(1))]  # ζ(α)^(−50) = 0.025
+        [4.087, inf]
+        """
+        means, cut, bounds = self._means(starts)
+        nodes = self.num_at_least(starts)
+        are_equal = self.num_at_least(starts + 1) == 0
+
+        def likelihood(exponents: Floats) -> Floats:
+            of_cut = cut * log_zeta(exponents, bounds) if bool(cut.any()) else 0.0
+            return np.asarray(nodes * (of_cut - log_zeta(exponents, starts) - exponents * means))
+
+        best = self.exponents(starts)
+        # Of equal degrees the likelihood is their probability, which has no maximum: it rises towards 1.
+        least = np.where(are_equal, -_FALL_OF_EQUAL, 2 * likelihood(best) - _FALL) / 2
+        ends = []
+        for end in (LEAST, MOST):
+            inside, outside = best, np.full(starts.shape, end)
+            for _ in range(_HALVINGS):
+                middle = (inside + outside) / 2
+                is_inside = likelihood(middle) >= least
+                inside, outside = np.where(is_inside, middle, inside), np.where(is_inside, outside, middle)
+            ends.append(outside)
+        low, high = float(ends[0].min()), float(ends[1].max())
+        return (low if low > LEAST else 1.0), (high if high < MOST else math.inf)
 
     def sampling_error(self, exponent: float, start: float) -> float:
         """Return the standard error of α when degrees are drawn again: one over the root of the curvature of the log.
@@ -269,8 +347,7 @@ class PowerLaw:
 
         At least two degrees lie from there on; where that is too much to ask, the smallest degree of all is returned.
         """
-        able = self.degrees[(self.num_at_least(self.degrees) >= least_nodes) & (self.degrees <= self.bound / _SPAN)]
-        able = able[able < self.degrees[-1]]
+        able = self._able(least_nodes)
         if not able.size:
             return float(self.degrees[0])
         tried = able[_spread(able.size, starts)]
@@ -286,6 +363,19 @@ class PowerLaw:
     def _cut(self) -> float:
         """How many nodes were cut down to the bound."""
         return float(self.nodes[self.degrees >= self.bound].sum())
+
+    def _able(self, least_nodes: int) -> Floats:
+        """Return the degrees that may be chosen as q."""
+        able = self.degrees[(self.num_at_least(self.degrees) >= least_nodes) & (self.degrees <= self.bound / _SPAN)]
+        return np.asarray(able[able < self.degrees[-1]])
+
+    def _means(self, starts: Floats) -> tuple[Floats, Floats, Floats]:
+        """Return the mean of ``ln d`` of nodes from q on, the share of those cut down to the bound, and the bound."""
+        below = self.degrees < self.bound
+        logs = np.where(below, self.nodes * np.log(self.degrees), 0.0)
+        sums = np.append(np.cumsum(logs[::-1])[::-1], 0.0)[np.searchsorted(self.degrees, starts)]
+        reaching = self.num_at_least(starts)
+        return np.asarray(sums / reaching), np.asarray(self._cut / reaching), self._bounds(starts)
 
     def _bounds(self, starts: Floats) -> Floats:
         return np.maximum(self.bound, starts)

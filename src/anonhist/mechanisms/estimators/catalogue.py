@@ -9,7 +9,7 @@ from anonhist.mechanisms.estimators.support_coverage import support_coverage
 from anonhist.mechanisms.estimators.support_size import PRIVATE_SUPPORT_SIZE_METHODS, support_size
 from anonhist.mechanisms.estimators.uniformity import distance_to_uniformity
 from anonhist.properties.catalogue import Property
-from anonhist.properties.support_coverage import SUPPORT_COVERAGE_METHODS
+from anonhist.properties.support_coverage import LINEAR_COVERAGE_METHODS
 
 # Each takes epsilon, unit, relation, known_items and level as well.
 PRIVATE_PROPERTIES: dict[str, Property] = {
@@ -19,7 +19,7 @@ PRIVATE_PROPERTIES: dict[str, Property] = {
         support_coverage,
         ("method", "draws", "alphabet_size"),
         required=("draws",),
-        methods=SUPPORT_COVERAGE_METHODS,
+        methods=LINEAR_COVERAGE_METHODS,
     ),
     "sample-coverage": Property(sample_coverage),
     "renyi-entropy": Property(renyi_entropy, ("order", "alphabet_size", "base"), required=("order",)),

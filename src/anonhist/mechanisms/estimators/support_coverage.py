@@ -19,7 +19,7 @@ from anonhist.profiles import Profile
 from anonhist.properties.estimate import Estimate
 from anonhist.properties.options import check_method
 from anonhist.properties.sampling import SampleDistribution
-from anonhist.properties.support_coverage import SUPPORT_COVERAGE_METHODS
+from anonhist.properties.support_coverage import LINEAR_COVERAGE_METHODS
 from anonhist.properties.support_coverage.good_toulmin import GoodToulmin
 from anonhist.properties.support_coverage.rarefaction import Rarefaction
 from anonhist.properties.support_coverage.series import LARGEST_RATE
@@ -30,7 +30,7 @@ from anonhist.properties.support_coverage.smoothed import (
     poisson_rate,
     usual_trials,
 )
-from anonhist.properties.support_coverage.support_coverage import MAX_DRAWS, SupportCoverageMethod
+from anonhist.properties.support_coverage.support_coverage import MAX_DRAWS, LinearCoverageMethod
 from anonhist.randomness import RandomSource
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ class SupportCoverageMechanism(StatisticMechanism):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.method is not None:
-            check_method(self.method, SUPPORT_COVERAGE_METHODS, of="support coverage")
+            check_method(self.method, LINEAR_COVERAGE_METHODS, of="support coverage")
 
     def method_for(self, items: int) -> str:
         """Return the method for a public number of items."""
@@ -190,7 +190,7 @@ def support_coverage(
     *,
     epsilon: EpsilonLike,
     draws: int,
-    method: SupportCoverageMethod | None = None,
+    method: LinearCoverageMethod | None = None,
     alphabet_size: int | None = None,
     unit: PrivacyUnit | None = None,
     relation: NeighboringRelation = NeighboringRelation.ADD_OR_REMOVE,

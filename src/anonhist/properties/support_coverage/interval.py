@@ -29,7 +29,8 @@ class SupportCoverageInterval:
     """The interval of an unbiased estimator up to 2n draws; beyond, from the one at 2n.
 
     ``S_m = Σ_x (1 − (1 − p_x)^m)`` is increasing and concave in m. So for m > 2n it is at least ``S_2n`` and at most
-    ``S_2n + ((m − 2n)/n)·(S_2n − S_n)``; both have unbiased estimators.
+    ``S_2n + ((m − 2n)/n)·(S_2n − S_n)``; both have unbiased estimators. From n on it is at least ``S_n``, too, of which
+    the number of labels seen tells more than the series where a release is noisy.
 
     The ends are ``S − z·h`` and ``S + z·h + z²s/2``, ``h = sqrt(error² + z²s²/4)``, with ``s = m/n``, the most that one
     label seen once may add. The upper end is that of a Poisson count times s: even if nothing was seen once, labels
@@ -60,6 +61,8 @@ class SupportCoverageInterval:
         low, high = _ends(sample, within, min(draws, 2 * n))
         if draws > 2 * n:
             high = max(high, _ends(sample, _Straight(draws), draws)[1])
+        if draws > n:
+            low = max(low, _least(sample))
         reason = _BEYOND if draws > 2 * n else _BY_COUNT
         least, most = self.of_nothing()
         return Bounds(max(low, least), min(high, most), Statement(Holds.BOTH, reason)).around(value)
@@ -79,6 +82,13 @@ def _ends(sample: Sample, estimator: Estimator, draws: int) -> tuple[float, floa
     step = draws / profile.n
     half = z * math.hypot(own, sample.noise(estimator, point.value), z / 2 * step)
     return point.value - half, point.value + half + z**2 / 2 * step
+
+
+def _least(sample: Sample) -> float:
+    """Return the lower end for n draws, from the interval of the number of labels in the data."""
+    profile, z = sample.profile, sample.z
+    noise = profile.num_labels - sample.labels[0]
+    return profile.num_labels - math.hypot(noise, z * math.sqrt(rarefaction_variance(profile, profile.n)), z**2 / 2)
 
 
 def rarefaction_variance(profile: Profile, draws: int) -> float:

@@ -31,6 +31,8 @@ LARGEST_RATE = 1000.0
 # Terms are capped here, far beyond any use, so that their squares stay finite.
 _LARGEST_LOG = 230.0
 _SMALL = 100
+_TRIED = 16
+_FALLS = "This series falls as draws grow, which the truth never does: leave the method out."
 
 
 def series(beyond: float, log_tails: NDArray[np.float64]) -> LinearStatistic:
@@ -64,12 +66,12 @@ def series(beyond: float, log_tails: NDArray[np.float64]) -> LinearStatistic:
 def log_poisson_tails(rate: float) -> NDArray[np.float64]:
     """Return ``ln P(Z ≥ j)``, Z ~ Poisson(rate), rate ≤ ``LARGEST_RATE``, for j = 0, …, ``LONGEST``."""
     counts = np.arange(LONGEST + 1)
-    return _tails(counts * math.log(rate) - rate - _log_factorials())
+    return _tails(counts * math.log(rate) - rate - log_factorials())
 
 
 def log_binomial_tails(trials: int, odds: float) -> NDArray[np.float64]:
     """Return ``ln P(Z ≥ j)``, Z ~ Binomial(trials, 1/(1 + odds)), trials ≤ ``LONGEST``, for j = 0, …, trials."""
-    factorials = _log_factorials()
+    factorials = log_factorials()
     hits = np.arange(trials + 1)
     chances = (trials - hits) * math.log(odds) - trials * math.log1p(odds)
     return _tails(chances + factorials[trials] - factorials[hits] - factorials[trials - hits])
@@ -110,9 +112,10 @@ class SeriesEstimator(ABC):
         """
         if self.draws <= profile.n:
             return Rarefaction(self.draws).point(profile)
-        weights = self.statistic(profile.n).weights
+        weights, value = self.statistic(profile.n).weights, self.value(profile)
         error = min(sampling_error(profile, weights), float(self.draws))
-        return Point(self.value(profile), weights, error, _visible(profile, self.draws))
+        doubts = visible_doubts(profile, self.draws)
+        return Point(value, weights, error, doubts + (_FALLS,) * self._falls(profile, value))
 
     def value(self, profile: Profile) -> float:
         """Return the value alone, without its error."""
@@ -120,6 +123,14 @@ class SeriesEstimator(ABC):
             return Rarefaction(self.draws).point(profile).value
         seen, more = float(profile.num_labels), float(self.draws - profile.n)
         return min(max(self.statistic(profile.n).of(profile), seen), seen + more)
+
+    def _falls(self, profile: Profile, value: float) -> bool:
+        """Return whether the series is larger for some smaller number of draws, of a few that are tried."""
+        n, more = profile.n, self.draws - profile.n
+        tried = [n + more * part // _TRIED for part in range(1, _TRIED)]
+        # Not by rounding alone.
+        most = value * (1 + 1e-9)
+        return any(replace(self, draws=draws).value(profile) > most for draws in tried if draws > n)
 
 
 class SmoothedSeries(SeriesEstimator):
@@ -145,12 +156,12 @@ def _bias(profile: Profile, linear: LinearStatistic, beyond: float) -> float:
     # Labels of larger counts have weight 1 and will be seen.
     near = (means > 0) & (means < linear.head + 10 * math.sqrt(linear.head) + 50)
     means, counts = means[near], np.arange(linear.head)
-    pmf = np.exp(counts * np.log(means)[:, None] - means[:, None] - _log_factorials()[: linear.head])
+    pmf = np.exp(counts * np.log(means)[:, None] - means[:, None] - log_factorials()[: linear.head])
     missed = np.exp(-means * (1 + beyond)) - pmf @ (1.0 - linear.weights(counts))
     return float(population.labels[near] @ missed)
 
 
-def _visible(profile: Profile, draws: int) -> tuple[str, ...]:
+def visible_doubts(profile: Profile, draws: int) -> tuple[str, ...]:
     """Warn if the sample is too small, or there are too many draws for any estimator."""
     warnings: list[str] = []
     if profile.n < _SMALL:
@@ -166,5 +177,6 @@ def _tails(log_pmf: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 @cache
-def _log_factorials() -> NDArray[np.float64]:
+def log_factorials() -> NDArray[np.float64]:
+    """Return ``ln j!`` for j = 0, …, ``LONGEST``."""
     return read_only(np.append(0.0, np.cumsum(pointwise.log(np.arange(1.0, LONGEST + 1)))))

@@ -13,15 +13,21 @@ from anonhist.properties.estimator import Resimulated, profile_of
 from anonhist.properties.options import check_method
 from anonhist.properties.support_coverage.good_toulmin import GoodToulmin
 from anonhist.properties.support_coverage.interval import SupportCoverageInterval
+from anonhist.properties.support_coverage.mixture import Mixture
 from anonhist.properties.support_coverage.rarefaction import Rarefaction
 from anonhist.properties.support_coverage.smoothed import SmoothedBinomialA, SmoothedBinomialB, SmoothedPoisson
 
 if TYPE_CHECKING:
     from anonhist.properties.estimator import Estimator
 
-_ESTIMATORS = (Rarefaction, GoodToulmin, SmoothedPoisson, SmoothedBinomialA, SmoothedBinomialB)
-SupportCoverageMethod = Literal[
+_ESTIMATORS = (Rarefaction, Mixture, GoodToulmin, SmoothedPoisson, SmoothedBinomialA, SmoothedBinomialB)
+# Linear in the prevalences, so that they can be private on their own.
+LinearCoverageMethod = Literal[
     "rarefaction", "good-toulmin", "smoothed-poisson", "smoothed-binomial-a", "smoothed-binomial-b"
+]
+LINEAR_COVERAGE_METHODS: tuple[str, ...] = get_args(LinearCoverageMethod)
+SupportCoverageMethod = Literal[
+    "rarefaction", "mixture", "good-toulmin", "smoothed-poisson", "smoothed-binomial-a", "smoothed-binomial-b"
 ]
 SUPPORT_COVERAGE_METHODS: tuple[str, ...] = get_args(SupportCoverageMethod)
 # Twice the largest number of items: as far as the series of Good and Toulmin goes.
@@ -33,8 +39,9 @@ def support_coverage(
 ) -> Estimate:
     """Estimate the expected number of distinct labels in m draws, ``S_m = Σ_x (1 − (1 − p_x)^m)``.
 
-    The interval is the same for all methods. Up to 2n draws it is that of an unbiased estimator, widened for labels
-    that may have been missed; beyond, it follows from the one at 2n and from the concavity of S_m in m.
+    The default never falls as draws grow, and is at least the number of labels seen. The interval is the same for all
+    methods. Up to 2n draws it is that of an unbiased estimator, widened for labels that may have been missed; beyond,
+    it follows from the one at 2n and from the concavity of S_m in m.
 
     Parameters
     ----------
@@ -43,10 +50,9 @@ def support_coverage(
     draws
         m, from 1 to 2^64. Beyond about n·(1 + ln n) no estimate is reliable.
     method
-        ``"rarefaction"``, ``"good-toulmin"``, ``"smoothed-poisson"``, ``"smoothed-binomial-a"`` or
-        ``"smoothed-binomial-b"``. Up to n draws all methods are rarefaction. The default is the series of Good and
-        Toulmin up to 2n draws, and the smoothing with the lowest error beyond. For a release, the default is that
-        smoothing from n draws on, since noise changes n and may push the series beyond its range.
+        ``"rarefaction"``, ``"mixture"``, ``"good-toulmin"``, ``"smoothed-poisson"``, ``"smoothed-binomial-a"`` or
+        ``"smoothed-binomial-b"``. Up to n draws all methods are rarefaction, and beyond, the default is the mixture.
+        The others are published series, whose values may fall as draws grow: a warning then says so.
     level
         Probability with which the interval is meant to contain the truth.
 
@@ -65,6 +71,8 @@ def support_coverage(
            Biometrika 63 (1976), 435–447.
     .. [4] A. Orlitsky, A. T. Suresh, Y. Wu, "Optimal prediction of the number of unseen species", Proceedings of the
            National Academy of Sciences 113 (2016), 13283–13288.
+    .. [5] C. X. Mao, R. K. Colwell, J. Chang, "Estimating the species accumulation curve using mixtures", Biometrics 61
+           (2005), 433–441.
 
     Examples
     --------
@@ -72,33 +80,17 @@ def support_coverage(
     >>> print(support_coverage(profile, draws=50))
     39.8683 labels (95 % interval 37.2541 to 43.1228)
     >>> print(support_coverage(profile, draws=300))
-    140 labels (95 % interval 117.339 to 166.502)
+    141.681 labels (95 % interval 117.339 to 166.502)
     """
-    is_fixed = isinstance(data, Profile)
-    chosen = support_coverage_estimator(method, draws=draws, n=profile_of(data).n, is_fixed=is_fixed)
+    chosen = support_coverage_estimator(method, draws=draws, n=profile_of(data).n)
     return apply(data, chosen, SupportCoverageInterval(draws), level=level, unit="labels")
 
 
-def support_coverage_estimator(method: str | None, *, draws: int, n: int, is_fixed: bool = True) -> Estimator:
+def support_coverage_estimator(method: str | None, *, draws: int, n: int) -> Estimator:
     """Return the estimator of this name; by default the one with the lowest error for n items and m draws."""
     count = parse_whole_number(draws, name="draws", most=MAX_DRAWS)
-    name = method or usual_method(n, count, is_fixed=is_fixed)
+    name = method or (Rarefaction.name if count <= n else Mixture.name)
     check_method(name, SUPPORT_COVERAGE_METHODS, of="support coverage")
     if name == Rarefaction.name and n and count > n:
         raise UsageError("Rarefaction takes at most as many draws as there are items: leave the method out.")
     return next(estimator for estimator in _ESTIMATORS if estimator.name == name)(count)
-
-
-def usual_method(n: int, draws: int, *, is_fixed: bool = True) -> str:
-    """Return the name of the default method for n items, exact or noisy, and m draws.
-
-    Examples
-    --------
-    >>> usual_method(100, 50), usual_method(100, 150)
-    ('rarefaction', 'good-toulmin')
-    >>> usual_method(100, 150, is_fixed=False)
-    'smoothed-binomial-b'
-    """
-    if draws <= n:
-        return Rarefaction.name
-    return GoodToulmin.name if is_fixed and draws <= 2 * n else SmoothedBinomialB.name
