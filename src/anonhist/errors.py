@@ -52,6 +52,8 @@ class AnonhistError(Exception):
     may_tell_rows: bool = False
     # Of a release that failed with it: the entry of the ledger that stays charged.
     stays_charged: str = ""
+    # The sentence to show on a terminal, and nowhere else, if there is one that says more.
+    for_operator: str
 
     def __str__(self) -> str:
         return spell_out(self.sentence)

@@ -49,3 +49,24 @@ def test_bad_files_are_refused_in_a_sentence(rappor_files: Path, capsys: pytest.
     assert run(["local", "rappor", *files, "-o", str(rappor_files / "out.csv")]) == 3
     assert "map.csv" in capsys.readouterr().err
     assert not (rappor_files / "out.csv").exists()
+
+
+def test_booleans_are_decoded(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """One bit: a share of 1 % is 1 %, in one cohort or two, and two candidates for it cannot be told apart."""
+    files = [tmp_path / name for name in ("params.csv", "counts.csv", "map.csv")]
+    for texts in (
+        ("k,h,m,p,q,f\n1,1,1,0.25,0.75,0\n", "100000,25500\n", "TRUE,1\n"),
+        ("k,h,m,p,q,f\n1,1,2,0.25,0.75,0\n", "1000,255\n1000,255\n", "TRUE,1,2\n"),
+    ):
+        for path, text in zip(files, texts, strict=True):
+            path.write_text(text)
+        assert run(["local", "rappor", *map(str, files)]) == 0
+        (row,) = csv.DictReader(io.StringIO(capsys.readouterr().out))
+        assert float(row["raw"]) == 0.01
+        assert abs(float(row["frequency"]) - 0.01) < 1e-4
+        assert float(row["low"]) < 0.01 < float(row["high"]) < 0.05
+    files[2].write_text("TRUE,1,2\nFALSE,1,2\n")
+    assert run(["local", "rappor", *map(str, files)]) == 3
+    told = capsys.readouterr().err
+    assert "map.csv' is not such a file" in told
+    assert "tell a single candidate from all other values, and here are 2" in told

@@ -66,7 +66,7 @@ BAD_FILES = {
     "number instead of an object": ("a.jsonl", b'{"label":"a"}\n5\n', "JSON lines"),
     "list of objects": ("a.jsonl", b'[{"label":"hunter2"},{"label":"b"}]\n', "JSON lines"),
     "key said twice": ("a.jsonl", b'{"label":"hunter2","label":"b"}\n', "JSON lines"),
-    "JSON lines of other bytes": ("a.jsonl", b'{"label":"hunter2\xff"}\n', "JSON lines"),
+    "JSON lines of other bytes": ("a.jsonl", b'{"label":"hunter2\xff"}\n', "UTF-8"),
 }
 
 

@@ -36,7 +36,8 @@ def read_rappor(params: str | Path, counts: str | Path, candidates: str | Path) 
         is set.
     candidates
         The map: one line for each candidate, no names: its text, then h bits for each cohort, cohort after cohort;
-        bit j, from 1, of cohort c, from 0, is the number c·k + j. An empty text is called "Empty".
+        bit j, from 1, of cohort c, from 0, is the number c·k + j. An empty text is called "Empty". Where k = 1
+        (booleans), there is one candidate, which sets the bit, such as TRUE; whoever has the other value sets none.
 
     Returns
     -------
@@ -46,7 +47,7 @@ def read_rappor(params: str | Path, counts: str | Path, candidates: str | Path) 
     Raises
     ------
     DataError
-        If a file is missing or not as said; the message says in which line.
+        If a file is missing or not as said; the message says in which line, if it is about one.
 
     Examples
     --------
@@ -106,9 +107,11 @@ def _map(path: str | Path, given: RapporParameters) -> RapporMap:
             raise _error(path, f"in line {line} a bit is not one of the k of its cohort")
         columns.append(np.array(bits, dtype=np.int32))
     try:
-        return RapporMap(names, _stack(columns))
+        listed = RapporMap(names, _stack(columns))
+        given.check_candidates(listed)
     except AnonhistError as error:
         raise _error(path, str(error).removesuffix(".")) from None
+    return listed
 
 
 def _stack(columns: list[NDArray[np.int32]]) -> NDArray[np.int32]:

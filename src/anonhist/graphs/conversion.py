@@ -128,6 +128,8 @@ def _listed_ends(pairs: Any) -> list[Any]:
 
 
 def _array_ends(pairs: NDArray[Any]) -> NDArray[Any]:
+    if pairs.dtype.names:
+        raise UsageError("This array has fields: pass its edges as a table, as in pandas.DataFrame(array).")
     if pairs.ndim != 2 or pairs.shape[1] != 2:
         raise UsageError("An array of edges must have the shape (edges, 2); give a matrix as a SciPy sparse array.")
     return pairs.T.reshape(-1)

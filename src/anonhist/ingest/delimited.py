@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from anonhist.errors import AnonhistError, DataError, UsageError, mask, public_error
 from anonhist.ingest.column_names import NamedTable, distinct_names, named_relation, quoted
-from anonhist.ingest.failures import NOT_TEXT
+from anonhist.ingest.failures import WIDE_LINE
 from anonhist.ingest.hive_folders import folder_keys, value_in_folder
+from anonhist.ingest.text_encoding import BEGINNING, check_beginning, not_utf_8, other_encoding
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -26,13 +27,23 @@ _LONGEST_HEADER = 2**20
 _LINE_END = re.compile(rb"\r\n|\n|\r")
 # U+FEFF, as the engine writes it.
 _MARK = "chr(65279)"
+# Few lines hold a zero byte, and looking for it is cheap.
+_UNLESS_WIDE = (
+    "CASE WHEN contains(label, chr(0)) AND regexp_full_match(label, '\\x00?([^\\x00]\\x00){2,}') "
+    f"THEN error('{WIDE_LINE}') ELSE label END AS label"
+)
 
 
 def labels_relation(connection: duckdb.DuckDBPyConnection, paths: Any) -> Any:
     """Return the lines of files, or of standard input, as labels: no header, no quoting."""
-    if paths == STDIN:
-        _check_unread()
-    return lines_relation(connection, paths)
+    if paths != STDIN:
+        return lines_relation(connection, paths)
+    _check_unread()
+    if _is_regular(0):
+        check_beginning(os.pread(0, BEGINNING, 0), "The input")
+        return lines_relation(connection, paths)
+    # Nobody can look into a pipe before the engine does.
+    return lines_relation(connection, paths).project(_UNLESS_WIDE)
 
 
 def delimited_table(
@@ -137,10 +148,12 @@ def names_in_line(line: bytes, delimiter: str, *, header: bool, what: str) -> li
     """Return the names of columns that the first line of a file has, or those of columns without names."""
     if not line:
         raise DataError(f"{what} is empty: a table needs at least its header line.")
+    if other_encoding(line[:BEGINNING]):
+        raise _about_names(f"{what} {not_utf_8(line)}", header=header)
     try:
         text = (_LINE_END.split(line, maxsplit=1)[0] if header else line).decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise _about_names(f"{what} {NOT_TEXT}", header=header) from None
+        raise _about_names(f"{what} {not_utf_8(line)}", header=header) from None
     if not text and header:
         raise public_error(f"{what} begins with an empty line where the names of its columns should be.")
     try:
@@ -179,6 +192,13 @@ def first_row(path: str) -> bytes:
             if row and row.count(b'"') % 2 == 0:
                 break
     return row
+
+
+def beginning(path: str) -> bytes:
+    """Return the first bytes of a local file."""
+    with _decompress(path) as file:
+        first: bytes = file.read(BEGINNING)
+    return first
 
 
 def _decompress(path: str) -> Any:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import stat
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -11,21 +13,35 @@ from anonhist.errors import AnonhistError, DataError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-NOT_TEXT = "is not UTF-8 text; what is compressed must be unpacked first (zcat), or end in .gz or .zst."
+NOT_TEXT = (
+    "is not UTF-8 text: write it anew as UTF-8, as with iconv -f CP1252 -t UTF-8 (of Windows, Latin-1) or -f UTF-16 "
+    "(Excel's 'Unicode Text'). What is compressed must be unpacked first (zcat), or end in .gz or .zst."
+)
+NOT_LINES = (
+    "is not in JSON lines format: an array, or an object over several lines, must become one object on each line "
+    "(as jq -c '.[]' writes an array)."
+)
+WIDE_TEXT = (
+    "is {encoding} text, as Excel's 'Unicode Text' and some editors write it: write it anew as UTF-8, as with iconv -f "
+    "{encoding} -t UTF-8."
+)
+# How the engine begins; what it quotes comes later.
+_LINE = re.compile(r"Invalid Input Error: CSV Error on Line: (\d+)\n(.*)", re.DOTALL)
+# What an engine says of such a line, which came through a pipe, where nothing can be looked at before.
+WIDE_LINE = "a line of wide characters"
 # What our readers of remote files raise inside the engine.
 CUT_OFF = "a part of the file is missing"
 TRY_AGAIN = "was cut off on its way from the server, or has changed since: try again."
 # What the engine says (a pattern), and what is told. The first that matches counts.
 _EXPLANATIONS = {
     CUT_OFF: TRY_AGAIN,
+    WIDE_LINE: WIDE_TEXT.format(encoding="UTF-16LE"),
     # What a line of JSON is comes before what it holds, for some of it is quoted behind.
     "surrogate in string": (
         "holds half of a surrogate pair, such as \\ud83d, which is no character: write such texts anew, as UTF-8."
     ),
-    "expected object, but got array|unexpected end of data. try auto-detecting": (
-        "is not in JSON lines format: an array, or an object over several lines, must become one object on each line "
-        "(as jq -c '.[]' writes an array)."
-    ),
+    r"line \d+: invalid utf-8 encoding": NOT_TEXT,
+    "expected object, but got array|unexpected end of data. try auto-detecting": NOT_LINES,
     "expected object, but got": "is not in JSON lines format: each line must be one object with unique keys.",
     # Of Spark, by its own kinds: what follows them there quotes much else.
     r"\[user_raised_exception\] invalid unicode": NOT_TEXT,
@@ -126,7 +142,20 @@ def translate_failures(what: str, *, path: str = "") -> Iterator[None]:
             # DuckDB's way to say that Ctrl-C was pressed.
             raise KeyboardInterrupt from None
         # Engine messages quote the data they stumbled over, so only their kind is told.
-        raise DataError(f"{what} {_explain(error, path)}") from None
+        raise _about_row(f"{what} {_explain(error, path)}", error, path) from None
+
+
+def _about_row(sentence: str, error: Exception, path: str) -> DataError:
+    """Return the error, with the line of delimited text at which the engine stopped for the operator."""
+    told, found = DataError(sentence), _LINE.match(str(error))
+    if not found:
+        return told
+    line = int(found[1])
+    if path == "-" and not stat.S_ISREG(os.fstat(0).st_mode):
+        # The header line of a pipe was read before, and labels have none.
+        line += "Expected Number of Columns" in found[2]
+    told.for_operator = f"{sentence} That is in line {line:,}, if no quoted field before it has a line end."
+    return told
 
 
 def _explain(error: Exception, path: str) -> str:

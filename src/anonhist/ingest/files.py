@@ -10,6 +10,7 @@ from anonhist.ingest.column_names import NamedTable, named_relation
 from anonhist.ingest.database_urls import WAREHOUSES
 from anonhist.ingest.delimited import (
     STDIN,
+    beginning,
     delimited_table,
     first_line,
     first_row,
@@ -22,6 +23,7 @@ from anonhist.ingest.local_files import escape_pattern, is_remote, match_files, 
 from anonhist.ingest.parquet_files import parquet_table
 from anonhist.ingest.remote_files import attach
 from anonhist.ingest.spark_source import SPARK_URLS, SparkFiles
+from anonhist.ingest.text_encoding import check_beginnings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -69,11 +71,13 @@ def file_table(
     paths = [source] if remote else readable(source)
     # A name is taken for a pattern once more, so what would be read as one is escaped.
     patterns = remote_files(connection, source) if remote else [escape_pattern(path) for path in paths]
-    if format == "labels":
-        return _lines(connection, patterns)
-    ending = _common_ending(source, paths, remote=remote)
+    ending = None if format == "labels" else _common_ending(source, paths, remote=remote)
     if ending in _PARQUET:
         return parquet_table(connection, patterns, patterns if remote else paths)
+    if not remote and (ending is None or ending in _JSON):
+        check_beginnings(list(map(beginning, paths)), "The input", is_json=ending in _JSON)
+    if ending is None:
+        return _lines(connection, patterns)
     if ending in _JSON:
         return json_table(connection, patterns, patterns if remote else paths, keys)
     _refuse_no_rows(source, ending, delimiter)

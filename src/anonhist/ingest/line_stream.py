@@ -9,6 +9,7 @@ import numpy as np
 
 from anonhist.errors import DataError
 from anonhist.ingest.failures import NOT_TEXT
+from anonhist.ingest.text_encoding import BEGINNING, check_beginning
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -55,8 +56,11 @@ def label_blocks(stream: BinaryIO, *, block: int = _BLOCK) -> Iterator[tuple[NDA
     [(b'catdog', [0, 3, 6, 6]), (b'emu', [0, 3])]
     """
     rest: list[bytes] = []
-    pending = 0
+    pending, is_first = 0, True
     for part in _parts(stream, block):
+        if is_first:
+            check_beginning(part[:BEGINNING], "The input")
+            is_first = False
         # The second half of a line's end may be in the next part, so only line feeds end lines here.
         end = part.rfind(b"\n") + 1
         if pending + (part.find(b"\n") if end else len(part)) > LONGEST_LINE:

@@ -28,6 +28,7 @@ from anonhist.ingest.spark_source import SPARK_URLS, SparkFiles
 from anonhist.ingest.spark_texts import without_collations_in_spark
 from anonhist.ingest.sqlite_values import as_declared, sqlite_table, with_names_of_values
 from anonhist.ingest.warehouses import check_engine, without_collations
+from anonhist.numeric.one_column import check_one_dimension
 
 if TYPE_CHECKING:
     from anonhist.ingest.columns import Header
@@ -351,7 +352,6 @@ def plain_labels(source: Any) -> list[Any] | None:
     if isinstance(source, Mapping):
         raise UsageError("A mapping is not a list: pass its keys, or a table with named columns.")
     if package_of(source) == "numpy":
-        if source.ndim != 1 or source.dtype.names:
-            raise UsageError("An array of labels must be one-dimensional; pass a table for more columns.")
+        check_one_dimension(source)
         return list(source.tolist())
     return list(source) if isinstance(source, Iterable) else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, SupportsIndex
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from anonhist.local.surveys.estimate import FrequencyEstimate
     from anonhist.privacy import Guarantee
 
+# Smaller chances that a value leaves a bit unset are lost in the noise of any number of reports.
+_LEAST_FREE = 1e-6
 ARITHMETIC = "for {} of one person and value; what their devices did is taken from the file of parameters"
 
 
@@ -64,6 +67,28 @@ class RapporParameters:
             raise UsageError(
                 "With these parameters reports carry no information: p and q must differ, and f must be less than 1."
             )
+        if self.k > 1 and self.h * math.log1p(-1 / self.k) < math.log(_LEAST_FREE):
+            raise UsageError(
+                "With these parameters reports carry no information: so many hashes (h) of so few bits (k) set them "
+                "all, whatever the value."
+            )
+
+    def check_candidates(self, candidates: RapporMap) -> None:
+        """Refuse candidates whose bits do not match the parameters, or that no report tells apart.
+
+        Raises
+        ------
+        UsageError
+            If they are such candidates.
+        """
+        places, needed = candidates.places, self.m * self.h
+        if places.shape != (needed, len(candidates.candidates)) or not 0 <= places.min() <= places.max() < self.k:
+            raise UsageError(f"Each candidate must have {needed:,} bits, h in each cohort, as the parameters say.")
+        if self.k == 1 and places.shape[1] > 1:
+            raise UsageError(
+                "Reports of one bit (k = 1) tell a single candidate from all other values, and here are "
+                f"{places.shape[1]:,}, which set the same bit: keep the one that sets it, such as TRUE."
+            )
 
     @property
     def true_probability(self) -> Fraction:
@@ -79,12 +104,14 @@ class RapporParameters:
     def guarantee(self) -> Guarantee | None:
         """ε_∞ for all reports of a person if f > 0, otherwise ε_1 for one report; None if they are not private."""
         if self.f:
-            epsilon, covered = logarithm(((1 - self.f / 2) / (self.f / 2)) ** 2, self.h), "all reports"
+            odds, covered = (1 - self.f / 2) / (self.f / 2), "all reports"
+            epsilon = logarithm(odds, 1 if self.k == 1 else 2 * self.h)
         else:
-            q, p = self.true_probability, self.false_probability
-            if 0 in {p, q, 1 - p, 1 - q}:
+            (p, q), covered = sorted((self.true_probability, self.false_probability)), "a single report"
+            if p == 0 or q == 1:
                 return None
-            epsilon, covered = report_epsilon(p, q, self.h), "a single report"
+            # Values differ in a single bit if there is no other.
+            epsilon = logarithm(max(q / p, (1 - p) / (1 - q)), 1) if self.k == 1 else report_epsilon(p, q, self.h)
         return report_guarantee(epsilon, ARITHMETIC.format(covered))
 
 
@@ -176,14 +203,13 @@ class RapporCounts:
             If the bits do not match the parameters, the reports are not private, or a choice is unknown.
         """
         given = self.parameters
+        given.check_candidates(candidates)
         names, places = candidates.candidates, candidates.places
-        if places.shape != (given.m * given.h, len(names)) or not 0 <= places.min() <= places.max() < given.k:
-            message = f"Each candidate must have {given.m * given.h:,} bits, h in each cohort, as the parameters say."
-            raise UsageError(message)
         guarantee = given.guarantee
         if guarantee is None:
             raise UsageError("These reports were not private: some reveal with certainty which bits are set.")
-        supports = Supports(places, given.m, given.k)
+        # All hashes of a cohort find its only bit.
+        supports = Supports(places[:: given.h] if given.k == 1 else places, given.m, given.k)
         collision, others = self._others(supports)
         counts = BitCounts(
             counts=self.bits,
@@ -208,6 +234,9 @@ class RapporCounts:
     def _others(self, supports: Supports) -> tuple[float, NDArray[np.float64] | None]:
         """Return the probability that labels collide, and that others support each cell, None if there are none."""
         given = self.parameters
+        if given.k == 1:
+            # Of two values: the candidate sets the bit, and whoever has the other one sets none.
+            return 0.0, np.zeros((given.m, 1))
         if given.m == given.h == 1 and np.unique(supports.places).size == supports.values:
             # Basic RAPPOR: every bit belongs to one label, so no other label sets those of the candidates.
             unlisted = np.ones((1, given.k))

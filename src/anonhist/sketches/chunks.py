@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from anonhist.errors import DataError, UsageError
+from anonhist.numeric.one_column import one_column
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -37,6 +38,7 @@ def label_chunks(
     >>> [(chunk, counts.tolist()) for chunk, counts in label_chunks(iter(["a", "b"]), [1, 5])]
     [(['a', 'b'], [1, 5])]
     """
+    labels, counts = one_column(labels), one_column(counts)
     if isinstance(labels, str | bytes) or not isinstance(labels, Iterable):
         raise UsageError("update takes a list of labels, one for each item; put a single label into a list.")
     if counts is None:

@@ -214,7 +214,8 @@ class Sketch(Shown, Saved):
         Parameters
         ----------
         labels
-            Strings, one for each item: a list, a NumPy array of strings, a generator. Of a mapping from labels to
+            Strings, one for each item: a list, a NumPy array of strings, a generator, or a column or table of one
+            column of pandas, Polars or Arrow. Of a mapping from labels to
             counts, such as a ``Counter``, give both: ``update(found, found.values())``.
         counts
             Number of items per label, whole numbers ≥ 1; 1 each by default.

@@ -10,7 +10,7 @@ import numpy as np
 from anonhist.local.cohorts.chance import TINY, LabelEstimates, random_moments, without_sampling_error
 from anonhist.local.cohorts.counts import Supports
 from anonhist.local.cohorts.fit import fitted_estimates
-from anonhist.local.cohorts.limits import CohortLimits, FoundLimits
+from anonhist.local.cohorts.limits import CohortLimits, FoundLimits, PlainLimits
 from anonhist.local.decoding.significance import p_values
 from anonhist.local.surveys.estimate import Raw
 from anonhist.local.surveys.limits import SupportLimits
@@ -57,7 +57,7 @@ def _in_turn(counts: CohortCounts, plain: LabelEstimates) -> Raw:
 
     So frequent labels no longer hide rarer ones that collide with them in a cohort.
     """
-    result = Raw(plain.raw, plain.errors, plain.p_values(counts), CohortLimits(plain, counts))
+    result = Raw(plain.raw, plain.errors, plain.p_values(counts), _plain_limits(counts, plain))
     found = np.zeros(result.frequencies.size, dtype=np.bool_)
     for _ in range(_ROUNDS):
         new = ~found & (result.p_values < _FOUND / found.size)
@@ -71,7 +71,7 @@ def _in_turn(counts: CohortCounts, plain: LabelEstimates) -> Raw:
         if fitted is None:
             break
         rest = plain_estimates(counts, listed.spread(fitted.raw), float(fitted.raw.sum()))
-        limits = FoundLimits(found.copy(), CohortLimits(fitted, part), CohortLimits(rest, counts))
+        limits = FoundLimits(found.copy(), CohortLimits(fitted, part), _plain_limits(counts, rest))
         result = Raw(rest.raw, rest.errors, rest.p_values(counts), limits)
         for whole, own in (
             (result.frequencies, fitted.raw),
@@ -80,6 +80,15 @@ def _in_turn(counts: CohortCounts, plain: LabelEstimates) -> Raw:
         ):
             whole[found] = own
     return result
+
+
+def _plain_limits(counts: CohortCounts, plain: LabelEstimates) -> PlainLimits:
+    """Return the limits of labels that were estimated one by one from the whole table."""
+    supported = counts.supports.total(counts.weights * counts.table) / counts.supports.hashes
+    p, q, shares = counts.true_probability, counts.other_probability, np.clip(supported, 0, 1)
+    # No less than that of several bits: two functions may put a label in the same place.
+    noise = np.sqrt((shares * p * (1 - p) + (1 - shares) * q * (1 - q)) / counts.total) / abs(counts.gap)
+    return PlainLimits(plain, counts, supported, noise)
 
 
 def plain_estimates(

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from anonhist.errors import DataError, UsageError
 from anonhist.frozen import frozen
+from anonhist.numeric.one_column import one_column
 from anonhist.privacy import parse_whole_number
 
 LARGEST_ALPHABET = 2**32
@@ -152,6 +153,7 @@ def _checked_labels(given: Iterable[str] | SupportsIndex, other: str | None) -> 
     """Return distinct labels, the one for others among them, or how many there are, if they are whole numbers."""
     if isinstance(given, str | bytes):
         raise UsageError("An alphabet is a list of labels or their number, not one text.")
+    given = one_column(given)
     if not isinstance(given, Iterable):
         if other is not None:
             raise UsageError("An alphabet of whole numbers has no label for other values; list the labels instead.")

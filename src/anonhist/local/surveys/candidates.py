@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from anonhist.errors import DataError, UsageError
+from anonhist.numeric.one_column import one_column
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -24,7 +25,7 @@ def distinct_candidates(candidates: Iterable[str]) -> tuple[str, ...]:
     UsageError
         If there are none, one is not a string, or one is named twice.
     """
-    names = tuple(candidates)
+    names = tuple(one_column(candidates))
     if isinstance(candidates, str) or not all(isinstance(name, str) for name in names):
         raise UsageError("Candidates must be a list of strings.")
     if not names:

@@ -28,6 +28,7 @@ from anonhist.local.surveys.reports import Column, Reports, WholeColumn
 from anonhist.local.surveys.shuffling import shuffled_guarantee
 from anonhist.local.surveys.tally import Tally, count_cells
 from anonhist.numeric import ExponentialQuotient
+from anonhist.numeric.one_column import one_column
 from anonhist.outward import Saved, Shown
 from anonhist.privacy import EpsilonLike, Guarantee, short_decimal
 from anonhist.randomness import RandomSource, SystemSource
@@ -182,7 +183,8 @@ class Survey(Shown, Saved, ABC):
         Parameters
         ----------
         values
-            One value per person: labels of the alphabet, or whole numbers if the alphabet is their number.
+            One value per person: labels of the alphabet, or whole numbers if the alphabet is their number. A list, an
+            array, or a column or table of one column of pandas, Polars or Arrow.
         source
             The source of random words.
 
@@ -191,7 +193,7 @@ class Survey(Shown, Saved, ABC):
         DataError
             If a value is not a possible answer. The message does not contain it.
         UsageError
-            If a report would need more than 2^24 bytes.
+            If a report would need more than 2^24 bytes, or a table has several columns.
         """
         self.check_report_size()
         codes = self._answers(values)
@@ -227,6 +229,7 @@ class Survey(Shown, Saved, ABC):
 
         A device that accepted it would report each character, and pay for each report.
         """
+        values = one_column(values)
         try:
             iter(values)
             is_list = not isinstance(values, str | bytes | Mapping)
