@@ -18,7 +18,7 @@ from anonhist.graphs import EdgePrivacy, NodePrivacy, as_graph, private_edge_cou
 from anonhist.local.surveys.declaration import survey_digest
 from anonhist.mechanisms import FrobeniusMechanism
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
-from anonhist.profiles import BoundedUsers
+from anonhist.profiles import BoundedUnits
 from anonhist.releases import PrevalenceBand
 from anonhist.releases.content import content_digest
 from anonhist.releases.rest import rest_digest, rest_digests
@@ -117,7 +117,7 @@ def test_every_change_of_errors_and_words_changes_the_other_digest() -> None:
 
 def test_the_excess_is_charged_with_the_profile(kept: Ledger) -> None:
     kept.create("users", "user", epsilon=1)
-    users = BoundedUsers(2, ah.Profile.from_counts([3, 1]))
+    users = BoundedUnits(2, ah.Profile.from_counts([3, 1]))
     profile = ah.Profile([1], [3], unit=PrivacyUnit.user(max_items=2), order_key="0" * 32, users=users)
     release = ah.release(profile, epsilon=1, excess_share="0.1", ledger=kept, dataset="users", simulations=0)
     assert kept.balance("users").left.epsilon == 0

@@ -143,7 +143,7 @@ def test_days_are_listed_as_a_range(cli: Cli, folder: Path) -> None:
         ),
         ((*GOOD, "--groups", "a", "--other-group", "a"), 2, "give it another name"),
         ((*GOOD, "--groups", "a", "--mechanism", "privhist"), 2, "auto, frobenius, partition, prevalence"),
-        ((*GOOD, "--groups", "a", "--excess-share", "0.1"), 2, "--excess-share does not apply to a release of groups"),
+        ((*GOOD, "--groups", "a", "--excess-share", "0.1"), 2, "--excess-share estimates what a bound leaves out"),
         ((*GOOD, "--groups", "a", "--expected-items", "9"), 2, "--expected-items does not apply"),
         ((*GOOD, "--groups", "a", "--report", "x.txt"), 2, "end its path in .html"),
         ((*GOOD, "--groups", "a", "--title", "Reach"), 2, "--title requires --report"),

@@ -32,7 +32,7 @@ from anonhist.errors import AnonhistError
 from anonhist.graphs import BoundedDegrees, EdgePrivacy, NodePrivacy, as_graph, release_degrees
 from anonhist.ingest.engine import CONFIG
 from anonhist.privacy import PrivacyUnit
-from anonhist.profiles import BoundedUsers, Profile
+from anonhist.profiles import BoundedUnits, Profile
 from anonhist.sketches import DomainSketch, HashedSketch
 from anonhist_testing.sources import SeededSource
 
@@ -115,7 +115,7 @@ def _write_files() -> Iterator[tuple[str, Any, Reader]]:
     for name, option in options.items():
         given = {"mechanism": name, "epsilon": 2, "simulations": 2, "source": source, **option}
         yield f"{name}.json", ah.release(profile, **given), ah.read
-    users = BoundedUsers(2, Profile.from_counts([1, 2, 9]))
+    users = BoundedUnits(2, Profile.from_counts([1, 2, 9]))
     bounded = Profile([1, 3], [2, 1], unit=PrivacyUnit.user(max_items=2), users=users)
     given = {"epsilon": 2, "excess_share": "1/4", "simulations": 2, "source": source}
     yield "excess.json", ah.release(bounded, **given), ah.read

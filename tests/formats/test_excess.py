@@ -74,7 +74,7 @@ def test_mechanisms_with_steps_of_their_own_keep_them(make_release: Callable[...
         ("excess.users_epsilon", "0", "users_epsilon must be"),
         ("excess.items_epsilon", 0.0375, "items_epsilon must be plain text"),
         ("mechanism.parameters.epsilon", "0.9", "is not that of the mechanism and the excess together"),
-        ("mechanism.name", "hashed-sketch", "an excess belongs to a release of a profile of users"),
+        ("mechanism.name", "hashed-sketch", "an excess belongs to a release of users or labels"),
     ],
 )
 def test_what_no_release_says_is_refused(release_with_excess: Release, where: str, value: Any, says: str) -> None:

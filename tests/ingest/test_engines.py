@@ -13,7 +13,7 @@ from anonhist.ingest.groups import read_groups
 from anonhist.ingest.windows import read_cumulative
 from anonhist.mechanisms.group_selection import FindGroups
 from anonhist.privacy import PrivacyUnit
-from anonhist.profiles import BoundedUsers, Profile
+from anonhist.profiles import BoundedUnits, Profile
 from anonhist_testing.cases import each_of
 from anonhist_testing.user_bound import items_of_users, kept_groups, kept_items
 
@@ -72,7 +72,7 @@ def test_users(hold_anywhere: Held, bound: int, said: dict[str, Any]) -> None:
     assert read == Profile.from_counts(list(kept.values()), unit=PrivacyUnit.user(max_items=bound))
     if given.get("count_users"):
         items = items_of_users(rows, keep_null=keep_null)
-        assert read.users == BoundedUsers(bound, Profile.from_counts(items.values()))
+        assert read.users == BoundedUnits(bound, Profile.from_counts(items.values()))
 
 
 def _text(value: Any) -> str | None:
