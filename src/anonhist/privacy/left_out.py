@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from anonhist.privacy.unit import PrivacyUnit
+from anonhist.privacy.unit import PrivacyUnit
 
 _NOT_COVERED = "Errors and intervals do not cover what this leaves out."
 
@@ -26,7 +23,6 @@ def left_out(unit: PrivacyUnit, *, most: int | None = None, is_in_groups: bool =
 
     Examples
     --------
-    >>> from anonhist.privacy.unit import PrivacyUnit
     >>> print(left_out(PrivacyUnit.user(max_items=5)))
     At most 5 items of each user are counted in the whole release. Errors and intervals do not cover what this leaves
     out.
