@@ -10,10 +10,10 @@ import pytest
 from scipy.stats import binom
 
 from anonhist.errors import UsageError
-from anonhist.mechanisms import ExcessMechanism, FrobeniusMechanism, release
+from anonhist.mechanisms import ExcessMechanism, FrobeniusMechanism, PrevalenceMechanism, release
 from anonhist.mechanisms.basis.noise import simulated_noise
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
-from anonhist.profiles import BoundedUnits, Profile
+from anonhist.profiles import Bounded, BoundedUnits, Profile
 from anonhist.randomness import discrete_laplace_pmf
 from anonhist.releases import Excess
 from anonhist.releases.excess import _reach
@@ -89,6 +89,14 @@ def test_a_user_above_the_bound_lost_one_item_at_least() -> None:
     many = excess(8_000, 2_000, 20_000)
     assert many.at_least == many.capped_amount.interval[0] == 17_603
     assert (many.amount.value, str(many.amount)[:21]) == (20_000, "at least 17,603 items")
+
+
+def test_an_excess_of_groups_is_of_a_release_of_groups() -> None:
+    unit = PrivacyUnit.label(max_count=3, groups=3)
+    plain = PrevalenceMechanism(1, unit).release(Profile.from_counts([2, 1]))
+    found = Excess(3, 30, ADDED, *BUDGET, 9, 2, 4, Bounded.GROUPS_OF_LABELS)
+    with pytest.raises(UsageError, match="An excess of groups is of a release of groups"):
+        replace(plain, excess=found, guarantee=found.add_to(plain.guarantee))
 
 
 def test_numbers_below_nothing_are_taken_as_nothing() -> None:
