@@ -1,4 +1,4 @@
-"""What a bound on the groups of labels leaves out, and how much of it is told: ``python bench/cut_groups.py [--quick]``.
+"""What a bound on the groups of labels leaves out, and how much is told: ``python bench/cut_groups.py [--quick]``.
 
 Twelve campaigns on 30 days are 360 groups, which are public; 40,000 viewers each are in some of them, drawn at random,
 and count in 20 at most. The first shape is the one that was asked about: one viewer in ten is in more groups than that.
