@@ -104,6 +104,25 @@ def test_groups_are_found(cli: Cli, folder: Path) -> None:
     assert release.groups == (("spring",), ("zebra",))
 
 
+def test_finding_groups_levels_and_the_excess_share_one_epsilon(cli: Cli, folder: Path) -> None:
+    finding = ("--find-groups", "--find-share", "0.5", "--delta", "1e-3")
+    bounds = (*LABELS, "--max-groups-per-label", "1", "--excess-share", "0.5", "--levels", "crossing")
+    words = (*GOOD[:4], "--epsilon", "900", *GOOD[6:])
+    done = cli(*words, *finding, *bounds, "-o", "out.json")
+    assert done.returncode == 0, done.stderr
+    release = read(folder / "out.json")
+    assert isinstance(release, GroupedRelease)
+    assert [(step, int(10 * spent)) for step, spent in release.guarantee.spending] == [
+        ("finding the groups", 4500),
+        ("everything together", 1125),
+        ("groups by campaign", 1125),
+        ("labels above the bound", 562),
+        ("groups above the bound", 1687),
+    ]
+    assert release.guarantee.epsilon == 900
+    assert "left out at least 7 pairs" in done.stdout
+
+
 @pytest.mark.parametrize(("levels", "promise"), [("nested", "1"), ("crossing", "0.2 for everything together, 0.3 for")])
 def test_totals_are_released(levels: str, promise: str, cli: Cli, folder: Path) -> None:
     shares = ("--level-shares", "0.2,0.3,0.5") if levels == "crossing" else ()

@@ -18,8 +18,10 @@ _NOT_BOUNDED = (
 )
 
 
-def what_is_bounded(max_per_user: int | None, grouping: Grouping) -> tuple[Bounded, int]:
-    """Return what is bounded and how many are kept.
+def what_is_bounded(
+    max_per_user: int | None, groups_per_user: int | None, groups_per_label: int | None
+) -> tuple[Bounded, int]:
+    """Return what is bounded and how many are kept: groups, where they are bounded.
 
     Raises
     ------
@@ -28,14 +30,13 @@ def what_is_bounded(max_per_user: int | None, grouping: Grouping) -> tuple[Bound
 
     Examples
     --------
-    >>> from anonhist.ingest.group_bounds import unlisted_grouping
-    >>> what_is_bounded(5, unlisted_grouping("country", None, 5, 3, None))
+    >>> what_is_bounded(5, 3, None)
     (<Bounded.GROUPS_OF_USERS: 'groups of users'>, 3)
     """
-    if grouping.groups_per_label is not None:
-        return Bounded.GROUPS_OF_LABELS, grouping.groups_per_label
-    if grouping.groups_per_user is not None:
-        return Bounded.GROUPS_OF_USERS, grouping.groups_per_user
+    if groups_per_label is not None:
+        return Bounded.GROUPS_OF_LABELS, groups_per_label
+    if groups_per_user is not None:
+        return Bounded.GROUPS_OF_USERS, groups_per_user
     if max_per_user is not None:
         return Bounded.ITEMS_OF_USERS, max_per_user
     raise UsageError(_NOT_BOUNDED)
@@ -43,7 +44,7 @@ def what_is_bounded(max_per_user: int | None, grouping: Grouping) -> tuple[Bound
 
 def units_of_groups(table: Any, columns: Columns, grouping: Grouping) -> BoundedUnits:
     """Return how many groups, or items, each unit has, of a table in which all values have names and are counts."""
-    of, bound = what_is_bounded(columns.max_per_user, grouping)
+    of, bound = what_is_bounded(columns.max_per_user, grouping.groups_per_user, grouping.groups_per_label)
     numbers = [(int(number), int(units)) for number, units in fetch(units_query(table, columns, grouping, of))]
     return BoundedUnits(bound, Profile.from_prevalences(numbers), of)
 

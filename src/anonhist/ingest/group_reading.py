@@ -87,7 +87,7 @@ def read_recorded(
     most = check_users(user, max_per_user, order_by, count_users=False)
     grouping = unlisted_grouping(by, other, most, max_groups_per_user, max_groups_per_label)
     if count_units:
-        what_is_bounded(most, grouping)
+        what_is_bounded(most, grouping.groups_per_user, grouping.groups_per_label)
     parts = grouping.parts
     asked = parse_levels(levels)
     tells = asked is Levels.NESTED and notify is not None

@@ -184,7 +184,7 @@ def release_groups_of(
 ) -> None:
     """Read, release and write all groups."""
     from anonhist.cli.central.display import log
-    from anonhist.ingest.group_bounds import protected_unit, unlisted_grouping
+    from anonhist.ingest.group_bounds import protected_unit
     from anonhist.ingest.group_excess import what_is_bounded
     from anonhist.ingest.group_reading import read_recorded
     from anonhist.mechanisms.excess import parse_excess_share
@@ -209,11 +209,7 @@ def release_groups_of(
     refuse_excess_of_items(excess_share, unit)
     bounded = None
     if parse_excess_share(excess_share):
-        most = protection.max_per_user
-        bounded = what_is_bounded(
-            most,
-            unlisted_grouping(asked.by, asked.other_group, most, asked.max_groups_per_user, asked.max_groups_per_label),
-        )
+        bounded = what_is_bounded(protection.max_per_user, asked.max_groups_per_user, asked.max_groups_per_label)
     prepared = prepare_groups(
         epsilon=whole,
         unit=unit,
