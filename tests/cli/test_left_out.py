@@ -87,7 +87,6 @@ def surfaces(cli: Cli, folder: Path, kind: Kind, bound: int) -> Iterator[tuple[s
     assert done.returncode == 0, done.stderr
     yield "terminal", done.stdout
     yield "page", (folder / "out.html").read_text(encoding="utf-8")
-    yield "log beside CSV", cli(*command, "-o", "-").stderr
     yield "show", cli("show", "out.json").stdout
     yield "registry", cli("show", "out.json", *RECORD).stdout
     released = ah.read(folder / "out.json")
@@ -110,7 +109,6 @@ def surfaces(cli: Cli, folder: Path, kind: Kind, bound: int) -> Iterator[tuple[s
         yield "page of a curve", (folder / "c.html").read_text(encoding="utf-8")
     for name in ("support-size", "all"):
         yield f"estimate {name}", cli("estimate", name, "out.json", *picked, "-o", "e.csv", "--force").stdout
-    yield "log beside CSV of estimates", cli("estimate", "support-size", "out.json", *picked, "-o", "-").stderr
     yield "notebook of an estimate", ah.support_size(one)._repr_html_()
     yield "notebook of estimates", ah.estimate_all(one)._repr_html_()
     yield "notebook of a curve", ah.guessing_curve(one, bootstraps=10)._repr_html_()
@@ -131,7 +129,7 @@ def test_every_surface_says_what_intervals_leave_out(name: str, bound: int, cli:
     # What is said does not depend on whether the bound cuts: where it does not, the first surfaces are enough.
     silent = [
         surface
-        for surface, said in islice(surfaces(cli, folder, kind, bound), None if bound == 2 else 4)
+        for surface, said in islice(surfaces(cli, folder, kind, bound), None if bound == 2 else 3)
         if not any(each in _plain(said) for each in (told, of_estimates))
     ]
     assert silent == []

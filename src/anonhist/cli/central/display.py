@@ -38,10 +38,11 @@ def write_release(
 
 
 def log(released: AnyRelease, stream: TextIO) -> None:
-    """Say on standard error what nothing else tells of: a large epsilon, and what a bound left out; both are public."""
+    """Say on standard error what nothing else tells of: a large epsilon, and an excess, which CSV has no place for."""
     tell_of_epsilon(released.guarantee)
-    for name, sentence in bound_of(released):
-        say_line(f"{name}: {sentence}", stream)
+    if getattr(released, "excess", None) is not None:
+        for name, sentence in bound_of(released):
+            say_line(f"{name}: {sentence}", stream)
 
 
 def say(release: Release, stream: TextIO) -> None:

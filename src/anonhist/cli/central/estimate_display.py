@@ -24,12 +24,10 @@ _WIDE, _WIDEST = 100, 120
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
-def log(found: Estimates, stream: TextIO) -> None:
-    """Say what must not be missed where nobody watches: an epsilon that protects nobody, and what a bound left out."""
+def log(found: Estimates, _: TextIO) -> None:
+    """Say what must not be missed where nobody watches: an epsilon that protects nobody."""
     if found[0][1].guarantee is not None:
         tell_of_epsilon(found[0][1].guarantee)
-    for name, sentence in bound_of(found):
-        say_line(f"{name}: {sentence}", stream)
 
 
 def say(found: Estimates, stream: TextIO) -> None:
