@@ -18,7 +18,7 @@ import numpy as np
 from anonhist.mechanisms import ExcessMechanism
 from anonhist.mechanisms.basis.noise import simulated_noise
 from anonhist.privacy import NeighboringRelation
-from anonhist.profiles import BoundedUsers, Profile
+from anonhist.profiles import BoundedUnits, Profile
 from ten_shapes import REAL, named_shapes, random_shapes
 
 USERS, ITEMS = 20_000, 100_000
@@ -43,7 +43,7 @@ def main() -> None:
         items = Profile.from_counts(rng.multinomial(ITEMS, shares))
         for epsilon in budgets:
             for bound in BOUNDS:
-                rates, shown, capped = row(BoundedUsers(bound, items), Fraction(epsilon), runs, rng)
+                rates, shown, capped = row(BoundedUnits(bound, items), Fraction(epsilon), runs, rng)
                 held.append(rates)
                 cells = " | ".join(f"{rate:.3f}" for rate in rates)
                 print(f"| {name} | {epsilon} | {bound} | {cells} | {shown:.2f} | {capped:.2f} |", flush=True)
@@ -53,7 +53,7 @@ def main() -> None:
 
 
 def row(
-    users: BoundedUsers, epsilon: Fraction, runs: int, rng: np.random.Generator
+    users: BoundedUnits, epsilon: Fraction, runs: int, rng: np.random.Generator
 ) -> tuple[list[float], float, float]:
     """Return how often each statement held, and how much of what was left out is shown, with noise and without."""
     mechanism = ExcessMechanism(epsilon * SHARE, users.bound, relation=NeighboringRelation.ADD_OR_REMOVE)
@@ -62,10 +62,10 @@ def row(
     for _ in range(runs):
         found = mechanism.release_with(users, simulated_noise(rng))
         intervals = [
-            (users.above, found.users.interval),
-            (users.excess(found.cap), found.capped_items.interval),
-            (users.above / everyone, found.share_of_users.interval),
-            (left_out, found.items.interval),
+            (users.above, found.units.interval),
+            (users.excess(found.cap), found.capped_amount.interval),
+            (users.above / everyone, found.share_of_units.interval),
+            (left_out, found.amount.interval),
         ]
         held.append([low <= truth <= high for truth, (low, high) in intervals])
         shown.append(found.at_least)

@@ -42,6 +42,11 @@ class Tabular:
 
     known_as: ClassVar[str]
 
+    @property
+    def left_out(self) -> str:
+        """What its intervals leave out, because units were bounded; empty if they were not."""
+        return ""
+
     def to_arrow(self) -> pa.Table:
         """Return the table as a PyArrow table.
 

@@ -18,9 +18,11 @@ from anonhist.graphs import EdgePrivacy, NodePrivacy, as_graph, private_edge_cou
 from anonhist.local.surveys.declaration import survey_digest
 from anonhist.mechanisms import FrobeniusMechanism
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
-from anonhist.profiles import BoundedUsers
+from anonhist.profiles import Bounded, BoundedUnits
+from anonhist.profiles.grouped import GroupedProfile
 from anonhist.releases import PrevalenceBand
 from anonhist.releases.content import content_digest
+from anonhist.releases.grouped import GroupedRelease
 from anonhist.releases.rest import rest_digest, rest_digests
 from anonhist_testing.cases import each_of
 from anonhist_testing.sources import SeededSource
@@ -117,11 +119,26 @@ def test_every_change_of_errors_and_words_changes_the_other_digest() -> None:
 
 def test_the_excess_is_charged_with_the_profile(kept: Ledger) -> None:
     kept.create("users", "user", epsilon=1)
-    users = BoundedUsers(2, ah.Profile.from_counts([3, 1]))
+    users = BoundedUnits(2, ah.Profile.from_counts([3, 1]))
     profile = ah.Profile([1], [3], unit=PrivacyUnit.user(max_items=2), order_key="0" * 32, users=users)
     release = ah.release(profile, epsilon=1, excess_share="0.1", ledger=kept, dataset="users", simulations=0)
     assert kept.balance("users").left.epsilon == 0
     assert release.guarantee.epsilon == 1
+
+
+def test_the_excess_of_groups_is_charged_with_them(kept: Ledger) -> None:
+    kept.create("labels", "label", epsilon=1)
+    unit, numbers = PrivacyUnit.label(max_count=3, groups=2), ah.Profile.from_counts([3, 1])
+    profiles = {("a",): ah.Profile.from_counts([1]), ("b",): ah.Profile.from_counts([2, 1])}
+    units = BoundedUnits(2, numbers, Bounded.GROUPS_OF_LABELS)
+    grouped = GroupedProfile(("g",), profiles, unit=unit, order_key="0" * 32, units=units)
+    release = ah.release_groups(
+        grouped, epsilon=1, excess_share="0.1", ledger=kept, dataset="labels", simulations=0, source=SeededSource(1)
+    )
+    assert kept.balance("labels").left.epsilon == 0
+    assert release.guarantee.epsilon == 1
+    assert release.excess is not None
+    assert content_digest(release) != content_digest(GroupedRelease(release.by, dict(release.items())))
 
 
 @each_of(

@@ -93,7 +93,7 @@ def test_columns_directions_and_a_chosen_largest_degree(cli: Cli, graph: Path) -
     assert (
         f"Each node keeps at most {released.mechanism.parameters['max_degree']} edges, chosen privately" in done.stdout
     )
-    assert "Errors and intervals cover noise, not edges left out" in done.stdout
+    assert "Errors and intervals do not cover what this leaves out" in done.stdout
     assert "when one node with all its edges is added or removed" in done.stdout
 
 

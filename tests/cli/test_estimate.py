@@ -317,7 +317,10 @@ def test_private_estimates_protect_users_too(cli: Cli, folder: Path) -> None:
     done = cli(*given, "--epsilon", "1", "--known-items", "80")
     (row,) = rows(done.stdout)
     assert "one user with at most 2 items" in row["guarantee"]
-    assert "Note: at most 2 of each user's items count. The interval does not cover the items left out;" in done.stderr
+    assert (
+        "Note: At most 2 items of each user are counted in the whole release. Errors and intervals do not"
+        in done.stderr
+    )
     # Without --epsilon the same data are read the same way.
     done = cli(*given, "--method", "plug-in")
     assert (done.returncode, done.stderr) == (0, WARNING)

@@ -49,6 +49,36 @@ def test_the_bounds_of_users_go_with_their_unit(cli: Cli) -> None:
     assert "one user with at most 2 items in each of at most 2 groups" in done.stdout
 
 
+@pytest.mark.parametrize(
+    ("bounds", "told"),
+    [
+        ((*LABELS, "--max-groups-per-label", "1"), "pairs of a label and a group"),
+        (("--user", "viewer", "--max-per-user", "2", "--max-groups-per-user", "1"), "pairs of a user and a group"),
+        (("--user", "viewer", "--max-per-user", "2"), "items"),
+    ],
+)
+def test_what_a_bound_left_out_is_told_of_all_groups(
+    bounds: tuple[str, ...], told: str, cli: Cli, folder: Path
+) -> None:
+    spent = ("--epsilon", "9000", "--excess-share", "0.5", "--excess-cap", "50")
+    words = (*GOOD[:4], *GOOD[6:], *bounds, "--groups", "spring,zebra", *spent)
+    done = cli(*words, "-o", "out.json", "--report", "out.html")
+    assert done.returncode == 0, done.stderr
+    # Seven viewers, each in both groups, with 60 rows.
+    left_out = 60 - 14 if told == "items" else 7
+    sentence = f"left out at least {left_out} {told} (95 % confidence), of 7 to 7 "
+    release = read(folder / "out.json")
+    assert isinstance(release, GroupedRelease)
+    shown = (done.stdout, cli("show", "out.json").stdout, cli("show", "out.json", "--group", "spring").stdout)
+    page = (folder / "out.html").read_text().replace("&nbsp;", " ")
+    for said in (*shown, page, release._repr_html_(), cli(*words, "-o", "-").stderr):
+        assert sentence in said.replace("&nbsp;", " ")
+    assert release.guarantee.epsilon == 9000
+    refused = cli(*words, "-o", "-", "--quiet")
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert "CSV cannot hold the excess" in refused.stderr
+
+
 def test_a_release_is_not_released_again(cli: Cli) -> None:
     assert cli(*GOOD, "--groups", "spring", "-o", "out.json").returncode == 0
     again = cli("release", "out.json", *GOOD[2:], "--groups", "spring", "-o", "again.json")
@@ -72,6 +102,25 @@ def test_groups_are_found(cli: Cli, folder: Path) -> None:
     assert isinstance(release, GroupedRelease)
     # 40 and 20 rows: so many are found nearly always.
     assert release.groups == (("spring",), ("zebra",))
+
+
+def test_finding_groups_levels_and_the_excess_share_one_epsilon(cli: Cli, folder: Path) -> None:
+    finding = ("--find-groups", "--find-share", "0.5", "--delta", "1e-3")
+    bounds = (*LABELS, "--max-groups-per-label", "1", "--excess-share", "0.5", "--levels", "crossing")
+    words = (*GOOD[:4], "--epsilon", "900", *GOOD[6:])
+    done = cli(*words, *finding, *bounds, "-o", "out.json")
+    assert done.returncode == 0, done.stderr
+    release = read(folder / "out.json")
+    assert isinstance(release, GroupedRelease)
+    assert [(step, int(10 * spent)) for step, spent in release.guarantee.spending] == [
+        ("finding the groups", 4500),
+        ("everything together", 1125),
+        ("groups by campaign", 1125),
+        ("labels above the bound", 562),
+        ("groups above the bound", 1687),
+    ]
+    assert release.guarantee.epsilon == 900
+    assert "left out at least 7 pairs" in done.stdout
 
 
 @pytest.mark.parametrize(("levels", "promise"), [("nested", "1"), ("crossing", "0.2 for everything together, 0.3 for")])
@@ -143,7 +192,7 @@ def test_days_are_listed_as_a_range(cli: Cli, folder: Path) -> None:
         ),
         ((*GOOD, "--groups", "a", "--other-group", "a"), 2, "give it another name"),
         ((*GOOD, "--groups", "a", "--mechanism", "privhist"), 2, "auto, frobenius, partition, prevalence"),
-        ((*GOOD, "--groups", "a", "--excess-share", "0.1"), 2, "--excess-share does not apply to a release of groups"),
+        ((*GOOD, "--groups", "a", "--excess-share", "0.1"), 2, "--excess-share estimates what a bound leaves out"),
         ((*GOOD, "--groups", "a", "--expected-items", "9"), 2, "--expected-items does not apply"),
         ((*GOOD, "--groups", "a", "--report", "x.txt"), 2, "end its path in .html"),
         ((*GOOD, "--groups", "a", "--title", "Reach"), 2, "--title requires --report"),

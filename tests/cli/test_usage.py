@@ -42,7 +42,7 @@ _WRONG: list[tuple[tuple[str, ...], str]] = [
     ((*_GOOD, "--unit", "label", "--max-count", "3", "--user", "label", "--max-per-user", "1"), "one of the two"),
     ((*_GOOD, "--unit", "item", "--user", "label", "--max-per-user", "2"), "protects only items"),
     ((*_GOOD, "--order-by", "label"), "requires --user"),
-    ((*_GOOD, "--excess-share", "0.05"), "--excess-share estimates what a bound on users' items leaves out"),
+    ((*_GOOD, "--excess-share", "0.05"), "--excess-share estimates what a bound leaves out"),
     ((*_GOOD, *_USERS, "--excess-share", "1"), "--excess-share must be a share of ε below 1"),
     ((*_GOOD, *_USERS, "--excess-share", "5 %"), "--excess-share must be a finite number"),
     ((*_GOOD, *_USERS, "--excess-share", "1e-15"), "give a larger share, or a smaller cap"),

@@ -113,8 +113,8 @@ def test_users_are_protected_where_they_are_bounded(cli: Cli, sources: Path) -> 
     assert key is not None
     # What the bound left out is in no interval, which is said wherever intervals are.
     told = (
-        f"Only 1 item of each user is counted, chosen with the order key {key}. Errors and intervals cover the noise, "
-        "not what was left out. "
+        "At most 1 item of each user is counted in the whole release. Errors and intervals do not cover what this "
+        f"leaves out. What is counted was chosen with the order key {key}. "
     )
     how_to_ask = "A release with an excess share of 0.05 estimates that, for 5 % of its epsilon."
     assert (

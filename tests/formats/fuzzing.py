@@ -32,7 +32,8 @@ from anonhist.errors import AnonhistError
 from anonhist.graphs import BoundedDegrees, EdgePrivacy, NodePrivacy, as_graph, release_degrees
 from anonhist.ingest.engine import CONFIG
 from anonhist.privacy import PrivacyUnit
-from anonhist.profiles import BoundedUsers, Profile
+from anonhist.profiles import Bounded, BoundedUnits, Profile
+from anonhist.profiles.grouped import GroupedProfile
 from anonhist.sketches import DomainSketch, HashedSketch
 from anonhist_testing.sources import SeededSource
 
@@ -115,10 +116,16 @@ def _write_files() -> Iterator[tuple[str, Any, Reader]]:
     for name, option in options.items():
         given = {"mechanism": name, "epsilon": 2, "simulations": 2, "source": source, **option}
         yield f"{name}.json", ah.release(profile, **given), ah.read
-    users = BoundedUsers(2, Profile.from_counts([1, 2, 9]))
+    users = BoundedUnits(2, Profile.from_counts([1, 2, 9]))
     bounded = Profile([1, 3], [2, 1], unit=PrivacyUnit.user(max_items=2), users=users)
     given = {"epsilon": 2, "excess_share": "1/4", "simulations": 2, "source": source}
     yield "excess.json", ah.release(bounded, **given), ah.read
+    labels = PrivacyUnit.label(max_count=2)
+    yield "excess-of-labels.json", ah.release(profile, unit=labels, **given), ah.read
+    in_groups = BoundedUnits(2, Profile.from_counts([1, 2, 3]), Bounded.GROUPS_OF_LABELS)
+    unit = PrivacyUnit.label(max_count=2, groups=2)
+    grouped = GroupedProfile(("g",), {("a",): profile, ("b",): profile}, unit=unit, units=in_groups)
+    yield "excess-of-groups.json", ah.release_groups(grouped, **given), ah.read
     yield "release.parquet", ah.release(profile, epsilon=2, simulations=2, source=source), ah.read
     graph = as_graph([(f"n{i}", f"n{i * i % 7}") for i in range(9)], nodes=[f"n{i}" for i in range(9)])
     asked: dict[str, dict[str, Any]] = {

@@ -13,9 +13,9 @@ from anonhist.accounting import Receipt
 from anonhist.formats.document import from_document, to_document
 from anonhist.graphs import BoundedDegrees, EdgePolicy, EdgePrivacy, NodePrivacy, as_graph, release_degrees
 from anonhist.graphs.policy import Direction
-from anonhist.mechanisms import FrobeniusMechanism, PartitionMechanism
+from anonhist.mechanisms import FrobeniusMechanism, PartitionMechanism, PrevalenceMechanism
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
-from anonhist.profiles import Profile
+from anonhist.profiles import Bounded, Profile
 from anonhist.releases import Excess, Release
 from anonhist.sketches import Adversary, DomainSketch, HashedSketch, NoiseShare
 from anonhist_testing.sources import SeededSource
@@ -65,6 +65,10 @@ def every_kind(releases: dict[str, Release]) -> list[Release]:
     made.append(replace(whole, simulations=2, excess=excess, guarantee=excess.add_to(whole.guarantee)))
     charged = Receipt("0123456789abcdef" * 2, 12, "fedcba9876543210" * 4)
     made[-1] = replace(made[-1], receipt=charged)
+    of_labels = PrevalenceMechanism(1, PrivacyUnit.label(max_count=3)).release(Profile.from_counts([9, 4, 1]))
+    spent = (NeighboringRelation.ADD_OR_REMOVE, Fraction(1, 7), Fraction(2, 7))
+    excess = Excess(3, 20, *spent, 9, 4, -2, Bounded.ITEMS_OF_LABELS)
+    made.append(replace(of_labels, simulations=2, excess=excess, guarantee=excess.add_to(of_labels.guarantee)))
     of_groups = FrobeniusMechanism("0.5", PrivacyUnit.user(max_items=3, groups=2))
     made.append(replace(of_groups.release(Profile.from_counts([4, 1])), simulations=2))
     return [replace(release.with_error(), evidence=None) for release in made]

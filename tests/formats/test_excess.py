@@ -13,9 +13,9 @@ from anonhist.errors import DataError
 from anonhist.formats.document import from_document, to_document
 from anonhist.formats.reading import read_release
 from anonhist.formats.writing import write
-from anonhist.mechanisms import CentralMechanism, FrobeniusMechanism, PrivHistMechanism
+from anonhist.mechanisms import CentralMechanism, FrobeniusMechanism, PrevalenceMechanism, PrivHistMechanism
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
-from anonhist.profiles import Profile
+from anonhist.profiles import Bounded, Profile
 from anonhist.releases import Excess, Release
 from anonhist_testing.cases import each_of
 
@@ -58,6 +58,53 @@ def test_mechanisms_with_steps_of_their_own_keep_them(make_release: Callable[...
     ]
 
 
+LABEL, ADDED = PrivacyUnit.label(max_count=3), NeighboringRelation.ADD_OR_REMOVE
+OF_LABELS = Excess(3, 30, ADDED, Fraction(1, 80), Fraction(3, 80), 8_000, 2_000, -4, Bounded.ITEMS_OF_LABELS)
+GOLDEN_OF_LABELS = GOLDEN.with_name("release-7-excess.json")
+
+
+@pytest.fixture
+def release_of_labels(make_release: Callable[..., Release]) -> Release:
+    plain = make_release(Profile([1, 2, 3], [4, 3, 2]), PrevalenceMechanism("0.95", LABEL))
+    return replace(plain, excess=OF_LABELS, guarantee=OF_LABELS.add_to(plain.guarantee))
+
+
+def test_a_file_of_version_7_is_read_and_written_for_ever(tmp_path: Path, release_of_labels: Release) -> None:
+    read = read_release(GOLDEN_OF_LABELS)
+    assert (read.excess, read.guarantee, read.mechanism) == (
+        OF_LABELS,
+        release_of_labels.guarantee,
+        release_of_labels.mechanism,
+    )
+    for release in (read, release_of_labels):
+        write(release, tmp_path / "a.json", overwrite=True)
+        assert (tmp_path / "a.json").read_text(encoding="utf-8") == GOLDEN_OF_LABELS.read_text(encoding="utf-8")
+
+
+@each_of(
+    ("where", "value", "says"),
+    [
+        ("version", 6, "of version 6 has no excess"),
+        ("excess.of", "items of users", "does not say what it is of"),
+        ("excess.of", "groups of labels", "is not that of the mechanism and the excess together"),
+        ("excess.of", "items", "what the excess is of must be one of"),
+        ("excess.of", 7, "what the excess is of must be plain text"),
+        ("excess.bound", 2, "must say what the excess spent"),
+    ],
+)
+def test_what_no_release_of_labels_says_is_refused(
+    release_of_labels: Release, where: str, value: Any, says: str
+) -> None:
+    document = json.loads(json.dumps(to_document(release_of_labels)))
+    *path, last = where.split(".")
+    inside = document
+    for name in path:
+        inside = inside[name]
+    inside[last] = value
+    with pytest.raises(DataError, match=says):
+        from_document(document)
+
+
 @each_of(
     ("where", "value", "says"),
     [
@@ -74,7 +121,7 @@ def test_mechanisms_with_steps_of_their_own_keep_them(make_release: Callable[...
         ("excess.users_epsilon", "0", "users_epsilon must be"),
         ("excess.items_epsilon", 0.0375, "items_epsilon must be plain text"),
         ("mechanism.parameters.epsilon", "0.9", "is not that of the mechanism and the excess together"),
-        ("mechanism.name", "hashed-sketch", "an excess belongs to a release of a profile of users"),
+        ("mechanism.name", "hashed-sketch", "an excess belongs to a release of users or labels"),
     ],
 )
 def test_what_no_release_says_is_refused(release_with_excess: Release, where: str, value: Any, says: str) -> None:

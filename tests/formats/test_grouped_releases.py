@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import pickle
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,14 +14,16 @@ import pytest
 
 from anonhist.catalogue.levels import Levels
 from anonhist.errors import DataError, UsageError
+from anonhist.formats.document import to_document
 from anonhist.formats.file_kind import read
+from anonhist.formats.grouped_releases import from_grouped_document, to_grouped_document
 from anonhist.formats.reading import read_release
 from anonhist.formats.tables import csv_text
 from anonhist.formats.writing import write
 from anonhist.mechanisms.grouping import release_groups
 from anonhist.privacy import PrivacyUnit
-from anonhist.profiles import Profile
-from anonhist.profiles.grouped import GroupedProfile
+from anonhist.profiles import Bounded, BoundedUnits, Profile
+from anonhist.profiles.grouped import Group, GroupedProfile
 from anonhist.releases.grouped import GroupedRelease
 
 KEY = "0123456789abcdef" * 2
@@ -61,6 +64,58 @@ def test_what_is_written_is_read(unit: str, ending: str, epsilon: str, tmp_path:
     write(back, tmp_path / f"again.{ending}")
     if ending == "json":
         assert path.read_text(encoding="utf-8") == (tmp_path / "again.json").read_text(encoding="utf-8")
+
+
+def with_excess(unit: str, of: Bounded, bound: int, levels: Levels | None = None) -> GroupedRelease:
+    protected, key = UNITS[unit]
+    units = BoundedUnits(bound, Profile.from_counts([1, 4, 5]), of)
+    profiles: dict[Group, Profile] = {("a", "1"): Profile.from_counts([5, 3]), ("b", "2"): Profile.from_counts([2])}
+    grouped = GroupedProfile(("g", "h"), profiles, unit=protected, order_key=key, levels=levels, units=units)
+    return release_groups(grouped, epsilon=2, excess_share="1/4", excess_cap=7, simulations=2).with_error()
+
+
+EXCESSES: dict[str, Callable[[], GroupedRelease]] = {
+    "groups of labels": lambda: with_excess("labels", Bounded.GROUPS_OF_LABELS, 2),
+    "groups of users": lambda: with_excess("users in groups", Bounded.GROUPS_OF_USERS, 2),
+    "items of users": lambda: with_excess("users", Bounded.ITEMS_OF_USERS, 3),
+    "on levels": lambda: with_excess("users", Bounded.ITEMS_OF_USERS, 3, Levels.NESTED),
+}
+
+
+@pytest.mark.parametrize("ending", ["json", "parquet"])
+@pytest.mark.parametrize("name", list(EXCESSES))
+def test_the_excess_of_all_groups_is_written_and_read(name: str, ending: str, tmp_path: Path) -> None:
+    release = EXCESSES[name]()
+    assert release.excess is not None
+    assert release.guarantee.epsilon == 2
+    assert sum(spent for _, spent in release.guarantee.spending) == 2
+    write(release, tmp_path / f"groups.{ending}")
+    back = read(tmp_path / f"groups.{ending}")
+    assert isinstance(back, GroupedRelease)
+    assert (back.excess, back.guarantee, back.levels) == (release.excess, release.guarantee, release.levels)
+    copied = pickle.loads(pickle.dumps(back))  # noqa: S301  # ours
+    assert copied == back
+    assert (copied.excess, copied.with_error().excess) == (release.excess, release.excess)
+    assert "excess" not in to_document(back["a", "1"])
+
+
+BAD_EXCESS: dict[str, tuple[Callable[[dict[str, Any]], Any], str]] = {
+    "version": (lambda top: top.update(version=2), "of version 3 has an excess"),
+    "no excess": (lambda top: top.pop("excess"), "of version 3 has an excess"),
+    "other unit": (lambda top: top["excess"].update(of="groups of users"), "for the unit and the relation"),
+    "other bound": (lambda top: top["excess"].update(bound=3), "for the unit and the relation"),
+    "of counts": (lambda top: top["excess"].update(of="items of labels", bound=5), "for the unit and the relation"),
+    "epsilon": (lambda top: top["excess"].update(users_epsilon="1"), "holds for all groups together"),
+    "fields": (lambda top: top["excess"].update(more=1), "the excess by exactly the fields"),
+}
+
+
+@pytest.mark.parametrize("name", list(BAD_EXCESS))
+def test_what_no_excess_of_groups_says_is_refused(name: str) -> None:
+    change, says = BAD_EXCESS[name]
+    document = to_grouped_document(EXCESSES["groups of labels"]())
+    with pytest.raises(DataError, match=says):
+        from_grouped_document(broken(document, change))
 
 
 def test_one_group_is_saved_as_a_release_of_its_own(tmp_path: Path) -> None:

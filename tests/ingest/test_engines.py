@@ -13,7 +13,7 @@ from anonhist.ingest.groups import read_groups
 from anonhist.ingest.windows import read_cumulative
 from anonhist.mechanisms.group_selection import FindGroups
 from anonhist.privacy import PrivacyUnit
-from anonhist.profiles import BoundedUsers, Profile
+from anonhist.profiles import Bounded, BoundedUnits, Profile
 from anonhist_testing.cases import each_of
 from anonhist_testing.user_bound import items_of_users, kept_groups, kept_items
 
@@ -72,7 +72,7 @@ def test_users(hold_anywhere: Held, bound: int, said: dict[str, Any]) -> None:
     assert read == Profile.from_counts(list(kept.values()), unit=PrivacyUnit.user(max_items=bound))
     if given.get("count_users"):
         items = items_of_users(rows, keep_null=keep_null)
-        assert read.users == BoundedUsers(bound, Profile.from_counts(items.values()))
+        assert read.users == BoundedUnits(bound, Profile.from_counts(items.values()))
 
 
 def _text(value: Any) -> str | None:
@@ -179,6 +179,35 @@ def test_labels_of_few_groups(hold_anywhere: Held) -> None:
     assert dict(read) == {(group,): Profile([], [], unit=read.unit) for group in given["groups"]} | told
 
 
+@each_of(
+    "given",
+    [
+        {"unit": PrivacyUnit.label(max_count=5), "max_groups_per_label": 1},
+        {"unit": PrivacyUnit.label(max_count=5), "max_groups_per_label": 2, "keep_null": True, "other": "rest"},
+        {"user": "who", "max_per_user": 2, "max_groups_per_user": 1},
+        {"user": "who", "max_per_user": 2, "max_groups_per_user": 2, "keep_null": True, "other": "rest"},
+        {"user": "who", "max_per_user": 4},
+    ],
+)
+def test_units_of_groups_before_the_bound(hold_anywhere: Held, given: dict[str, Any]) -> None:
+    with hold_anywhere(EVENTS) as (source, said):
+        read = read_groups(
+            source, label="what", by="where", groups=["DE", "FR"], order_key=KEY, count_units=True, **given, **said
+        )
+    unit, keeps_null, other = "who" if "user" in given else "what", "keep_null" in given, given.get("other")
+    pairs = []
+    for row in ROWS:
+        group = row["where"] if row["where"] in ("DE", "FR") else other
+        is_whole = keeps_null or None not in (row["what"], row["where"])
+        if group is not None and is_whole and (unit == "what" or row["who"] is not None):
+            pairs.append((row[unit], group))
+    numbers = Counter(one for one, _ in (set(pairs) if "max_groups_per_user" in given or unit == "what" else pairs))
+    of = {1: Bounded.GROUPS_OF_LABELS, 2: Bounded.ITEMS_OF_USERS, 3: Bounded.GROUPS_OF_USERS}
+    kind = of[1 if unit == "what" else 3 if "max_groups_per_user" in given else 2]
+    bound = given.get("max_groups_per_label") or given.get("max_groups_per_user") or given["max_per_user"]
+    assert read.units == BoundedUnits(bound, Profile.from_counts([*numbers.values()]), kind)
+
+
 def test_found_groups(hold_anywhere: Held) -> None:
     # So much budget finds every group, whatever is drawn.
     finding = FindGroups(epsilon="1000", delta="1/2")
@@ -223,3 +252,8 @@ def test_counted_groups(hold_anywhere: Held) -> None:
     with hold_anywhere(counts) as (source, said):
         read = read_groups(source, by="where", groups=["DE", "FR"], format="counts", **said)
     assert dict(read) == {("DE",): Profile.from_counts([4]), ("FR",): Profile.from_counts([2])}
+    bounds: dict[str, Any] = {"unit": PrivacyUnit.label(max_count=9), "max_groups_per_label": 1, "count_units": True}
+    counts = {"where": ["DE", "DE", "FR", "XX"], "label": ["a", "a", "a", "c"], "count": [3, 1, 2, 9]}
+    with hold_anywhere(counts) as (source, said):
+        read = read_groups(source, by="where", groups=["DE", "FR"], format="counts", **bounds, **said)
+    assert read.units == BoundedUnits(1, Profile.from_counts([2]), Bounded.GROUPS_OF_LABELS)

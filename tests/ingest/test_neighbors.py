@@ -147,7 +147,7 @@ def test_one_user_changes_a_profile_by_the_bound(hold: Held) -> None:
 
 def _items_of_users(profile: Profile) -> list[int]:
     assert profile.users is not None
-    items: list[int] = profile.users.items.partition().tolist()
+    items: list[int] = profile.users.numbers.partition().tolist()
     return items
 
 

@@ -62,7 +62,7 @@ def test_numerics_are_named_by_their_value(server: psycopg.Connection[Any], url:
 def test_numerics_tell_users_apart_and_nan_is_none_of_them(server: psycopg.Connection[Any], url: str) -> None:
     make(server, "numbers", "label text, u numeric", "('a', 1.5), ('b', 1.50), ('c', 'NaN'), ('d', 'Infinity')")
     read = read_profile(url, table="numbers", label="label", user="u", max_per_user=1, count_users=True)
-    assert (read.n, read.users and read.users.items.n) == (2, 3)
+    assert (read.n, read.users and read.users.numbers.n) == (2, 3)
     ordered = read_profile(url, table="numbers", label="label", user="u", max_per_user=9, order_by="u")
     assert ordered.n == 3
 

@@ -9,7 +9,7 @@ import pytest
 from anonhist.errors import DataError, UsageError
 from anonhist.ingest import read_profile
 from anonhist.privacy import PrivacyUnit
-from anonhist.profiles import BoundedUsers, Profile
+from anonhist.profiles import BoundedUnits, Profile
 from anonhist_testing.cases import each_of
 
 pytestmark = pytest.mark.usefixtures("lent_duckdb")
@@ -88,7 +88,7 @@ def test_users_are_bounded_and_what_was_left_out_is_told(stdin: Feed, told: bool
     assert as_dict(profile) == {2: 1}
     assert profile.unit == PrivacyUnit.user(max_items=1)
     # Asked a second time, what stood there is still known.
-    assert profile.users == BoundedUsers(1, Profile.from_counts([2, 1]))
+    assert profile.users == BoundedUnits(1, Profile.from_counts([2, 1]))
     assert len(notes) == told
     assert not told or "2 of 4 rows were left out: 1 without a user" in notes[0]
 

@@ -17,7 +17,7 @@ from anonhist.errors import AnonhistError, DataError, UsageError
 from anonhist.ingest import read_profile, systematic
 from anonhist.ingest.files import names_are_a_line
 from anonhist.privacy import PrivacyUnit
-from anonhist.profiles import BoundedUsers, Profile, sorted_l1
+from anonhist.profiles import BoundedUnits, Profile, sorted_l1
 from anonhist_testing.cases import each_of
 from anonhist_testing.strategies import repeatable
 from anonhist_testing.user_bound import items_of_users, kept_items
@@ -68,10 +68,10 @@ def test_bound_is_the_rule(engine: Read, rows: list[Row], bound: int, order_by: 
     assert profile.users == users_of(rows, bound=bound, keep_null=keep_null)
 
 
-def users_of(rows: list[Row], *, bound: int, keep_null: bool = False) -> BoundedUsers:
+def users_of(rows: list[Row], *, bound: int, keep_null: bool = False) -> BoundedUnits:
     """Count the users of ``table(rows)`` by how many items they have."""
     items = items_of_users([*rows, ("typed", None, "x")], keep_null=keep_null)
-    return BoundedUsers(bound, Profile.from_counts(items.values()))
+    return BoundedUnits(bound, Profile.from_counts(items.values()))
 
 
 OWN = st.lists(st.tuples(LABELS, st.sampled_from("xyz")), min_size=1)
@@ -334,7 +334,7 @@ def test_the_users_are_in_no_text_of_a_profile(engine: Read, capfd: pytest.Captu
     counted, plain = (engine(table(rows), count_users=each, notify=notes.append, **options) for each in (True, False))
     assert counted.users is not None
     assert (counted.users.within, counted.users.above, counted.users.excess(1000)) == (1, 1, 770)
-    assert repr(counted.users) == str(counted.users) == "BoundedUsers(bound=1)"
+    assert repr(counted.users) == str(counted.users) == "BoundedUnits(bound=1)"
     assert repr(counted) == repr(plain)
     assert counted == plain
     # The operator is told what was always told.
@@ -368,7 +368,7 @@ def test_the_key_is_drawn_anew_and_kept() -> None:
 def test_the_users_go_along_with_the_profile() -> None:
     frame = pa.table({"user": ["u", "u"], "label": ["a", "a"]})
     profile = read_profile(frame, label="label", user="user", max_per_user=1, count_users=True)
-    assert profile.users == BoundedUsers(1, Profile([2], [1]))
+    assert profile.users == BoundedUnits(1, Profile([2], [1]))
     assert profile.with_unit(PrivacyUnit.user(max_items=2)).users == profile.users
     assert pickle.loads(pickle.dumps(profile)).users == profile.users  # noqa: S301  # made here
 

@@ -18,7 +18,7 @@ from anonhist.mechanisms.basis import skeletons
 from anonhist.mechanisms.basis.noise import simulated_noise
 from anonhist.mechanisms.releasing import prepare
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
-from anonhist.profiles import BoundedUsers, Profile
+from anonhist.profiles import BoundedUnits, Profile
 from anonhist.randomness import discrete_laplace_pmf
 from anonhist.releases.excess import noise_rates
 from anonhist_testing.audit import audit
@@ -37,7 +37,7 @@ class Step(NamedTuple):
     truth: tuple[int, ...]
 
 
-def step(mechanism: ExcessMechanism, users: BoundedUsers) -> Step:
+def step(mechanism: ExcessMechanism, users: BoundedUnits) -> Step:
     rates: list[Fraction] = []
 
     def silent(rate: Fraction, size: int) -> NDArray[np.int64]:
@@ -81,7 +81,7 @@ def worst_loss(
 
     @cache
     def step_on(items: tuple[int, ...]) -> Step:
-        return step(mechanism, BoundedUsers(bound, Profile.from_counts(items)))
+        return step(mechanism, BoundedUnits(bound, Profile.from_counts(items)))
 
     return max(loss(step_on(one), step_on(other)) for one, other in neighbours(relation, bound + cap + 2))
 
@@ -99,7 +99,7 @@ def test_noise_for_less_than_what_neighbours_differ_in_is_caught(monkeypatch: py
         assert worst_loss(1, 2, ADDED) == pytest.approx(2, abs=1e-9)
     # A user who counts with all items, and noise that forgets how many count.
     with monkeypatch.context() as patch:
-        patch.setattr(BoundedUsers, "excess", lambda self, cap: int(self.items.n) + 0 * cap)
+        patch.setattr(BoundedUnits, "excess", lambda self, cap: int(self.numbers.n) + 0 * cap)
         assert worst_loss(1, 2, ADDED) > 1.2
     with monkeypatch.context() as patch:
         patch.setattr(excess, "noise_rates", lambda one, two, cap, to: noise_rates(one, two, 1 + 0 * cap, to))
@@ -118,7 +118,7 @@ def whole_step(users: dict[str, tuple[str | None, ...]], *, epsilon: int, relati
     """Bound one item per user by the plain rule, release profile and excess, and watch all noise of both."""
     rows = [(user, label, None) for user, labels in users.items() for label in labels]
     counts, unit = Profile.from_counts(kept_items(rows, bound=1, key=KEY).values()), PrivacyUnit.user(max_items=1)
-    bounded = BoundedUsers(1, Profile.from_counts(items_of_users(rows).values()))
+    bounded = BoundedUnits(1, Profile.from_counts(items_of_users(rows).values()))
     profile = Profile(counts.counts, counts.prevalences, unit=unit, users=bounded)
     rates: list[Fraction] = []
     sums: list[int] = []
@@ -164,7 +164,7 @@ def audit_bound(epsilon: int, *, claims: int, draws: int = 800) -> float:
     assert mechanism.epsilon >= claims
     hits = []
     for items in ([9], []):
-        users = BoundedUsers(1, Profile.from_counts(items))
+        users = BoundedUnits(1, Profile.from_counts(items))
         found = [mechanism.release_with(users, simulated_noise(rng)) for _ in range(draws)]
         hits.append(sum(each.noisy_above >= 1 and each.noisy_items >= 2 for each in found))
     return audit(hits=hits[0], other_hits=hits[1], draws=draws, false_alarm_rate=1e-6).epsilon_bound
@@ -180,7 +180,7 @@ def test_audit_stays_below_epsilon_and_catches_half_the_noise() -> None:
 @pytest.mark.slow
 @each_of("relation", [ADDED, REPLACED])
 def test_every_number_gets_noise_of_the_stated_distribution(relation: NeighboringRelation) -> None:
-    users, runs = BoundedUsers(2, Profile.from_counts([1, 2, 5, 90])), 1_000
+    users, runs = BoundedUnits(2, Profile.from_counts([1, 2, 5, 90])), 1_000
     mechanism, source = ExcessMechanism(2, bound=2, cap=4, relation=relation), SeededSource(7)
     found = [mechanism.release(users, source=source) for _ in range(runs)]
     steps = relation.distance
@@ -196,7 +196,7 @@ def test_every_number_gets_noise_of_the_stated_distribution(relation: Neighborin
 
 
 def test_the_share_comes_out_of_epsilon() -> None:
-    users = BoundedUsers(2, Profile.from_counts([1, 2, 5]))
+    users = BoundedUnits(2, Profile.from_counts([1, 2, 5]))
     profile = Profile.from_counts([3, 2], unit=PrivacyUnit.user(max_items=2))
     profile = Profile(profile.counts, profile.prevalences, unit=profile.unit, users=users)
     made = release(profile, epsilon="0.4", excess_share=0.05, mechanism="frobenius")
@@ -238,13 +238,13 @@ def test_what_cannot_be_divided_is_refused_before_anything_is_spent(options: dic
         def words(self, _: int) -> NDArray[np.uint64]:
             raise AssertionError
 
-    users = BoundedUsers(2, Profile([4], [1])) if options.pop("counted", True) else None
+    users = BoundedUnits(2, Profile([4], [1])) if options.pop("counted", True) else None
     profile = Profile([1], [2], unit=PrivacyUnit.user(max_items=2), users=users)
     with pytest.raises(UsageError, match=says) as caught:
         release(profile, **{"epsilon": 1, **options}, source=Unused())
     assert "4" not in str(caught.value)
     with pytest.raises(UsageError, match="different number"):
-        ExcessMechanism(1, bound=3).release(BoundedUsers(2, Profile([4], [1])))
+        ExcessMechanism(1, bound=3).release(BoundedUnits(2, Profile([4], [1])))
 
 
 class Untouched:
@@ -254,8 +254,8 @@ class Untouched:
         raise AssertionError(count)
 
 
-@each_of("users", [None, BoundedUsers(5, Profile.from_counts([7, 2]))])
-def test_what_was_prepared_for_other_users_is_refused_before_noise_is_drawn(users: BoundedUsers | None) -> None:
+@each_of("users", [None, BoundedUnits(5, Profile.from_counts([7, 2]))])
+def test_what_was_prepared_for_other_users_is_refused_before_noise_is_drawn(users: BoundedUnits | None) -> None:
     unit = PrivacyUnit.user(max_items=9)
     asked: dict[str, object] = dict.fromkeys(("expected_items", "excess_cap", "simulations", "users_bound"))
     asked |= {"epsilon": 1, "unit": unit, "relation": NeighboringRelation.ADD_OR_REMOVE, "mechanism": "auto"}

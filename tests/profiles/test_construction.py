@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from anonhist.errors import DataError, UsageError
 from anonhist.ingest import read_profile
 from anonhist.privacy import PrivacyUnit
-from anonhist.profiles import BoundedUsers, FrobeniusCoordinates, Profile
+from anonhist.profiles import BoundedUnits, FrobeniusCoordinates, Profile
 from anonhist_testing.cases import each_of
 from anonhist_testing.partitions import partitions_up_to
 from anonhist_testing.strategies import partitions, profiles, repeatable, units
@@ -407,8 +407,8 @@ def test_integers_beside_floats_are_not_rounded() -> None:
     assert as_dict(Profile.from_counts([2**62 + 1, 5.0])) == {5: 1, 2**62 + 1: 1}
 
 
-@each_of("wrong", [3, Profile([1], [1]), BoundedUsers(3, {4: 44_771})])  # type: ignore[arg-type]
+@each_of("wrong", [3, Profile([1], [1]), BoundedUnits(3, {4: 44_771})])  # type: ignore[arg-type]
 def test_users_are_refused_without_a_word_of_them(wrong: Any) -> None:
-    with pytest.raises(UsageError, match="users must be BoundedUsers") as caught:
+    with pytest.raises(UsageError, match="users must be BoundedUnits") as caught:
         Profile([1], [1], users=wrong)
     assert "44" not in str(caught.value)

@@ -10,10 +10,10 @@ import pytest
 from scipy.stats import binom
 
 from anonhist.errors import UsageError
-from anonhist.mechanisms import ExcessMechanism, FrobeniusMechanism, release
+from anonhist.mechanisms import ExcessMechanism, FrobeniusMechanism, PrevalenceMechanism, release
 from anonhist.mechanisms.basis.noise import simulated_noise
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
-from anonhist.profiles import BoundedUsers, Profile
+from anonhist.profiles import Bounded, BoundedUnits, Profile
 from anonhist.randomness import discrete_laplace_pmf
 from anonhist.releases import Excess
 from anonhist.releases.excess import _reach
@@ -56,18 +56,18 @@ USERS = {
 @each_of(("relation", "epsilon"), [(ADDED, "1"), (REPLACED, "0.05")])
 def test_intervals_hold_whatever_the_users_have(users: str, relation: NeighboringRelation, epsilon: str) -> None:
     items, runs, rng = Profile.from_prevalences(USERS[users]), 200, np.random.default_rng(len(users))
-    truth = BoundedUsers(3, items)
+    truth = BoundedUnits(3, items)
     mechanism = ExcessMechanism(epsilon, bound=3, cap=20, relation=relation)
     found = [mechanism.release_with(truth, simulated_noise(rng)) for _ in range(runs)]
     left_out, everyone = truth.excess(2**62), truth.above + truth.within
     held = {
-        "users": [each.users.interval[0] <= truth.above <= each.users.interval[1] for each in found],
+        "users": [each.units.interval[0] <= truth.above <= each.units.interval[1] for each in found],
         "capped": [
-            each.capped_items.interval[0] <= truth.excess(20) <= each.capped_items.interval[1] for each in found
+            each.capped_amount.interval[0] <= truth.excess(20) <= each.capped_amount.interval[1] for each in found
         ],
         "at least": [each.at_least <= left_out for each in found],
         "share": [
-            each.share_of_users.interval[0] <= truth.above / max(everyone, 1) <= each.share_of_users.interval[1]
+            each.share_of_units.interval[0] <= truth.above / max(everyone, 1) <= each.share_of_units.interval[1]
             for each in found
         ],
     }
@@ -75,7 +75,7 @@ def test_intervals_hold_whatever_the_users_have(users: str, relation: Neighborin
     assert min(map(sum, held.values())) >= LEAST, {name: sum(each) for name, each in held.items()}
     if users == "zipf" and epsilon == "1":
         halves = [
-            abs(each.noisy_above - truth.above) <= (each.users.interval[1] - each.noisy_above) / 2 for each in found
+            abs(each.noisy_above - truth.above) <= (each.units.interval[1] - each.noisy_above) / 2 for each in found
         ]
         assert sum(halves) < LEAST
         assert np.mean([each.at_least for each in found]) > 0.8 * truth.excess(20)
@@ -83,24 +83,32 @@ def test_intervals_hold_whatever_the_users_have(users: str, relation: Neighborin
 
 def test_a_user_above_the_bound_lost_one_item_at_least() -> None:
     few_items = excess(8_000, 2_000, 100)
-    assert few_items.at_least == few_items.users.interval[0] == 1_760
-    assert few_items.items.value == 1_760
-    assert few_items.items.interval == (1_760, math.inf)
+    assert few_items.at_least == few_items.units.interval[0] == 1_760
+    assert few_items.amount.value == 1_760
+    assert few_items.amount.interval == (1_760, math.inf)
     many = excess(8_000, 2_000, 20_000)
-    assert many.at_least == many.capped_items.interval[0] == 17_603
-    assert (many.items.value, str(many.items)[:21]) == (20_000, "at least 17,603 items")
+    assert many.at_least == many.capped_amount.interval[0] == 17_603
+    assert (many.amount.value, str(many.amount)[:21]) == (20_000, "at least 17,603 items")
+
+
+def test_an_excess_of_groups_is_of_a_release_of_groups() -> None:
+    unit = PrivacyUnit.label(max_count=3, groups=3)
+    plain = PrevalenceMechanism(1, unit).release(Profile.from_counts([2, 1]))
+    found = Excess(3, 30, ADDED, *BUDGET, 9, 2, 4, Bounded.GROUPS_OF_LABELS)
+    with pytest.raises(UsageError, match="An excess of groups is of a release of groups"):
+        replace(plain, excess=found, guarantee=found.add_to(plain.guarantee))
 
 
 def test_numbers_below_nothing_are_taken_as_nothing() -> None:
     nothing = excess(-900, -900, -9_000)
     assert nothing.at_least == 0
-    assert nothing.users.interval == nothing.capped_items.interval == (0, 0)
-    assert (nothing.users.value, nothing.share_of_users.interval) == (0, (0, 1))
-    assert excess(5_000, -900, 0).share_of_users.interval == (0, 0)
+    assert nothing.units.interval == nothing.capped_amount.interval == (0, 0)
+    assert (nothing.units.value, nothing.share_of_units.interval) == (0, (0, 1))
+    assert excess(5_000, -900, 0).share_of_units.interval == (0, 0)
     # The interval of a share holds the share of what was released.
     for each in (excess(-3, 1, 1), excess(1, 2_000, 1), excess(10**6, 10, 10)):
-        low, high = each.share_of_users.interval
-        assert 0 <= low <= each.share_of_users.value <= high <= 1
+        low, high = each.share_of_units.interval
+        assert 0 <= low <= each.share_of_units.value <= high <= 1
 
 
 @each_of(
@@ -135,7 +143,7 @@ def test_a_release_says_what_its_excess_spent() -> None:
 
 
 def test_no_release_holds_its_users() -> None:
-    users = BoundedUsers(1, Profile([1], [2]))
+    users = BoundedUnits(1, Profile([1], [2]))
     private = Profile([1], [2], unit=PrivacyUnit.user(max_items=1), users=users)
     for name in ("frobenius", "partition", "privhist", "auto"):
         assert release(private, epsilon=1, mechanism=name).profile.users is None

@@ -7,7 +7,7 @@ from anonhist.mechanisms import FrobeniusMechanism
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile
 from anonhist.releases import Excess, Release
-from anonhist.report.remarks import describe_excess, what_a_bound_costs
+from anonhist.report.remarks import bound_of, describe_excess
 from anonhist.sketches import HashedSketch
 
 KEY = "0" * 32
@@ -15,6 +15,10 @@ KEY = "0" * 32
 
 def excess_of(*noisy: int, bound: int = 3, cap: int = 30) -> Excess:
     return Excess(bound, cap, NeighboringRelation.ADD_OR_REMOVE, Fraction(1, 80), Fraction(3, 80), *noisy)
+
+
+def what_a_bound_costs(release: Release) -> str:
+    return " ".join(sentence for _, sentence in bound_of(release))
 
 
 def release_for(unit: PrivacyUnit) -> Release:
@@ -37,7 +41,7 @@ def test_where_the_excess_is_known_it_is_told_instead() -> None:
     plain, excess = release_for(PrivacyUnit.user(max_items=5)), excess_of(8_000, 2_000, 20_000)
     made = replace(plain, excess=excess, guarantee=excess.add_to(plain.guarantee), order_key=KEY)
     told = what_a_bound_costs(made)
-    assert told.startswith("Only 3 items of each user are counted, chosen with")
+    assert told.startswith("At most 3 items of each user are counted in the whole release. Errors and intervals do not")
     assert told.endswith(describe_excess(excess))
     assert "excess share" not in told
 

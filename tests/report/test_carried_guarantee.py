@@ -22,7 +22,7 @@ from anonhist.mechanisms.grouping import release_groups
 from anonhist.mechanisms.windows.grouped import release_cumulative_groups
 from anonhist.mechanisms.windows.release import release_cumulative
 from anonhist.privacy import Guarantee, PrivacyUnit
-from anonhist.profiles import BoundedUsers, Profile
+from anonhist.profiles import Bounded, BoundedUnits, Profile
 from anonhist.profiles.grouped import GroupedProfile
 from anonhist.profiles.grouped_windows import GroupedCumulativeCounts
 from anonhist.profiles.windows import CumulativeCounts
@@ -37,7 +37,14 @@ PROFILE = Profile.from_counts([9, 8, 8, 3, 1, 1])
 GRAPH = as_graph([(1, 2), (2, 3), (3, 4), (4, 1), (1, 5)], nodes=range(1, 8))
 WINDOWS = CumulativeCounts((1, 3), ("x", "y"), [[5, 7], [1, 2]])
 CAPPED = BoundedDegrees(2, "cumulative")
-USERS = Profile([1, 2], [4, 1], unit=PrivacyUnit.user(max_items=2), users=BoundedUsers(2, PROFILE))
+USERS = Profile([1, 2], [4, 1], unit=PrivacyUnit.user(max_items=2), users=BoundedUnits(2, PROFILE))
+LABELS = PrivacyUnit.label(max_count=9, groups=1)
+IN_GROUPS = GroupedProfile(
+    ("day",),
+    {("a",): PROFILE, ("b",): PROFILE},
+    unit=LABELS,
+    units=BoundedUnits(1, PROFILE, Bounded.GROUPS_OF_LABELS),
+)
 NOT_PRIVATE = re.compile("not private", re.IGNORECASE)
 # What methods and functions are asked, by the names of their parameters.
 ASKED = {"count": 3, "k": 3, "order": 2, "draws": 40, "guesses": 2, "share": 0.5, "alphabet_size": 50, "bootstraps": 3}
@@ -67,6 +74,7 @@ RELEASES: dict[str, Callable[[], Any]] = {
     "groups": lambda: release_groups(
         GroupedProfile(("day",), {("a",): PROFILE, ("b",): PROFILE}, unit=PrivacyUnit.item()), epsilon=4
     ),
+    "groups, with an excess": lambda: release_groups(IN_GROUPS, epsilon=8, excess_share="0.2"),
     "windows": lambda: release_cumulative(WINDOWS, epsilon=2),
     "windows of groups": lambda: release_cumulative_groups(
         GroupedCumulativeCounts(("campaign",), {("a",): WINDOWS, ("b",): WINDOWS}), epsilon=2
@@ -87,7 +95,7 @@ def test_numbers_of_a_release_carry_its_guarantee(made: Any) -> None:
         assert isinstance(each.guarantee, Guarantee), path
         assert not NOT_PRIVATE.search(each._repr_html_()), path
     estimate = next(each for each in found.values() if isinstance(each, Estimate))
-    assert estimate.to_pandas()["guarantee"].item() == str(made.guarantee)
+    assert estimate.to_pandas()["guarantee"].item() == str(estimate.guarantee)
     with tempfile.TemporaryDirectory() as folder:
         estimate.save(f"{folder}/number.csv")
         assert "not private" not in Path(folder, "number.csv").read_text("utf-8")

@@ -165,9 +165,9 @@ def test_says_what_is_not_covered(page_named: Callable[[str], str], unit: str, t
 
 
 def test_says_what_intervals_do_not_hold(page_named: Callable[[str], str]) -> None:
-    told = "Only 5 items of each user are counted. Errors and intervals cover the noise, not what was left out."
-    for name in ("user", "label"):
-        assert (told in page_named(name)) == (name == "user")
+    for name, bound in (("user", "5 items of each user"), ("label", "30 items of each label"), ("item", "")):
+        told = f"At most {bound} are counted in the whole release. Errors and intervals do not cover what this leaves"
+        assert (told in page_named(name)) == bool(bound)
 
 
 def test_the_empty_profile_says_so(page_named: Callable[[str], str]) -> None:

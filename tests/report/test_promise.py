@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from anonhist.local import KRR
 from anonhist.mechanisms import FrobeniusMechanism, release
 from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit
-from anonhist.profiles import BoundedUsers, Profile
+from anonhist.profiles import BoundedUnits, Profile
 from anonhist.report.local.wording import meaning as local_meaning
 from anonhist.report.local.wording import promise as local_promise
 from anonhist.report.promise import (
@@ -166,7 +166,7 @@ def test_users_that_this_program_bounded_are_protected_whatever_they_did() -> No
     here = release(Profile([1, 2], [5, 5], unit=unit, order_key=key), epsilon=1)
     assert any_user(here).endswith("however many rows they have; at most 3 of them are counted.")
     assert release_exclusions(here) == exclusions(unit)[1:]
-    users = BoundedUsers(3, Profile([1, 9], [5, 5]))
+    users = BoundedUnits(3, Profile([1, 9], [5, 5]))
     told = release(Profile([1], [10], unit=unit, order_key=key, users=users), epsilon=1, excess_share="0.05")
     assert any_user(told).endswith("are counted, and at most 30 more in the estimate of what was left out.")
 

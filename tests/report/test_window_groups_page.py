@@ -54,10 +54,10 @@ def test_the_page_is_whole_and_has_every_number(name: str, tmp_path: Path, whole
     assert escape(str(release.guarantee)) in page
     assert "any result for all groups and days together by at most a factor of 7.39" in page
     assert "Which groups, days and thresholds there are: they are public." in page
-    assert ("in each of at most 2 groups, over all days together, chosen with the order key" in page) == (
+    assert ("Each user is counted in at most 2 groups, with at most 3 items in each. Errors" in page) == (
         name == "users"
     )
-    assert ("Each label counts in at most 2 groups, chosen with the order key" in page) == (name == "labels")
+    assert ("Each label is counted in at most 2 groups, with at most " in page) == (name == "labels")
     first, *others = re.findall(r'<table class="groups">.*?<tbody>(.*?)</tbody>', page, flags=re.DOTALL)
     rows = [re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row) for row in first.split("<tr>")[1:]]
     assert [unescape(row[0]) for row in rows] == [names_of(group)[0] for group in release]

@@ -57,7 +57,9 @@ def test_the_page_is_whole_and_says_what_was_promised(name: str, tmp_path: Path,
     assert escape(str(release.guarantee)) in page
     assert f"Mechanism: <b>{release.mechanism.name}</b>. {escape(release.reason)}" in page
     assert "this is one release, whose noise was drawn once" in page
-    assert ("over all days together, chosen with the order key" in page) == (name == "users")
+    assert ("of each user are counted in the whole release. Errors and intervals do not cover" in page) == (
+        name == "users"
+    )
     assert "<script" not in page
 
 

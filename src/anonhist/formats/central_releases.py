@@ -56,7 +56,7 @@ def check_profile(mechanism: CentralMechanism, profile: Profile, items: int | No
 def check_no_excess(excess: Excess | None) -> None:
     """Refuse an excess where none is released."""
     if excess is not None:
-        raise DataError("an excess belongs to a release of a profile of users, and no other")
+        raise DataError("an excess belongs to a release of users or labels, and no other")
 
 
 def check_no_zeros(zeros: int | None) -> None:

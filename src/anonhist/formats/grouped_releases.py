@@ -1,4 +1,4 @@
-"""Files of releases of groups: one JSON document, version 1 or 2, and a table with the grouping columns first."""
+"""Files of releases of groups: one JSON document, version 1 to 3, and a table with the grouping columns first."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from anonhist.formats.json_text import document_text, parse_json
 from anonhist.formats.parquet_content import check_codecs, open_parquet, refuse_damage
 from anonhist.formats.reading import TABLE as RELEASE_TABLE
 from anonhist.formats.reading import columns as release_columns
+from anonhist.formats.release_fields import excess_document, excess_from
 from anonhist.formats.tables import Table
 from anonhist.privacy import parse_epsilon
 from anonhist.releases.grouped import GroupedRelease
@@ -31,8 +32,8 @@ if TYPE_CHECKING:
     from anonhist.releases import Release, ReleaseError
 
 NAME = "grouped-release"
-_OF_LEVELS = 2
-FORMAT, VERSION = f"anonhist.{NAME}", 2
+_OF_LEVELS, _WITH_EXCESS = 2, 3
+FORMAT, VERSION = f"anonhist.{NAME}", 3
 METADATA_KEY = FORMAT.encode()
 # What a release of one group has of its own.
 _OWN = ("profile", "error", "items", "zeros")
@@ -48,17 +49,25 @@ def to_grouped_document(release: GroupedRelease) -> dict[str, Any]:
     ``release`` has what the releases of all groups share, as :func:`~anonhist.formats.document.to_document` writes it;
     ``groups`` has the rest of each. ``guarantee`` says, to people, what holds for all groups together; it follows from
     the others. Version 2 brought levels: ``nested`` has the errors of totals, which are sums of groups, and
-    ``crossing`` a ``release`` and its ``groups`` for each level above them.
+    ``crossing`` a ``release`` and its ``groups`` for each level above them. Version 3 brought the ``excess`` of all
+    groups together, with levels or without.
     """
     return {
         "format": FORMAT,
-        "version": 1 if release.totals is None else _OF_LEVELS,
+        "version": _version(release),
         "guarantee": file_wording(release.guarantee.sentence),
         "by": list(release.by),
         **({} if release.found_with is None else {"found_with": [str(each) for each in release.found_with]}),
+        **({} if release.excess is None else {"excess": excess_document(release.excess)}),
         **_level_document(release.level(len(release.by))),
         **_totals_document(release),
     }
+
+
+def _version(release: GroupedRelease) -> int:
+    if release.excess is not None:
+        return _WITH_EXCESS
+    return 1 if release.totals is None else _OF_LEVELS
 
 
 def _level_document(releases: Mapping[Group, Release]) -> dict[str, Any]:
@@ -100,10 +109,14 @@ def from_grouped_document(document: object) -> GroupedRelease:
         With what is wrong in one clause.
     """
     names = {"format", "version", "guarantee", "by", "release", "groups"}
-    names |= {name for name in ("found_with", *(each.value for each in Levels)) if name in names_of(document)}
+    names |= {name for name in ("found_with", "excess", *(each.value for each in Levels)) if name in names_of(document)}
     top = mapping(document, names, "a release of groups")
     version = check_version(top, FORMAT, VERSION, oldest=1)
-    if (version == _OF_LEVELS) is not (("nested" in top) ^ ("crossing" in top)):
+    if (version == _WITH_EXCESS) is not ("excess" in top):
+        raise DataError("a release of version 3 has an excess, and one of another version has none")
+    if ("nested" in top and "crossing" in top) or (
+        version < _WITH_EXCESS and (version == _OF_LEVELS) is not ("nested" in top or "crossing" in top)
+    ):
         raise DataError("a release of version 2 has levels, nested or crossing, and one of version 1 has none")
     if not isinstance(top["by"], list):
         raise DataError(_LISTS)
@@ -112,7 +125,11 @@ def from_grouped_document(document: object) -> GroupedRelease:
     try:
         totals = _totals(top, version=top["release"]["version"])
         made = GroupedRelease(
-            by, releases, found_with=_spent(top["found_with"]) if "found_with" in top else None, totals=totals
+            by,
+            releases,
+            found_with=_spent(top["found_with"]) if "found_with" in top else None,
+            totals=totals,
+            excess=excess_from(top["excess"], next(iter(releases.values())).guarantee) if "excess" in top else None,
         )
     except UsageError as error:
         raise DataError(str(error).removesuffix(".")) from None

@@ -136,6 +136,7 @@ class _Told(NamedTuple):
     library_version: str
     what: str
     has_limited_users: bool
+    left_out: str
 
 
 def _told(release: AnyRelease) -> _Told:
@@ -163,6 +164,7 @@ def _told(release: AnyRelease) -> _Told:
         one.library_version,
         f"{what}{grouped}.",
         has_limited and release.guarantee.unit.max_items is not None,
+        release.left_out,
     )
 
 
@@ -226,7 +228,7 @@ def _implementation(told: _Told) -> dict[str, Any]:
         "preprocessing_and_hyperparameter_tuning": Gap("what was done with the data before, and how ε was chosen"),
         "mechanisms": (
             f"{told.mechanism.name} ({parameters}), by anonhist {told.library_version}. {told.reason} "
-            f"Arithmetic: {told.guarantee.arithmetic}."
+            f"Arithmetic: {told.guarantee.arithmetic}.{told.left_out and f' {told.left_out}'}"
         ),
         "composition": (
             f"{f'The steps of this release add up: {steps}. ' if steps else ''}The parameters are those of this one "

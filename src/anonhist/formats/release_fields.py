@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from anonhist.accounting import Receipt
 from anonhist.errors import DataError
-from anonhist.formats.fields import mapping, text
+from anonhist.formats.error_fields import names_of
+from anonhist.formats.fields import mapping, member, text
 from anonhist.privacy import Guarantee, parse_epsilon
+from anonhist.profiles import Bounded
 from anonhist.releases import Excess, Release
 
 if TYPE_CHECKING:
@@ -18,12 +20,18 @@ if TYPE_CHECKING:
 _NUMBERS = ("bound", "cap", "noisy_within", "noisy_above", "noisy_items")
 _RECEIPT = ("ledger", "entry", "head")
 _EPSILONS = ("users_epsilon", "items_epsilon")
+# The first version with an excess of labels.
+_OF_OTHERS = 7
 
 
 def excess_document(excess: Excess) -> dict[str, Any]:
-    """Return the excess as JSON values; between which neighbors it holds, the guarantee says."""
+    """Return the excess as JSON values; between which neighbors it holds, the guarantee says.
+
+    What was bounded is not written where it is items of users, as in version 4.
+    """
     numbers = {name: getattr(excess, name) for name in _NUMBERS}
-    return numbers | {name: str(getattr(excess, name)) for name in _EPSILONS}
+    of = {} if excess.of is Bounded.ITEMS_OF_USERS else {"of": excess.of.value}
+    return numbers | {name: str(getattr(excess, name)) for name in _EPSILONS} | of
 
 
 def excess_from(value: object, guarantee: Guarantee) -> Excess:
@@ -34,12 +42,15 @@ def excess_from(value: object, guarantee: Guarantee) -> Excess:
     DataError
         With what is wrong in one clause; numbers out of their range raise a UsageError.
     """
-    fields = mapping(value, {*_NUMBERS, *_EPSILONS}, "the excess")
+    fields = mapping(value, {*_NUMBERS, *_EPSILONS} | (names_of(value) & {"of"}), "the excess")
+    of = member(Bounded, fields.get("of", Bounded.ITEMS_OF_USERS.value), "what the excess is of")
+    if "of" in fields and of is Bounded.ITEMS_OF_USERS:
+        raise DataError("an excess of items of users does not say what it is of")
     if any(type(fields[name]) is not int for name in _NUMBERS):
         raise DataError("the numbers of the excess must be whole")
     for_users, for_items = (parse_epsilon(text(fields[name], name), name=name) for name in _EPSILONS)
     numbers = {name: fields[name] for name in _NUMBERS}
-    return Excess(relation=guarantee.relation, users_epsilon=for_users, items_epsilon=for_items, **numbers)
+    return Excess(relation=guarantee.relation, users_epsilon=for_users, items_epsilon=for_items, of=of, **numbers)
 
 
 @dataclass(frozen=True)
@@ -49,14 +60,14 @@ class OptionalField:
     Attributes
     ----------
     since
-        The first version of the document that has it.
+        The first version of the document that has it, of what the document holds.
     read
         Returns the value, of what the document holds and the guarantee of the release; or raises a DataError.
     write
         Returns a JSON value.
     """
 
-    since: int
+    since: Callable[[Any], int]
     read: Callable[[object, Guarantee], Any]
     write: Callable[[Any], Any] = lambda value: value
 
@@ -93,11 +104,11 @@ def receipt_from(value: object, _: Guarantee | None = None) -> Receipt:
 
 
 OPTIONAL_FIELDS = {
-    "order_key": OptionalField(3, _text("the order key")),
-    "excess": OptionalField(4, excess_from, excess_document),
-    "items": OptionalField(1, _number("items")),
-    "zeros": OptionalField(1, _number("zeros")),
-    "receipt": OptionalField(6, receipt_from, receipt_document),
+    "order_key": OptionalField(lambda _: 3, _text("the order key")),
+    "excess": OptionalField(lambda value: _OF_OTHERS if "of" in names_of(value) else 4, excess_from, excess_document),
+    "items": OptionalField(lambda _: 1, _number("items")),
+    "zeros": OptionalField(lambda _: 1, _number("zeros")),
+    "receipt": OptionalField(lambda _: 6, receipt_from, receipt_document),
 }
 
 
@@ -127,5 +138,5 @@ def check_since(document: Mapping[str, Any], version: int) -> None:
         If it has one.
     """
     for name, each in OPTIONAL_FIELDS.items():
-        if name in document and version < each.since:
+        if name in document and version < each.since(document[name]):
             raise DataError(f"a release of version {version} has no {name.replace('_', ' ')}")

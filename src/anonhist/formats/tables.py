@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 else:
     pd, pl, pa = map(LaterModule, ("pandas", "polars", "pyarrow"))
 
+LEFT_OUT_KEY = b"anonhist.left_out"
 # Where the table of each kind of value is, by the name it is known as: loaded on first use.
 TABLES = {
     "release": ".formats.reading:TABLE",
@@ -109,7 +110,8 @@ def csv_text(value: Tabular) -> str:
 def to_arrow(value: Tabular) -> pa.Table:
     """Return the table of a value as an Arrow table: the columns of :func:`csv_text`, no digit lost.
 
-    Of a release, guarantee included, everything is JSON in the schema's metadata under ``anonhist.release``.
+    Of a release, guarantee included, everything is JSON in the schema's metadata under ``anonhist.release``; what
+    intervals leave out, where units were bounded, is a sentence under ``anonhist.left_out``.
 
     Raises
     ------
@@ -128,7 +130,8 @@ def to_arrow(value: Tabular) -> pa.Table:
 
     table = _table_of(value)
     columns = {name: pa.array(column, from_pandas=True) for name, column in table.columns(value).items()}
-    return pa.table(columns).replace_schema_metadata(table.metadata(value) or None)
+    told = {LEFT_OUT_KEY: value.left_out} if value.left_out else {}
+    return pa.table(columns).replace_schema_metadata({**table.metadata(value), **told} or None)
 
 
 def write_parquet(value: Tabular, file: BinaryIO) -> None:

@@ -14,6 +14,7 @@ from anonhist.ingest.counted import COUNTED, check_label_of_counted, recognize
 from anonhist.ingest.files import check_there, is_json, stated_format
 from anonhist.ingest.group_bounds import order_key_of, protected_unit, unlisted_grouping
 from anonhist.ingest.group_counts import check_combination
+from anonhist.ingest.group_excess import units_of_groups, what_is_bounded
 from anonhist.ingest.group_lists import group_rows
 from anonhist.ingest.group_memory import check_memory
 from anonhist.ingest.group_profiles import group_profiles, labels_of_several
@@ -61,6 +62,7 @@ def read_recorded(
     delimiter: str | None = None,
     header: bool = True,
     keep_null: bool = False,
+    count_units: bool = False,
     unit: PrivacyUnit | None = None,
     levels: Literal["nested", "crossing"] | None = None,
     progress: Callable[[float], None] | None = None,
@@ -84,6 +86,8 @@ def read_recorded(
     """
     most = check_users(user, max_per_user, order_by, count_users=False)
     grouping = unlisted_grouping(by, other, most, max_groups_per_user, max_groups_per_label)
+    if count_units:
+        what_is_bounded(most, grouping.groups_per_user, grouping.groups_per_label)
     parts = grouping.parts
     asked = parse_levels(levels)
     tells = asked is Levels.NESTED and notify is not None
@@ -108,7 +112,7 @@ def read_recorded(
         delimiter=delimiter,
         header=header,
         keys=keys,
-        twice=finding is not None or asked is Levels.CROSSING or tells,
+        twice=finding is not None or asked is Levels.CROSSING or tells or count_units,
         progress=progress,
         limits=limits,
     ) as opened:
@@ -142,6 +146,8 @@ def read_recorded(
         if tells and notify is not None and columns.rows != "prevalences":
             _tell_of_shared(labels_of_several(events, columns), notify)
         above = tuple(map(read_level, range(len(parts) if asked is Levels.CROSSING else 0)))
+        # Last, so that what is refused was refused for what it shows to every reading.
+        units = units_of_groups(events, columns, grouping) if count_units else None
     return GroupedProfile(
         own,
         profiles,
@@ -151,6 +157,7 @@ def read_recorded(
         receipt=None if finding is None else recorded.receipt,
         levels=asked,
         above=above,
+        units=units,
     )
 
 

@@ -51,6 +51,7 @@ def read_groups(
     delimiter: str | None = None,
     header: bool = True,
     keep_null: bool = False,
+    count_units: bool = False,
     unit: PrivacyUnit | None = None,
     levels: Literal["nested", "crossing"] | None = None,
     progress: Callable[[float], None] | None = None,
@@ -100,6 +101,9 @@ def read_groups(
     keep_null
         Count rows without a label as one more label, and rows without a value in a grouping column as a group, which is
         listed as None; without it, they are left out.
+    count_units
+        Also count in how many groups each user or label is before the bound on groups, or without one how many items
+        each user has in all groups, for ``release_groups(…, excess_share=…)``: the source is asked once more.
     unit
         Whom a release protects, where the source says nothing of users.
     levels
@@ -177,6 +181,7 @@ def read_groups(
                 delimiter=delimiter,
                 header=header,
                 keep_null=keep_null,
+                count_units=count_units,
                 unit=unit,
                 levels=levels,
                 progress=progress,

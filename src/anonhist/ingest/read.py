@@ -34,7 +34,7 @@ from anonhist.ingest.renaming import columns_in_table
 from anonhist.ingest.sources import Opened, as_path, open_source, plain_labels
 from anonhist.numeric.value_name import value_name
 from anonhist.privacy import PrivacyUnit
-from anonhist.profiles import BoundedUsers, Profile
+from anonhist.profiles import BoundedUnits, Profile
 
 FORMATS = ("events", "labels", "counts", "prevalences")
 
@@ -256,11 +256,11 @@ def _events(
     return pairs
 
 
-def _users(table: Any, columns: Columns) -> BoundedUsers:
+def _users(table: Any, columns: Columns) -> BoundedUnits:
     """Return how many items each user has, of a table in which all values have names."""
     rows = fetch(users_query(table, columns))
     items = Profile.from_prevalences([(int(each), int(users)) for each, users in rows])
-    return BoundedUsers(columns.max_per_user or 1, items)
+    return BoundedUnits(columns.max_per_user or 1, items)
 
 
 def _prevalences(table: Any, notify: Callable[[str], None] | None) -> list[tuple[int, int]]:

@@ -1,4 +1,4 @@
-"""A private estimate of the items that a bound per user left out."""
+"""A private estimate of what a bound on users or labels left out."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from anonhist.frozen import Converted, completed, converted, frozen
 from anonhist.mechanisms.basis.noise import Noise, exact_noise
 from anonhist.mechanisms.basis.setting import check_relation
 from anonhist.privacy import EpsilonLike, NeighboringRelation, parse_epsilon, parse_whole_number
-from anonhist.profiles import BoundedUsers
+from anonhist.profiles import Bounded, BoundedUnits
 from anonhist.profiles.whole import MAX_ITEMS
 from anonhist.randomness import RandomSource
 from anonhist.releases.excess import Excess, noise_rates
 
-# Share of the budget for users. The number of items needs more: one user changes it by up to C.
+# Share of the budget for units. How much was left out needs more: one unit changes it by up to C.
 _USERS_PART = Fraction(1, 4)
 _CAP_OF_BOUND = 10
 _LARGEST = 2**62
@@ -29,19 +29,21 @@ def _whole_cap(mechanism: ExcessMechanism, cap: SupportsIndex | None) -> int:
 
 @frozen
 class ExcessMechanism:
-    """Release how many users had more than m items, and how many of their items were left out, capped per user.
+    """Release how many units had more than m items, or groups, and how much of them was left out, capped per unit.
 
     Parameters
     ----------
     epsilon
-        The budget, > 0: a quarter for the users, three quarters for the items.
+        The budget, > 0: a quarter for the units, three quarters for how much was left out.
     bound
-        m, the number of items kept for each user, from 1 to 2⁶².
+        m, the number of items or groups kept for each unit, from 1 to 2⁶².
     cap
-        C, the number of items beyond m counted for each user, from 1 to 2⁶²; 10·m by default. Public, and chosen
-        without looking at the data. The noise on the items grows with it.
+        C, the number beyond m counted for each unit, from 1 to 2⁶²; 10·m by default. Public, and chosen without looking
+        at the data. The noise on how much was left out grows with it.
     relation
         Which data sets are neighbors.
+    of
+        What is bounded.
 
     Raises
     ------
@@ -50,13 +52,13 @@ class ExcessMechanism:
 
     Guarantees
     ----------
-    Pure ``epsilon``-differential privacy for one user with any number of items. Noise is exact and added to whole
-    numbers, so floating point costs nothing. Proof: docs/proofs/excess.md.
+    Pure ``epsilon``-differential privacy for one user or label, whichever is bounded, with any rows. Noise is exact and
+    added to whole numbers, so floating point costs nothing. Proof: docs/proofs/excess.md.
 
     Examples
     --------
-    >>> from anonhist.profiles import BoundedUsers, Profile
-    >>> users = BoundedUsers(1, Profile.from_prevalences({1: 9_000, 5: 1_000}))
+    >>> from anonhist.profiles import BoundedUnits, Profile
+    >>> users = BoundedUnits(1, Profile.from_prevalences({1: 9_000, 5: 1_000}))
     >>> found = ExcessMechanism(1, bound=1).release(users)
     >>> 3_000 < found.at_least < 5_000
     True
@@ -66,48 +68,65 @@ class ExcessMechanism:
     bound: Converted[SupportsIndex, int] = converted(partial(parse_whole_number, name="bound"))
     cap: Converted[SupportsIndex | None, int] = completed(_whole_cap, default=None)
     relation: NeighboringRelation = NeighboringRelation.ADD_OR_REMOVE
+    of: Bounded = Bounded.ITEMS_OF_USERS
 
     def __post_init__(self) -> None:
         check_relation(self.relation)
         noise_rates(*self._division, self.cap, self.relation)
 
-    def release(self, users: BoundedUsers, *, source: RandomSource | None = None) -> Excess:
-        """Spend the budget once on private users.
+    def release(self, units: BoundedUnits, *, source: RandomSource | None = None) -> Excess:
+        """Spend the budget once on private units.
 
         Parameters
         ----------
-        users
-            Number of items of each user.
+        units
+            How much each had before the bound.
         source
             Privacy randomness; the operating system's by default.
 
         Raises
         ------
         UsageError
-            If the users were bounded to another m.
+            If the units were bounded to another m, or in another way.
         """
-        return self.release_with(users, exact_noise(source))
+        return self.release_with(units, exact_noise(source))
 
-    def check(self, users: BoundedUsers) -> None:
-        """Refuse users that were bounded to another m."""
-        if users.bound != self.bound:
-            raise UsageError("The users were bounded to a different number of items.")
+    def check(self, units: BoundedUnits) -> None:
+        """Refuse units that were bounded to another m, or in another way."""
+        if (units.bound, units.of) != (self.bound, self.of):
+            raise UsageError(f"The {self.of.unit}s were bounded to a different number of {self.of.part}s.")
 
-    def release_with(self, users: BoundedUsers, noise: Noise) -> Excess:
+    def release_with(self, units: BoundedUnits, noise: Noise) -> Excess:
         """Release with noise from ``noise``; for simulations on public numbers, too."""
-        self.check(users)
+        self.check(units)
         rates = noise_rates(*self._division, self.cap, self.relation)
-        truth = (users.within, users.above, users.excess(self.cap))
+        truth = (units.within, units.above, units.excess(self.cap))
         # Python's integers do not overflow.
         sums = (number + int(noise(rate, 1)[0]) for number, rate in zip(truth, rates, strict=True))
         # Impossibly large numbers are clipped: a function of released values.
         within, above, items = (min(max(each, -MAX_ITEMS), MAX_ITEMS) for each in sums)
-        return Excess(self.bound, self.cap, self.relation, *self._division, within, above, items)
+        return Excess(self.bound, self.cap, self.relation, *self._division, within, above, items, self.of)
 
     @property
     def _division(self) -> tuple[Fraction, Fraction]:
         for_users = _USERS_PART * self.epsilon
         return for_users, self.epsilon - for_users
+
+
+def asked_excess_share(share: EpsilonLike | None, cap: SupportsIndex | None) -> Fraction:
+    """Return the share of ε for the excess, as :func:`parse_excess_share` does; refuse a cap without it.
+
+    Examples
+    --------
+    >>> asked_excess_share("1/20", 30)
+    Fraction(1, 20)
+    """
+    parsed = parse_excess_share(share)
+    if cap is not None and not parsed:
+        raise UsageError(
+            "`excess_cap` requires `excess_share`: give a share of epsilon, such as 0.05, or leave it out."
+        )
+    return parsed
 
 
 def parse_excess_share(share: EpsilonLike | None) -> Fraction:

@@ -10,17 +10,24 @@ from typing import TYPE_CHECKING, Any
 from anonhist.accounting.recording import Price
 from anonhist.catalogue.levels import Levels
 from anonhist.errors import UsageError
+from anonhist.mechanisms.excess import ExcessMechanism, asked_excess_share
 from anonhist.mechanisms.releasing import PreparedRelease, prepare
 from anonhist.privacy import NeighboringRelation, PrivacyUnit, parse_epsilon
+from anonhist.releases.excess import covers
 from anonhist.releases.group_guarantee import total_delta
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from anonhist.privacy import EpsilonLike, Guarantee
+    from anonhist.profiles import Bounded
 
 # Whose loss is at most ε/Δ for each unit of distance, so that losses of groups add up to ε: docs/proofs/groups.md.
 FOR_GROUPS = ("auto", "frobenius", "partition", "prevalence")
+_NEEDS_UNITS = (
+    "`excess_share` estimates what a bound left out: read the groups with `max_groups_per_label`, or with `user` and "
+    "`max_per_user`, and with `count_units=True`."
+)
 
 
 @dataclass(frozen=True)
@@ -35,11 +42,14 @@ class PreparedGroups:
         The unit to protect.
     made
         Makes what releases a level, of its budget and of the unit there.
+    excess
+        What releases the excess of all groups together; None if it was not requested.
     """
 
     epsilons: tuple[Fraction, ...]
     unit: PrivacyUnit
     made: Callable[[Fraction, PrivacyUnit], PreparedRelease]
+    excess: ExcessMechanism | None = None
 
     def price(self, found_with: tuple[Fraction, Fraction] | None) -> Price:
         """Return what the release will cost, whatever groups there are.
@@ -53,6 +63,7 @@ class PreparedGroups:
         told: Guarantee = mechanisms[-1].guarantee
         costs = [(each.guarantee.epsilon, total_delta(each, None)) for each in mechanisms]
         costs += [] if found_with is None else [found_with]
+        costs += [] if self.excess is None else [(self.excess.epsilon, Fraction(0))]
         epsilon, delta = (sum(each, start=Fraction(0)) for each in zip(*costs, strict=True))
         whole = replace(told, epsilon=epsilon, delta=delta, spending=())
         return Price(whole, mechanisms[-1].name, mechanisms[-1].parameters)
@@ -68,6 +79,9 @@ def prepare_groups(
     simulations: int | None,
     read_for: PrivacyUnit,
     shares: Sequence[Fraction] = (Fraction(1),),
+    excess_share: EpsilonLike | None = None,
+    excess_cap: int | None = None,
+    bounded: tuple[Bounded, int] | None = None,
 ) -> PreparedGroups:
     """Check the options of a release of groups before the data are read.
 
@@ -78,7 +92,12 @@ def prepare_groups(
     read_for
         The unit that the data are read for.
     shares
-        The share of ε of each level that is released on its own, as :func:`parse_level_shares` returns them.
+        The share of ε of each level that is released on its own, as :func:`parse_level_shares` returns them. With an
+        excess, the share of what that leaves.
+    excess_share, excess_cap
+        As for :func:`release_groups`.
+    bounded
+        What is bounded and how many are kept, if units are counted before the bound.
 
     Raises
     ------
@@ -100,8 +119,21 @@ def prepare_groups(
         simulations=simulations,
         users_bound=None,
     )
-    whole = parse_epsilon(epsilon)
-    prepared = PreparedGroups(tuple(whole * share for share in shares), read_for if unit is None else unit, made)
+    whole, protected = parse_epsilon(epsilon), read_for if unit is None else unit
+    for_excess = asked_excess_share(excess_share, excess_cap)
+    excess = None
+    if for_excess:
+        if bounded is None:
+            raise UsageError(_NEEDS_UNITS)
+        of, bound = bounded
+        if not covers(protected, of, bound):
+            raise UsageError(
+                f"`excess_share` applies only to releases for {of.unit}s with at least {bound:,} {of.part}s, not "
+                f"{protected}."
+            )
+        excess = ExcessMechanism(whole * for_excess, bound, excess_cap, relation, of)
+    left = whole * (1 - for_excess)
+    prepared = PreparedGroups(tuple(left * share for share in shares), protected, made, excess)
     for budget in prepared.epsilons:
         made(budget, prepared.unit)
     return prepared

@@ -27,9 +27,10 @@ if TYPE_CHECKING:
 
     from anonhist.accounting.recording import Account
     from anonhist.mechanisms.basis.skeletons import CentralMechanism, Released
+    from anonhist.mechanisms.excess import ExcessMechanism
     from anonhist.mechanisms.group_preparing import PreparedGroups
     from anonhist.profiles.grouped import Group
-    from anonhist.releases import Evidence
+    from anonhist.releases import Evidence, Excess
 
 
 def release_groups(
@@ -41,6 +42,8 @@ def release_groups(
     mechanism: Literal["auto", "frobenius", "partition", "prevalence"] = "auto",
     public_cap: int | None = None,
     level_shares: Sequence[EpsilonLike] | None = None,
+    excess_share: EpsilonLike | None = None,
+    excess_cap: int | None = None,
     simulations: int | None = None,
     source: RandomSource | None = None,
     progress: Callable[[float], None] | None = None,
@@ -74,6 +77,14 @@ def release_groups(
     level_shares
         For crossing levels: the share of ε of each, everything together first, then by the first grouping column, and
         so on. They must add up to one; by default they are equal.
+    excess_share
+        Of groups read with ``count_units=True``: the share of ε, at least 0 and below 1, that goes to an estimate of
+        what the bound left out, of all groups together, :attr:`GroupedRelease.excess`; none by default. With a bound on
+        groups it counts in how many groups too many users or labels were, otherwise items of users. It is taken from
+        the profiles: ``epsilon`` remains the total.
+    excess_cap
+        With ``excess_share``: how much beyond the bound m is counted for each user or label, ≥ 1; 10·m by default.
+        Public: the noise grows with it.
     simulations
         Number of runs behind the errors of each group, as for :func:`release`.
     source
@@ -119,10 +130,20 @@ def release_groups(
         simulations=simulations,
         read_for=grouped.unit,
         shares=parse_level_shares(level_shares, grouped.levels, columns=len(grouped.by)),
+        excess_share=excess_share,
+        excess_cap=excess_cap,
+        bounded=None if grouped.units is None else (grouped.units.of, grouped.units.bound),
     )
     # Which groups were found is not what was asked for.
     listed = [*grouped] if grouped.finding is None else None
-    own = {"by": grouped.by, "groups": listed, "levels": grouped.levels, "level_shares": prepared.epsilons}
+    own: dict[str, object] = {
+        "by": grouped.by,
+        "groups": listed,
+        "levels": grouped.levels,
+        "level_shares": prepared.epsilons,
+    }
+    if prepared.excess is not None:
+        own |= {"excess_share": excess_share, "excess_cap": excess_cap}
     account = account_of(ledger, dataset, purpose, run_id, settings=own)
     with recording(account, lambda: prepared.price(_unpaid(grouped, account))) as recorded:
         recorded.keep()
@@ -156,7 +177,7 @@ def release_prepared(
         prepared.made(epsilon, prepared.unit.in_at_most(len(level)) if level is not grouped else prepared.unit)
         for epsilon, level in zip(prepared.epsilons, levels, strict=True)
     ]
-    _check(grouped, made[-1].mechanism)
+    _check(grouped, made[-1].mechanism, prepared.excess)
     # Refused before any noise is drawn, and of all groups alike.
     with without_sizes():
         for level, of_level in zip(levels, made, strict=True):
@@ -180,11 +201,20 @@ def release_prepared(
     elif grouped.levels is Levels.CROSSING:
         above = {group: each.release for level in found[:-1] for group, each in level.items()}
         totals = CrossingTotals({prefix: above[prefix] for prefix in prefixes_of(own)})
-    return GroupedRelease(grouped.by, own, found_with=_spent(grouped), totals=totals)
+    excess = _release_excess(grouped, prepared.excess, source)
+    return GroupedRelease(grouped.by, own, found_with=_spent(grouped), totals=totals, excess=excess)
 
 
-def _check(grouped: GroupedProfile, mechanism: CentralMechanism) -> None:
+def _release_excess(
+    grouped: GroupedProfile, mechanism: ExcessMechanism | None, source: RandomSource | None
+) -> Excess | None:
+    return None if mechanism is None or grouped.units is None else mechanism.release(grouped.units, source=source)
+
+
+def _check(grouped: GroupedProfile, mechanism: CentralMechanism, excess: ExcessMechanism | None) -> None:
     """Refuse data that were read for another promise."""
+    if excess is not None and grouped.units is not None:
+        excess.check(grouped.units)
     unit, finding = mechanism.unit, grouped.finding
     if unit.max_count is not None and grouped.unit.max_count is None:
         raise UsageError("Labels may be in many groups: to protect them, read the data with `max_groups_per_label`.")

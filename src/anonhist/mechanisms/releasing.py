@@ -12,7 +12,7 @@ from anonhist.errors import UsageError
 from anonhist.mechanisms.additive.prevalence import PrevalenceMechanism
 from anonhist.mechanisms.basis.setting import check_profile, check_relation, check_unit, whole_items
 from anonhist.mechanisms.basis.skeletons import CentralMechanism, Released
-from anonhist.mechanisms.excess import ExcessMechanism, parse_excess_share
+from anonhist.mechanisms.excess import ExcessMechanism, asked_excess_share
 from anonhist.mechanisms.exponential.calibration import LARGEST_EPSILON, MAX_DURFEE_SIZE, FamilyParameters
 from anonhist.mechanisms.exponential.partition import PartitionMechanism
 from anonhist.mechanisms.frobenius.frobenius import FrobeniusMechanism
@@ -26,7 +26,7 @@ from anonhist.privacy import (
     parse_simulations,
     short_decimal,
 )
-from anonhist.profiles import Profile
+from anonhist.profiles import Bounded, BoundedUnits, Profile
 from anonhist.randomness import RandomSource
 from anonhist.releases import Release
 from anonhist.releases.content import content_digest
@@ -51,8 +51,8 @@ MechanismName = Literal[
     "relaxed-partition",
 ]
 _NEEDS_USERS = (
-    "`excess_share` needs the number of items of each user: read the profile with `user`, `max_per_user` and "
-    "`count_users=True`."
+    "`excess_share` estimates what a bound left out: it needs a label unit, or the number of items of each user: read "
+    "the profile with `user`, `max_per_user` and `count_users=True`."
 )
 _NO_EPSILON = "`epsilon` is missing: give the privacy budget, such as `epsilon=1`; there is no default."
 _DIVIDES = "`excess_share` splits ε: give `epsilon`, and the mechanism by its name."
@@ -224,12 +224,12 @@ def release(
     delta
         δ of ``"relaxed-partition"``; 10⁻⁹ by default.
     excess_share
-        Of a profile read with ``count_users=True``: the share of ε, at least 0 and below 1, that goes to an
-        estimate of what the bound on the items of each user left out, :attr:`Release.excess`; none by default. It is
-        taken from the mechanism: ``epsilon`` remains the total.
+        Of a release for labels, or of a profile for users that was read with ``count_users=True``: the share of ε, at
+        least 0 and below 1, that goes to an estimate of what the bound on the items of each user or label left out,
+        :attr:`Release.excess`; none by default. It is taken from the mechanism: ``epsilon`` remains the total.
     excess_cap
-        With ``excess_share``: number of items beyond the bound m that are counted for each user, ≥ 1; 10·m by default.
-        Public: the noise grows with it, and items beyond it are not counted.
+        With ``excess_share``: number of items beyond the bound m that are counted for each user or label, ≥ 1; 10·m by
+        default. Public: the noise grows with it, and items beyond it are not counted.
     simulations
         Number of runs behind :attr:`Release.error`, from 2 to 1,000, or 0 for none; by default 32, or fewer if a run
         takes long: see :attr:`Release.simulations`.
@@ -265,7 +265,7 @@ def release(
 
     Examples
     --------
-    >>> from anonhist.profiles import Profile
+    >>> from anonhist.profiles import Bounded, BoundedUnits, Profile
     >>> released = release(Profile.from_counts([8, 8, 3]), epsilon="0.5")
     >>> released.guarantee.epsilon
     Fraction(1, 2)
@@ -313,7 +313,7 @@ class PreparedRelease:
     reason
         Why it was picked; None if it was given by name.
     excess
-        What releases the excess of users; None if it was not requested.
+        What releases the excess; None if it was not requested.
     simulations
         As for :func:`release`.
     """
@@ -338,13 +338,10 @@ class PreparedRelease:
         UsageError
             As for :func:`release`, before any noise is drawn.
         """
-        if self.excess is not None:
-            if profile.users is None:
-                raise UsageError(_NEEDS_USERS)
-            self.excess.check(profile.users)
+        units = None if self.excess is None else _bounded_units(profile, self.excess)
         released = self.mechanism.release(profile, source=source, reason=self.reason)
-        if self.excess is not None and profile.users is not None:
-            excess = self.excess.release(profile.users, source=source)
+        if self.excess is not None and units is not None:
+            excess = self.excess.release(units, source=source)
             released = replace(released, excess=excess, guarantee=excess.add_to(released.guarantee))
         released = _with_key(released, profile)
         return released if self.simulations is None else replace(released, simulations=self.simulations)
@@ -360,6 +357,17 @@ class PreparedRelease:
         made = self.mechanism.release_each(profiles, source=source, reason=self.reason, simulations=self.simulations)
         for each in made:
             yield each._replace(release=_with_key(each.release, profiles[each.place]))
+
+
+def _bounded_units(profile: Profile, excess: ExcessMechanism) -> BoundedUnits:
+    """Return how many items each unit has before the bound, or refuse what was not counted for it."""
+    units = profile.users
+    if excess.of is Bounded.ITEMS_OF_LABELS:
+        units = BoundedUnits(excess.bound, Profile(profile.counts, profile.prevalences), excess.of)
+    if units is None:
+        raise UsageError(_NEEDS_USERS)
+    excess.check(units)
+    return units
 
 
 def _with_key(released: Release, profile: Profile) -> Release:
@@ -410,11 +418,7 @@ def prepare(
     if expected_items is not None:
         whole_items(expected_items, name="expected_items")
     runs = None if simulations is None else parse_simulations(simulations)
-    share = parse_excess_share(excess_share)
-    if excess_cap is not None and not share:
-        raise UsageError(
-            "`excess_cap` requires `excess_share`: give a share of epsilon, such as 0.05, or leave it out."
-        )
+    share = asked_excess_share(excess_share, excess_cap)
     given = {name: option for name, option in options.items() if option is not None}
     protected = read_for if unit is None else unit
     if isinstance(mechanism, str):
@@ -423,7 +427,8 @@ def prepare(
             raise UsageError(_DIVIDES if share else _NO_EPSILON)
         if share:
             whole = parse_epsilon(epsilon)
-            excess = ExcessMechanism(whole * share, _bound_of_users(protected, users_bound), excess_cap, relation)
+            of, bound = _bound_of(protected, users_bound)
+            excess = ExcessMechanism(whole * share, bound, excess_cap, relation, of)
             epsilon = whole * (1 - share)
         if mechanism != "auto":
             named = named_mechanism(mechanism, epsilon, protected, relation, given)
@@ -443,13 +448,15 @@ def prepare(
     return PreparedRelease(mechanism, None, None, runs)
 
 
-def _bound_of_users(unit: PrivacyUnit, bound: int | None) -> int:
-    """Return how many items of each user are kept, or refuse options that do not allow an excess."""
-    if bound is None:
-        raise UsageError(_NEEDS_USERS)
+def _bound_of(unit: PrivacyUnit, users_bound: int | None) -> tuple[Bounded, int]:
+    """Return what is bounded and how many items are kept, or refuse options that do not allow an excess."""
+    if users_bound is None:
+        if check_unit(unit).max_count is None:
+            raise UsageError(_NEEDS_USERS)
+        return Bounded.ITEMS_OF_LABELS, unit.bound
     kept = check_unit(unit).max_items
-    if kept is None or kept < bound:
+    if kept is None or kept < users_bound:
         raise UsageError(
-            f"`excess_share` applies only to releases for users with at least {bound:,} items, not {unit}."
+            f"`excess_share` applies only to releases for users with at least {users_bound:,} items, not {unit}."
         )
-    return bound
+    return Bounded.ITEMS_OF_USERS, users_bound

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from anonhist.catalogue.levels import Levels
 from anonhist.errors import UsageError
+from anonhist.profiles.bounded_units import BoundedUnits
 from anonhist.profiles.profile import Profile
 
 if TYPE_CHECKING:
@@ -59,6 +60,8 @@ class GroupedProfile(Mapping[Group, Profile]):
     above
         For crossing levels, the profiles of groups of fewer columns: everything together first, then by the first
         column, and so on.
+    units
+        The number of groups, or of items, of each user or label before the bound, if that was counted.
 
     Raises
     ------
@@ -81,6 +84,7 @@ class GroupedProfile(Mapping[Group, Profile]):
     receipt: Receipt | None
     levels: Levels | None
     above: tuple[GroupedProfile, ...]
+    units: BoundedUnits | None
 
     def __init__(
         self,
@@ -93,6 +97,7 @@ class GroupedProfile(Mapping[Group, Profile]):
         receipt: Receipt | None = None,
         levels: Levels | None = None,
         above: tuple[GroupedProfile, ...] = (),
+        units: BoundedUnits | None = None,
     ) -> None:
         """Check and freeze the groups."""
         if not profiles:
@@ -118,6 +123,7 @@ class GroupedProfile(Mapping[Group, Profile]):
             receipt=receipt,
             levels=levels,
             above=above,
+            units=units,
             _profiles=MappingProxyType(known),
         )
 
@@ -140,7 +146,7 @@ class GroupedProfile(Mapping[Group, Profile]):
         return len(self._profiles)
 
     def __eq__(self, other: object) -> bool:
-        """Compare everything but the order key and receipt, which equal data may differ in."""
+        """Compare everything but the order key, the receipt and the units, which equal profiles may differ in."""
         if not isinstance(other, GroupedProfile):
             return NotImplemented
         mine = (self.by, self.unit, self.finding, self.levels, self.above, self._profiles)
@@ -150,7 +156,7 @@ class GroupedProfile(Mapping[Group, Profile]):
 
     def __reduce__(self) -> tuple[object, ...]:
         """Pickle through the constructor, as profiles are."""
-        names = ("unit", "order_key", "finding", "receipt", "levels", "above")
+        names = ("unit", "order_key", "finding", "receipt", "levels", "above", "units")
         rebuild = partial(type(self), **{name: getattr(self, name) for name in names})
         return rebuild, (self.by, dict(self._profiles))
 

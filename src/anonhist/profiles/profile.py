@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from anonhist.errors import DataError, UsageError, kind_of
 from anonhist.numeric.value_name import is_missing
 from anonhist.privacy import PrivacyUnit, parse_order_key
-from anonhist.profiles.bounded_users import BoundedUsers
+from anonhist.profiles.bounded_units import BoundedUnits
 from anonhist.profiles.whole import MAX_ITEMS, whole_levels, whole_numbers
 
 _ITEM = PrivacyUnit.item()
@@ -59,7 +59,7 @@ class Profile:
         The unit that a release of this profile protects, unless a larger one is asked for.
     order_key : str or None
         As given. It was drawn independently of the data, so a release may publish it. Equal profiles may differ in it.
-    users : BoundedUsers or None
+    users : BoundedUnits or None
         As given; as private as the counts. Released profiles have None. Equal profiles may differ in it.
 
     Raises
@@ -84,7 +84,7 @@ class Profile:
     num_labels: int
     unit: PrivacyUnit
     order_key: str | None
-    users: BoundedUsers | None
+    users: BoundedUnits | None
     _cumulative: NDArray[np.int64]
 
     def __init__(
@@ -94,14 +94,14 @@ class Profile:
         *,
         unit: PrivacyUnit | None = None,
         order_key: str | None = None,
-        users: BoundedUsers | None = None,
+        users: BoundedUnits | None = None,
     ) -> None:
         """Check and freeze the counts and their prevalences."""
         if unit is not None and not isinstance(unit, PrivacyUnit):
             raise UsageError(f"`unit` must be a PrivacyUnit, such as PrivacyUnit.user(max_items=5), not {unit!r}.")
-        if users is not None and not (isinstance(users, BoundedUsers) and isinstance(users.items, Profile)):
+        if users is not None and not (isinstance(users, BoundedUnits) and isinstance(users.numbers, Profile)):
             raise UsageError(
-                "`users` must be BoundedUsers with a Profile of their items, as read_profile(…, count_users=True) has "
+                "`users` must be BoundedUnits with a Profile of their items, as read_profile(…, count_users=True) has "
                 f"them, not {kind_of(users)}."
             )
         count = whole_numbers(counts, name="count")

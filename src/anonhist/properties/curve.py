@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from anonhist.frozen import frozen
 from anonhist.numeric.pulse import pulsing
 from anonhist.outward import Saved, Shown, Tabular
-from anonhist.privacy import Guarantee, parse_whole_number
+from anonhist.privacy import Guarantee, left_out, parse_whole_number
 from anonhist.profiles import Profile
 from anonhist.properties.bootstrap import spread
 from anonhist.properties.bounded import assumption, truncation_reason
@@ -97,6 +97,11 @@ class Curve(Shown, Tabular, Saved):
     def __repr__(self) -> str:
         ends = f" from {self.x[0]:,g} to {self.x[-1]:,g}" if len(self) else ""
         return f"Curve({self.value_name} against {self.x_name}, {len(self):,} points{ends}; {self.method})"
+
+    @property
+    def left_out(self) -> str:
+        """What the band leaves out, because units were bounded before noise was added; empty if they were not."""
+        return "" if self.guarantee is None else left_out(self.guarantee.unit)
 
     @property
     def header(self) -> tuple[str, str, str, str, str]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from anonhist.frozen import frozen
 from anonhist.outward import Saved, Shown, Tabular
-from anonhist.privacy import Guarantee
+from anonhist.privacy import Guarantee, left_out
 from anonhist.properties.statement import PLUS_MINUS, Holds, Statement
 
 
@@ -65,6 +65,11 @@ class Estimate(Shown, Tabular, Saved):
     guarantee: Guarantee | None = None
     statement: Statement = PLUS_MINUS
 
+    @property
+    def left_out(self) -> str:
+        """What the interval leaves out, because units were bounded before noise was added; empty if they were not."""
+        return "" if self.guarantee is None else left_out(self.guarantee.unit)
+
     def __repr__(self) -> str:
         return f"Estimate({self}; {self.method})"
 
@@ -102,6 +107,11 @@ class Estimates(Shown, Tabular, Saved):
 
     known_as = "estimates"
     named: tuple[tuple[str, Estimate], ...]
+
+    @property
+    def left_out(self) -> str:
+        """What the intervals leave out, because units were bounded before noise was added; empty if they were not."""
+        return " ".join(dict.fromkeys(filter(None, (each.left_out for _, each in self.named))))
 
     def __iter__(self) -> Iterator[tuple[str, Estimate]]:
         return iter(self.named)

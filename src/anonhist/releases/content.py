@@ -6,6 +6,7 @@ import hashlib
 from typing import TYPE_CHECKING, Any
 
 from anonhist.accounting.entry import canonical
+from anonhist.profiles.bounded_units import Bounded
 from anonhist.releases.cumulative import CumulativeRelease
 from anonhist.releases.grouped import GroupedRelease
 from anonhist.releases.grouped_cumulative import GroupedCumulativeRelease
@@ -69,6 +70,8 @@ def _of_groups(release: GroupedRelease) -> dict[str, Any]:
     return {
         "guarantee": _guarantee(release.guarantee),
         "by": list(release.by),
+        # What older releases do not have must not change their digests.
+        **({} if release.excess is None else {"excess": _excess(release.excess)}),
         "found_with": None if found is None else [str(each) for each in found],
         # Totals of nested levels follow from their groups.
         "groups": [[list(group), content(each)] for group, each in release.drawn.items()],
@@ -163,4 +166,5 @@ def _guarantee(told: Guarantee) -> list[Any]:
 
 
 def _excess(told: Excess) -> list[Any]:
-    return [str(told.users_epsilon), str(told.items_epsilon), *(getattr(told, name) for name in _EXCESS)]
+    of = [] if told.of is Bounded.ITEMS_OF_USERS else [told.of.value]
+    return [str(told.users_epsilon), str(told.items_epsilon), *(getattr(told, name) for name in _EXCESS), *of]

@@ -13,7 +13,7 @@ from anonhist.errors import UsageError
 from anonhist.frozen import Converted, completed, converted, frozen, optional
 from anonhist.numeric.read_only import read_only
 from anonhist.outward import Saved, Shown, Tabular
-from anonhist.privacy import Guarantee, parse_order_key, short_decimal
+from anonhist.privacy import Guarantee, left_out, parse_order_key, short_decimal
 from anonhist.profiles.windows import check_days, parse_thresholds
 from anonhist.properties.estimate import Estimate
 
@@ -132,6 +132,18 @@ class CumulativeRelease(Shown, Tabular, Saved):
             unit="labels",
             guarantee=self.guarantee,
         )
+
+    @property
+    def left_out(self) -> str:
+        """What intervals leave out, because units were bounded; empty if they were not.
+
+        No threshold is above the count of labels from which items are not counted: that leaves nothing out.
+        """
+        unit = self.guarantee.unit
+        is_label = unit.max_count is not None
+        if is_label and unit.groups == 1 and self.order_key is None:
+            return ""
+        return left_out(unit, is_in_groups=is_label)
 
     @property
     def _assumes(self) -> str:

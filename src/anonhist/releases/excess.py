@@ -1,4 +1,4 @@
-"""The items left out by a bound per user: released noisy numbers, and estimates from them."""
+"""What a bound on users or labels left out: released noisy numbers, and estimates from them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,15 @@ from typing import SupportsIndex
 
 from anonhist.errors import UsageError
 from anonhist.frozen import Converted, converted, frozen
-from anonhist.privacy import EpsilonLike, Guarantee, NeighboringRelation, parse_epsilon, parse_whole_number
+from anonhist.privacy import (
+    EpsilonLike,
+    Guarantee,
+    NeighboringRelation,
+    PrivacyUnit,
+    parse_epsilon,
+    parse_whole_number,
+)
+from anonhist.profiles.bounded_units import Bounded
 from anonhist.profiles.whole import MAX_ITEMS
 from anonhist.properties.estimate import Estimate
 from anonhist.properties.statement import Holds, Statement
@@ -18,10 +26,10 @@ from anonhist.randomness import discrete_laplace_variance
 from anonhist.randomness.arguments import SMALLEST_GAMMA
 
 METHOD = "exact quantiles of the discrete Laplace noise"
-# Names of the steps of the budget, and of the profile's step if the profile has only one.
-USERS_STEP, ITEMS_STEP, PROFILE_STEP = "users above the bound", "items above the bound", "the profile"
+# The step of the budget of a profile that has only one.
+PROFILE_STEP = "the profile"
 _TAIL = 0.025
-_SHARE = Statement(Holds.BOTH, "the interval covers the noise on both numbers of users")
+_SHARE = Statement(Holds.BOTH, "the interval covers the noise on both numbers")
 
 
 _noisy = partial(parse_whole_number, least=-MAX_ITEMS, most=MAX_ITEMS)
@@ -29,28 +37,32 @@ _noisy = partial(parse_whole_number, least=-MAX_ITEMS, most=MAX_ITEMS)
 
 @frozen
 class Excess:
-    """What a bound of m items per user left out: how many users had more, and a lower bound on the items left out.
+    """What a bound of m items, or groups, per unit left out: how many units had more, and at least how much.
 
-    With c_u the number of items of user u before the bound, these numbers are released with discrete Laplace noise:
+    A unit is a user or a label. With c_u the number of its items, or of the groups that it is in, before the bound,
+    these numbers are released with discrete Laplace noise:
 
-    - V, the number of users with ``1 ≤ c_u ≤ m``: noise of rate ``(ε₁ + ε₂)/d``;
-    - U, the number of users with ``c_u > m``: noise of rate ``ε₁/d``;
+    - V, the number of units with ``1 ≤ c_u ≤ m``: noise of rate ``(ε₁ + ε₂)/d``;
+    - U, the number of units with ``c_u > m``: noise of rate ``ε₁/d``;
     - L = ``Σ_u min(max(c_u − m, 0), C)``: noise of rate ``ε₂/(d·C)``.
 
-    d is 1 if neighbors differ by a user added or removed, 2 if one is replaced by another.
+    d is 1 if neighbors differ by a unit added or removed, 2 if one is replaced by another. L counts items, or pairs of
+    a unit and a group.
 
     Attributes
     ----------
     bound
         m, from 1 to 2^62.
     cap
-        C, the largest number of items beyond m that count for each user, from 1 to 2^62.
+        C, the largest number beyond m that counts for each unit, from 1 to 2^62.
     relation
         The neighboring relation.
     users_epsilon, items_epsilon
         ε₁ and ε₂, exact, > 0; they add up to the budget spent.
     noisy_within, noisy_above, noisy_items
         The noisy V, U and L: whole numbers, which may be negative.
+    of
+        What was bounded.
     guarantee
         That of the release that they belong to, which includes them.
 
@@ -62,14 +74,14 @@ class Excess:
     Notes
     -----
     Proof: docs/proofs/excess.md. The distribution of the noise is known exactly, so intervals have their stated
-    coverage for all data. Because L is capped, there is no upper bound on the total number of items left out.
+    coverage for all data. Because L is capped, there is no upper bound on how much was left out in all.
 
     Examples
     --------
     >>> from fractions import Fraction
     >>> relation = NeighboringRelation.ADD_OR_REMOVE
     >>> found = Excess(3, 30, relation, Fraction(1, 80), Fraction(3, 80), 8_000, 2_000, 20_000)
-    >>> found.users.interval, found.at_least
+    >>> found.units.interval, found.at_least
     ((1760.0, 2240.0), 17603)
     """
 
@@ -81,6 +93,7 @@ class Excess:
     noisy_within: Converted[SupportsIndex, int] = converted(partial(_noisy, name="noisy_within"))
     noisy_above: Converted[SupportsIndex, int] = converted(partial(_noisy, name="noisy_above"))
     noisy_items: Converted[SupportsIndex, int] = converted(partial(_noisy, name="noisy_items"))
+    of: Bounded = Bounded.ITEMS_OF_USERS
     guarantee: Guarantee | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -92,13 +105,13 @@ class Excess:
         return self.users_epsilon + self.items_epsilon
 
     @property
-    def users(self) -> Estimate:
-        """How many users had more than m items, with a 95 % interval."""
-        return self._estimate(self.noisy_above, self._rates[1], "users")
+    def units(self) -> Estimate:
+        """How many units had more than m, with a 95 % interval."""
+        return self._estimate(self.noisy_above, self._rates[1], f"{self.of.unit}s")
 
     @property
-    def share_of_users(self) -> Estimate:
-        """Share of users with more than m items among all with any, with a 95 % interval: both numbers are noisy."""
+    def share_of_units(self) -> Estimate:
+        """Share of units with more than m among all with any, with a 95 % interval: both numbers are noisy."""
         within, above = (
             (number, _reach(rate, _TAIL / 2))
             for number, rate in zip((self.noisy_within, self.noisy_above), self._rates, strict=False)
@@ -109,39 +122,52 @@ class Excess:
         return Estimate(value, (high - low) / 4, (low, high), METHOD, guarantee=self.guarantee, statement=_SHARE)
 
     @property
-    def capped_items(self) -> Estimate:
-        """Number of items left out, counting at most C for each user, with a 95 % interval."""
-        return self._estimate(self.noisy_items, self._rates[2], "items")
+    def capped_amount(self) -> Estimate:
+        """How much was left out, counting at most C for each unit, with a 95 % interval."""
+        return self._estimate(self.noisy_items, self._rates[2], f"{self.of.part}s")
 
     @property
-    def items(self) -> Estimate:
-        """Lower bound on the items left out: :attr:`at_least`, with the reason why there is no upper bound."""
-        capped, least = self.capped_items, float(self.at_least)
-        why = Statement(Holds.AT_LEAST, f"at most {self.cap:,} items of each user beyond the bound count")
+    def amount(self) -> Estimate:
+        """Lower bound on how much was left out: :attr:`at_least`, with the reason why there is no upper bound."""
+        capped, least = self.capped_amount, float(self.at_least)
+        why = Statement(
+            Holds.AT_LEAST, f"at most {self.cap:,} {self.of.part}s of each {self.of.unit} beyond the bound count"
+        )
         return replace(capped, value=max(capped.value, least), interval=(least, math.inf), statement=why)
 
     @property
     def at_least(self) -> int:
-        """Lower bound on the items left out, with 95 % confidence; 0 if the noise is too large to tell.
+        """Lower bound on how much was left out, with 95 % confidence; 0 if the noise is too large to tell.
 
-        It is the larger of the lower ends of U and L, since each user with more than m items lost at least one. Each
-        end is too large with probability at most 2.5 %.
+        It is the larger of the lower ends of U and L, since each unit with more than m lost at least one. Each end is
+        too large with probability at most 2.5 %.
         """
-        return int(max(self.users.interval[0], self.capped_items.interval[0]))
+        return int(max(self.units.interval[0], self.capped_amount.interval[0]))
 
-    def add_to(self, guarantee: Guarantee) -> Guarantee:
-        """Return the guarantee of a profile together with these numbers: budgets add up."""
-        steps = guarantee.spending or ((PROFILE_STEP, guarantee.epsilon),)
+    def add_to(self, guarantee: Guarantee, *, step: str = PROFILE_STEP) -> Guarantee:
+        """Return the guarantee of profiles together with these numbers: budgets add up.
+
+        Parameters
+        ----------
+        guarantee
+            That of the profiles.
+        step
+            What they are called if they are a single step of the budget.
+        """
+        steps = guarantee.spending or ((step, guarantee.epsilon),)
         return replace(guarantee, epsilon=guarantee.epsilon + self.epsilon, spending=(*steps, *self._steps))
 
     def is_of(self, guarantee: Guarantee) -> bool:
         """Return whether a guarantee states what these numbers spent, for which unit and relation."""
-        fits = guarantee.unit.max_items is not None and guarantee.unit.max_items >= self.bound
+        fits = covers(guarantee.unit, self.of, self.bound)
         return fits and guarantee.relation is self.relation and guarantee.spending[-2:] == self._steps
 
     @property
     def _steps(self) -> tuple[tuple[str, Fraction], ...]:
-        return (USERS_STEP, self.users_epsilon), (ITEMS_STEP, self.items_epsilon)
+        return (
+            (f"{self.of.unit}s above the bound", self.users_epsilon),
+            (f"{self.of.part}s above the bound", self.items_epsilon),
+        )
 
     @property
     def _rates(self) -> tuple[Fraction, Fraction, Fraction]:
@@ -151,6 +177,25 @@ class Excess:
         reach, error = _reach(rate, _TAIL), math.sqrt(discrete_laplace_variance(rate))
         low, high = (float(max(0, noisy + each)) for each in (-reach, reach))
         return Estimate(float(max(0, noisy)), error, (low, high), METHOD, unit=unit, guarantee=self.guarantee)
+
+
+def covers(unit: PrivacyUnit, of: Bounded, bound: int) -> bool:
+    """Return whether a release for this unit protects units that were bounded so, and so may say what that left out.
+
+    Examples
+    --------
+    >>> from anonhist.privacy import PrivacyUnit
+    >>> covers(PrivacyUnit.label(max_count=9, groups=3), Bounded.GROUPS_OF_LABELS, 3)
+    True
+    >>> covers(PrivacyUnit.item(), Bounded.GROUPS_OF_LABELS, 3)
+    False
+    """
+    if unit.kind != of.unit:
+        return False
+    if of is Bounded.ITEMS_OF_LABELS:
+        # Counts are cut where the unit says.
+        return unit.bound == bound
+    return (unit.bound if of is Bounded.ITEMS_OF_USERS else unit.groups) >= bound
 
 
 def noise_rates(

@@ -13,15 +13,20 @@ from anonhist.accounting import Receipt
 from anonhist.catalogue.levels import Levels
 from anonhist.errors import UsageError
 from anonhist.outward import Saved, Shown, Tabular
-from anonhist.privacy import Guarantee, short_decimal
+from anonhist.privacy import Guarantee, left_out, short_decimal
 from anonhist.privacy.guarantee import round_up
+from anonhist.profiles.bounded_units import Bounded
 from anonhist.profiles.grouped import Group
 from anonhist.profiles.levels import prefixes_of
+from anonhist.releases.excess import Excess
 from anonhist.releases.group_guarantee import guarantee_of, on_condition
 from anonhist.releases.protocols import Mechanism
 from anonhist.releases.release import Release
 from anonhist.releases.runs import part_of
 from anonhist.releases.totals import CrossingTotals, NestedTotals
+
+# The step of the budget of the profiles of all groups, where there is no other.
+_PROFILES_STEP = "the profiles of all groups"
 
 
 class GroupedRelease(Shown, Tabular, Saved):
@@ -51,12 +56,14 @@ class GroupedRelease(Shown, Tabular, Saved):
     totals
         The totals of groups with the same first names, from none to all but the last, if there are any: released on
         their own, or sums, of which only the errors are given.
+    excess
+        What the bound on users or labels left out, of all groups together, if a share of the budget was spent on it.
 
     Raises
     ------
     UsageError
         If there is no group, a group has not one name for each column, the releases of a level differ in their
-        mechanism, or totals are not those of the groups.
+        mechanism, totals are not those of the groups, or the excess is for another unit or relation.
 
     Notes
     -----
@@ -85,6 +92,7 @@ class GroupedRelease(Shown, Tabular, Saved):
     _releases: Mapping[Group, Release]
     _totals: Mapping[Group, Release]
     totals: NestedTotals | CrossingTotals | None
+    excess: Excess | None
 
     def __init__(
         self,
@@ -93,6 +101,7 @@ class GroupedRelease(Shown, Tabular, Saved):
         *,
         found_with: tuple[Fraction, Fraction] | None = None,
         totals: NestedTotals | CrossingTotals | None = None,
+        excess: Excess | None = None,
     ) -> None:
         """Check the groups, and state the guarantee of all of them."""
         if not releases:
@@ -107,6 +116,10 @@ class GroupedRelease(Shown, Tabular, Saved):
         if isinstance(totals, CrossingTotals):
             levels = [(by[:depth], _at(depth, totals.known)) for depth in range(len(by))] + levels
         whole = guarantee_of(levels, found_with=found_with)
+        if excess is not None:
+            whole = excess.add_to(whole, step=_PROFILES_STEP)
+            if excess.of is Bounded.ITEMS_OF_LABELS or not excess.is_of(whole):
+                raise UsageError("The excess must be for the unit and the relation of the groups.")
         alone = guarantee_of([(by, releases)], found_with=None)
         above = {}
         if isinstance(totals, NestedTotals):
@@ -118,6 +131,7 @@ class GroupedRelease(Shown, Tabular, Saved):
             guarantee=whole,
             found_with=found_with,
             totals=totals,
+            excess=excess and replace(excess, guarantee=whole),
             _releases=_frozen(releases, found_with),
             _totals=_frozen(above, found_with),
         )
@@ -152,11 +166,11 @@ class GroupedRelease(Shown, Tabular, Saved):
         raise UsageError("A release of groups is no array: take its table with to_pandas() or to_polars().")
 
     def __eq__(self, other: object) -> bool:
-        """Compare the grouping columns, what finding groups cost, and all releases."""
+        """Compare the grouping columns, what finding groups cost, the excess, and all releases."""
         if not isinstance(other, GroupedRelease):
             return NotImplemented
-        mine = (self.by, self.found_with, self.totals, self._releases)
-        return mine == (other.by, other.found_with, other.totals, other._releases)
+        mine = (self.by, self.found_with, self.totals, self.excess, self._releases)
+        return mine == (other.by, other.found_with, other.totals, other.excess, other._releases)
 
     def __hash__(self) -> int:
         """Hash what equal releases share."""
@@ -164,7 +178,7 @@ class GroupedRelease(Shown, Tabular, Saved):
 
     def __reduce__(self) -> tuple[object, ...]:
         """Pickle through the constructor."""
-        rebuild = partial(type(self), found_with=self.found_with, totals=self.totals)
+        rebuild = partial(type(self), found_with=self.found_with, totals=self.totals, excess=self.excess)
         return rebuild, (self.by, dict(self._releases))
 
     def keys(self) -> KeysView[Group]:
@@ -254,6 +268,12 @@ class GroupedRelease(Shown, Tabular, Saved):
         return next(iter(self.values())).order_key
 
     @property
+    def left_out(self) -> str:
+        """What errors and intervals leave out, because units were bounded; empty if they were not."""
+        unit = self.guarantee.unit
+        return left_out(unit, is_in_groups=unit.max_count is not None)
+
+    @property
     def drawn(self) -> Mapping[Group, Release]:
         """The releases that were drawn, those of crossing totals first; the others follow from them."""
         return self.everything if isinstance(self.totals, CrossingTotals) else self._releases
@@ -271,7 +291,7 @@ class GroupedRelease(Shown, Tabular, Saved):
         totals = self.totals
         if isinstance(totals, CrossingTotals):
             totals = CrossingTotals({group: replace(each, receipt=receipt) for group, each in self._totals.items()})
-        return GroupedRelease(self.by, own, found_with=self.found_with, totals=totals)
+        return self._with(own, totals)
 
     def with_error(self, *, progress: Callable[[float], None] | None = None) -> GroupedRelease:
         """Return the release with the error of each group recorded, as :meth:`Release.with_error` does.
@@ -293,9 +313,13 @@ class GroupedRelease(Shown, Tabular, Saved):
             totals = CrossingTotals({group: told[group] for group in self._totals})
         elif self.totals is not None:
             # Their runs are those of the groups, which are there by now.
-            sums = GroupedRelease(self.by, own, found_with=self.found_with, totals=self.totals)
+            sums = self._with(own, self.totals)
             totals = NestedTotals({prefix: sums[prefix].error for prefix in self._totals})
-        return GroupedRelease(self.by, own, found_with=self.found_with, totals=totals)
+        return self._with(own, totals)
+
+    def _with(self, releases: Mapping[Group, Release], totals: NestedTotals | CrossingTotals | None) -> GroupedRelease:
+        """Return the same release with these of its groups and totals."""
+        return GroupedRelease(self.by, releases, found_with=self.found_with, totals=totals, excess=self.excess)
 
 
 def _at(depth: int, totals: Mapping[Group, Release]) -> dict[Group, Release]:

@@ -173,6 +173,16 @@ class GroupedCumulativeRelease(Shown, Tabular, Saved):
         """The guarantee, of all groups and days together."""
         return self.first.guarantee
 
+    @property
+    def order_key(self) -> str | None:
+        """The key of the random choice by which items of users, or groups of users and labels, were kept, if any."""
+        return self.first.order_key
+
+    @property
+    def left_out(self) -> str:
+        """What intervals leave out, because units were bounded; empty if they were not."""
+        return self.first.left_out
+
 
 def _shared(release: CumulativeRelease) -> tuple[object, ...]:
     return (

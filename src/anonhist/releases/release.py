@@ -12,7 +12,7 @@ from anonhist.accounting import Receipt
 from anonhist.errors import UsageError
 from anonhist.frozen import Converted, completed, converted, frozen, optional
 from anonhist.outward import Saved, Shown, Tabular
-from anonhist.privacy import Guarantee, parse_order_key, parse_simulations, parse_whole_number, short_decimal
+from anonhist.privacy import Guarantee, left_out, parse_order_key, parse_simulations, parse_whole_number, short_decimal
 from anonhist.privacy.guarantee import round_up
 from anonhist.profiles import Profile
 from anonhist.profiles.whole import MAX_ITEMS
@@ -84,7 +84,7 @@ class Release(Shown, Tabular, Saved):
         For users, the key of the random choice by which the items of each were kept, if any: 32 hexadecimal digits.
         ``read_profile(…, order_key=…)`` keeps the same items again.
     excess
-        For users, what the bound on their items left out, if a share of the budget was spent on it.
+        What the bound on the items of users or labels left out, if a share of the budget was spent on it.
     items
         n, if the mechanism released it in a separate step: a whole number ≥ 0; see :meth:`num_items`.
     receipt
@@ -140,6 +140,8 @@ class Release(Shown, Tabular, Saved):
             raise UsageError("Only a release for users, or for labels in groups, has an order key.")
         if self.profile.users is not None:
             raise UsageError("A released profile must not hold the number of items of each user: that is private.")
+        if self.excess is not None and self.excess.of.part != "item":
+            raise UsageError("An excess of groups is of a release of groups.")
         if self.excess is not None and not self.excess.is_of(self.guarantee):
             raise UsageError("The guarantee must say what the excess spent, as Excess.add_to does.")
 
@@ -281,6 +283,23 @@ class Release(Shown, Tabular, Saved):
         if isinstance(self.mechanism, BoundsDegrees):
             return self.mechanism.max_degree
         return self.guarantee.unit.max_count
+
+    @property
+    def left_out(self) -> str:
+        """What errors and intervals leave out, because units were bounded; empty if they were not.
+
+        Examples
+        --------
+        >>> from anonhist.mechanisms import FrobeniusMechanism
+        >>> FrobeniusMechanism(1).release(Profile.from_counts([5, 3, 3])).left_out
+        ''
+        """
+        unit = self.guarantee.unit
+        most = None if self.excess is None else self.excess.bound
+        if isinstance(self.mechanism, BoundsDegrees):
+            most = self.mechanism.max_degree
+        # Of labels only those in groups are chosen by a key.
+        return left_out(unit, most=most, is_in_groups=unit.max_count is not None and self.order_key is not None)
 
     def num_items(self) -> Estimate:
         """Return :attr:`n`, how many items there are, with a 95 % interval.

@@ -5,11 +5,15 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from anonhist.releases import Release
+from anonhist.releases.grouped import GroupedRelease
 from anonhist.report.wording import interval, many, no_intervals
 
 if TYPE_CHECKING:
-    from anonhist.releases import Excess, Release
+    from anonhist.outward import Tabular
+    from anonhist.releases import Excess
 
+_HAD = {"item": "had more items", "group": "were in more groups"}
 _HOW_TO_ASK = "A release with an excess share of 0.05 estimates that, for 5 % of its epsilon."
 
 
@@ -25,71 +29,82 @@ def remarks(release: Release) -> list[tuple[str, str]]:
     >>> [name for name, _ in remarks(release(Profile.from_counts([8, 8, 3]), epsilon=1, unit=user))]
     ['Bound']
     """
-    listed = (
-        ("Intervals", no_intervals(release.error)),
-        ("Bound", what_a_bound_costs(release)),
-    )
-    return [(name, sentence) for name, sentence in listed if sentence]
+    missing = no_intervals(release.error)
+    return [*([("Intervals", missing)] if missing else []), *bound_of(release)]
 
 
-def what_a_bound_costs(release: Release) -> str:
-    """Say what errors and intervals leave out where items of users were left out: nothing for other units.
+def bound_of(value: Tabular) -> list[tuple[str, str]]:
+    """Return the line that says what intervals leave out where units were bounded; none where they were not.
+
+    Parameters
+    ----------
+    value
+        A release of any kind, or what was made from one.
 
     Examples
     --------
     >>> from anonhist.mechanisms import FrobeniusMechanism
     >>> from anonhist.privacy import PrivacyUnit
     >>> from anonhist.profiles import Profile
-    >>> made = FrobeniusMechanism(1, PrivacyUnit.user(max_items=5)).release(Profile.from_counts([20, 10]))
-    >>> what_a_bound_costs(made)
-    'Only 5 items of each user are counted. Errors and intervals cover the noise, not what was left out.'
+    >>> bound_of(FrobeniusMechanism(1, PrivacyUnit.user(max_items=5)).release(Profile.from_counts([20, 10])))
+    [('Bound', 'At most 5 items of each user are counted in the whole release. Errors and intervals do not cover what
+    this leaves out.')]
     """
+    if not value.left_out:
+        return []
+    said, key = [value.left_out], getattr(value, "order_key", None)
+    if key is not None:
+        said.append(f"What is counted was chosen with the order key {key}.")
+    if isinstance(value, Release | GroupedRelease):
+        if value.excess is not None:
+            said.append(describe_excess(value.excess))
+        elif _could_tell(value):
+            said.append(_HOW_TO_ASK)
+    return [("Bound", " ".join(said))]
+
+
+def _could_tell(release: Release | GroupedRelease) -> bool:
+    """Return whether a release like this could have told what was left out: where it was chosen, or is of counts."""
     unit = release.guarantee.unit
-    if unit.max_items is None:
-        return ""
-    # A unit may protect users with more items than were read of each.
-    bound = unit.max_items if release.excess is None else release.excess.bound
-    said = f"Only {many(bound, 'item')} of each user {'is' if bound == 1 else 'are'} counted"
-    where = "" if unit.sketches == 1 else " in each sketch"
-    chosen = "" if release.order_key is None else f", chosen with the order key {release.order_key}"
-    told = f"{said}{where}{chosen}. Errors and intervals cover the noise, not what was left out."
-    if release.excess is not None:
-        return f"{told} {describe_excess(release.excess)}"
-    # Where items were chosen, the rest could have been counted.
-    return told if release.order_key is None else f"{told} {_HOW_TO_ASK}"
+    if isinstance(release, GroupedRelease):
+        return release.order_key is not None
+    # One group of several has no excess of its own.
+    return unit.groups == 1 and (release.order_key is not None or unit.max_count is not None)
 
 
 def describe_excess(excess: Excess) -> str:
-    """Say what a bound on the items of users left out, as far as a release tells it.
+    """Say what a bound on users or labels left out, as far as a release tells it.
 
     Examples
     --------
     >>> from fractions import Fraction
     >>> from anonhist.privacy import NeighboringRelation
+    >>> from anonhist.profiles import Bounded
     >>> from anonhist.releases import Excess
     >>> spent = (NeighboringRelation.ADD_OR_REMOVE, Fraction(1, 80), Fraction(3, 80))
     >>> describe_excess(Excess(3, 30, *spent, 8_000, 2_000, 20_000))
     'The bound of 3 items per user left out at least 17,603 items (95 % confidence), of 1,760 to 2,240 users, 17 to 23 %
     of all (95 % intervals); the other numbers do not include them. No more than 30 of each user were counted, so there
     may be more.'
-    >>> describe_excess(Excess(3, 30, *spent, 8_000, 12, -20))
-    'What the bound of 3 items per user left out is indistinguishable from nothing: 0 to 252 users had more items (95 %
-    interval). A larger share of epsilon, or a cap below 30, would show more.'
+    >>> describe_excess(Excess(3, 30, *spent, 8_000, 12, -20, Bounded.GROUPS_OF_LABELS))
+    'What the bound of 3 groups per label left out is indistinguishable from nothing: 0 to 252 labels were in more
+    groups (95 % interval). A larger share of epsilon, or a cap below 30, would show more.'
     """
-    users, share = excess.users.interval, excess.share_of_users.interval
-    bound = f"the bound of {many(excess.bound, 'item')} per user"
+    units, share, of = excess.units.interval, excess.share_of_units.interval, excess.of
+    bound = f"the bound of {many(excess.bound, of.part)} per {of.unit}"
     if not excess.at_least:
         cap = "" if excess.cap == 1 else f", or a cap below {excess.cap:,},"
         return (
-            f"What {bound} left out is indistinguishable from nothing: {interval(*users)} users had more items (95 % "
-            f"interval). A larger share of epsilon{cap} would show more."
+            f"What {bound} left out is indistinguishable from nothing: {interval(*units)} {of.unit}s {_HAD[of.part]} "
+            f"(95 % interval). A larger share of epsilon{cap} would show more."
         )
-    # Items that were left out are of some users, at most C counted of each, whatever the noise on those says.
-    most = max(users[1], math.ceil(excess.at_least / excess.cap))
-    number = interval(users[0], most) if users[0] else f"up to {most:,.0f}"
+    # What was left out is of some units, at most C counted of each, whatever the noise on those says.
+    most = max(units[1], math.ceil(excess.at_least / excess.cap))
+    number = interval(units[0], most) if units[0] else f"up to {most:,.0f}"
     percents = interval(100 * share[0], 100 * share[1]) if share[0] else f"up to {max(1, math.ceil(100 * share[1]))}"
+    amount = "items" if of.part == "item" else f"pairs of a {of.unit} and a group"
     return (
-        f"T{bound[1:]} left out at least {excess.at_least:,} items (95 % confidence), of {number} users, {percents} % "
-        "of all (95 % intervals); the other numbers do not include them. "
-        f"No more than {excess.cap:,} of each user were counted, so there may be more."
+        f"T{bound[1:]} left out at least {excess.at_least:,} {amount} (95 % confidence), of {number} {of.unit}s, "
+        f"{percents} % of all (95 % intervals); the other numbers do not include them. "
+        f"No more than {excess.cap:,} of each {of.unit} were counted, so there may be more."
     )

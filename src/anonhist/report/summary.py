@@ -78,7 +78,7 @@ def rows(release: Release) -> list[tuple[str, Estimate]]:
     if release.zeros is not None:
         shown.insert(0, (words.exactly.format(0), release.prevalence(0)))
     if release.excess is not None:
-        bound, cap = release.excess.bound, release.excess.cap
-        shown.append((f"users with more than {many(bound, 'item')}", release.excess.users))
-        shown.append((f"items left out of them, up to {cap:,} each", release.excess.capped_items))
+        bound, cap, units = release.excess.bound, release.excess.cap, f"{release.excess.of.unit}s"
+        shown.append((f"{units} with more than {many(bound, 'item')}", release.excess.units))
+        shown.append((f"items left out of them, up to {cap:,} each", release.excess.capped_amount))
     return shown

@@ -72,7 +72,7 @@ def _grouped_windows() -> windows.GroupedCumulativeCounts:
 
 
 def _data() -> list[object]:
-    users = profiles.BoundedUsers(3, ah.Profile.from_counts([1, 3, 4, 40]))
+    users = profiles.BoundedUnits(3, ah.Profile.from_counts([1, 3, 4, 40]))
     found = ah.FindGroups("0.1", "1e-9")
     return [
         _profile(),

@@ -10,6 +10,7 @@ from anonhist.cli.central.plot import terminal_plot
 from anonhist.cli.charging import write_charged
 from anonhist.cli.output import say_line, tell_of_epsilon
 from anonhist.cli.tables import console_on, table_of
+from anonhist.report.remarks import bound_of
 from anonhist.report.summary import facts, rows
 from anonhist.report.wording import interval
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     from anonhist.accounting.recording import Recorded, Unrecorded
     from anonhist.cli.destinations import Destination
+    from anonhist.formats.registry import AnyRelease
     from anonhist.releases import Release
 
 
@@ -30,18 +32,17 @@ def write_release(
         destination,
         recorded,
         say=partial(show_summary, released),
-        log=partial(_log, released),
+        log=partial(log, released),
         not_private_truth=not_private_truth,
     )
 
 
-def _log(released: Release, stream: TextIO) -> None:
-    """Say on standard error what nothing else tells of: a large epsilon, and what a bound left out; both are public."""
+def log(released: AnyRelease, stream: TextIO) -> None:
+    """Say on standard error what nothing else tells of: a large epsilon, and an excess, which CSV has no place for."""
     tell_of_epsilon(released.guarantee)
-    if released.excess is not None:
-        from anonhist.report.remarks import describe_excess
-
-        say_line(f"Bound: {describe_excess(released.excess)}", stream)
+    if getattr(released, "excess", None) is not None:
+        for name, sentence in bound_of(released):
+            say_line(f"{name}: {sentence}", stream)
 
 
 def say(release: Release, stream: TextIO) -> None:

@@ -45,10 +45,7 @@ _BY_RELEASE = (
     "epsilon gives the actual sampling error and answers every other question too. Make the release instead of "
     "this estimate; both together cost twice the epsilon:\n  {release}\n  {estimate}"
 )
-_BOUNDED = (
-    "Note: at most {bound} of each user's items count. The interval does not cover the items left out; a release "
-    "can estimate them (--excess-share)."
-)
+_BOUNDED = "Note: {left_out} A release can estimate that (--excess-share)."
 _FROM_RELEASE = "make a release with 'anonhist release' and estimate from its file at no further cost"
 # Ratios: one item may change them by more than any number that does not grow with the data.
 _UNBOUNDED = ("chao-shen", "pml", "chao1", "chao1-inext", "ace", "chao-lee")
@@ -192,7 +189,7 @@ def _refuse_options_of_private(context: click.Context) -> None:
 def _say_notes(found: Estimates, protection: Protection, context: click.Context) -> None:
     """Say what the interval of a private estimate leaves out, and whether a release would have a shorter one."""
     if protection.max_per_user is not None:
-        say_line(_BOUNDED.format(bound=protection.max_per_user), sys.stderr)
+        say_line(_BOUNDED.format(left_out=found.left_out), sys.stderr)
     if _sampling_is_most(found[0][1]):
         release, estimate = commands_by_release(context)
         say_line(_BY_RELEASE.format(release=release, estimate=estimate), sys.stderr)

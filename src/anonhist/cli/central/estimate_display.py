@@ -9,6 +9,7 @@ from anonhist.cli.output import say_line, tell_of_epsilon
 from anonhist.cli.tables import console_on, print_hanging
 from anonhist.properties.estimate import Estimate, Estimates, format_number
 from anonhist.properties.statement import Holds
+from anonhist.report.remarks import bound_of
 from anonhist.report.wording import known_ends, method_text, promise_lines
 
 if TYPE_CHECKING:
@@ -48,7 +49,8 @@ def _lines(name: str, estimate: Estimate) -> Iterator[str]:
         parts = ", ".join(f"{cause} {format_number(error, digits=3)}" for cause, error in estimate.parts)
         yield f"Standard errors, without bias: {parts}." if estimate.statement.reason else f"Standard errors: {parts}."
     if estimate.guarantee is not None:
-        yield from (f"{title}: {sentence}" for title, sentence in promise_lines(estimate.guarantee))
+        told = (*promise_lines(estimate.guarantee), *bound_of(estimate))
+        yield from (f"{title}: {sentence}" for title, sentence in told)
     for warning in estimate.warnings:
         yield f"Warning: {warning}"
 
@@ -93,6 +95,8 @@ def _print_all(found: Estimates, console: Console) -> None:
             console.print(Text(f"{name}: {sentence}", style="red" if name == "Warning" else ""))
         if any(estimate.statement.holds is not Holds.NONE for _, estimate in found):
             console.print("Intervals cover sampling error and privacy noise, added in quadrature; the CSV lists both.")
+    for name, sentence in bound_of(found):
+        console.print(Text(f"{name}: {sentence}"))
 
 
 def _table(found: Estimates, warnings: list[str], reasons: list[str], *, assumptions: bool) -> Table:

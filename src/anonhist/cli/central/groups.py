@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 import click
 
 from anonhist.catalogue.levels import Levels
+from anonhist.cli.central.excess import refuse_excess_of_items, refuse_hidden_excess
 from anonhist.cli.charging import write_charged
 from anonhist.cli.decorators import WholeNumber, as_one
-from anonhist.cli.output import say_line, tell_of_epsilon
+from anonhist.cli.output import say_line
 from anonhist.cli.reading import held_source, reading_bars, refuse_release
 from anonhist.cli.tables import console_on, table_of
 from anonhist.errors import UsageError
@@ -176,12 +177,17 @@ def release_groups_of(
     mechanism: str,
     public_cap: int | None,
     delta: str | None,
+    excess_share: str | None,
+    excess_cap: int | None,
     simulations: int | None,
     account: AskedAccount,
 ) -> None:
     """Read, release and write all groups."""
+    from anonhist.cli.central.display import log
     from anonhist.ingest.group_bounds import protected_unit
+    from anonhist.ingest.group_excess import what_is_bounded
     from anonhist.ingest.group_reading import read_recorded
+    from anonhist.mechanisms.excess import parse_excess_share
     from anonhist.mechanisms.group_preparing import prepare_groups
     from anonhist.mechanisms.group_selection import FindGroups
     from anonhist.mechanisms.grouping import release_prepared
@@ -200,6 +206,10 @@ def release_groups_of(
         whole *= 1 - asked.find_share
     elif delta is not None:
         raise UsageError("--delta applies to groups only with --find-groups; leave it out.")
+    refuse_excess_of_items(excess_share, unit)
+    bounded = None
+    if parse_excess_share(excess_share):
+        bounded = what_is_bounded(protection.max_per_user, asked.max_groups_per_user, asked.max_groups_per_label)
     prepared = prepare_groups(
         epsilon=whole,
         unit=unit,
@@ -209,10 +219,14 @@ def release_groups_of(
         simulations=simulations,
         read_for=unit,
         shares=asked.level_shares,
+        excess_share=excess_share,
+        excess_cap=excess_cap,
+        bounded=bounded,
     )
     spent = None if finding is None else (finding.epsilon, finding.delta)
     price = partial(prepared.price, spent)
     destination = account.destined(partial(outputs.for_release, source), price)
+    refuse_hidden_excess(prepared.excess, destination, outputs)
     refuse_release(source)
     held, said = held_source(source, reading)
     with account.charged(price) as recorded:
@@ -227,6 +241,7 @@ def release_groups_of(
                     max_groups_per_user=asked.max_groups_per_user,
                     max_groups_per_label=asked.max_groups_per_label,
                     other=asked.other_group,
+                    count_units=prepared.excess is not None,
                     unit=wanted,
                     levels=None if asked.levels is None else asked.levels.value,
                     progress=bars.reading,
@@ -241,7 +256,7 @@ def release_groups_of(
             destination,
             recorded,
             say=partial(show_groups, released),
-            log=lambda _: tell_of_epsilon(released.guarantee),
+            log=partial(log, released),
         )
 
 
@@ -259,11 +274,12 @@ def show_groups(release: GroupedRelease, stream: TextIO) -> None:
 
     from anonhist.report.groups.active import active_person
     from anonhist.report.groups.wording import how_added, row_names
+    from anonhist.report.remarks import bound_of
     from anonhist.report.wording import interval, many, promise_lines
 
     words = next(iter(release.values())).words
     say_line(f"Released: {many(len(release), 'group')} by {', '.join(release.by)}.", stream)
-    for title, sentence in promise_lines(release.guarantee):
+    for title, sentence in (*promise_lines(release.guarantee), *bound_of(release)):
         say_line(f"{title}: {sentence}", stream)
     for told in filter(None, (active_person(release), how_added(release))):
         say_line(told, stream)

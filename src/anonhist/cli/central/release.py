@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from anonhist.catalogue.mechanisms import MECHANISMS, OPTIONS
+from anonhist.cli.central.excess import refuse_excess_of_items, refuse_hidden_excess
 from anonhist.cli.central.groups import GROUPING, grouping_options
 from anonhist.cli.central.windows import WINDOWS, windows_options
 from anonhist.cli.charging import CHARGING, charging_options
@@ -26,8 +27,6 @@ from anonhist.cli.output import say_line
 from anonhist.cli.parts import one_source, protection_of, refuse_for_parts, source_argument
 from anonhist.cli.reading import READING, profile_of_source, reading_bars, refuse_release
 from anonhist.cli.sections import SectionedCommand
-from anonhist.cli.targets import STDOUT
-from anonhist.errors import UsageError
 from anonhist.privacy import PrivacyUnit
 
 if TYPE_CHECKING:
@@ -74,15 +73,15 @@ _LABELS_ARE_USERS = (
 @click.option(
     "--excess-share",
     metavar="S",
-    help="With --max-per-user: share of epsilon, such as 0.05, spent on estimating what that bound leaves out.  "
-    "[default: none]",
+    help="With --max-per-user, --max-count or a bound on groups: share of epsilon, such as 0.05, spent on estimating "
+    "what that bound leaves out; with --by, of all groups together.  [default: none]",
 )
 @click.option(
     "--excess-cap",
     type=WholeNumber(),
     metavar="C",
-    help="With --excess-share: at most C items beyond the bound count per user; a larger C needs more noise.  "
-    "[default: 10 times the bound]",
+    help="With --excess-share: at most C items or groups beyond the bound count per user or label; a larger C needs "
+    "more noise.  [default: 10 times the bound]",
 )
 @click.option(
     "--mechanism",
@@ -171,8 +170,6 @@ def release(
 
         others = (
             *(name for name in OPTIONS if name not in ("public_cap", "delta")),
-            "excess_share",
-            "excess_cap",
             "expected_items",
         )
         refuse_for_groups(click.get_current_context(), others)
@@ -186,18 +183,20 @@ def release(
             mechanism=mechanism,
             public_cap=own.get("public_cap"),
             delta=own.get("delta"),
+            excess_share=excess_share,
+            excess_cap=excess_cap,
             simulations=simulations,
             account=account,
         )
         return
-    refuse_for_parts(sources, ("excess_share", "excess_cap"))
     protection = protection_of(sources, protection)
+    is_of_users = protection.max_per_user is not None
+    if is_of_users:
+        refuse_for_parts(sources, ("excess_share", "excess_cap"))
+    refuse_excess_of_items(excess_share, PrivacyUnit.user(max_items=1) if is_of_users else protection.unit)
     from anonhist.cli.central.display import write_release
-    from anonhist.mechanisms.excess import parse_excess_share
     from anonhist.mechanisms.releasing import prepare
 
-    if protection.max_per_user is None and parse_excess_share(excess_share):
-        raise UsageError("--excess-share estimates what a bound on users' items leaves out: add --max-per-user.")
     prepared = prepare(
         epsilon=epsilon,
         unit=protection.unit,
@@ -213,16 +212,15 @@ def release(
     )
     destination = account.destined(partial(outputs.for_release, *sources), prepared.price)
     refuse_release(*sources)
-    is_csv = destination.target == STDOUT or str(destination.target).lower().endswith(".csv")
-    if prepared.excess and outputs.quiet and outputs.page is None and is_csv:
-        raise UsageError("CSV cannot hold the excess and --quiet hides it: write .json, .parquet or a report.")
+    refuse_hidden_excess(prepared.excess, destination, outputs)
     if reading["user"] is not None and reading["user"] == reading["label"] and not outputs.quiet:
         say_line(_LABELS_ARE_USERS.format(bound=protection.max_per_user), sys.stderr)
 
     with account.charged(prepared.price) as recorded:
         with reading_bars("Estimating errors", quiet=outputs.quiet) as bars:
             with recorded.reading():
-                profile = profile_of_source(sources, reading, protection, bars, count_users=prepared.excess is not None)
+                counts_users = is_of_users and prepared.excess is not None
+                profile = profile_of_source(sources, reading, protection, bars, count_users=counts_users)
             released = replace(prepared.release(profile), receipt=recorded.receipt)
             del profile
             released = released.with_error(progress=bars.working)

@@ -76,11 +76,13 @@ def _show(release: AnyRelease, group: str | None) -> None:
     from anonhist.cli.central.groups import show_groups
     from anonhist.cli.central.window_groups import show_window_groups
     from anonhist.cli.central.windows import show_windows
+    from anonhist.cli.output import say_line
     from anonhist.cli.picking import pick_windows
     from anonhist.cli.reading import group_of
     from anonhist.releases.cumulative import CumulativeRelease
     from anonhist.releases.grouped import GroupedRelease
     from anonhist.releases.grouped_cumulative import GroupedCumulativeRelease
+    from anonhist.report.remarks import describe_excess
 
     if isinstance(release, GroupedCumulativeRelease):
         if group is None:
@@ -99,3 +101,5 @@ def _show(release: AnyRelease, group: str | None) -> None:
     picked = group_of(release, group)
     if picked is not None:
         show_summary(picked, sys.stdout)
+    if isinstance(release, GroupedRelease) and release.excess is not None:
+        say_line(f"All groups: {describe_excess(release.excess)}", sys.stdout)

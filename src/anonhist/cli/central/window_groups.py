@@ -12,7 +12,7 @@ import click
 from anonhist.cli.central.windows import refuse_counted
 from anonhist.cli.charging import write_charged
 from anonhist.cli.decorators import given_options
-from anonhist.cli.output import say_line, tell_of_epsilon
+from anonhist.cli.output import say_line
 from anonhist.cli.reading import held_source, reading_bars, refuse_release
 from anonhist.cli.tables import console_on, table_of
 from anonhist.errors import UsageError
@@ -44,6 +44,7 @@ def release_window_groups_of(
 ) -> None:
     """Read, release and write the windows of all groups."""
     from anonhist.accounting.recording import Price
+    from anonhist.cli.central.display import log
     from anonhist.ingest.group_bounds import protected_unit
     from anonhist.ingest.window_groups import read_cumulative_groups
     from anonhist.ingest.windows import check_cap, listed_days
@@ -97,7 +98,7 @@ def release_window_groups_of(
             destination,
             recorded,
             say=partial(show_window_groups, released),
-            log=lambda _: tell_of_epsilon(released.guarantee),
+            log=partial(log, released),
         )
 
 
@@ -106,11 +107,12 @@ def show_window_groups(release: GroupedCumulativeRelease, stream: TextIO) -> Non
     from rich.text import Text
 
     from anonhist.report.groups.wording import names_of
+    from anonhist.report.remarks import bound_of
     from anonhist.report.windows.wording import cells_of, heads_of, told_of_groups
     from anonhist.report.wording import promise_lines
 
     say_line(f"Released: {told_of_groups(release)}.", stream)
-    for title, sentence in promise_lines(release.guarantee):
+    for title, sentence in (*promise_lines(release.guarantee), *bound_of(release)):
         say_line(f"{title}: {sentence}", stream)
     say_line(f"Mechanism: {release.mechanism.name}. {release.first.reason}", stream)
     if stream is sys.stderr or not stream.isatty():

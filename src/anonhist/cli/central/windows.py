@@ -11,7 +11,7 @@ import click
 
 from anonhist.cli.charging import write_charged
 from anonhist.cli.decorators import as_one, given_options
-from anonhist.cli.output import say_line, tell_of_epsilon
+from anonhist.cli.output import say_line
 from anonhist.cli.reading import held_source, reading_bars, refuse_release
 from anonhist.cli.tables import console_on, table_of
 from anonhist.errors import UsageError
@@ -96,6 +96,7 @@ def release_windows_of(
 ) -> None:
     """Read, release and write the windows."""
     from anonhist.accounting.recording import Price
+    from anonhist.cli.central.display import log
     from anonhist.ingest.windows import listed_days, read_cumulative, unit_of_windows
     from anonhist.mechanisms.windows.release import prepare_cumulative
 
@@ -134,7 +135,7 @@ def release_windows_of(
             destination,
             recorded,
             say=partial(show_windows, released),
-            log=lambda _: tell_of_epsilon(released.guarantee),
+            log=partial(log, released),
         )
 
 
@@ -154,11 +155,12 @@ def show_windows(release: CumulativeRelease, stream: TextIO) -> None:
     """Print what was released, promised and done, and where a person reads it a table of some days."""
     from rich.text import Text
 
+    from anonhist.report.remarks import bound_of
     from anonhist.report.windows.wording import cells_of, heads_of, shown_days, told_of
     from anonhist.report.wording import promise_lines
 
     say_line(f"Released: {told_of(release)}.", stream)
-    for title, sentence in promise_lines(release.guarantee):
+    for title, sentence in (*promise_lines(release.guarantee), *bound_of(release)):
         say_line(f"{title}: {sentence}", stream)
     say_line(f"Mechanism: {release.mechanism.name}. {release.reason}", stream)
     if stream is sys.stderr or not stream.isatty():

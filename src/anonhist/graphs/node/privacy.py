@@ -261,7 +261,4 @@ class PreparedNodes:
     def _reason(self, mechanism: NodeMechanism) -> str:
         edges = "1 edge" if mechanism.max_degree == 1 else f"{mechanism.max_degree:,} edges"
         picked = f", chosen privately with ε = {short_decimal(mechanism.choice.epsilon)}" if mechanism.choice else ""
-        return (
-            f"Each node keeps at most {edges}{picked}. Errors and intervals cover noise, not edges left out. Mechanism "
-            f"{mechanism.method}, {self.why}."
-        )
+        return f"Each node keeps at most {edges}{picked}. Mechanism {mechanism.method}, {self.why}."

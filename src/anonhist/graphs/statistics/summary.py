@@ -17,7 +17,7 @@ from anonhist.graphs.statistics.single_numbers import (
     num_nodes,
 )
 from anonhist.outward import Tabular
-from anonhist.properties.estimate import Estimate
+from anonhist.properties.estimate import Estimate, Estimates
 
 
 @dataclass(frozen=True)
@@ -67,6 +67,11 @@ class DegreeStatistics(Tabular):
             (f"power-law exponent of degrees from {self.tail.min_degree:,} on", self.tail.exponent),
         )
         return tuple((name, number) for name, number in listed if number is not None)
+
+    @property
+    def left_out(self) -> str:
+        """What intervals leave out, because degrees were bounded before noise was added; empty if they were not."""
+        return Estimates(self.by_name()).left_out
 
     def __str__(self) -> str:
         width = max(len(name) for name, _ in self.by_name())

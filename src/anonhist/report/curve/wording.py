@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from anonhist.properties.estimate import format_number
+from anonhist.report.remarks import bound_of
 from anonhist.report.wording import promise_lines
 
 if TYPE_CHECKING:
@@ -260,5 +261,5 @@ def facts(curve: Curve) -> list[tuple[str, str]]:
         sentence = f"standard errors are largest at {place_text(curve, worst)}: {' and '.join(names)}{joined}."
         found.append(("Error", sentence))
     if curve.guarantee is not None:
-        found.extend(promise_lines(curve.guarantee))
+        found += [*promise_lines(curve.guarantee), *bound_of(curve)]
     return found

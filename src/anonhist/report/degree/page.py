@@ -16,10 +16,17 @@ from anonhist.report.frame import Sheet, template
 from anonhist.report.kinds import ReleaseView
 from anonhist.report.points import Points
 from anonhist.report.promise import for_one_person, plain_promise
-from anonhist.report.remarks import remarks
 from anonhist.report.sections import DRAWN_AGAIN, card, html, notes_html, promised, released_parts, text_rows
 from anonhist.report.svg import inline_svg
-from anonhist.report.wording import bars_text, expected_error, interval, runs_text, share_of_items, with_interval
+from anonhist.report.wording import (
+    bars_text,
+    expected_error,
+    interval,
+    no_intervals,
+    runs_text,
+    share_of_items,
+    with_interval,
+)
 
 if TYPE_CHECKING:
     from anonhist.graphs.statistics import DegreeStatistics
@@ -55,7 +62,7 @@ def _main(release: Release, command: str | None, truth: DegreeData | None) -> st
         "truth": "" if is_private else f" {wording.NOT_PRIVATE}, dashed.",
         "tail": wording.tail_text(statistics),
         "policy": str(released_policy(release)),
-        "runs": " ".join((runs_text(release, of="degrees"), *(told for _, told in remarks(release)))),
+        "runs": " ".join(filter(None, (runs_text(release, of="degrees"), no_intervals(release.error)))),
     }
     return template("degree.html").substitute(
         {name: html(text) for name, text in words.items()},

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from anonhist.graphs.statistics.degree_data import DegreeData
 from anonhist.properties.statement import Holds
 from anonhist.report.promise import exclusions
+from anonhist.report.remarks import bound_of
 from anonhist.report.wording import interval, percent, with_error
 
 if TYPE_CHECKING:
@@ -34,12 +35,7 @@ def degree_exclusions(release: Release, *, is_private: bool) -> list[str]:
 
 def notes(release: Release, statistics: DegreeStatistics) -> list[str]:
     """Say what a reader must know before the numbers: what is missing, and what is mostly noise."""
-    data, said = DegreeData.of(release), []
-    if data.max_degree is not None:
-        said.append(
-            f"Edges were left out until no node had more than {data.max_degree:,}. They are missing from every number "
-            "here, and the intervals cover only privacy noise, not what is missing."
-        )
+    said = [sentence for _, sentence in bound_of(release)]
     named = [statistics.tail.exponent, statistics.edges]
     return said + list(dict.fromkeys(warning for each in named for warning in each.warnings))
 

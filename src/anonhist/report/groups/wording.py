@@ -10,8 +10,9 @@ from anonhist.privacy import short_decimal
 from anonhist.privacy.guarantee import round_up
 from anonhist.report.groups.active import active_person
 from anonhist.report.promise import exclusions
+from anonhist.report.remarks import bound_of
 from anonhist.report.sections import LEVELS
-from anonhist.report.wording import expected_error, interval, many, no_intervals
+from anonhist.report.wording import expected_error, interval, no_intervals
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -175,23 +176,8 @@ def cards_of(release: GroupedRelease) -> list[tuple[str, str]]:
 
 def remarks_of(release: GroupedRelease, error: ReleaseError) -> list[str]:
     """Return sentences on what the numbers leave out, where they do; ``error`` is that of a group."""
-    return [each for each in (no_intervals(error), _bound(release), active_person(release)) if each]
-
-
-def _bound(release: GroupedRelease) -> str:
-    unit = release.guarantee.unit
-    if unit.max_items is None and unit.max_count is None:
-        return ""
-    chosen = "" if release.order_key is None else f", chosen with the order key {release.order_key}"
-    if unit.max_items is not None:
-        where = "all groups together" if unit.groups == 1 else f"each of at most {many(unit.groups, 'group')}"
-        said = f"At most {many(unit.max_items, 'item')} of each user count in {where}{chosen}"
-    else:
-        said = (
-            f"Each label counts in at most {many(unit.groups, 'group')}{chosen}, and at most {unit.max_count:,} times "
-            "in each"
-        )
-    return f"{said}. Errors and intervals cover the noise, not what was left out."
+    bound = [sentence for _, sentence in bound_of(release)]
+    return [each for each in (no_intervals(error), *bound, active_person(release)) if each]
 
 
 def runs_of(release: GroupedRelease) -> str:

@@ -18,6 +18,7 @@ from anonhist.report.curve import wording as curve_wording
 from anonhist.report.curve.figures import curve_figure
 from anonhist.report.kinds import view_of
 from anonhist.report.notebook.cell import Cell
+from anonhist.report.remarks import bound_of
 from anonhist.report.sketch_wording import labels_text
 from anonhist.report.wording import PROMISE_NAMES, interval, known_ends, method_text, promise_of
 
@@ -69,7 +70,7 @@ def estimate_cell(estimate: Estimate) -> Cell:
         head=("method", "estimate", _heading(estimate)),
         rows=[(method_text("", estimate), value, known_ends(estimate, digits=6))],
         alarms=[*alarms, *estimate.warnings],
-        told=[*_why([estimate]), *told],
+        told=[*_why([estimate]), *told, *bound_of(estimate)],
         folded=[(name, text) for name, text in folded if text],
     )
 
@@ -86,7 +87,7 @@ def estimates_cell(found: Estimates) -> Cell:
             for name, each in found
         ],
         alarms=alarms,
-        told=told,
+        told=[*told, *bound_of(found)],
         folded=[
             *(("Warning", warning) for warning in dict.fromkeys(text for each in estimates for text in each.warnings)),
             *_why(estimates),
@@ -129,9 +130,9 @@ def curve_cell(curve: Curve) -> Cell:
         alarms=[alarm] if alarm else [],
         told=[
             *(("Note", note) for note in curve_wording.notes(curve)),
-            *(fact for fact in told if fact[0] in PROMISE_NAMES[:-1]),
+            *(fact for fact in told if fact[0] in (*PROMISE_NAMES[:-1], "Bound")),
         ],
-        folded=[fact for fact in told if fact[0] not in PROMISE_NAMES],
+        folded=[fact for fact in told if fact[0] not in (*PROMISE_NAMES, "Bound")],
         figure=lambda: curve_figure(curve),
     )
 

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 
 from anonhist.errors import DataError
 from anonhist.privacy import short_decimal
-from anonhist.report.groups.wording import how_added, how_found, remarks_of, row_names
+from anonhist.report.groups.active import active_person
+from anonhist.report.groups.wording import how_added, how_found, row_names
 from anonhist.report.notebook.cell import Cell
-from anonhist.report.wording import interval, many, promise_of
+from anonhist.report.remarks import bound_of
+from anonhist.report.wording import interval, many, no_intervals, promise_of
 
 if TYPE_CHECKING:
     from anonhist.properties.estimate import Estimate
@@ -41,10 +43,16 @@ def groups_cell(release: GroupedRelease) -> Cell:
             for group, each in shown.items()
         ],
         alarms=alarms,
-        told=[*more, *promise, *([("Groups", found)] if found else []), *([("Totals", added)] if added else [])],
+        told=[
+            *more,
+            *promise,
+            *bound_of(release),
+            *([("Groups", found)] if found else []),
+            *([("Totals", added)] if added else []),
+        ],
         folded=[
             ("Mechanism", f"{release.mechanism.name}. {release.reason}"),
-            *(("Note", each) for each in remarks_of(release, first.error)),
+            *(("Note", each) for each in (no_intervals(first.error), active_person(release)) if each),
         ],
     )
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from anonhist.privacy import short_decimal
 from anonhist.report.groups.wording import names_of
 from anonhist.report.notebook.cell import Cell
+from anonhist.report.remarks import bound_of
 from anonhist.report.windows.figures import windows_figure
 from anonhist.report.windows.wording import cells_of, heads_of, shown_days, told_of, told_of_groups
 from anonhist.report.wording import many, promise_of
@@ -28,7 +29,7 @@ def windows_cell(release: CumulativeRelease) -> Cell:
         head=heads_of(release),
         rows=[(day, *cells_of(release, day)) for day in shown_days(release, _ROWS)],
         alarms=alarms,
-        told=promise,
+        told=[*promise, *bound_of(release)],
         folded=[("Mechanism", f"{release.mechanism.name}. {release.reason}")],
         figure=lambda: windows_figure(release),
     )
@@ -45,6 +46,6 @@ def grouped_windows_cell(release: GroupedCumulativeRelease) -> Cell:
         head=[*release.by, *heads_of(release.first)[1:]],
         rows=[(*names_of(group), *cells_of(each, last)) for group, each in islice(release.items(), _GROUPS)],
         alarms=alarms,
-        told=[*more, *promise],
+        told=[*more, *promise, *bound_of(release)],
         folded=[("Mechanism", f"{release.mechanism.name}. {release.first.reason}")],
     )

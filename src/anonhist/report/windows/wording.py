@@ -8,6 +8,7 @@ import numpy as np
 
 from anonhist.privacy import short_decimal
 from anonhist.report.promise import exclusions
+from anonhist.report.remarks import bound_of
 from anonhist.report.wording import interval, many
 
 if TYPE_CHECKING:
@@ -107,13 +108,4 @@ def not_covered(release: CumulativeRelease, *, with_groups: bool = False) -> lis
 
 def remarks_of(release: CumulativeRelease) -> list[str]:
     """Return sentences on what the numbers leave out, where they do."""
-    unit = release.guarantee.unit
-    chosen = "" if release.order_key is None else f", chosen with the order key {release.order_key}"
-    if unit.max_items is not None:
-        each = "" if unit.groups == 1 else f" in each of at most {many(unit.groups, 'group')}"
-        kept = f"At most {many(unit.max_items, 'item')} of each user count{each}, over all days together{chosen}."
-    elif unit.max_count is not None and release.order_key is not None:
-        kept = f"Each label counts in at most {many(unit.groups, 'group')}{chosen}."
-    else:
-        return []
-    return [f"{kept} Intervals cover the noise, not what was left out."]
+    return [sentence for _, sentence in bound_of(release)]

@@ -75,8 +75,8 @@ def _of_profiles(promise: Callable[[int], int]) -> Callable[[Any, Any, int], lis
 
 def _of_counted_users(few: Any, more: Any, rows: int) -> list[Measure]:
     """Measure the items that count, and the number of items of each user before the bound: one user more."""
-    own = sorted_l1_of_profiles(few.users.items, more.users.items)
-    users = more.users.items.num_labels - few.users.items.num_labels
+    own = sorted_l1_of_profiles(few.users.numbers, more.users.numbers)
+    users = more.users.numbers.num_labels - few.users.numbers.num_labels
     return [Measure(sorted_l1_of_profiles(few, more), min(2, rows)), Measure(own, rows), Measure(abs(users), 1)]
 
 
@@ -92,6 +92,17 @@ def _of_labels(cap: int, groups: int) -> Callable[[Any, Any, int], list[Measure]
     def measures(few: Any, more: Any, rows: int) -> list[Measure]:
         levels = [(few, more), *zip(few.above, more.above, strict=True)]
         return [Measure(capped_l1(less, whole, cap), min(groups, rows)) for less, whole in levels]
+
+    return measures
+
+
+def _of_counted_units(measured: Callable[[Any, Any, int], list[Measure]]) -> Callable[[Any, Any, int], list[Measure]]:
+    """Measure also the number of groups of each unit before the bound: one unit more, with one number."""
+
+    def measures(few: Any, more: Any, rows: int) -> list[Measure]:
+        own = sorted_l1_of_profiles(few.units.numbers, more.units.numbers)
+        units = more.units.numbers.num_labels - few.units.numbers.num_labels
+        return [*measured(few, more, rows), Measure(own, rows), Measure(abs(units), 1)]
 
     return measures
 
@@ -184,6 +195,20 @@ GROUPS = (
         Unit(6, "what"),
         _groups(unit=PrivacyUnit.label(max_count=5), max_groups_per_label=1, order_key=KEY),
         _of_labels(5, 1),
+    ),
+    Entrance(
+        "groups of labels that are counted",
+        {"where": _GROUP, "what": _LABEL},
+        Unit(6, "what"),
+        _groups(unit=PrivacyUnit.label(max_count=5), max_groups_per_label=1, count_units=True, order_key=KEY),
+        _of_counted_units(_of_labels(5, 1)),
+    ),
+    Entrance(
+        "groups of users that are counted",
+        {"where": _GROUP, "who": _NAME, "what": _LABEL},
+        _user(8),
+        _groups(max_per_user=2, max_groups_per_user=2, other="all others", count_units=True, **_BOUNDED),
+        _of_counted_units(_of_groups(lambda rows: min(4, rows))),
     ),
     Entrance(
         "groups of days",
