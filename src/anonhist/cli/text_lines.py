@@ -21,11 +21,15 @@ def labels_in(path: str, *, what: str) -> tuple[str, ...]:
         If it cannot be read, holds none, an empty line or a label twice.
     """
     from anonhist.formats.whole_file import content_of
+    from anonhist.ingest.failures import OTHER_TEXT
+    from anonhist.ingest.text_encoding import check_beginning
 
+    content = content_of(path)
+    check_beginning(content, f"The file {path!r}")
     try:
-        text = content_of(path).decode("utf-8-sig")
+        text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise DataError(f"The file {path!r} is not UTF-8 text.") from None
+        raise DataError(f"The file {path!r} {OTHER_TEXT}") from None
     # Not splitlines, for which many more signs end a line.
     lines = text.replace("\r\n", "\n").removesuffix("\n").split("\n")
     if lines == [""]:

@@ -13,10 +13,11 @@ from anonhist.errors import AnonhistError, DataError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-NOT_TEXT = (
+OTHER_TEXT = (
     "is not UTF-8 text: write it anew as UTF-8, as with iconv -f CP1252 -t UTF-8 (of Windows, Latin-1) or -f UTF-16 "
-    "(Excel's 'Unicode Text'). What is compressed must be unpacked first (zcat), or end in .gz or .zst."
+    "(Excel's 'Unicode Text')."
 )
+NOT_TEXT = f"{OTHER_TEXT} What is compressed must be unpacked first (zcat), or end in .gz or .zst."
 NOT_LINES = (
     "is not in JSON lines format: an array, or an object over several lines, must become one object on each line "
     "(as jq -c '.[]' writes an array)."
