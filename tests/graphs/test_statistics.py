@@ -244,6 +244,8 @@ def test_numbers_of_a_release_are_those_it_states_itself() -> None:
 def test_what_bounding_left_out_is_said_not_to_be_in_the_intervals() -> None:
     bounded = release_named("nodes")
     assert all("left out to bound degrees at 4" in each.assumes for _, each in degree_statistics(bounded).by_name())
+    assert "left out to bound degrees at 4" in str(degree_statistics(bounded))
+    assert "left out to bound degrees at 4" in degree_ccdf(bounded).assumes
     assert degree_ccdf(bounded).x.max() <= 4
     assert not any("left out" in each.assumes for _, each in degree_statistics(release_named("edges")).by_name())
 
