@@ -165,7 +165,7 @@ def every_list(data: DegreeData) -> Iterator[NDArray[np.int64]]:
 def test_all_that_the_intervals_allow_is_within_those_of_the_whole_graph(items: tuple[int, int]) -> None:
     band = KPlusBand([1, 2, 4], [5, 2, 0], [8, 6, 3])
     data = replace(stated(Profile([1, 2, 3], [3, 2, 1]), band=band, items=items), zeros=5, nodes_reach=0)
-    ends = {statistic: statistic(data).interval for statistic in (gini, k_stars)}
+    ends = {gini: data.band.gini(data.nodes_ends, data.degree_sum), k_stars: k_stars(data).interval}
     found: dict[object, list[float]] = {statistic: [] for statistic in ends}
     for sums in every_list(data):
         prevalences = -np.diff(sums, append=0)
@@ -176,6 +176,10 @@ def test_all_that_the_intervals_allow_is_within_those_of_the_whole_graph(items: 
     for statistic, (low, high) in ends.items():
         assert low <= min(found[statistic]) + 1e-12
         assert high >= max(found[statistic]) - 1e-12
+    # What is said of the Gini coefficient is drawn out, as no band holds at all degrees at once.
+    low, high = gini(data).interval
+    assert low <= ends[gini][0] <= ends[gini][1] <= high
+    assert data.joint_band.highs[0] == 6 + 1.5 * 2
     # Not wider than that, but for what lies between whole numbers.
     assert ends[gini] == pytest.approx((min(found[gini]), max(found[gini])), abs=0.01)
     if items == (0, 40):
@@ -242,6 +246,8 @@ def test_numbers_of_a_release_are_those_it_states_itself() -> None:
 def test_what_bounding_left_out_is_said_not_to_be_in_the_intervals() -> None:
     bounded = release_named("nodes")
     assert all("left out to bound degrees at 4" in each.assumes for _, each in degree_statistics(bounded).by_name())
+    assert "left out to bound degrees at 4" in str(degree_statistics(bounded))
+    assert "left out to bound degrees at 4" in degree_ccdf(bounded).assumes
     assert degree_ccdf(bounded).x.max() <= 4
     assert not any("left out" in each.assumes for _, each in degree_statistics(release_named("edges")).by_name())
 

@@ -10,7 +10,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from anonhist.graphs import Degrees, EdgePolicy
+from anonhist.graphs import Degrees, EdgePolicy, EdgePrivacy, release_degrees
 from anonhist.graphs.statistics import DegreeData, degree_ccdf
 from anonhist.profiles import Profile
 from anonhist.releases import Release
@@ -18,6 +18,7 @@ from anonhist.report import k_plus_figure, plot
 from anonhist.report.degree.figures import ccdf_figure
 from anonhist.report.degree.wording import NOT_PRIVATE
 from anonhist.report.figures import ALARM, prevalences_figure
+from anonhist_testing.sources import SeededSource
 
 ReleaseOf = Callable[[str], Release]
 NAMES = ("edge", "public", "node", "empty", "one", "huge")
@@ -71,6 +72,23 @@ def test_the_band_holds_the_curve(released_degrees: ReleaseOf) -> None:
     heights = np.asarray(path)[:, 1]
     assert heights.max() == 1.0
     assert set(np.round(curve.high, 12)) <= set(np.round(heights, 12))
+
+
+def test_the_band_is_drawn_wherever_it_changes(true_degrees: Profile) -> None:
+    degrees = Degrees(true_degrees, EdgePolicy())
+    released = release_degrees(
+        degrees, privacy=EdgePrivacy(), epsilon=1, mechanism="frobenius", simulations=2, source=SeededSource(7)
+    )
+    assert released.evidence is not None
+    axes = plot(released).axes[0]
+    drawn, ends = line_of(axes)[0], released.evidence.band.ends
+    last = int(released.profile.counts[-1])
+    assert set(ends[ends <= last] + 1) <= set(drawn)
+    # More than where the curve falls.
+    assert drawn.size > degree_ccdf(released).x.size + 1
+    at = drawn[:-1].astype(np.int64)
+    heights = axes.collections[0].get_paths()[0].vertices[:, 1]
+    assert set(np.round(degree_ccdf(released, at=at).high, 12)) <= set(np.round(heights, 12))
 
 
 @pytest.mark.slow

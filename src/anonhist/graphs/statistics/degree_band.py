@@ -9,9 +9,11 @@ c(r)²``. So stars are most where all c are highest. The largest and the least G
 within its own interval, are found in one dimension: of all c with one sum D, Σ c² is largest where c is highest up to
 some degree and lowest beyond, and least where it is level, cut off by the band.
 
-What follows holds if all c(r) are in their intervals at once. Each of them is, in 95 % of releases, not all of them:
-so that results hold as often is not proved but measured (docs/benchmarks.md). They do nearly always, as errors at
-different degrees do not all go the same way.
+What follows holds if all c(r) are in their intervals at once. Each of them is, in 95 % of releases, not all of them.
+Stars hold nearly always all the same, as errors at different degrees do not all go one way. A Gini coefficient of 0,
+where all degrees are equal, is at the very end of what the band allows: so it is found in intervals that are drawn out
+by half. The tails of the noise are exponential, so the chance of 1.25 % that a bound is wrong becomes a sixth of it,
+and that of several is that of one. That both hold often enough is not proved but measured (docs/benchmarks.md).
 """
 
 from __future__ import annotations
@@ -63,7 +65,9 @@ class DegreeBand:
     highs: Floats
 
     @classmethod
-    def of(cls, profile: Profile, error: ReleaseError, *, degree_sum: float, most: float) -> DegreeBand:
+    def of(
+        cls, profile: Profile, error: ReleaseError, *, degree_sum: float, most: float, stretch: float = 1.0
+    ) -> DegreeBand:
         """Take the intervals that a release states.
 
         Parameters
@@ -74,12 +78,16 @@ class DegreeBand:
             Upper bound of the degree sum: it limits the largest degree where nothing else does.
         most
             The largest degree that there can be.
+        stretch
+            By how much to draw out the intervals, from the released number to both sides.
         """
         # Between these nothing changes, neither the released number nor what is known of it.
         steps = (error.levels - 1, error.levels) if error.band is None else (profile.counts, error.band.ends)
         places = np.concatenate((*steps, [MAX_ITEMS]))
         ends = np.unique(places[places > 0])
-        lows, highs = widen_to_falling(*error.k_plus_interval(profile, ends))
+        value, (low, high) = profile.cumulative_prevalence(ends), error.k_plus_interval(profile, ends)
+        stretched = np.maximum(value - stretch * (value - low), 0.0), value + stretch * (high - value)
+        lows, highs = widen_to_falling(*stretched)
         return cls(ends.astype(np.float64), lows, highs).up_to(degree_sum, most)
 
     @property

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     Ends = tuple[float, float]
 
 _MOSTLY_NOISE = "The release is mostly noise: the graph may be much smaller, and this number very wrong."
+# Why so much: see the module degree_band.
+_JOINT = 1.5
 _EMPTY = "No node has an edge, so nothing can be estimated: the interval covers every possible value."
 
 
@@ -149,6 +151,14 @@ class DegreeData:
     @cached_property
     def band(self) -> DegreeBand:
         """The intervals that the release gives for φ_{r+}, if it gives any: up to the largest degree there can be."""
+        return self._band(1.0)
+
+    @cached_property
+    def joint_band(self) -> DegreeBand:
+        """The same, drawn out until mostly all of them hold at once."""
+        return self._band(_JOINT)
+
+    def _band(self, stretch: float) -> DegreeBand:
         most = math.inf if self.max_degree is None else float(self.max_degree)
         # Nodes at the other ends of edges are all counted, unless these have directions and nodes are not listed.
         if self.policy.is_simple and (self.zeros is not None or not self.policy.direction.is_directed):
@@ -158,7 +168,7 @@ class DegreeData:
             largest = _largest(self.profile)
             off = widening_factor(len(self.runs)) * self.noise(largest, lambda run, _: _largest(run))
             most = min(most, float(whole_interval(largest, off)[1]))
-        return DegreeBand.of(self.profile, self._errors, degree_sum=self._items[1], most=most)
+        return DegreeBand.of(self.profile, self._errors, degree_sum=self._items[1], most=most, stretch=stretch)
 
     @property
     def _items(self) -> Ends:

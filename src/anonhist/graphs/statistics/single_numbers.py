@@ -207,7 +207,7 @@ def gini(data: DegreeSource) -> Estimate:
     -------
     Estimate
         In [0, 1]; 0 if there is no edge, with an interval that covers [0, 1]. The interval is that of all Gini
-        coefficients that the intervals for φ_{r+}, for the degree sum and for the nodes allow.
+        coefficients that the intervals for φ_{r+}, drawn out by half, for the degree sum and for the nodes allow.
 
     Raises
     ------
@@ -223,7 +223,7 @@ def gini(data: DegreeSource) -> Estimate:
     found = DegreeData.of(data)
     return found.estimate(
         _gini(found.profile, found.num_nodes),
-        lambda: found.band.gini(found.nodes_ends, found.degree_sum),
+        lambda: found.joint_band.gini(found.nodes_ends, found.degree_sum),
         method="Gini coefficient",
         within=(0.0, 1.0),
         defined=len(found.profile) > 0,
