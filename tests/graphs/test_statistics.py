@@ -405,6 +405,18 @@ def test_far_from_a_power_law_there_is_no_interval() -> None:
     assert given.distance > 0.1
 
 
+@pytest.mark.slow
+def test_every_start_that_may_have_been_chosen_is_a_part_of_the_interval() -> None:
+    mixed = np.concatenate((np.random.default_rng(3).integers(1, 8, 280), power_law(2.5, 120, start=8, seed=4)))
+    profile = Profile.from_counts(mixed)
+    tail = power_law_tail(profile)
+    low, high = tail.exponent.interval
+    given_low, given_high = power_law_tail(profile, min_degree=tail.min_degree).exponent.interval
+    assert low <= given_low < given_high <= high
+    assert high - low > 1.2 * (given_high - given_low)
+    assert tail.exponent.parts[0][1] > 0
+
+
 @pytest.mark.parametrize("start", [1.0, 2.0])
 def test_ends_of_the_interval_lose_as_much_likelihood_as_stated(start: float) -> None:
     profile = Profile.from_counts(power_law(2.5, 60, seed=8))
