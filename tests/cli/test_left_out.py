@@ -144,6 +144,14 @@ def test_a_profile_of_a_sketch_says_it_too(cli: Cli, folder: Path) -> None:
     assert [told in _plain(each) for each in said] == [True] * 4
 
 
+def test_numbers_of_a_group_say_what_they_take_for_granted(cli: Cli, folder: Path) -> None:
+    command = [word.format(1) for word in KINDS["labels in groups"].command]
+    assert cli(*command, "-o", "out.json").returncode == 0
+    one = ah.read(folder / "out.json")["spring"]
+    for found in (one.k_plus(1), one.prevalence(2), one.num_items()):
+        assert found.assumes.endswith("labels in more than 1 group had none left out")
+
+
 def test_where_nothing_is_bounded_nothing_is_said(cli: Cli, folder: Path) -> None:
     done = cli(*EVENTS, "-o", "out.json")
     assert "Bound" not in done.stdout

@@ -1,9 +1,9 @@
 """Privacy parameters, units and guarantees: frozen values, without data or randomness."""
 
+from anonhist.privacy.bounds import left_out, none_left_out
 from anonhist.privacy.composition import compose, in_parallel
 from anonhist.privacy.epsilon import EpsilonLike, parse_epsilon
 from anonhist.privacy.guarantee import Guarantee, exact_text, short_decimal
-from anonhist.privacy.left_out import left_out
 from anonhist.privacy.order_key import parse_order_key
 from anonhist.privacy.protection import certainty, protection, strength, warning
 from anonhist.privacy.unit import NeighboringRelation, PrivacyUnit
@@ -19,6 +19,7 @@ __all__ = [
     "exact_text",
     "in_parallel",
     "left_out",
+    "none_left_out",
     "parse_epsilon",
     "parse_order_key",
     "parse_simulations",

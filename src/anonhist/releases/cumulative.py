@@ -13,7 +13,7 @@ from anonhist.errors import UsageError
 from anonhist.frozen import Converted, completed, converted, frozen, optional
 from anonhist.numeric.read_only import read_only
 from anonhist.outward import Saved, Shown, Tabular
-from anonhist.privacy import Guarantee, left_out, parse_order_key, short_decimal
+from anonhist.privacy import Guarantee, left_out, none_left_out, parse_order_key, short_decimal
 from anonhist.profiles.windows import check_days, parse_thresholds
 from anonhist.properties.estimate import Estimate
 
@@ -155,7 +155,7 @@ class CumulativeRelease(Shown, Tabular, Saved):
         # Without a key no label was bounded.
         if unit.max_count is None or self.order_key is None:
             return ""
-        return f"labels in more than {unit.groups:,} group{'s' if unit.groups > 1 else ''} had none left out"
+        return none_left_out(unit)
 
     def __repr__(self) -> str:
         return (

@@ -12,7 +12,15 @@ from anonhist.accounting import Receipt
 from anonhist.errors import UsageError
 from anonhist.frozen import Converted, completed, converted, frozen, optional
 from anonhist.outward import Saved, Shown, Tabular
-from anonhist.privacy import Guarantee, left_out, parse_order_key, parse_simulations, parse_whole_number, short_decimal
+from anonhist.privacy import (
+    Guarantee,
+    left_out,
+    none_left_out,
+    parse_order_key,
+    parse_simulations,
+    parse_whole_number,
+    short_decimal,
+)
 from anonhist.privacy.guarantee import round_up
 from anonhist.profiles import Profile
 from anonhist.profiles.whole import MAX_ITEMS
@@ -320,7 +328,8 @@ class Release(Shown, Tabular, Saved):
         if unit.max_items is not None:
             return replace(found, assumes=_NOT_BOUNDED.format(unit.max_items))
         if unit.max_count is not None:
-            return replace(found, assumes=f"no label has more than {unit.max_count:,} items: more were not counted")
+            said = f"no label has more than {unit.max_count:,} items: more were not counted"
+            return replace(found, assumes="; ".join(filter(None, (said, self._none_of_groups))))
         if self.largest_count is None or found.statement.holds is not Holds.BOTH:
             return found
         why = _EDGES_LEFT_OUT.format(self.largest_count)
@@ -370,7 +379,7 @@ class Release(Shown, Tabular, Saved):
         if unit.max_items is not None:
             return replace(found, assumes=_NOT_BOUNDED.format(unit.max_items))
         if largest is None or (unit.max_count is not None and count <= largest):
-            return found
+            return replace(found, assumes=self._none_of_groups) if self._none_of_groups else found
         if unit.max_count is not None:
             # These labels are among those at the cap.
             capped, why = self.k_plus(largest), f"counts of {largest:,} or more were merged"
@@ -383,6 +392,14 @@ class Release(Shown, Tabular, Saved):
             # A node has at most as many edges left as it had: a lower bound on remaining degrees holds for all degrees.
             return replace(found, interval=(low, math.inf), statement=Statement(Holds.AT_LEAST, why))
         return replace(found, assumes=f"no node has more than {largest:,} edges: edges beyond that were left out")
+
+    @property
+    def _none_of_groups(self) -> str:
+        """What intervals take for granted where labels are bounded in groups; empty where they are not."""
+        unit = self.guarantee.unit
+        if unit.max_count is None or (unit.groups == 1 and self.order_key is None):
+            return ""
+        return none_left_out(unit)
 
     @property
     def _interval_source(self) -> ReleaseError:

@@ -35,6 +35,17 @@ def left_out(unit: PrivacyUnit, *, most: int | None = None, is_in_groups: bool =
     return f"{bounded} {_NOT_COVERED}" if bounded else ""
 
 
+def none_left_out(unit: PrivacyUnit) -> str:
+    """Say what intervals of a group take for granted where the groups of labels are bounded, without a full stop.
+
+    Examples
+    --------
+    >>> none_left_out(PrivacyUnit.label(max_count=20, groups=3))
+    'labels in more than 3 groups had none left out'
+    """
+    return f"labels in more than {_many(unit.groups, 'group')} had none left out"
+
+
 def _bounded(unit: PrivacyUnit, most: int | None, *, is_in_groups: bool) -> str:
     if unit.needs_bounded_degrees:
         if most is None:
