@@ -6,7 +6,8 @@ holds toward a party. Version 3 brought bands, intervals for φ_{k+} from noisy 
 smoothed, for φ_r and φ_0; the key of the order in which items of users were kept; and releases of which no error was
 simulated: their ``sorted_l1`` is null, and their tables of errors are empty. Version 4 brought the excess:
 what the bound on items of users left out. Version 5 brought units of several groups, and an interval for the
-number of items. Version 6 brought the receipt: where the release was charged.
+number of items. Version 6 brought the receipt: where the release was charged. Version 7 brought the range of the sorted
+ℓ1 error, which is no longer a factor of the error alone.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from anonhist.errors import DataError, UsageError
-from anonhist.formats.error_fields import OF_ITEMS, error_document, error_from, names_of
+from anonhist.formats.error_fields import OF_ITEMS, OF_RANGE, error_document, error_from, names_of
 from anonhist.formats.fields import check_version, file_wording, mapping, member, text, whole
 from anonhist.formats.json_text import document_text
 from anonhist.formats.kinds import RECORDS, Recorded, records_with
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _OF_GROUPS = 5
-FORMAT, VERSION = "anonhist.release", 6
+FORMAT, VERSION = "anonhist.release", 7
 _FIELDS = {"format", "version", "library_version", "guarantee", "mechanism", "reason", "profile", "error"}
 
 
@@ -86,11 +87,12 @@ def release_text(release: Release) -> str:
 def _version(release: Release) -> int:
     by_error = 3 if release.error.band is not None or not release.error.simulations else 1
     of_items = 1 if release.error.items_interval is None else OF_ITEMS
+    of_range = 1 if release.error.simulated_range is None else OF_RANGE
     fields = [each.since for name, each in OPTIONAL_FIELDS.items() if getattr(release, name) is not None]
     own = RECORDS[release.mechanism.kind.name].versions[release.mechanism.name]
     # Version 1 has no conditions, and version 2 is of other mechanisms.
     has_more = release.guarantee.unit.groups > 1 or (own == 1 and release.guarantee.conditions)
-    return max(by_error, of_items, _OF_GROUPS if has_more else 1, own, *fields)
+    return max(by_error, of_items, of_range, _OF_GROUPS if has_more else 1, own, *fields)
 
 
 def _since_version_2(guarantee: Guarantee) -> dict[str, Any]:

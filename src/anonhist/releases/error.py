@@ -25,7 +25,14 @@ from anonhist.properties.estimate import Estimate
 from anonhist.properties.levels import widening_factor
 from anonhist.properties.statement import Holds, Statement
 from anonhist.releases.evidence import Evidence, KPlusBand, PrevalenceBand, TellsMisfit
-from anonhist.releases.protocols import Mechanism, runs_fall_short, simulation_work, simulations_of
+from anonhist.releases.flattening import ends_on_flattened
+from anonhist.releases.protocols import (
+    Mechanism,
+    runs_fall_short,
+    runs_on_any_data,
+    simulation_work,
+    simulations_of,
+)
 from anonhist.releases.run_errors import errors_of_runs, prevalences_at
 from anonhist.releases.runs import Run, draw_runs, nothing_like, part_of
 from anonhist.releases.whole_interval import NORMAL_95, whole_interval
@@ -90,6 +97,9 @@ class ReleaseError:
     items_interval
         A 95 % interval for n, the number of items: from the noisy values, or from the error of the runs. None if
         neither gives one, and in files of version 4 and older.
+    simulated_range
+        The range of the sorted ℓ1 distance: see :attr:`expected_range`. None if nothing was simulated, and in files of
+        version 6 and older.
     runs_fall_short
         Why runs give no intervals: their errors are smaller than that of the release. Empty if they are not. It depends
         on the mechanism: see :func:`~anonhist.releases.protocols.runs_fall_short`.
@@ -118,6 +128,7 @@ class ReleaseError:
     prevalence_band: PrevalenceBand | None = None
     zeros_interval: tuple[int, int] | None = None
     items_interval: tuple[int, int] | None = None
+    simulated_range: tuple[float, float] | None = None
     runs_fall_short: str = ""
 
     def __post_init__(self) -> None:
@@ -136,6 +147,11 @@ class ReleaseError:
             raise DataError("An interval for labels of count zero must not be negative, and its ends must ascend.")
         if self.items_interval is not None and not 0 <= self.items_interval[0] <= self.items_interval[1]:
             raise DataError("An interval for the number of items must not be negative, and its ends must ascend.")
+        if self.simulated_range is not None and (
+            self.sorted_l1 is None
+            or not 0 <= self.simulated_range[0] <= self.sorted_l1.value <= self.simulated_range[1] < np.inf
+        ):
+            raise DataError("The range of the sorted ℓ1 error must hold the error, and must not be negative.")
 
     @classmethod
     def without_runs(cls, evidence: Evidence | None = None) -> ReleaseError:
@@ -152,19 +168,23 @@ class ReleaseError:
 
     @property
     def expected_range(self) -> tuple[float, float] | None:
-        """Range in which the sorted ℓ1 distance is expected, in items, for data of any shape.
+        """Range in which the mean sorted ℓ1 distance is expected, in items, for data of any shape.
 
-        Runs on the released profile give the expected error for data of its shape; for other data the error may be
-        smaller or larger. The range is 0.8 to 1.6 times :attr:`sorted_l1`, a factor of two. It is wider if the interval
-        of that value is wider, because of few runs, and begins at 0.5 times the value if runs fall short. Measured in
-        docs/benchmarks.md; data whose large counts are all equal may be outside. None if nothing was simulated.
+        What lies inside a group of noisy sums, or is smaller than the noise, never enters a release. So data of several
+        shapes may have led to it, and their mean errors differ. The range is to hold all of them.
+
+        Its upper end is an estimated bound for data of any shape, where noisy values give one
+        (:mod:`~anonhist.mechanisms.frobenius.distance_bound`). Otherwise it is 1.6 times :attr:`sorted_l1`, or what runs
+        on flatter data err that may have led to the release, if that is more
+        (:mod:`~anonhist.releases.flattening`). It begins at 0.8 times what runs err (0.5 times if runs fall short), or
+        at what runs on flatter data err. It is not narrower than the interval of :attr:`sorted_l1`. Measured in
+        docs/benchmarks.md. None if nothing was simulated.
         """
         if self.sorted_l1 is None:
             return None
-        expected = self.sorted_l1
-        low, high = expected.interval
-        less = _LESS if self.has_k_plus_intervals else _FAR_LESS
-        return min(expected.value / less, low), max(expected.value * _MORE, high)
+        if self.simulated_range is not None:
+            return self.simulated_range
+        return _by_factors(self.sorted_l1, self.sorted_l1.value, is_sure=self.has_k_plus_intervals)
 
     @property
     def has_prevalence_intervals(self) -> bool:
@@ -367,6 +387,16 @@ def simulate_error(
         off = widening_factor(runs) * max(each.items for each in found)
         low, high = whole_interval(profile.n, off)
         error = replace(error, items_interval=(int(low), min(int(high), MAX_ITEMS)))
+    least = _compromise(means[0] - found[0].added, *means[1:])
+    told = _by_factors(expected, least, is_sure=error.has_k_plus_intervals)
+    if evidence is not None and evidence.distance_bound is not None:
+        told = told[0], max(expected.interval[1], evidence.distance_bound)
+    elif profile.n and runs_on_any_data(mechanism):
+        low, high = ends_on_flattened(
+            profile, zeros, mechanism, expected, rng=rng.spawn(2)[1], farthest=bool(error.runs_fall_short)
+        )
+        told = min(told[0], low), max(told[1], high)
+    error = replace(error, simulated_range=told)
     if evidence is None or evidence.prevalences is None:
         return error
     return _not_below_bands(error, profile, zeros, is_smooth=evidence.misfit is None)
@@ -391,6 +421,23 @@ def expected_distance(mean: float, spread: float, runs: int, *, method: str = ME
     """Return a mean over at least two runs with the interval from its standard error."""
     half = NORMAL_95 * widening_factor(runs - 1) * spread
     return Estimate(mean, spread, (max(0.0, mean - half), mean + half), method)
+
+
+def _by_factors(expected: Estimate, least: float, *, is_sure: bool) -> tuple[float, float]:
+    """Return the range by factors that held on the shapes of bench/intervals.py.
+
+    Parameters
+    ----------
+    expected
+        The expected distance.
+    least
+        The same without what the misfit added, which may be chance.
+    is_sure
+        Whether the release has intervals for φ_{k+}.
+    """
+    low, high = expected.interval
+    few = expected.value - low  # what the mean of so few runs may be off by
+    return max(0.0, least - few) / (_LESS if is_sure else _FAR_LESS), max(expected.value * _MORE, high)
 
 
 def _compromise(on_release: float, on_nothing: float = 0.0) -> float:
