@@ -5,15 +5,15 @@ each group: then ``|x̂ − x| ≤ |x̂ − x⁺| + |x⁺ − x|`` in sums over 
 isotonic fit is nowhere farther from a decreasing x than what it is fitted to (in any ℓp norm), so the second part is at
 most the noises of all sums and what the rows of x differ from the mean of their group.
 
-What is inside a group never enters the release. But rows are decreasing: those of group j, m_j > 1 rows of mean c_j, lie
-between values t_j ≥ t_{j+1} at its borders, and c_{j−1} ≥ t_j ≥ c_j. With u_j = c_{j−1} − c_j and t_j = c_j + α_j u_j,
-0 ≤ α_j ≤ 1, they differ from their mean by at most
+What is inside a group never enters the release. But rows are decreasing: those of group j, m_j > 1 rows of mean c_j,
+lie between values t_j ≥ t_{j+1} at its borders, and c_{j−1} ≥ t_j ≥ c_j. With u_j = c_{j−1} − c_j and t_j = c_j + α_j
+u_j, 0 ≤ α_j ≤ 1, they differ from their mean by at most
 
     F_j = 2 m_j h(α_j u_j, (1 − α_{j+1}) u_{j+1}),    h(p, q) = pq / (p + q),
 
 with equality if they have two values: what one group has of the fall between two means, the other has not. ΣF_j is
-concave in α, so that it is at most its value and half the sizes of its slopes, all at α = ½. Of rows that fall evenly the
-slopes are zero. The means are those of x⁺; a group of one row differs by nothing.
+concave in α, so that it is at most its value and half the sizes of its slopes, all at α = ½. Of rows that fall evenly
+the slopes are zero. The means are those of x⁺; a group of one row differs by nothing.
 
 The expectation of the sum of all three is not below the mean error, but for the means of x⁺ in place of the true ones
 and for rows beyond the released Durfee size, of which one noise is counted.
@@ -75,7 +75,7 @@ def distance_bounds(
     kept = is_inside.ravel()[starts]
     starts, lengths = starts[kept], lengths[kept]
     side = starts // seen.shape[1]
-    inside = _inside_groups(seen.ravel()[starts], np.where(lengths > 1, lengths, 0), side, np.array([*sizes, *sizes]))
+    inside = inside_groups(seen.ravel()[starts], np.where(lengths > 1, lengths, 0), side, np.array([*sizes, *sizes]))
     # E|G| = 1 / sinh ε for P(G = j) ∝ e^{−ε|j|}; half of that of the Durfee size counts with each side.
     many = 0.5 + np.bincount(side, minlength=len(seen))
     sides = inside + many / math.sinh(min(epsilon, _SILENT))
@@ -84,7 +84,7 @@ def distance_bounds(
     return found
 
 
-def _inside_groups(means: _Numbers, rows: _Whole, side: _Whole, sizes: _Whole) -> _Numbers:
+def inside_groups(means: _Numbers, rows: _Whole, side: _Whole, sizes: _Whole) -> _Numbers:
     """Return for each side how far all its rows can be from the means of their groups.
 
     Parameters
