@@ -122,7 +122,7 @@ def test_one_group_is_saved_as_a_release_of_its_own(tmp_path: Path) -> None:
     release = release_of("labels")
     write(release["a", "1"], tmp_path / "one.json")
     back = read_release(tmp_path / "one.json")
-    assert json.loads((tmp_path / "one.json").read_text(encoding="utf-8"))["version"] == 5
+    assert json.loads((tmp_path / "one.json").read_text(encoding="utf-8"))["version"] == 7
     assert back.guarantee == release["a", "1"].guarantee
     assert back.guarantee.unit.groups == 2
 

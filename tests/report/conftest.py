@@ -35,7 +35,7 @@ from anonhist.properties.estimate import Estimate
 from anonhist.properties.guessing.guessing_curve import guessing_curve
 from anonhist.properties.rarefaction import rarefaction_curve
 from anonhist.releases import KPlusBand, PrevalenceBand, Release, ReleaseError
-from anonhist.releases.error import METHOD
+from anonhist.releases.expected import METHOD
 from anonhist.releases.protocols import runs_fall_short
 from anonhist.releases.run_errors import prevalences_at
 from anonhist.releases.whole_interval import whole_interval

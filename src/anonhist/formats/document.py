@@ -7,7 +7,7 @@ smoothed, for φ_r and φ_0; the key of the order in which items of users were k
 simulated: their ``sorted_l1`` is null, and their tables of errors are empty. Version 4 brought the excess:
 what the bound on items of users left out. Version 5 brought units of several groups, and an interval for the
 number of items. Version 6 brought the receipt: where the release was charged. Version 7 brought the excess
-of labels, which says what it is of.
+of labels, which says what it is of, and the range of the sorted ℓ1 error, which is no factor of the error alone.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from anonhist.errors import DataError, UsageError
-from anonhist.formats.error_fields import OF_ITEMS, error_document, error_from, names_of
+from anonhist.formats.error_fields import OF_ITEMS, OF_RANGE, error_document, error_from, names_of
 from anonhist.formats.fields import check_version, file_wording, mapping, member, text, whole
 from anonhist.formats.json_text import document_text
 from anonhist.formats.kinds import RECORDS, Recorded, records_with
@@ -87,11 +87,12 @@ def release_text(release: Release) -> str:
 def _version(release: Release) -> int:
     by_error = 3 if release.error.band is not None or not release.error.simulations else 1
     of_items = 1 if release.error.items_interval is None else OF_ITEMS
+    of_range = 1 if release.error.simulated_range is None else OF_RANGE
     fields = [OPTIONAL_FIELDS[name].since(value) for name, value in optional_document(release).items()]
     own = RECORDS[release.mechanism.kind.name].versions[release.mechanism.name]
     # Version 1 has no conditions, and version 2 is of other mechanisms.
     has_more = release.guarantee.unit.groups > 1 or (own == 1 and release.guarantee.conditions)
-    return max(by_error, of_items, _OF_GROUPS if has_more else 1, own, *fields)
+    return max(by_error, of_items, of_range, _OF_GROUPS if has_more else 1, own, *fields)
 
 
 def _since_version_2(guarantee: Guarantee) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from anonhist.errors import DataError
 from anonhist.formats.fields import floats, mapping, text, whole
 from anonhist.privacy import parse_simulations
 from anonhist.releases import KPlusBand, PrevalenceBand, ReleaseError
-from anonhist.releases.error import expected_distance
+from anonhist.releases.expected import expected_distance
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,8 +21,8 @@ _ERROR_FIELDS = {
     *("levels", "prevalence_standard_errors", "k_plus_standard_errors"),
 }
 _OWN_ERROR_FIELDS = {"zeros_standard_error", "band", "prevalence_band", "zeros_interval", "items_interval"}
-# The first version with an interval for the number of items.
-OF_ITEMS = 5
+# The first versions with an interval for the number of items, and with a range of the sorted ℓ1 error.
+OF_ITEMS, OF_RANGE = 5, 7
 
 
 def error_document(error: ReleaseError) -> dict[str, Any]:
@@ -31,7 +31,7 @@ def error_document(error: ReleaseError) -> dict[str, Any]:
     return {
         "method": _UNSIMULATED if expected is None else expected.method,
         "simulations": error.simulations,
-        "sorted_l1": None if expected is None else {"mean": expected.value, "standard_error": expected.standard_error},
+        "sorted_l1": None if expected is None else _expected_document(expected, error.simulated_range),
         "levels": error.levels.tolist(),
         "prevalence_standard_errors": error.prevalence_errors.tolist(),
         "k_plus_standard_errors": error.k_plus_errors.tolist(),
@@ -41,6 +41,11 @@ def error_document(error: ReleaseError) -> dict[str, Any]:
         **({} if error.zeros_interval is None else {"zeros_interval": list(error.zeros_interval)}),
         **({} if error.items_interval is None else {"items_interval": list(error.items_interval)}),
     }
+
+
+def _expected_document(expected: Estimate, within: tuple[float, float] | None) -> dict[str, Any]:
+    found = {"mean": expected.value, "standard_error": expected.standard_error}
+    return found if within is None else {**found, "range": list(within)}
 
 
 def _band_document(band: KPlusBand | PrevalenceBand) -> dict[str, list[int]]:
@@ -71,29 +76,40 @@ def error_from(value: object, version: int) -> ReleaseError:
         if name in fields
     }
     bands |= {name: _interval(fields[name], name) for name in ("zeros_interval", "items_interval") if name in fields}
+    expected, within = _read_expected_error(fields["sorted_l1"], text(fields["method"], "the method"), runs, version)
     return ReleaseError(
-        _read_expected_error(fields["sorted_l1"], text(fields["method"], "the method"), runs),
+        expected,
         runs,
         whole(fields["levels"], "levels"),
         floats(fields["prevalence_standard_errors"], "prevalence_standard_errors"),
         floats(fields["k_plus_standard_errors"], "k_plus_standard_errors"),
         float(floats([fields[zeros]], zeros)[0]) if (zeros := "zeros_standard_error") in fields else None,
         **bands,
+        simulated_range=within,
     )
 
 
-def _read_expected_error(value: object, method: str, runs: int) -> Estimate | None:
+def _read_expected_error(
+    value: object, method: str, runs: int, version: int
+) -> tuple[Estimate | None, tuple[float, float] | None]:
     if not runs:
         if value is not None:
             raise DataError("without simulations there is no sorted ℓ1 error: it must be null")
         if method != _UNSIMULATED:
             raise DataError(f"without simulations, the method of its errors must be {_UNSIMULATED!r}")
-        return None
-    fields = mapping(value, {"mean", "standard_error"}, "the sorted ℓ1 error")
+        return None, None
+    own = {"range"} & names_of(value) if version >= OF_RANGE else set()
+    fields = mapping(value, {"mean", "standard_error", *own}, "the sorted ℓ1 error")
     mean, spread = (float(floats([fields[name]], name)[0]) for name in ("mean", "standard_error"))
     if min(mean, spread) < 0:
         raise DataError("the expected sorted ℓ1 error must not be negative")
-    return expected_distance(mean, spread, runs, method=method)
+    expected = expected_distance(mean, spread, runs, method=method)
+    if "range" not in fields:
+        return expected, None
+    ends = floats(fields["range"], "range").tolist()
+    if len(ends) != 2:
+        raise DataError("range must have two ends")
+    return expected, (ends[0], ends[1])
 
 
 def _band(made_by: Callable[..., Any], value: object) -> Any:

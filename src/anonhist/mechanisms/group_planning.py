@@ -24,7 +24,7 @@ from anonhist.privacy.whole import MOST_SIMULATIONS
 from anonhist.profiles import Profile, sorted_l1
 from anonhist.profiles.grouped import Group
 from anonhist.properties.estimate import Estimate
-from anonhist.releases.error import expected_distance
+from anonhist.releases.expected import expected_distance
 from anonhist.releases.protocols import KnowsWork
 
 if TYPE_CHECKING:

@@ -25,7 +25,15 @@ from anonhist.properties.estimate import Estimate
 from anonhist.properties.levels import widening_factor
 from anonhist.properties.statement import Holds, Statement
 from anonhist.releases.evidence import Evidence, KPlusBand, PrevalenceBand, TellsMisfit
-from anonhist.releases.protocols import Mechanism, runs_fall_short, simulation_work, simulations_of
+from anonhist.releases.expected import METHOD, by_factors, compromise, expected_distance
+from anonhist.releases.flattening import ends_on_flattened
+from anonhist.releases.protocols import (
+    Mechanism,
+    runs_fall_short,
+    runs_on_any_data,
+    simulation_work,
+    simulations_of,
+)
 from anonhist.releases.released import Released
 from anonhist.releases.run_errors import errors_of_runs, prevalences_at
 from anonhist.releases.runs import Run, draw_runs, nothing_like, part_of
@@ -33,16 +41,8 @@ from anonhist.releases.whole_interval import NORMAL_95, whole_interval
 
 Ends = tuple[NDArray[np.float64], NDArray[np.float64]]
 
-# On all shapes of bench/intervals.py, mean errors were within these factors of the error of the runs.
-_LESS, _MORE = 1.25, 1.6
-# When noise dominates, they were between 0.9 and 1.75 times the error of runs on the release, and at least half that of
-# runs on no data. So the range, which begins at 0.8 times the value, begins at 0.88 of the former or half the latter.
-_ABOVE_RELEASE, _OF_NOTHING = 1.1, 0.5 * _LESS
-# If runs are not trusted with intervals, errors of small data were smaller by up to this factor.
-_FAR_LESS = 2.0
 # This share of the progress is for runs on the released profile, the rest for runs on no data.
 _ON_RELEASE = 0.6
-METHOD = "normal interval from re-simulating the mechanism on the released profile and on no data"
 BAND_METHOD = "interval from the noisy values that the release was read from"
 _NOT_SIMULATED = "no error was simulated (0 simulations)"
 _NO_ITEMS_INTERVAL = "none was kept for the number of items"
@@ -91,6 +91,9 @@ class ReleaseError:
     items_interval
         A 95 % interval for n, the number of items: from the noisy values, or from the error of the runs. None if
         neither gives one, and in files of version 4 and older.
+    simulated_range
+        The range of the sorted ℓ1 distance: see :attr:`expected_range`. None if nothing was simulated, and in files of
+        version 6 and older.
     runs_fall_short
         Why runs give no intervals: their errors are smaller than that of the release. Empty if they are not. It depends
         on the mechanism: see :func:`~anonhist.releases.protocols.runs_fall_short`.
@@ -121,6 +124,7 @@ class ReleaseError:
     prevalence_band: PrevalenceBand | None = None
     zeros_interval: tuple[int, int] | None = None
     items_interval: tuple[int, int] | None = None
+    simulated_range: tuple[float, float] | None = None
     runs_fall_short: str = ""
     released: Released | None = field(default=None, repr=False, compare=False)
 
@@ -140,6 +144,11 @@ class ReleaseError:
             raise DataError("An interval for labels of count zero must not be negative, and its ends must ascend.")
         if self.items_interval is not None and not 0 <= self.items_interval[0] <= self.items_interval[1]:
             raise DataError("An interval for the number of items must not be negative, and its ends must ascend.")
+        if self.simulated_range is not None and (
+            self.sorted_l1 is None
+            or not 0 <= self.simulated_range[0] <= self.sorted_l1.value <= self.simulated_range[1] < np.inf
+        ):
+            raise DataError("The range of the sorted ℓ1 error must hold the error, and must not be negative.")
 
     @classmethod
     def without_runs(cls, evidence: Evidence | None = None) -> ReleaseError:
@@ -175,19 +184,23 @@ class ReleaseError:
 
     @property
     def expected_range(self) -> tuple[float, float] | None:
-        """Range in which the sorted ℓ1 distance is expected, in items, for data of any shape.
+        """Range in which the mean sorted ℓ1 distance is expected, in items, for data of any shape.
 
-        Runs on the released profile give the expected error for data of its shape; for other data the error may be
-        smaller or larger. The range is 0.8 to 1.6 times :attr:`sorted_l1`, a factor of two. It is wider if the interval
-        of that value is wider, because of few runs, and begins at 0.5 times the value if runs fall short. Measured in
-        docs/benchmarks.md; data whose large counts are all equal may be outside. None if nothing was simulated.
+        What lies inside a group of noisy sums, or is smaller than the noise, never enters a release. So data of several
+        shapes may have led to it, and their mean errors differ. The range is to hold all of them.
+
+        Its upper end is an estimated bound for data of any shape, where noisy values give one
+        (:mod:`~anonhist.mechanisms.frobenius.distance_bound`). Otherwise it is 1.6 times :attr:`sorted_l1`, or, if that
+        is more, what runs err on flatter data that may have led to the release
+        (:mod:`~anonhist.releases.flattening`). It begins at 0.8 times what runs err (0.5 times if runs fall short), or
+        at what runs on flatter data err. What means of few runs may be off by comes in addition. Measured in
+        docs/benchmarks.md. None if nothing was simulated.
         """
         if self.sorted_l1 is None:
             return None
-        expected = self.sorted_l1
-        low, high = expected.interval
-        less = _LESS if self.has_k_plus_intervals else _FAR_LESS
-        return min(expected.value / less, low), max(expected.value * _MORE, high)
+        if self.simulated_range is not None:
+            return self.simulated_range
+        return by_factors(self.sorted_l1, self.sorted_l1.value, is_sure=self.has_k_plus_intervals)
 
     @property
     def has_prevalence_intervals(self) -> bool:
@@ -391,7 +404,7 @@ def simulate_error(
     means = [float(np.mean(each.distances)) for each in found]
     # Runs that all agree do not make the mean exact: another run may differ by an item.
     spread = max(1 / runs, *(float(np.std(each.distances, ddof=1)) / runs**0.5 for each in found))
-    expected = expected_distance(_compromise(*means), spread, runs)
+    expected = expected_distance(compromise(*means), spread, runs)
     error = ReleaseError(
         expected, runs, levels, roots[0], roots[1], zeros_error, runs_fall_short=runs_fall_short(mechanism)
     )
@@ -400,6 +413,16 @@ def simulate_error(
         off = widening_factor(runs) * max(each.items for each in found)
         low, high = whole_interval(profile.n, off)
         error = replace(error, items_interval=(int(low), min(int(high), MAX_ITEMS)))
+    least = compromise(means[0] - found[0].added, *means[1:])
+    told = by_factors(expected, least, is_sure=error.has_k_plus_intervals)
+    if evidence is not None and evidence.distance_bound is not None:
+        told = told[0], max(expected.interval[1], evidence.distance_bound)
+    elif profile.n and runs_on_any_data(mechanism):
+        flat = ends_on_flattened(
+            profile, zeros, mechanism, expected, rng=rng.spawn(2)[1], farthest=bool(error.runs_fall_short)
+        )
+        told = min(told[0], flat[0]), max(told[1], flat[1])
+    error = replace(error, simulated_range=told)
     if evidence is None or evidence.prevalences is None:
         return error
     return _not_below_bands(error, profile, zeros, is_smooth=evidence.misfit is None)
@@ -418,17 +441,6 @@ def levels_of(profile: Profile) -> NDArray[np.int64]:
     after = profile.counts[profile.counts < MAX_ITEMS] + 1
     levels = np.sort(np.concatenate((np.ones(1, dtype=np.int64), profile.counts, after)))
     return np.asarray(levels[np.diff(levels, prepend=0) > 0])  # np.unique would load all of numpy.ma
-
-
-def expected_distance(mean: float, spread: float, runs: int, *, method: str = METHOD) -> Estimate:
-    """Return a mean over at least two runs with the interval from its standard error."""
-    half = NORMAL_95 * widening_factor(runs - 1) * spread
-    return Estimate(mean, spread, (max(0.0, mean - half), mean + half), method)
-
-
-def _compromise(on_release: float, on_nothing: float = 0.0) -> float:
-    """Return the expected distance of the whole profile, from the means of both kinds of runs."""
-    return max(on_release, min(on_nothing, _ABOVE_RELEASE * on_release), _OF_NOTHING * on_nothing)
 
 
 def _with_bands(error: ReleaseError, evidence: Evidence | None) -> ReleaseError:

@@ -136,6 +136,9 @@ class Evidence:
         Both ends of an interval for φ_0, if that is released and smoothed.
     items
         Both ends of an interval for n, the number of items. None if runs are enough.
+    distance_bound
+        An estimated upper bound of the mean sorted ℓ1 distance, in items, for data of any shape: ≥ 0. None if the
+        mechanism does not report it.
     """
 
     band: KPlusBand
@@ -143,6 +146,7 @@ class Evidence:
     prevalences: PrevalenceBand | None = None
     zeros: tuple[int, int] | None = None
     items: tuple[int, int] | None = None
+    distance_bound: float | None = None
 
 
 @runtime_checkable

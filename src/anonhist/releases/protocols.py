@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Protocol, runtime_checkable
+from typing import ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -106,6 +106,18 @@ def runs_fall_short(mechanism: Mechanism) -> str:
     'no noisy values were kept, and simulated runs of this mechanism may have smaller errors than the release'
     """
     return mechanism.runs_fall_short if isinstance(mechanism, TrustsRuns) else _NOT_KNOWN
+
+
+@runtime_checkable
+class RunsOnOwnData(Protocol):
+    """A mechanism whose runs are on its own releases, or on no data, whatever profile they are asked for."""
+
+    own_data: ClassVar[str]
+
+
+def runs_on_any_data(mechanism: Mechanism) -> bool:
+    """Return whether a mechanism runs on any profile, and not on releases of its own alone."""
+    return not isinstance(mechanism, RunsOnOwnData)
 
 
 def simulation_work(mechanism: Mechanism, profile: Profile) -> int:

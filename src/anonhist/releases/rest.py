@@ -82,6 +82,7 @@ def _error(error: ReleaseError) -> dict[str, Any]:
         "prevalence_band": _band(error.prevalence_band),
         "zeros_interval": _ends(error.zeros_interval),
         "items_interval": _ends(error.items_interval),
+        **({} if error.simulated_range is None else {"range": _floats(*error.simulated_range)}),
     }
 
 

@@ -29,12 +29,15 @@ class RunErrors:
         The sorted ℓ1 distance of each run.
     zeros, items
         Root mean square errors of φ_0 and of n.
+    added
+        What the misfit of the release added to each distance.
     """
 
     roots: NDArray[np.float64]
     distances: NDArray[np.float64]
     zeros: float
     items: float
+    added: float
 
 
 def errors_of_runs(
@@ -96,6 +99,7 @@ def errors_of_runs(
         np.array(distances) + more,
         factor * (square / runs) ** 0.5,
         factor * (items / runs) ** 0.5,
+        more,
     )
 
 

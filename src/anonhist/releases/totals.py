@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, ClassVar, Protocol, runtime_checkable
 
 from anonhist.errors import UsageError
 from anonhist.frozen import Converted, converted, frozen
@@ -155,6 +155,7 @@ class SumOfReleases:
         That of all groups together, of which the total is a function.
     """
 
+    own_data: ClassVar[str] = "the releases of the groups"
     mechanism: Mechanism
     prefix: Group
     runs: RunsOfTotals

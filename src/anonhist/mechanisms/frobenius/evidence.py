@@ -8,6 +8,7 @@ import numpy as np
 
 from anonhist.mechanisms.basis.noisy_total import of_rows
 from anonhist.mechanisms.frobenius.column_band import prevalence_rows
+from anonhist.mechanisms.frobenius.distance_bound import distance_bounds
 from anonhist.mechanisms.frobenius.row_band import Guess, k_plus_rows
 from anonhist.releases.evidence import Evidence, KPlusBand, PrevalenceBand
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 def evidence_of(
     released: Sequence[Profile], noisy: NoisyCoordinates, misfits: Sequence[float], *, epsilon: float
 ) -> list[Evidence]:
-    """Return the intervals and the misfit of each run.
+    """Return the intervals, the misfit and the bound of the distance of each run.
 
     Parameters
     ----------
@@ -55,7 +56,8 @@ def evidence_of(
     numbers = np.hstack((noisy.sizes[:, None], arms.sums, legs.sums))
     counted = np.hstack((np.ones((len(numbers), 1), dtype=np.bool_), arms.begins, legs.begins))
     items = of_rows(numbers, counted, epsilon)
+    bounds = distance_bounds(guess.sizes.tolist(), noisy, misfits, epsilon=epsilon)
     return [
-        Evidence(band, misfit, singles, items=ends)
-        for band, misfit, singles, ends in zip(bands, misfits, prevalences, items, strict=True)
+        Evidence(band, misfit, singles, items=ends, distance_bound=bound)
+        for band, misfit, singles, ends, bound in zip(bands, misfits, prevalences, items, bounds, strict=True)
     ]

@@ -142,6 +142,25 @@ def unsmoothed_misfit(arms: list[NDArray[np.int64]], legs: list[NDArray[np.int64
     rows
         The noisy arms of all runs, then their noisy legs.
     """
+    seen, is_inside = unsmoothed_rows([side.size for side in (*arms, *legs)], rows)
+    rest = np.zeros(seen.shape)
+    rest[is_inside] = np.concatenate([*arms, *legs])
+    here = np.arange(1, seen.shape[1] + 1)
+    apart = np.where(is_inside, np.abs(seen - here - rest), 0).sum(axis=1)
+    found: list[float] = (apart[: len(arms)] + apart[len(arms) :]).tolist()
+    return found
+
+
+def unsmoothed_rows(sizes: list[int], rows: NoisyRows) -> tuple[_Numbers, NDArray[np.bool_]]:
+    """Return the isotonic fits of noisy rows y_k = arm_k + k, flat within each group, and which are in the square.
+
+    Parameters
+    ----------
+    sizes
+        The Durfee size that each side is taken to have: no row inside the square is shorter.
+    rows
+        The noisy sides.
+    """
     positions = rows.sums.shape[1]
     here = np.arange(1, positions + 1, dtype=np.float64)
     group = np.cumsum(rows.begins, axis=1) - 1
@@ -149,16 +168,11 @@ def unsmoothed_misfit(arms: list[NDArray[np.int64]], legs: list[NDArray[np.int64
     groups, places = np.bincount(group.ravel()), np.bincount(group.ravel(), np.broadcast_to(here, group.shape).ravel())
     with np.errstate(invalid="ignore", divide="ignore"):
         means = rows.sums / groups[group] + (places / groups)[group]
-    fitted = [*arms, *legs]
-    sizes = np.array([side.size for side in fitted])[:, None]
-    is_inside = here <= sizes
-    rest = np.zeros(means.shape)
-    rest[is_inside] = np.concatenate(fitted)
+    least = np.array(sizes)[:, None]
+    is_inside = here <= least
     # What lies below everything before it is pooled with nothing.
-    seen = decreasing_fit(np.where(is_inside, means, means.min(axis=1, keepdims=True) - 1)) - here
-    apart = np.where(is_inside, np.abs(np.maximum(seen, sizes - here) - rest), 0).sum(axis=1)
-    found: list[float] = (apart[: len(arms)] + apart[len(arms) :]).tolist()
-    return found
+    fitted = decreasing_fit(np.where(is_inside, means, means.min(axis=1, keepdims=True) - 1))
+    return np.maximum(fitted, least), is_inside
 
 
 def _first(labels: NDArray[np.int64], most: int) -> NDArray[np.int64]:
