@@ -20,6 +20,7 @@ from anonhist.properties.diversity.uniformity import UNIFORMITY_METHODS
 from anonhist.properties.entropy import ENTROPY_METHODS
 from anonhist.properties.guessing.share_cost import CostUnit
 from anonhist.properties.guessing.success import SuccessUnit
+from anonhist.properties.rarefaction import RAREFACTION_METHODS
 from anonhist.properties.sample_coverage import SAMPLE_COVERAGE_METHODS
 from anonhist.properties.support_coverage import LINEAR_COVERAGE_METHODS, SUPPORT_COVERAGE_METHODS
 from anonhist.properties.support_size import SUPPORT_SIZE_METHODS
@@ -38,6 +39,7 @@ CHOICES = [
     (ah.support_size, SUPPORT_SIZE_METHODS),
     (ah.hill_number, DIVERSITY_METHODS),
     (ah.properties.hill_curve, DIVERSITY_METHODS),
+    (ah.properties.rarefaction_curve, RAREFACTION_METHODS),
     (ah.properties.renyi_entropy, DIVERSITY_METHODS),
     (ah.properties.tsallis_entropy, DIVERSITY_METHODS),
     (ah.properties.distance_to_uniformity, UNIFORMITY_METHODS),
