@@ -9,7 +9,7 @@ brackets its mean ends over the stated error. The "held out" shapes were listed 
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -88,9 +88,9 @@ def shapes(which: list[str]) -> Iterator[tuple[str, ah.Profile]]:
                 yield name, made()
 
 
-def releases(profile: ah.Profile, epsilon: str, runs: int, options: dict[str, object]) -> Iterator[Release]:
+def releases(profile: ah.Profile, epsilon: str, runs: int, options: dict[str, Any]) -> Iterator[Release]:
     """Yield releases; those of the Frobenius mechanism are drawn together, with a NumPy generator."""
-    first = ah.release(profile, epsilon=epsilon, **options)  # type: ignore[arg-type]
+    first = ah.release(profile, epsilon=epsilon, **options)
     made_by = first.mechanism
     if isinstance(made_by, FrobeniusMechanism):
         for released, evidence in made_by.simulate_with_evidence(profile, size=runs, rng=np.random.default_rng()):
@@ -98,10 +98,10 @@ def releases(profile: ah.Profile, epsilon: str, runs: int, options: dict[str, ob
         return
     yield first
     for _ in range(runs - 1):
-        yield ah.release(profile, epsilon=epsilon, **options)  # type: ignore[arg-type]
+        yield ah.release(profile, epsilon=epsilon, **options)
 
 
-def row(profile: ah.Profile, epsilon: str, *, runs: int, real_runs: int, options: dict[str, object]) -> str:
+def row(profile: ah.Profile, epsilon: str, *, runs: int, real_runs: int, options: dict[str, Any]) -> str:
     """Return the cells of a row."""
     said, made_by = [], None
     for released in releases(profile, epsilon, runs, options):
