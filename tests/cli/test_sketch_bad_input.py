@@ -97,7 +97,7 @@ CASES: list[tuple[tuple[str, ...], int, str]] = [
     (("update", "day.sketch", "pets.csv", "./pets.csv", "--label", "pet"), 2, "A file is named twice"),
     (("update", "day.sketch", "-", "-"), 2, "A file is named twice"),
     (("update", "day.sketch", "secret.csv", "--label", "pet"), 3, "A label is not in the sketch's domain"),
-    (("update", "day.sketch", "secret.csv", "--label", "pet", "--count", "n"), 3, "whole numbers from 1 to 2^63"),
+    (("update", "day.sketch", "secret.csv", "--label", "pet", "--count", "n"), 3, "whole numbers from 0 to 2^63"),
     (("update", "day.sketch", "pets.csv", "secret.csv", "--label", "pet"), 3, "not in the sketch's domain"),
     (("merge", "day.sketch", "-o", "new.sketch"), 2, "Name at least two sketches"),
     (("merge", "day.sketch", "copy.sketch", "-o", "new.sketch"), 2, "share noise"),

@@ -12,12 +12,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 NOT_TEXT = "is not UTF-8 text; what is compressed must be unpacked first (zcat), or end in .gz or .zst."
+# What our queries raise inside the engine.
+NO_COUNTED_LINE = "no counted line"
 # What our readers of remote files raise inside the engine.
 CUT_OFF = "a part of the file is missing"
 TRY_AGAIN = "was cut off on its way from the server, or has changed since: try again."
 # What the engine says (a pattern), and what is told. The first that matches counts.
 _EXPLANATIONS = {
     CUT_OFF: TRY_AGAIN,
+    NO_COUNTED_LINE: "is not what uniq -c writes: each line must be a count, a space and a label.",
     # What a line of JSON is comes before what it holds, for some of it is quoted behind.
     "surrogate in string": (
         "holds half of a surrogate pair, such as \\ud83d, which is no character: write such texts anew, as UTF-8."
