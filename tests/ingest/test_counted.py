@@ -12,7 +12,6 @@ import narwhals.stable.v1 as nw_v1
 import pandas as pd
 import polars as pl
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 from anonhist.errors import DataError, UsageError
