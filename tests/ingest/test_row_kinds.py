@@ -67,24 +67,17 @@ def test_counts_are_read_as_their_events(hold_grouped: Held, keep_null: bool) ->
     said: dict[str, Any] = {"label": "word", "keep_null": keep_null}
     by: dict[str, Any] = {"by": "site", "groups": ["x", "y"]}
     with hold_grouped(counted()) as (source, own):
-        own |= said | {"count": "Reads"}
-        profile = read_profile(source, **own)
-        assert profile == read_profile(events(), **said)
+        both = ((source, own | said | {"count": "Reads"}), (events(), said))
+        profile, told = (read_profile(held, **given) for held, given in both)
+        assert profile == told
         assert profile.n == (18 if keep_null else 14)
         for bounds in ({}, of_labels(1), of_labels(2)):
-            read, told = (
-                read_groups(held, **by, **bounds, **given) for held, given in ((source, own), (events(), said))
-            )
+            read, told = (read_groups(held, **by, **bounds, **given) for held, given in both)
             assert dict(read) == dict(told)
-        windows, told = (
-            read_cumulative(held, by="day(day)", **WINDOWS, **given)
-            for held, given in ((source, own), (events(), said))
-        )
+        windows, told = (read_cumulative(held, by="day(day)", **WINDOWS, **given) for held, given in both)
         assert windows == told
         asked = {"cumulative_by": "day(day)"} | by | WINDOWS | of_labels(1)
-        of_sites, told = (
-            read_cumulative_groups(held, **asked, **given) for held, given in ((source, own), (events(), said))
-        )
+        of_sites, told = (read_cumulative_groups(held, **asked, **given) for held, given in both)
         assert dict(of_sites) == dict(told)
 
 
@@ -154,7 +147,7 @@ def test_other_names_are_not_asked_about(name: str) -> None:
 def test_several_columns_that_may_hold_counts(tmp_path: Path) -> None:
     # As VDJtools writes it.
     (tmp_path / "a.tsv").write_text("count\tfreq\tcdr3nt\n1176\t.9\tTGTGCC\n97\t.07\tTGTAAA\n1\t.01\tTGTTTT\n")
-    with pytest.raises(UsageError, match="Column 'count' or 'freq' may say .* give its name") as caught:
+    with pytest.raises(UsageError, match=r"Column 'count' or 'freq' may say .* give its name") as caught:
         read_profile(tmp_path / "a.tsv", label="cdr3nt")
     # A header line is public.
     assert not caught.value.may_tell_rows
@@ -360,7 +353,7 @@ def test_lines_of_uniq_in_sketches(tmp_path: Path) -> None:
 @each_of("line", ["hunter2", "3", "      3", "x 3 a", "-3 a", "3.5 a", "3\ta", "", " 3", "99999999999999999999 a"])
 def test_other_lines_are_none_of_uniq(tmp_path: Path, line: str) -> None:
     (tmp_path / "a.txt").write_text(f"      3 a\n{line}\n      1 b\n")
-    with pytest.raises(DataError, match="not what uniq -c writes|must hold whole numbers") as caught:
+    with pytest.raises(DataError, match=r"not what uniq -c writes|must hold whole numbers") as caught:
         read_profile(tmp_path / "a.txt", format="uniq")
     assert "hunter2" not in str(caught.value)
 

@@ -85,7 +85,7 @@ def test_what_to_give_is_told(tmp_path: Path, header: str, other: str) -> None:
 @each_of("said", [{}, {"delimiter": ";"}, {"format": "counts"}])
 def test_a_line_for_excel_is_no_header(tmp_path: Path, line: str, said: dict[str, Any]) -> None:
     (tmp_path / "a.csv").write_text(f"{line}\nlabel;count\nA;1234\nB;12\n")
-    with pytest.raises(DataError, match="begins with a line for Excel.*: remove that line") as caught:
+    with pytest.raises(DataError, match=r"begins with a line for Excel.*: remove that line") as caught:
         read_profile(tmp_path / "a.csv", **said)
     assert caught.value.is_public
     assert "`delimiter=';'`" in caught.value.sentence
