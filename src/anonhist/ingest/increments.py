@@ -184,18 +184,18 @@ def increments_query(table: Any, columns: Columns, thresholds: tuple[int, ...]) 
         named=nw.col(NAMED) if flags else nw.lit(1),
     )
     # Texts of days ascend as the days do.
-    summed = ("count", "size") if is_counted else ("count",)
+    summed = {"after": "count", "size_after": "size"} if is_counted else {"after": "count"}
     running = counted.with_columns(
-        **{f"{name}_after": nw.col(name).cum_sum().over("known", *group, order_by=DAY) for name in summed}
+        **{after: nw.col(name).cum_sum().over("known", *group, order_by=DAY) for after, name in summed.items()}
     )
-    after = nw.col("count_after")
+    after = nw.col("after")
     crossing = {
         f"reached{at}": nw.when((after >= k) & (after - nw.col("count") < k)).then(nw.lit(1)).otherwise(nw.lit(0))
         for at, k in enumerate(thresholds)
     }
-    told = ("count_after", "size_after", "wrong") if is_counted else ()
+    told = ("after", "size_after", "wrong") if is_counted else ()
     crossed = running.select(DAY, "named", *group, *told, **crossing)
     numbers = [nw.col("named").min(), *(nw.col(name).sum() for name in crossing)]
     if is_counted:
-        numbers += [nw.col("count_after").min(), nw.col("size_after").max(), nw.col("wrong").sum()]
+        numbers += [after.min(), nw.col("size_after").max(), nw.col("wrong").sum()]
     return crossed.group_by(DAY, *group).agg(*numbers).select(DAY, "named", *crossing, *group, *told)
