@@ -96,7 +96,7 @@ def test_what_is_lost_in_silence_is_refused(cli: Cli, folder: Path, typed: str, 
 
 
 def test_every_command_says_what_separates_columns(cli: Cli) -> None:
-    told = "if that separates columns, give --delimiter ';'; if it is one column of labels, give --delimiter ,."
+    told = "give --delimiter ';', or write the file with ',' instead; if it is one column, give --delimiter ,."
     assert cli("sketch", "new", "--buckets", "10", "--epsilon", "1", "-o", "s.sketch").returncode == 0
     assert (
         cli(

@@ -186,7 +186,9 @@ def test_what_is_no_count_is_refused(wrong: Any) -> None:
 
 def test_sums_that_wrap_are_refused_in_windows(hold_grouped: Held) -> None:
     for many in (2, 3, 4, 5):
-        table = {"day": (DAYS * 2)[:many], "word": ["x"] * many, "reads": [2**62] * many}
+        # Beside another label, whose sums are in order.
+        days, words = (DAYS * 2)[:many] * 2, ["x"] * many + ["y"] * many
+        table = {"day": days, "word": words, "reads": [2**62] * many + [1] * many}
         with hold_grouped(table) as (source, own), pytest.raises(DataError, match=r"more than 2\^63"):
             read_cumulative(source, by="day(day)", label="word", count="reads", **WINDOWS, **own)
     table = {"day": DAYS, "word": ["x"] * 3, "reads": [LARGEST - 2, 1, 1]}

@@ -44,6 +44,8 @@ READERS: dict[str, Callable[[Path], Any]] = {
     "sketch": _sketch,
     "values": _values,
     "degrees": read_degrees,
+    "nodes": lambda path: read_degrees([("a", "b")], nodes=path),
+    "URL of a file": lambda path: read_profile(path.as_uri()),
     "reports": lambda path: tally_reports(KRR(alphabet=3, epsilon=1), path),
 }
 

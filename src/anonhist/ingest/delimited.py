@@ -200,7 +200,8 @@ def _check_separator(header: str, separator: Separator, what: str) -> None:
     if other in plain:
         raise public_error(
             f"{what} has one column, by its header line, and {other!r} in its name: if that separates columns, give "
-            f"`delimiter={other!r}`; if it is one column of labels, give `delimiter={separator.sign!r}`."
+            f"`delimiter={other!r}`, or write the file with {separator.sign!r} instead; if it is one column, give "
+            f"`delimiter={separator.sign!r}`."
         )
 
 

@@ -195,7 +195,7 @@ def increments_query(table: Any, columns: Columns, thresholds: tuple[int, ...]) 
     }
     told = ("after", "size_after", "wrong") if is_counted else ()
     crossed = running.select(DAY, "named", *group, *told, **crossing)
-    numbers = [nw.col("named").min(), *(nw.col(name).sum() for name in crossing)]
+    ends = [nw.col("named").min(), *(nw.col(name).sum() for name in crossing)]
     if is_counted:
-        numbers += [after.min(), nw.col("size_after").max(), nw.col("wrong").sum()]
-    return crossed.group_by(DAY, *group).agg(*numbers).select(DAY, "named", *crossing, *group, *told)
+        ends += [after.min(), nw.col("size_after").max(), nw.col("wrong").sum()]
+    return crossed.group_by(DAY, *group).agg(*ends).select(DAY, "named", *crossing, *group, *told)
