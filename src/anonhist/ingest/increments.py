@@ -119,8 +119,9 @@ def fetch_increments(
     check_named(all(bool(row[1]) for row in rows))
     if columns.rows == "counts":
         check_whole(columns.count, sum(int(row[-1]) for row in rows))
-        check_sums([row[-3:-1] for row in rows])
-        rows = [row[:-3] for row in rows]
+        # A sum that is too large is the largest, or where it wrapped the least.
+        check_sums([(end, row[-2]) for row in rows for end in row[-4:-2]])
+        rows = [row[:-4] for row in rows]
     place = {part.key_of(day): at for at, day in enumerate(days)}
     shape = len(thresholds), len(days)
     found: dict[str | None, NDArray[np.int64]] = {}
@@ -154,8 +155,8 @@ def _columns_in(header: Header, columns: Columns, day: Part, said: SaidOfRows, *
 def increments_query(table: Any, columns: Columns, thresholds: tuple[int, ...]) -> Any:
     """Return the lazy query (day, named, reached0, reached1, …): how many labels first reach each threshold.
 
-    With groups, their text follows. Of counted rows the least running count follows, the size of the largest and how
-    many counts are wrong, as in :func:`~anonhist.ingest.query.added_counts`.
+    With groups, their text follows. Of counted rows the least and the largest running count follow, the size of the
+    largest, and how many counts are wrong, as in :func:`~anonhist.ingest.query.added_counts`.
     """
     import narwhals as nw
 
@@ -193,9 +194,10 @@ def increments_query(table: Any, columns: Columns, thresholds: tuple[int, ...]) 
         f"reached{at}": nw.when((after >= k) & (after - nw.col("count") < k)).then(nw.lit(1)).otherwise(nw.lit(0))
         for at, k in enumerate(thresholds)
     }
-    told = ("after", "size_after", "wrong") if is_counted else ()
+    told = ("after", "largest", "size_after", "wrong") if is_counted else ()
+    running = running.with_columns(largest=after) if is_counted else running
     crossed = running.select(DAY, "named", *group, *told, **crossing)
     ends = [nw.col("named").min(), *(nw.col(name).sum() for name in crossing)]
     if is_counted:
-        ends += [after.min(), nw.col("size_after").max(), nw.col("wrong").sum()]
+        ends += [after.min(), nw.col("largest", "size_after").max(), nw.col("wrong").sum()]
     return crossed.group_by(DAY, *group).agg(*ends).select(DAY, "named", *crossing, *group, *told)
