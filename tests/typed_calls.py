@@ -13,6 +13,9 @@ from typing import TYPE_CHECKING, assert_type
 import numpy as np
 
 from anonhist.graphs import BoundedDegrees, Direction, EdgePolicy, EdgePrivacy, NodePrivacy, release_degrees
+from anonhist.ingest import read_profile
+from anonhist.ingest.groups import read_groups
+from anonhist.ingest.windows import read_cumulative
 from anonhist.local import KRR, RAPPOR, Alphabet, HeavyHitters, Holm, LocalHashing, Projected, SubsetSelection
 from anonhist.mechanisms import (
     BudgetShares,
@@ -28,6 +31,7 @@ from anonhist.mechanisms import (
 from anonhist.mechanisms.estimators import EntropyMechanism, SupportCoverageMechanism
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.private import entropy as private_entropy
+from anonhist.profiles import Profile
 from anonhist.properties import guessing_success, guesswork, work_factor
 from anonhist.releases import Release
 from anonhist.sketches import DomainSketch, HashedSketch, NoiseShare
@@ -35,7 +39,19 @@ from anonhist.sketches import DomainSketch, HashedSketch, NoiseShare
 if TYPE_CHECKING:
     from anonhist.graphs import Degrees, Graph
     from anonhist.local import Survey, Tally
-    from anonhist.profiles import Profile
+
+
+def reading() -> None:
+    assert_type(read_profile("a.csv", label="word", count="reads"), Profile)
+    assert_type(read_profile("a.csv", label="word", count="none", user="who", max_per_user=5), Profile)
+    assert_type(read_profile("a.txt", format="uniq"), Profile)
+    read_groups("a.csv", label="word", count="reads", by="site", groups=["x"])
+    read_cumulative("a.csv", label="word", count="reads", by="day(at)", days=["2026-11-01"], thresholds=[1])
+
+    read_profile("a.csv", count=3)  # type: ignore[arg-type]
+    read_profile("a.csv", count=False)  # type: ignore[arg-type]
+    read_profile("a.csv", format="histogram")  # type: ignore[arg-type]
+    read_groups("a.csv", by="site", groups=["x"], format="uniq")  # type: ignore[arg-type]
 
 
 def central() -> None:

@@ -97,25 +97,25 @@ _ROWS: dict[str, tuple[Prepare, tuple[str, ...], int, str]] = {
     "database, no table named": (_database, ("duckdb:///shop.db",), _USAGE, "--table"),
     "no database": (_file("x.db", _LARGE), ("duckdb:///x.db", "--table", "t"), _BAD_DATA, "not a DuckDB database"),
 }
-for _bad in ("-731973", "0", "731973.5", "nan", "inf", "9223372036854775808", _SECRET, ""):
+for _bad in ("-731973", "731973.5", "nan", "inf", "9223372036854775808", _SECRET, ""):
     _ROWS |= {
         f"count {_bad!r} of a prevalence": (
             _file("x.csv", f"count,prevalence\n5,2\n{_bad},3\n"),
             ("x.csv",),
             _BAD_DATA,
-            "'count' must hold whole numbers from 1",
+            "'count' must hold whole numbers from 0",
         ),
         f"prevalence {_bad!r}": (
             _file("x.csv", f"count,prevalence\n5,2\n6,{_bad}\n"),
             ("x.csv",),
             _BAD_DATA,
-            "'prevalence' must hold whole numbers from 1",
+            "'prevalence' must hold whole numbers from 0",
         ),
         f"count {_bad!r} of a label": (
             _file("x.csv", f"label,count\n{_SECRET},5\nheron,{_bad}\n"),
             ("x.csv",),
             _BAD_DATA,
-            "'count' must hold whole numbers from 1",
+            "'count' must hold whole numbers from 0",
         ),
     }
 _ROWS["more items than can be counted"] = (

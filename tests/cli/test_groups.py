@@ -196,7 +196,7 @@ def test_days_are_listed_as_a_range(cli: Cli, folder: Path) -> None:
         ((*GOOD, "--groups", "a", "--expected-items", "9"), 2, "--expected-items does not apply"),
         ((*GOOD, "--groups", "a", "--report", "x.txt"), 2, "end its path in .html"),
         ((*GOOD, "--groups", "a", "--title", "Reach"), 2, "--title requires --report"),
-        ((*GOOD, "--groups", "a", "--format", "counts"), 2, "Data of format counts must have the columns label and"),
+        ((*GOOD, "--groups", "a", "--format", "counts"), 3, "no column 'count' to use as count"),
         ((*GOOD, "--groups", "a", "--format", "labels"), 2, "--format must be one of events, counts, prevalences"),
         ((*GOOD[:-1], "region", "--groups", "a"), 3, "no column 'region'"),
         ((*GOOD[:-1], "campaign,seen", "--groups", "a"), 2, "with a line campaign,seen"),

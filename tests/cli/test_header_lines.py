@@ -76,6 +76,10 @@ def test_without_a_header_line_the_first_row_decides_nothing(command: str, cli: 
         asked = (*_asked(command, f"{name}.csv", ("column0", "column1", "column2")), "--no-header")
         _, state = _charge(cli, folder, command, asked)
         assert state == "charged, file unknown", name
+    if command == "release":
+        for kind in ("counts", "prevalences"):
+            asked = ("release", "short.csv", "--no-header", "--format", kind, "--epsilon", "1", *LEDGER)
+            assert _charge(cli, folder, command, asked)[1] == "charged, file unknown"
 
 
 @pytest.mark.slow

@@ -30,7 +30,7 @@ def files(folder: Path) -> Path:
     """Make a list of words, values of 4,000 people and a survey."""
     (folder / "words.txt").write_text("\n".join(WORDS) + "\n")
     people = 2400 * ["cat"] + 1200 * ["dog"] + 400 * ["emu"]
-    (folder / "values.csv").write_text("word,n\n" + "".join(f"{word},1\n" for word in people))
+    (folder / "values.csv").write_text("word,x\n" + "".join(f"{word},1\n" for word in people))
     return folder
 
 

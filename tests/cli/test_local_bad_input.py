@@ -29,9 +29,9 @@ def files(folder: Path) -> Path:
         ("lone.txt", "cat\n"),
         ("twice.txt", "cat\ndog\ncat\n"),
         ("gap.txt", "cat\n\ndog\n"),
-        ("values.csv", "word,n\ncat,1\nsecret,2\n"),
+        ("values.csv", "word,x\ncat,1\nsecret,2\n"),
         ("good.csv", "word\ncat\n"),
-        ("missing.csv", "word,n\ncat,1\n,2\n"),
+        ("missing.csv", "word,x\ncat,1\n,2\n"),
     ):
         (folder / name).write_text(text)
     rows = ("0", "secret", "2", "3")

@@ -35,7 +35,7 @@ WORDS = {
     "--subset-size": ("how many labels a report holds", "D"),
     "--cohorts": ("how many groups of devices have hashes of their own", "C"),
     "--correction": ("how tests of many labels are corrected", "NAME"),
-    "--count": ("the column of counts", "COLUMN"),
+    "--count": ("the column of counts", "COLUMN|none"),
     "--author": ("who writes a record", "NAME"),
     "--curator": ("who publishes a release", "NAME"),
     "--curator-type": ("what kind of institution publishes a release", "choice"),
@@ -246,7 +246,7 @@ def test_options_of_other_commands_are_known(cli: Cli) -> None:
         "local randomize a.json b.csv --column=x": "There is no --column here: use --label COLUMN",
         "sketch new --labels words.txt": "There is no --labels here: use --alphabet FILE",
         "degrees a.txt --privacy edge": "There is no --privacy here: use --unit edge or --unit node",
-        "release a.csv --columns x": "There is no --columns here (perhaps --label)",
+        "release a.csv --columns x": "There is no --columns here (perhaps --label or --count)",
         "release a.csv --epsilom 1": "There is no --epsilom here (perhaps --epsilon)",
         "release a.csv --eps 1": "There is no --eps here: use --epsilon E",
         "release a.csv --max 1": "There is no --max here (perhaps --max-per-user, --max-count, "

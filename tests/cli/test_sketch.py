@@ -37,7 +37,7 @@ WORDS = ("cat", "dog", "emu", "newt")
 def files(folder: Path) -> Path:
     """Make a list of words, a table and a sketch."""
     (folder / "words.txt").write_text("\n".join(WORDS) + "\n")
-    (folder / "pets.csv").write_text("pet,n,who\ncat,5,u\ncat,7,u\ndog,1,v\n")
+    (folder / "pets.csv").write_text("pet,times,who\ncat,5,u\ncat,7,u\ndog,1,v\n")
     write(DomainSketch(alphabet=WORDS, epsilon=1), folder / "day.sketch")
     return folder
 
@@ -48,7 +48,7 @@ def _counters(path: Path) -> np.ndarray:
 
 @pytest.mark.slow
 def test_the_week_of_the_handbook(folder: Path, cli: Cli, process: Cli) -> None:
-    (folder / "events.csv").write_text("query,n\n" + "".join(f"label {n % 300},1\n" for n in range(3000)))
+    (folder / "events.csv").write_text("query,x\n" + "".join(f"label {n % 300},1\n" for n in range(3000)))
     assert cli("sketch", "new", "--buckets", "1e3", "--epsilon", "20", "-o", "day1.sketch").returncode == 0
     assert cli("sketch", "new", "--like", "day1.sketch", "-o", "day2.sketch").returncode == 0
     done = cli("sketch", "update", "day1.sketch", "events.csv", "--label", "query")
@@ -209,13 +209,13 @@ def test_labels_are_counted_where_they_belong(files: Path, cli: Cli) -> None:
     before = _counters(files / "day.sketch")
     assert cli("sketch", "update", "day.sketch", "pets.csv", "--label", "pet", "--quiet").stdout == ""
     assert (_counters(files / "day.sketch") - before).tolist() == [2, 1, 0, 0]
-    assert cli("sketch", "update", "day.sketch", "pets.csv", "--label", "pet", "--count", "n").returncode == 0
+    assert cli("sketch", "update", "day.sketch", "pets.csv", "--label", "pet", "--count", "times").returncode == 0
     assert (_counters(files / "day.sketch") - before).tolist() == [14, 2, 0, 0]
     (files / "more.tsv").write_text("emu;7\ncat;zebra\n")
     more = ("--label", "column0", "--no-header", "--delimiter", ";")
     assert cli("sketch", "update", "day.sketch", "more.tsv", *more).returncode == 0
     assert (_counters(files / "day.sketch") - before).tolist() == [15, 2, 1, 0]
-    assert cli("sketch", "update", "day.sketch", "pets.csv", "--label", "n", "--ignore-unknown").returncode == 0
+    assert cli("sketch", "update", "day.sketch", "pets.csv", "--label", "times", "--ignore-unknown").returncode == 0
     assert (_counters(files / "day.sketch") - before).tolist() == [15, 2, 1, 0]
 
 
@@ -236,7 +236,7 @@ def test_several_sources_are_counted_together_or_not_at_all(files: Path, cli: Cl
 def test_tables_come_through_standard_input_if_a_column_is_named(files: Path, process: Cli) -> None:
     before = _counters(files / "day.sketch")
     content = (files / "pets.csv").read_bytes()
-    done = process("sketch", "update", "day.sketch", "-", "--label", "pet", "--count", "n", stdin=content)
+    done = process("sketch", "update", "day.sketch", "-", "--label", "pet", "--count", "times", stdin=content)
     assert (done.returncode, done.stderr) == (0, "")
     assert (_counters(files / "day.sketch") - before).tolist() == [12, 1, 0, 0]
 
@@ -274,7 +274,7 @@ def test_who_waits_is_told_on_a_terminal(files: Path, cli: Cli, monkeypatch: pyt
 
 
 def test_the_operator_alone_hears_how_many_rows_there_were(files: Path, terminal: Cli) -> None:
-    (files / "gap.csv").write_text("pet,n\ncat,1\n,2\ndog,3\n")
+    (files / "gap.csv").write_text("pet,times\ncat,1\n,2\ndog,3\n")
     done = terminal("sketch", "update", "day.sketch", "gap.csv", "--label", "pet")
     assert done.returncode == 0
     assert "Shown only on your terminal: 2 rows counted; 1 without a label were left out.\n" in done.stdout

@@ -31,8 +31,8 @@ def files(folder: Path) -> Path:
     write(day, folder / "clipped.sketch")
     (folder / "cut.sketch").write_bytes((folder / "day.sketch").read_bytes()[:-9])
     (folder / "text.sketch").write_text("pet\ncat\n")
-    (folder / "pets.csv").write_text("pet,n,who\ncat,5,u\ndog,1,v\n")
-    (folder / "secret.csv").write_text(f"pet,n,who\ncat,0,u\n{_SECRET},731973,v\n")
+    (folder / "pets.csv").write_text("pet,times,who\ncat,5,u\ndog,1,v\n")
+    (folder / "secret.csv").write_text(f"pet,times,who\ncat,-1,u\n{_SECRET},731973,v\n")
     (folder / "words.txt").write_text("cat\ndog\n")
     (folder / "twice.txt").write_text("cat\ndog\ncat\n")
     (folder / "page.html").write_text("")
@@ -97,7 +97,7 @@ CASES: list[tuple[tuple[str, ...], int, str]] = [
     (("update", "day.sketch", "pets.csv", "./pets.csv", "--label", "pet"), 2, "A file is named twice"),
     (("update", "day.sketch", "-", "-"), 2, "A file is named twice"),
     (("update", "day.sketch", "secret.csv", "--label", "pet"), 3, "A label is not in the sketch's domain"),
-    (("update", "day.sketch", "secret.csv", "--label", "pet", "--count", "n"), 3, "whole numbers from 1 to 2^63"),
+    (("update", "day.sketch", "secret.csv", "--label", "pet", "--count", "times"), 3, "whole numbers from 0 to 2^63"),
     (("update", "day.sketch", "pets.csv", "secret.csv", "--label", "pet"), 3, "not in the sketch's domain"),
     (("merge", "day.sketch", "-o", "new.sketch"), 2, "Name at least two sketches"),
     (("merge", "day.sketch", "copy.sketch", "-o", "new.sketch"), 2, "share noise"),

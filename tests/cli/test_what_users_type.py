@@ -172,7 +172,7 @@ def test_the_promise_is_the_one_asked_for(
 
 @pytest.mark.slow
 def test_rows_without_a_label_count_if_asked(cli: Cli, folder: Path) -> None:
-    (folder / "x.csv").write_text("label,n\n" + "zebra,1\n" * 500 + ",1\n" * 900)
+    (folder / "x.csv").write_text("label,x\n" + "zebra,1\n" * 500 + ",1\n" * 900)
     given = ("release", "x.csv", "--label", "label", "--epsilon", "18", "-o", "out.json", "--force")
     cli(*given)
     assert _near(_counts_of_release(folder)) == [500]

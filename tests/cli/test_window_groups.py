@@ -82,7 +82,7 @@ def test_a_table_goes_to_standard_output(cli: Cli) -> None:
         ((*READ, *WINDOWS, "--by", "where", "--groups", "a"), 3, "no column 'where'"),
         ((*READ, *WINDOWS, "--by", "viewer", "--groups", "a"), 2, "is the label column, too"),
         ((*READ, *WINDOWS, "--by", "campaign", "--groups", "a,a"), 2, "lists a group twice"),
-        ((*GOOD, "--format", "counts"), 2, "a row for each item"),
+        ((*GOOD, "--format", "counts"), 2, "a date in each row"),
         ((*GOOD, "--simulations", "9"), 2, "--simulations does not apply"),
     ],
 )

@@ -80,7 +80,7 @@ def test_a_table_goes_to_standard_output(cli: Cli) -> None:
         ((*GOOD, "--simulations", "9"), 2, "--simulations does not apply"),
         ((*GOOD, "--delta", "1e-9"), 2, "--delta does not apply"),
         ((*GOOD, "--mechanism", "frobenius"), 2, "auto, anchors, tree, increments, daily"),
-        ((*GOOD, "--format", "counts"), 2, "a row for each item"),
+        ((*GOOD, "--format", "counts"), 2, "a date in each row"),
         ((*GOOD, "-o", "x.txt"), 2, ".csv, .json, .parquet"),
     ],
 )

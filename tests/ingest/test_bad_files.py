@@ -136,14 +136,14 @@ def test_folders_and_pipes_are_no_files(tmp_path: Path, refuse: Refused) -> None
     assert "standard input" in refuse(DataError, tmp_path / "pipe.csv")
 
 
-@pytest.mark.parametrize(("format_", "label"), [("counts", "word"), ("prevalences", "count"), ("prevalences", "label")])
-def test_counted_data_have_columns_of_their_own(tmp_path: Path, format_: str, label: str) -> None:
+@pytest.mark.parametrize("label", ["count", "label"])
+def test_prevalences_have_no_labels(tmp_path: Path, label: str) -> None:
     path = tmp_path / "a.csv"
     path.write_text("label,count,prevalence,word\na,1,1,x\n")
-    how = "rename column 'word' to 'label'" if format_ == "counts" else "rename your columns"
-    with pytest.raises(UsageError, match=f"must have the columns .*: {how}, and leave out label.$"):
-        read_profile(path, format=format_, label=label)
-    assert read_profile(path, format="counts", label="label").n == 1
+    with pytest.raises(UsageError, match=r"Data of format prevalences have no labels: leave out label\.$"):
+        read_profile(path, format="prevalences", label=label)
+    for named in ("label", "word"):
+        assert read_profile(path, format="counts", label=named).n == 1
 
 
 def test_unreadable_file(tmp_path: Path, refuse: Refused, monkeypatch: pytest.MonkeyPatch) -> None:

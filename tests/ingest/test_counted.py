@@ -12,7 +12,6 @@ import narwhals.stable.v1 as nw_v1
 import pandas as pd
 import polars as pl
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 from anonhist.errors import DataError, UsageError
@@ -35,12 +34,12 @@ some_typed_engines = pytest.mark.parametrize(
     ["pandas", "pandas pyarrow", "polars lazy", "arrow", "ibis duckdb", "sqlite", "postgresql"],
     indirect=True,
 )
-BAD_COUNT = "The column {!r} must hold whole numbers from 1 to 2^63 − 1 and nothing else."
+BAD_COUNT = "The column {!r} must hold whole numbers from 0 to 2^63 − 1 and nothing else."
 LARGEST = 2**63 - 1
 
 # Text that is no count; none is a value of the message.
 BAD_TEXT = [
-    "0", "-41",
+    "-41",
     "-0", "+41", "41.5", "41.0", "41.", ".41", "4e1", "0x41", "NaN", "nan", "inf", "Infinity", "hunter2", "41x",
     "4 1", "4,1", "4_1", "٤١", "²", "9223372036854775808", "18446744073709551617", "99999999999999999999999", "",
     "null", "true", "'41'", "\t41",
@@ -160,12 +159,12 @@ def test_bad_text_is_refused_by_every_engine(engine: Read, table: dict[str, list
 @pytest.mark.parametrize(
     ("table", "bad"),
     [
-        ({"count": [3, 0], "prevalence": [1, 1]}, "count"),
+        ({"count": [3, -1], "prevalence": [1, 1]}, "count"),
         ({"label": ["a", "b"], "count": [3, None]}, "count"),
         ({"count": [1, 2], "prevalence": [3.0, 1.5]}, "prevalence"),
         ({"label": ["a", "b"], "count": [1.0, 2.0**53 + 2]}, "count"),
     ],
-    ids=["zero", "missing", "fraction", "too large"],
+    ids=["negative", "missing", "fraction", "too large"],
 )
 def test_bad_numbers_are_refused_by_every_engine(typed_engine: Read, table: dict[str, list[Any]], bad: str) -> None:
     with pytest.raises(DataError) as caught:
@@ -365,7 +364,7 @@ def test_prevalences_in_memory_are_so_where_that_is_said() -> None:
     ("source", "format", "says"),
     [
         ({"a": 1.5}, "counts", "whole numbers"),
-        ({"a": 0}, "counts", "whole numbers"),
+        ({"a": -1}, "counts", "whole numbers"),
         ({"a": "hunter2"}, "counts", "whole numbers"),
         ({"a": [1]}, "counts", "whole numbers"),
         ({"a": 2**70}, "counts", "whole numbers"),
@@ -401,19 +400,10 @@ def test_a_column_of_counts_is_not_left_aside_in_silence(names: tuple[str, str],
     label = next(name for name in names if name != "count")
     columns = {label: ["a", "b"], "count": [2, 1]}
     table = pl.DataFrame({name: columns[name] for name in names})
-    assert "format='events'" in refuse(UsageError, table, label=label)
-    assert read_profile(table, label=label, format="events") == Profile.from_counts([1, 1])
-    assert read_profile(table, label="count") == Profile.from_counts([1, 1])
-    assert read_profile(table.with_columns(at=1), label=label) == Profile.from_counts([1, 1])
-
-
-def test_a_table_of_words_and_counts_is_told_what_to_rename(tmp_path: Path) -> None:
-    pq.write_table(pa.table({"word": ["a"], "count": [3]}), tmp_path / "a.parquet")
-    (tmp_path / "a.csv").write_text("word,count\na,3\n")
-    # The words of a first line may be data.
-    for name, column in (("a.parquet", "column 'word'"), ("a.csv", "the column of labels")):
-        told = (
-            f"rename {column} to 'label', leave out label and use format='counts'; if each row is one item, use format="
-        )
-        with pytest.raises(UsageError, match=told):
-            read_profile(tmp_path / name, label="word")
+    for held in (table, table.with_columns(at=1)):
+        told = refuse(UsageError, held, label=label)
+        assert told.endswith("give count='count' if it does, or count='none' if each row is one item.")
+        assert read_profile(held, label=label, format="events") == Profile.from_counts([1, 1])
+        assert read_profile(held, label=label, count="none") == Profile.from_counts([1, 1])
+        assert read_profile(held, label=label, count="count") == Profile.from_counts([2, 1])
+        assert read_profile(held, label="count") == Profile.from_counts([1, 1])

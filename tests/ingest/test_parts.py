@@ -207,8 +207,8 @@ def test_counts_and_other_formats(tmp_path: Path) -> None:
     count_into(str(counted), tmp_path / "m.counts")
     assert read_both_ways(tmp_path / "m.counts") == Profile.from_counts([7, 3])
     for text, sentence in (
-        ("label,count\na,0\n", "whole numbers from 1"),
-        ("label,count\na,1.5\n", "whole numbers from 1"),
+        ("label,count\na,-1\n", "whole numbers from 0"),
+        ("label,count\na,1.5\n", "whole numbers from 0"),
         (f"label,count\na,{2**62}\na,{2**62}\n", r"2\^63"),
         ("count,prevalence\n1,2\n", "count the events"),
     ):

@@ -130,3 +130,12 @@ def test_the_first_line_is_the_first_of_many(tmp_path: Path) -> None:
     with duckdb.connect(config={"preserve_insertion_order": "false", "threads": 8}) as connection:
         named = files.file_table(connection, path.as_uri(), format=None, delimiter=None, header=True)
         assert named.names == ("label", "x")
+
+
+def test_another_separator_and_lines_of_uniq(tmp_path: Path, rows: Rows) -> None:
+    (tmp_path / "a.csv").write_text("word;n\na;3\n")
+    with pytest.raises(DataError, match="has one column, by its header line, and ';' in its name"):
+        rows((tmp_path / "a.csv").as_uri())
+    assert rows((tmp_path / "a.csv").as_uri(), delimiter=";") == [("a", "3")]
+    (tmp_path / "a.txt").write_text("      3 kiwi fruit\n      1 \n")
+    assert rows((tmp_path / "a.txt").as_uri(), format="uniq") == [("kiwi fruit", "3"), (None, "1")]

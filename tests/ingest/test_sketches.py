@@ -82,7 +82,7 @@ def _file(folder: Path, name: str) -> str:
 def test_files_are_counted(tmp_path: Path, name: str) -> None:
     given = {"table": "pets"} if "d" in name[2:4] else {}
     source = _file(tmp_path, name)
-    assert _sketch_counts(source, label="pet", **given) == Counter(LABELS)
+    assert _sketch_counts(source, label="pet", **given, count="none") == Counter(LABELS)
     totals: Counter[str] = Counter()
     for label, n in zip(LABELS, range(1, 71), strict=True):
         totals[label] += n
@@ -93,7 +93,7 @@ def test_files_are_counted(tmp_path: Path, name: str) -> None:
     "make", [lambda: TABLE, TABLE.to_pandas, lambda: pl.from_arrow(TABLE), lambda: pl.from_arrow(TABLE).lazy()]  # type: ignore[union-attr]
 )  # fmt: skip
 def test_tables_in_memory_are_counted(make: Callable[[], Any]) -> None:
-    assert _sketch_counts(make(), label="pet") == Counter(LABELS)
+    assert _sketch_counts(make(), label="pet", count="none") == Counter(LABELS)
     assert _sketch_counts(make(), label="n", ignore_unknown=True) == {"1": 1}
 
 
@@ -102,9 +102,8 @@ def test_no_engine_of_ours_may_spill_what_a_sketch_counts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     asked: list[dict[str, Any]] = []
-    source, given = (TABLE, {}) if name == "table" else (_file(tmp_path, name), {})
-    if name == "a.duckdb":
-        given = {"table": "pets"}
+    source = TABLE if name == "table" else _file(tmp_path, name)
+    given = {"count": "none"} | ({"table": "pets"} if name == "a.duckdb" else {})
     connect = duckdb.connect
     monkeypatch.setattr(duckdb, "connect", lambda *args, **options: asked.append(options) or connect(*args, **options))
     sketch = _sketch(unit=PrivacyUnit.user(max_items=100))
@@ -121,7 +120,7 @@ def test_sqlite_keeps_its_temporary_tables_in_memory(tmp_path: Path, monkeypatch
         return batches(query, rows)
 
     monkeypatch.setattr(module, "record_batches", spy)
-    assert _sketch_counts(_file(tmp_path, "a.db"), label="pet", table="pets") == Counter(LABELS)
+    assert _sketch_counts(_file(tmp_path, "a.db"), label="pet", table="pets", count="none") == Counter(LABELS)
     assert kept == [2]
 
 
@@ -156,7 +155,8 @@ def test_rows_without_a_label_are_left_out(tmp_path: Path) -> None:
     table = pa.table({"pet": ["cat", None, "dog", None], "n": [2, 50, 3, 60]})
     pq.write_table(table, tmp_path / "a.parquet")
     told: list[str] = []
-    assert _sketch_counts(tmp_path / "a.parquet", label="pet", notify=told.append) == {"cat": 1, "dog": 1}
+    as_events = _sketch_counts(tmp_path / "a.parquet", label="pet", count="none", notify=told.append)
+    assert as_events == {"cat": 1, "dog": 1}
     assert _sketch_counts(tmp_path / "a.parquet", label="pet", count="n", notify=told.append) == {"cat": 2, "dog": 3}
     assert told == 2 * ["2 rows counted; 2 without a label were left out."]
     assert _sketch_counts(pa.table({"pet": pa.array([], pa.string())})) == {}
@@ -179,14 +179,23 @@ def test_a_table_of_labels_and_counts_is_counted_already() -> None:
     table = pa.table({"label": ["cat", "dog", "cat"], "count": [3, 4, 5]})
     for given in ({}, {"label": "label"}, {"label": "label", "count": "count"}, {"count": "count"}):
         assert _sketch_counts(table, **given) == {"cat": 8, "dog": 4}
-    assert _sketch_counts(table.rename_columns(["pet", "count"]), label="pet") == {"cat": 2, "dog": 1}
-    assert _sketch_counts(table.append_column("x", table.column(0)), label="label") == {"cat": 2, "dog": 1}
+    assert _sketch_counts(table, label="label", count="none") == {"cat": 2, "dog": 1}
+    renamed = table.rename_columns(["pet", "Reads"]).append_column("x", table.column(0))
+    with pytest.raises(UsageError, match="Column 'Reads' may say how many items a row stands for: give count='Reads'"):
+        _sketch_counts(renamed, label="pet")
+    assert _sketch_counts(renamed, label="pet", count="Reads") == {"cat": 8, "dog": 4}
+    assert _sketch_counts(renamed, label="pet", format="events") == {"cat": 2, "dog": 1}
 
 
-@each_of("bad", ["-731", "0", "7.5", "zebra", "", "9223372036854775808"])
+def test_zeros_count_nothing_also_of_labels_that_are_not_listed() -> None:
+    table = pa.table({"label": ["cat", "no pet", "cat", None], "count": [3, 0, 0, 0]})
+    assert _sketch_counts(table) == {"cat": 3}
+
+
+@each_of("bad", ["-731", "7.5", "zebra", "", "9223372036854775808"])
 def test_what_is_no_count_is_refused(tmp_path: Path, bad: str) -> None:
     (tmp_path / "a.csv").write_text(f"pet,n\ncat,5\ndog,{bad}\n")
-    with pytest.raises(DataError, match="'n' must hold whole numbers from 1") as caught:
+    with pytest.raises(DataError, match="'n' must hold whole numbers from 0") as caught:
         _sketch_counts(tmp_path / "a.csv", label="pet", count="n")
     assert not bad or bad not in str(caught.value)
 
@@ -281,7 +290,11 @@ def test_a_file_counts_once(tmp_path: Path) -> None:
         ("-", {"table": "t", "format": "labels"}, UsageError, "have no columns"),
         ("-", {"delimiter": ";", "format": "labels"}, UsageError, "have no columns"),
         ("-", {"label": "pet", "format": "labels"}, UsageError, "have no columns"),
-        ("-", {"label": "pet", "format": "counts"}, UsageError, "columns label and count"),
+        ("-", {"count": "n", "format": "uniq"}, UsageError, "have no columns"),
+        (TABLE, {"count": "n", "format": "events"}, UsageError, "leave one of the two out"),
+        (TABLE, {"count": "none", "format": "counts"}, UsageError, "leave one of the two out"),
+        (TABLE, {"count": "n", "label": "n"}, UsageError, "cannot hold both labels and counts"),
+        (pa.table({"count": [1], "prevalence": [1]}), {}, UsageError, "Prevalences do not say which label"),
         ("-", {"format": "prevalences"}, UsageError, "format must be one of events, labels, counts"),
         (Counter(cat=1), {}, UsageError, "Say what the mapping holds"),
         (pd.Series(["cat"]).value_counts(), {}, UsageError, "This Series"),

@@ -79,6 +79,32 @@ def test_the_same_rows_count_as_with_duckdb(
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("spark")
+def test_counted_data_count_as_with_duckdb(tmp_path: Path) -> None:
+    uniq = "      3 kiwi fruit\n     12  two  spaces \n      2 \n      1 kiwi fruit\n      4 \ufeffé\n".encode()
+    write(tmp_path, {"a.csv": b"who,what,n\nu,a,3\nu,b,0\nu,a,2\nu,,7\n", "b.tsv": b"1\t5\n2\t0\n", "a.txt": uniq})
+    for name, given in (
+        ("a.csv", {"label": "what", "count": "n"}),
+        ("a.csv", {"label": "what", "count": "none"}),
+        ("b.tsv", {"header": False, "format": "prevalences"}),
+        ("b.tsv", {"header": False, "format": "counts"}),
+        ("a.txt", {"format": "uniq"}),
+    ):
+        for keep_null in (False, True):
+            said: dict[str, Any] = given | {"keep_null": keep_null}
+            assert read_profile(SparkFiles(tmp_path / name), **said) == read_profile(tmp_path / name, **said)
+    for text, told in ((b"a;b\n1;2\n", "';' in its name"), (b"sep=;\na;b\n", "a line for Excel")):
+        write(tmp_path, {"c.csv": text})
+        with pytest.raises(DataError, match=told):
+            read_profile(SparkFiles(tmp_path / "c.csv"))
+    with pytest.raises(UsageError, match="Column 'n' may say"):
+        read_profile(SparkFiles(tmp_path / "a.csv"), label="what")
+    write(tmp_path, {"a.txt": b"      3 a\nhunter2\n"})
+    with pytest.raises(DataError, match="not what uniq -c writes"):
+        read_profile(SparkFiles(tmp_path / "a.txt"), format="uniq")
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("spark")
 def test_lines_and_parquet(tmp_path: Path) -> None:
     write(tmp_path, {"a.txt": b'\xef\xbb\xbfa\nb\n\na,"b\n'})
     assert read_profile(SparkFiles(tmp_path / "a.txt"), format="labels") == Profile.from_counts([1, 1, 1])

@@ -165,7 +165,7 @@ def test_counted_tables_and_mistakes(spark: Any, rows: Any) -> None:
     update_sketch(sketch, counted.withColumnRenamed("count", "n"), label="label", count="n", partials=ExactPartials())
     assert sketch.counters.tolist() == [0, 14, 2] + [0] * 14
     before = sketch.counters.tolist()
-    wrong = counted.selectExpr("label", "count - 1 AS n")
+    wrong = counted.selectExpr("label", "count - 2 AS n")
     with pytest.raises(UsageError, match="say whether partitions send exact counts, or counts with noise of their own"):
         update_sketch(sketch, rows, label="label")
     for way in (ExactPartials(), NoisyPartials(2)):
@@ -173,6 +173,8 @@ def test_counted_tables_and_mistakes(spark: Any, rows: Any) -> None:
             update_sketch(sketch, spark.sql("SELECT 'secret' AS label"), partials=way)
         with pytest.raises(DataError, match="column 'n' must hold whole numbers"):
             update_sketch(sketch, wrong, label="label", count="n", partials=way)
+        # What counts nothing is not there, known or not.
+        update_sketch(sketch, spark.sql("SELECT 'secret' AS label, 0 AS count"), partials=ExactPartials())
         with pytest.raises(DataError, match="whole numbers"):
             update_sketch(sketch, spark.sql("SELECT 1.5D AS label"), partials=way, ignore_unknown=True)
         update_sketch(sketch, spark.sql("SELECT 'other' AS label"), partials=ExactPartials(), ignore_unknown=True)

@@ -18,13 +18,13 @@ def _values(path: Path, column: str | None = None, **options: bool) -> list[str]
 
 
 def test_a_column_is_read_as_text(tmp_path: Path) -> None:
-    (tmp_path / "a.csv").write_text('word,n\ncat,1\n"a,b",2\n007,3\n')
+    (tmp_path / "a.csv").write_text('word,x\ncat,1\n"a,b",2\n007,3\n')
     assert _values(tmp_path / "a.csv", "word") == ["007", "a,b", "cat"]
-    assert _values(tmp_path / "a.csv", "n") == ["1", "2", "3"]
-    (tmp_path / "a.ndjson").write_text('{"word":"cat","n":1}\n{"word":"dog","n":2}\n')
+    assert _values(tmp_path / "a.csv", "x") == ["1", "2", "3"]
+    (tmp_path / "a.ndjson").write_text('{"word":"cat","x":1}\n{"word":"dog","x":2}\n')
     assert _values(tmp_path / "a.ndjson", "word") == ["cat", "dog"]
-    pq.write_table(pa.table({"n": [3, 1], "odd name": ["x", "y"]}), tmp_path / "a.parquet")
-    assert _values(tmp_path / "a.parquet", "n") == ["1", "3"]
+    pq.write_table(pa.table({"x": [3, 1], "odd name": ["x", "y"]}), tmp_path / "a.parquet")
+    assert _values(tmp_path / "a.parquet", "x") == ["1", "3"]
     assert _values(tmp_path / "a.parquet", "odd name") == ["x", "y"]
 
 
@@ -66,7 +66,7 @@ def test_what_standard_input_holds_is_not_guessed() -> None:
 
 
 def test_rows_without_a_value_are_refused(tmp_path: Path) -> None:
-    (tmp_path / "a.csv").write_text("word,n\ncat,1\n,2\n")
+    (tmp_path / "a.csv").write_text("word,x\ncat,1\n,2\n")
     with pytest.raises(DataError, match="A row has no value in that column"):
         _values(tmp_path / "a.csv", "word")
 

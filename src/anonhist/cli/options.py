@@ -63,6 +63,12 @@ label_option = click.option(
     metavar="COLUMN",
     help="Column (or key of JSON lines) of labels; optional if there is only one column.",
 )
+count_option = click.option(
+    "--count",
+    metavar="COLUMN|none",
+    help="Column that says how many items a row stands for, or none if each row is one item. A column called count, "
+    "counts, freq, frequency, n, num, abundance or reads is not ignored: say which of the two it is.",
+)
 table_option = click.option("--table", metavar="NAME", help="Table to read from a database, or from Spark.")
 delimiter_option = click.option(
     "--delimiter",
@@ -119,10 +125,10 @@ _row_options = (
         "--format",
         "format_",
         type=OneOf(get_args(Format)),
-        help="What a row is: an event, a label and nothing else, a label with its count, or a count with the number of "
-        "labels that have it. By default the header decides (label,count and count,prevalence are known, all else is "
-        "events), and JSON lines are events. For standard input and .txt files, give this (labels: one per line), or "
-        "--label.",
+        help="What a row is: an event, a label and nothing else, a label with its count, a count with the number of "
+        "labels that have it, or a line of uniq -c. By default the header decides (label,count and count,prevalence "
+        "are known, all else is events), and JSON lines are events. For standard input and .txt files, give this "
+        "(labels: one per line), or --label. With --no-header, two columns are in the order of these names.",
     ),
     delimiter_option,
     no_header_option,
@@ -134,9 +140,11 @@ _row_options = (
     engine_option,
     *engine_options,
 )
-reading_options = as_one("reading", label_option, _user_option, *_order_options, *_row_options, made=reading_of)
+reading_options = as_one(
+    "reading", label_option, count_option, _user_option, *_order_options, *_row_options, made=reading_of
+)
 # Of what is counted into parts: which items of a user come first is a matter of all parts.
-counting_options = as_one("reading", label_option, _user_option, *_row_options, made=reading_of)
+counting_options = as_one("reading", label_option, count_option, _user_option, *_row_options, made=reading_of)
 
 relation_option = click.option(
     "--relation",

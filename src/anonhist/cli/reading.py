@@ -39,14 +39,14 @@ WHERE_REMARKS_ARE = (
 )
 
 # As help lists them, which must not load what reads: tests/cli/test_choices.py compares the two.
-Format = Literal["events", "labels", "counts", "prevalences"]
+Format = Literal["events", "labels", "counts", "prevalences", "uniq"]
 
 
 PROTECTED = ("unit", "max_per_user", "max_count", "relation")
 # The options under "Input", in the order in which help has them.
 LIMITS = ("memory_limit", "threads", "temp_directory")
 READING = (
-    *("label", "user", "order_by", "order_key", "keep_null", "table", "format_", "delimiter", "no_header"),
+    *("label", "count", "user", "order_by", "order_key", "keep_null", "table", "format_", "delimiter", "no_header"),
     "engine",
     *LIMITS,
 )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+
 import click
 
 from anonhist.cli.hints import commands_of, options_of
@@ -33,6 +35,8 @@ def as_typed(sentence: str, root: click.Command | None = None) -> str:
     'Leave --public-items out, or give --relation substitute.'
     >>> as_typed("A file is there (`overwrite=True`), or has no names (`header=False`).", anonhist)
     'A file is there (--force), or has no names (--no-header).'
+    >>> as_typed("Give `delimiter=';'`.", anonhist)
+    "Give --delimiter ';'."
     >>> as_typed("`gamma` is too small.", anonhist)
     'gamma is too small.'
     """
@@ -47,6 +51,6 @@ def as_typed(sentence: str, root: click.Command | None = None) -> str:
         typed = options.get(_OTHER_NAMES.get(name, name))
         if typed is None:
             return as_keyword(name, value)
-        return typed if value in {None, "True", "False"} else typed + " " + value.strip("'")
+        return typed if value in {None, "True", "False"} else f"{typed} {shlex.quote(value.strip(chr(39)))}"
 
     return spell_out(sentence, spell)

@@ -9,12 +9,11 @@ from anonhist.errors import DataError, UsageError
 from anonhist.ingest.plain_names import names_of
 from anonhist.ingest.plain_types import with_known_texts
 from anonhist.ingest.python_objects import whole_count
+from anonhist.ingest.row_kinds import COUNTED
 from anonhist.ingest.sources import package_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-
-    from anonhist.ingest.columns import Header
 
 _SERIES = (
     "This Series has an index or a name as counts have: say format='counts' if its values count the labels in "
@@ -32,7 +31,6 @@ _STRUCTURES = (
 )
 # What pandas and Polars call counts.
 _CALLED = ("count", "proportion")
-COUNTED = {"counts": ("label", "count"), "prevalences": ("count", "prevalence")}
 
 
 def counted_table(source: Any, format: str | None) -> Any:  # noqa: A002
@@ -99,7 +97,7 @@ def _counts(values: Iterable[Any]) -> Any:
 
     counts = [whole_count(value) for value in values]
     if None in counts:
-        raise DataError("Counts and prevalences must be whole numbers from 1 to 2^63 − 1 and nothing else.")
+        raise DataError("Counts and prevalences must be whole numbers from 0 to 2^63 − 1 and nothing else.")
     return pa.array(counts, pa.int64())
 
 
@@ -117,35 +115,3 @@ def _of_series(source: Any, format: str | None) -> Any:  # noqa: A002
     if format is None and is_number and (has_names or source.name in _CALLED):
         raise UsageError(_SERIES)
     return source
-
-
-def check_label_of_counted(format: str | None, label: str | None) -> None:  # noqa: A002
-    """Refuse a column of labels where the format says how columns are called.
-
-    Raises
-    ------
-    UsageError
-        If it has another name.
-    """
-    if format in COUNTED and label is not None and (format, label) != ("counts", "label"):
-        theirs = " and ".join(COUNTED[format])
-        how = f"rename column {label!r} to 'label'" if format == "counts" else "rename your columns"
-        raise UsageError(f"Data of format {format} must have the columns {theirs}: {how}, and leave out `label`.")
-
-
-def recognize(header: Header, label: str | None, user: str | None) -> str:
-    """Return what the schema says of the rows, or ask where it says one thing and may mean another."""
-    names = header.names
-    if label is None and names == ["count", "prevalence"]:
-        return "prevalences"
-    if names == ["label", "count"] and label in (None, "label"):
-        return "counts"
-    if label not in (None, "count") and user is None and sorted(names) == sorted((str(label), "count")):
-        # A first line may be a row of data, whose words are not repeated.
-        column = "the column of labels" if header.is_line else f"column {label!r}"
-        raise UsageError(
-            "The other column of this table is named count: if it says how many items a row stands for, rename "
-            f"{column} to 'label', leave out `label` and use `format='counts'`; if each row is one item, use "
-            "`format='events'`."
-        )
-    return "events"

@@ -7,12 +7,13 @@ import io
 import os
 import re
 import stat
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from anonhist.errors import AnonhistError, DataError, UsageError, mask, public_error
 from anonhist.ingest.column_names import NamedTable, distinct_names, named_relation, quoted
-from anonhist.ingest.failures import WIDE_LINE
+from anonhist.ingest.failures import NO_COUNTED_LINE, WIDE_LINE
 from anonhist.ingest.hive_folders import folder_keys, value_in_folder
 from anonhist.ingest.text_encoding import BEGINNING, check_beginning, not_utf_8, other_encoding
 
@@ -25,6 +26,11 @@ if TYPE_CHECKING:
 STDIN = "/dev/stdin"
 _LONGEST_HEADER = 2**20
 _LINE_END = re.compile(rb"\r\n|\n|\r")
+# What separates columns in files of other programs, when something else is expected.
+_SEPARATORS = ";\t|,"
+_LINE_OF_EXCEL = re.compile(r'"?sep=(.)"?', re.IGNORECASE)
+COUNTED_LINE = "^ *([0-9]+) "
+_QUOTED = re.compile(r'"[^"]*"')
 # U+FEFF, as the engine writes it.
 _MARK = "chr(65279)"
 # Few lines hold a zero byte, and looking for it is cheap.
@@ -32,6 +38,21 @@ _UNLESS_WIDE = (
     "CASE WHEN contains(label, chr(0)) AND regexp_full_match(label, '\\x00?([^\\x00]\\x00){2,}') "
     f"THEN error('{WIDE_LINE}') ELSE label END AS label"
 )
+
+
+@dataclass(frozen=True)
+class Separator:
+    """What separates columns, and whether a person said so: otherwise the ending of the file did."""
+
+    sign: str
+    is_said: bool
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot separate columns."""
+        if len(self.sign) != 1 or self.sign in '"\r\n':
+            raise UsageError(
+                f"The delimiter must be one character that neither quotes nor ends a line, not {self.sign!r}."
+            )
 
 
 def labels_relation(connection: duckdb.DuckDBPyConnection, paths: Any) -> Any:
@@ -46,11 +67,27 @@ def labels_relation(connection: duckdb.DuckDBPyConnection, paths: Any) -> Any:
     return lines_relation(connection, paths).project(_UNLESS_WIDE)
 
 
+def counted_lines(connection: duckdb.DuckDBPyConnection, paths: Any) -> Any:
+    """Return the lines of ``uniq -c``, or of standard input, as rows (label, count), the label null where it is empty.
+
+    Each is a count, with spaces before it and one after, and the label, with whatever spaces it has.
+    """
+    lines = labels_relation(connection, paths)
+    label = f"regexp_replace(label, '{COUNTED_LINE}', '')"
+    checked = (
+        f"CASE WHEN regexp_matches(label, '{COUNTED_LINE}') THEN regexp_extract(label, '{COUNTED_LINE}', 1) "
+        f"ELSE error('{NO_COUNTED_LINE}') END"
+    )
+    return lines.project(f"nullif({label}, '') AS label, {checked} AS count").project(
+        f"{without_marks('label')}, count"
+    )
+
+
 def delimited_table(
     connection: duckdb.DuckDBPyConnection,
     patterns: list[str],
     first_lines: Mapping[str, bytes],
-    delimiter: str,
+    separator: Separator,
     *,
     header: bool,
 ) -> NamedTable:
@@ -64,20 +101,18 @@ def delimited_table(
         What the engine is to read.
     first_lines
         The first line of each file, by its name.
-    delimiter
-        One character.
+    separator
+        What separates columns.
     header
         Whether the first lines name the columns.
     """
-    check_delimiter(delimiter)
-    names = _common_names(first_lines, delimiter, header=header)
+    names = _common_names(first_lines, separator, header=header)
     keys = {key: spelled for key, spelled in folder_keys(first_lines).items() if key not in names}
-    return _rows(connection, patterns, names, delimiter, header=header, keys=keys)
+    return _rows(connection, patterns, names, separator.sign, header=header, keys=keys)
 
 
-def stdin_table(connection: duckdb.DuckDBPyConnection, delimiter: str, *, header: bool) -> NamedTable:
+def stdin_table(connection: duckdb.DuckDBPyConnection, separator: Separator, *, header: bool) -> NamedTable:
     """Return the rows of a table on standard input, which can be read only once where it is a pipe."""
-    check_delimiter(delimiter)
     if not header:
         raise UsageError(
             "A table on standard input needs a header line: use `format='labels'` for one label per line, or put a "
@@ -90,8 +125,8 @@ def stdin_table(connection: duckdb.DuckDBPyConnection, delimiter: str, *, header
             line = file.readline(_LONGEST_HEADER)
     else:
         line = _piped_line()
-    names = names_in_line(line, delimiter, header=True, what="Standard input")
-    return _rows(connection, [STDIN], names, delimiter, header=_is_regular(0), keys={})
+    names = names_in_line(line, separator, header=True, what="Standard input")
+    return _rows(connection, [STDIN], names, separator.sign, header=_is_regular(0), keys={})
 
 
 def _rows(
@@ -124,11 +159,11 @@ def _rows(
     return named_relation(rows, names, tuple(keys))
 
 
-def _common_names(lines: Mapping[str, bytes], delimiter: str, *, header: bool) -> list[str]:
+def _common_names(lines: Mapping[str, bytes], separator: Separator, *, header: bool) -> list[str]:
     """Return the names of the columns that the first lines of all files have, or refuse files that differ."""
     names: dict[str, list[str]] = {}
     for path, line in lines.items():
-        names[path] = names_in_line(line, delimiter, header=header, what=f"The file {mask(path)!r}")
+        names[path] = names_in_line(line, separator, header=header, what=f"The file {mask(path)!r}")
         first = next(iter(names))
         if names[path] != names[first]:
             raise _about_names(
@@ -138,13 +173,7 @@ def _common_names(lines: Mapping[str, bytes], delimiter: str, *, header: bool) -
     return next(iter(names.values()))
 
 
-def check_delimiter(delimiter: str) -> None:
-    """Refuse what cannot separate columns."""
-    if len(delimiter) != 1 or delimiter in '"\r\n':
-        raise UsageError(f"The delimiter must be one character that neither quotes nor ends a line, not {delimiter!r}.")
-
-
-def names_in_line(line: bytes, delimiter: str, *, header: bool, what: str) -> list[str]:
+def names_in_line(line: bytes, separator: Separator, *, header: bool, what: str) -> list[str]:
     """Return the names of columns that the first line of a file has, or those of columns without names."""
     if not line:
         raise DataError(f"{what} is empty: a table needs at least its header line.")
@@ -156,9 +185,11 @@ def names_in_line(line: bytes, delimiter: str, *, header: bool, what: str) -> li
         raise _about_names(f"{what} {not_utf_8(line)}", header=header) from None
     if not text and header:
         raise public_error(f"{what} begins with an empty line where the names of its columns should be.")
+    if header:
+        _check_separator(text, separator, what)
     try:
         fields: Iterable[str] = next(
-            csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True), []
+            csv.reader(io.StringIO(text, newline=""), delimiter=separator.sign, strict=True), []
         ) or [""]
     except csv.Error:
         message = f"The first line of {what[0].lower()}{what[1:]} is not a row with this delimiter and quoting."
@@ -166,6 +197,25 @@ def names_in_line(line: bytes, delimiter: str, *, header: bool, what: str) -> li
     if not header:
         return [f"column{index}" for index, _ in enumerate(fields)]
     return [field.strip() or f"column{index}" for index, field in enumerate(fields)]
+
+
+def _check_separator(header: str, separator: Separator, what: str) -> None:
+    """Refuse a header line of one column that another character may separate, unless a person said how it is read."""
+    if found := _LINE_OF_EXCEL.fullmatch(header):
+        raise public_error(
+            f"{what} begins with a line for Excel where the names of its columns should be: remove that line, and give "
+            f"the separator of its columns (`delimiter={found[1]!r}`)."
+        )
+    plain = _QUOTED.sub("", header)
+    if separator.is_said or separator.sign in plain:
+        return
+    other = max(_SEPARATORS, key=plain.count)
+    if other in plain:
+        raise public_error(
+            f"{what} has one column, by its header line, and {other!r} in its name: if that separates columns, give "
+            f"`delimiter={other!r}`, or write the file with {separator.sign!r} instead; if it is one column, give "
+            f"`delimiter={separator.sign!r}`."
+        )
 
 
 def _about_names(sentence: str, *, header: bool) -> AnonhistError:

@@ -227,7 +227,7 @@ class _Asked:
     def opened_rows(self, source: Any, progress: Callable[[float], None] | None) -> Iterator[Any]:
         """Open a source as rows (source, target)."""
         is_text = self.is_text(source)
-        kind, header = "labels" if is_text else "events", self.header is not False
+        kind, header = "labels" if is_text else None, self.header is not False
         opening = open_source(
             source,
             table=self.table,

@@ -30,6 +30,8 @@ WIDE_TEXT = (
 _LINE = re.compile(r"Invalid Input Error: CSV Error on Line: (\d+)\n(.*)", re.DOTALL)
 # What an engine says of such a line, which came through a pipe, where nothing can be looked at before.
 WIDE_LINE = "a line of wide characters"
+# What our queries raise inside the engine.
+NO_COUNTED_LINE = "no counted line"
 # What our readers of remote files raise inside the engine.
 CUT_OFF = "a part of the file is missing"
 TRY_AGAIN = "was cut off on its way from the server, or has changed since: try again."
@@ -37,6 +39,7 @@ TRY_AGAIN = "was cut off on its way from the server, or has changed since: try a
 _EXPLANATIONS = {
     CUT_OFF: TRY_AGAIN,
     WIDE_LINE: WIDE_TEXT.format(encoding="UTF-16LE"),
+    NO_COUNTED_LINE: "is not what uniq -c writes: each line must be a count, a space and a label.",
     # What a line of JSON is comes before what it holds, for some of it is quoted behind.
     "surrogate in string": (
         "holds half of a surrogate pair, such as \\ud83d, which is no character: write such texts anew, as UTF-8."

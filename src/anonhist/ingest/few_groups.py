@@ -61,15 +61,16 @@ def in_few_groups_of_labels(counted: Any, most: int, key: str, *, first: Any = N
     return _first(hashed, ("user_name", "occurrence"), most)
 
 
-def rows_in_few_groups_of_labels(counted: Any, most: int, key: str) -> Any:
+def rows_in_few_groups_of_labels(counted: Any, most: int, key: str, *, first: Any = None) -> Any:
     """Return the rows (group, day, label, count) in at most so many groups of each label, on whatever days.
 
-    The groups are those of :func:`in_few_groups_of_labels`.
+    The groups are those of :func:`in_few_groups_of_labels`. Rows that fulfil ``first`` are all there.
     """
     import narwhals as nw
 
     ranked = _ranked(add_hash(_named_labels(counted), key, of=GROUP), "user_name", "occurrence")
-    return ranked.filter(nw.col("group_rank") <= most)
+    is_kept = nw.col("group_rank") <= most
+    return ranked.filter(is_kept if first is None else is_kept | first)
 
 
 def _named_labels(counted: Any) -> Any:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from anonhist.errors import DataError, UsageError, mask
 from anonhist.ingest.column_names import NamedTable, named_relation
 from anonhist.ingest.database_urls import WAREHOUSES
 from anonhist.ingest.delimited import (
     STDIN,
+    Separator,
     beginning,
+    counted_lines,
     delimited_table,
     first_line,
     first_row,
@@ -30,7 +32,10 @@ if TYPE_CHECKING:
 
     import duckdb
 
-DELIMITERS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": "\t"}
+# The last are the histograms of preseq.
+DELIMITERS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": "\t", ".hist": "\t"}
+# What a line of a text is, where it has no columns.
+LINES = ("labels", "uniq")
 _COMPRESSED = (".gz", ".zst")
 _JSON = (".jsonl", ".ndjson", ".json")
 _PARQUET = (".parquet", ".pq")
@@ -42,7 +47,6 @@ HOW_TO_NAME = (
     "Connect), and one of its tables (`table`)."
 )
 _LOCAL_DATABASES = ("duckdb:///", "sqlite:///")
-Format = TypeVar("Format", bound=str)
 
 
 def file_table(
@@ -56,7 +60,7 @@ def file_table(
 ) -> NamedTable:
     """Open a path, glob, URL or ``-`` (standard input) as a table.
 
-    Of standard input the format must be said: see :func:`stated_format`.
+    Of standard input it must be said what it is: see :func:`check_stated`.
 
     Delimited text: every column is text as written. One label per line (``format="labels"``): no header, no quoting.
     JSON lines: the columns are ``keys`` (but for None), whatever keys the rows have; see
@@ -64,27 +68,28 @@ def file_table(
     they are named.
     """
     if source == "-":
-        if format == "labels":
-            return _lines(connection, STDIN)
-        return stdin_table(connection, "," if delimiter is None else delimiter, header=header)
+        if format in LINES:
+            return _lines(connection, STDIN, format)
+        said = format is not None or delimiter is not None
+        return stdin_table(connection, Separator("," if delimiter is None else delimiter, said), header=header)
     remote = is_remote(source)
     paths = [source] if remote else readable(source)
     # A name is taken for a pattern once more, so what would be read as one is escaped.
     patterns = remote_files(connection, source) if remote else [escape_pattern(path) for path in paths]
-    ending = None if format == "labels" else _common_ending(source, paths, remote=remote)
+    ending = None if format in LINES else _common_ending(source, paths, remote=remote)
     if ending in _PARQUET:
         return parquet_table(connection, patterns, patterns if remote else paths)
     if not remote and (ending is None or ending in _JSON):
         check_beginnings(list(map(beginning, paths)), "The input", is_json=ending in _JSON)
     if ending is None:
-        return _lines(connection, patterns)
+        return _lines(connection, patterns, format)
     if ending in _JSON:
         return json_table(connection, patterns, patterns if remote else paths, keys)
     _refuse_no_rows(source, ending, delimiter)
-    delimiter = DELIMITERS.get(ending) if delimiter is None else delimiter
-    if delimiter is None and ending in _OF_DATABASES:
+    separator = separator_of(ending, format, delimiter)
+    if separator is None and ending in _OF_DATABASES:
         raise UsageError(f"{mask(source)!r} does not end like a file of rows. {HOW_TO_NAME}")
-    if delimiter is None:
+    if separator is None:
         raise UsageError(
             f"{mask(source)!r} has an unknown ending (known are .csv, .tsv, .jsonl, .parquet, each also with .gz "
             "or .zst); give the separator of its columns (`delimiter`)."
@@ -93,11 +98,24 @@ def file_table(
         lines = {url: remote_line(connection, url) for url in patterns}
     else:
         lines = {path: (first_line if header else first_row)(path) for path in paths}
-    return delimited_table(connection, patterns, lines, delimiter, header=header)
+    return delimited_table(connection, patterns, lines, separator, header=header)
 
 
-def _lines(connection: duckdb.DuckDBPyConnection, patterns: Any) -> NamedTable:
-    relation = labels_relation(connection, patterns)
+def separator_of(ending: str, format: str | None, delimiter: str | None) -> Separator | None:  # noqa: A002
+    """Return what separates the columns of a file with this ending; None where nothing says so.
+
+    Examples
+    --------
+    >>> separator_of(".csv", None, None), separator_of(".log", None, None)
+    (Separator(sign=',', is_said=False), None)
+    """
+    if delimiter is not None:
+        return Separator(delimiter, is_said=True)
+    return None if ending not in DELIMITERS else Separator(DELIMITERS[ending], is_said=format is not None)
+
+
+def _lines(connection: duckdb.DuckDBPyConnection, patterns: Any, format: str | None) -> NamedTable:  # noqa: A002
+    relation = (labels_relation if format == "labels" else counted_lines)(connection, patterns)
     return named_relation(relation, relation.columns)
 
 
@@ -115,44 +133,41 @@ def _refuse_no_rows(source: str, ending: str, delimiter: str | None) -> None:
         )
 
 
-def stated_format(
+def check_stated(
     source: Any,
-    format: Format | None,  # noqa: A002
+    format: str | None,  # noqa: A002
     label: str | None,
     *,
     header: bool = True,
-) -> Format | Literal["events"] | None:
-    """Return the format; of standard input it must be said, but for CSV with a header whose label column is named.
+) -> None:
+    """Have it said what standard input and a .txt file are.
 
-    Its first line may be a row of data, so nothing is guessed from it. Nor is it from that of a .txt file, which may
-    hold labels alone: it needs a format of columns with names, the column of labels, or ``header=False``.
+    The first line of standard input may be a row of data, so nothing is guessed from it: it needs a format, or the name
+    of the column of labels, which makes it CSV with a header line. Nor is it from that of a .txt file, which may hold
+    labels alone: it needs a format of columns with names, the column of labels, or ``header=False``.
 
     Raises
     ------
     UsageError
         If it is not.
-
-    Examples
-    --------
-    >>> stated_format("-", None, "query"), stated_format("log.csv", None, "query")
-    ('events', None)
     """
-    if not isinstance(source, str) or source != "-":
+    if not is_stdin(source):
         if label is None and header and format in (None, "events") and ending_of(source, format) == ".txt":
             check_there(source)
             raise UsageError(
                 "A .txt file may hold one label per line or columns: give `format='labels'` for the first, or, for "
                 "columns with a header line, the name of the column of labels (`label`)."
             )
-        return format
-    if format is not None:
-        return format
-    if label is None:
+    elif format is None and label is None:
         raise UsageError(
             "Give the format of standard input: one label per line (`format='labels'`), or CSV with a header line "
             "and the name of its label column (`label`)."
         )
-    return "events"
+
+
+def is_stdin(source: Any) -> bool:
+    """Return whether a source is standard input, of which nothing is guessed."""
+    return isinstance(source, str) and source == "-"
 
 
 def names_are_a_line(source: Any, *, format: str | None, header: bool) -> bool:  # noqa: A002
@@ -163,8 +178,8 @@ def names_are_a_line(source: Any, *, format: str | None, header: bool) -> bool: 
     >>> names_are_a_line("log.csv", format=None, header=True), names_are_a_line("log.parquet", format=None, header=True)
     (True, False)
     """
-    if isinstance(source, str) and source == "-":
-        return header and format not in (None, "labels")
+    if is_stdin(source):
+        return header and format not in LINES
     ending = ending_of(source, format)
     return header and ending is not None and ending not in (*_PARQUET, *_JSON)
 
@@ -220,9 +235,9 @@ def input_files(source: str) -> list[str]:
 
 def ending_of(source: Any, format: str | None) -> str | None:  # noqa: A002
     """Return the ending of the files that hold a table; None for lines of labels, databases and tables in memory."""
-    if isinstance(source, SparkFiles) and format != "labels":
+    if isinstance(source, SparkFiles) and format not in LINES:
         return _common_ending(source.path, [source.path], remote=True)
-    if not isinstance(source, str) or format == "labels" or source == "-":
+    if not isinstance(source, str) or format in LINES or source == "-":
         return None
     if source.startswith((*DATABASES, *SPARK_URLS)):
         return None

@@ -8,7 +8,16 @@ from anonhist.errors import DataError, UsageError
 from anonhist.ingest.few_groups import in_few_groups_of_labels
 from anonhist.ingest.grouping import GROUP, group_keys, in_groups
 from anonhist.ingest.naming import NAMED, as_text, name_columns
-from anonhist.ingest.query import LARGEST, Columns, check_sums, check_whole, large_units, one_if, whole_numbers
+from anonhist.ingest.query import (
+    LARGEST,
+    Columns,
+    check_sums,
+    check_whole,
+    counts_something,
+    large_units,
+    one_if,
+    whole_numbers,
+)
 
 if TYPE_CHECKING:
     from anonhist.privacy import PrivacyUnit
@@ -19,17 +28,19 @@ _WRONG = ("wrong_counts", "wrong_prevalences")
 def counts_of_groups(table: Any, columns: Columns) -> Any:
     """Return the lazy query (group, count, is_null, prevalence) over rows (group…, label, count), and what is wrong.
 
-    Rows of one label in one group are added up. ``wrong_counts`` says how many values are no whole number from 1 to
-    2^63 − 1, and ``size`` how large the largest sum is, as in :func:`~anonhist.ingest.query.counts_query`.
+    Rows of one label in one group are added up. ``wrong_counts`` says how many values are no whole number from 0 to
+    2^63 − 1, and ``size`` how large the largest sum is, as in :func:`~anonhist.ingest.query.added_counts`.
     """
     import narwhals as nw
 
-    good, number = whole_numbers(table, "count")
-    label = {"label": as_text(table, "label")}
-    rows = _in_groups(table, columns, {**label, "count": number, "wrong_counts": one_if(~good)}, named="label")
+    good, number = whole_numbers(table, columns.count or "count")
+    label = {"label": as_text(table, columns.label)}
+    rows = _in_groups(table, columns, {**label, "count": number, "wrong_counts": one_if(~good)}, named=columns.label)
     flags = [name for name in rows.collect_schema().names() if name == NAMED]
     rows = rows.with_columns(size=large_units(nw.col("count")))
     counted = rows.group_by("label", GROUP, *flags).agg(nw.col("count", "wrong_counts", "size").sum())
+    # A label is in no group where it counts nothing.
+    counted = counted.filter(counts_something("count", "wrong_counts"))
     if columns.grouping is not None and columns.grouping.groups_per_label is not None:
         most, key = columns.grouping.groups_per_label, columns.order_key
         # What is wrong comes first, so that it is seen and refused, and not left out.
@@ -45,17 +56,20 @@ def prevalences_of_groups(table: Any, columns: Columns) -> Any:
     """Return the same over rows (group…, count, prevalence); rows of one count in one group are added up."""
     import narwhals as nw
 
-    good_count, count = whole_numbers(table, "count")
-    good, prevalence = whole_numbers(table, "prevalence")
+    good_count, count = whole_numbers(table, columns.count or "count")
+    good, prevalence = whole_numbers(table, columns.prevalence or "prevalence")
     wrong = {"wrong_counts": one_if(~good_count), "wrong_prevalences": one_if(~good)}
     rows = _in_groups(table, columns, {"count": count, "prevalence": prevalence, **wrong}, named=None)
     flags = [name for name in rows.collect_schema().names() if name == NAMED]
     rows = rows.with_columns(size=large_units(nw.col("prevalence")))
     added = rows.group_by("count", GROUP, *flags).agg(nw.col("prevalence", *_WRONG, "size").sum())
+    # Labels that count nothing are none.
+    is_wrong = (nw.col(_WRONG[0]) > 0) | (nw.col(_WRONG[1]) > 0)
+    added = added.filter(is_wrong | ((nw.col("count") > 0) & counts_something("prevalence")))
     return added.select(GROUP, "count", "prevalence", *_WRONG, "size", *flags, is_null=nw.col("count") < 1)
 
 
-def check_counted(batch: Any) -> None:
+def check_counted(batch: Any, columns: Columns) -> None:
     """Refuse an Arrow batch of these queries if a count is none, or a sum too large."""
     import pyarrow.compute as pc
 
@@ -63,7 +77,8 @@ def check_counted(batch: Any) -> None:
         return
     for name in _WRONG:
         if name in batch.schema.names:
-            check_whole(name.removeprefix("wrong_").removesuffix("s"), pc.sum(batch.column(name)).as_py())
+            held = columns.count if name == _WRONG[0] else columns.prevalence
+            check_whole(held, pc.sum(batch.column(name)).as_py())
     size = pc.max(batch.column("size")).as_py()
     ends = (end(batch.column(name)).as_py() for name in ("count", "prevalence") for end in (pc.min, pc.max))
     check_sums([(end, size) for end in ends])

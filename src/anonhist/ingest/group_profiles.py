@@ -36,7 +36,7 @@ def group_batches(table: Any, columns: Columns) -> Iterator[Any]:
         if NAMED in batch.schema.names:
             check_named(all(batch.column(NAMED).to_pylist()))
         if columns.rows != "events":
-            check_counted(batch)
+            check_counted(batch, columns)
         is_kept = [columns.keep_null or not is_null for is_null in batch.column("is_null").to_pylist()]
         yield batch if all(is_kept) else batch.filter(pa.array(is_kept, pa.bool_()))
 
@@ -74,7 +74,9 @@ def labels_of_several(table: Any, columns: Columns) -> int:
     """Return how many labels are in more than one group, of rows that count."""
     import narwhals as nw
 
-    rows = bounded_rows(table, columns).select(GROUP, "label").filter(~nw.col("label").is_null())
+    rows = bounded_rows(table, columns)
+    rows = rows.filter(nw.col("count") > 0) if columns.rows == "counts" else rows
+    rows = rows.select(GROUP, "label").filter(~nw.col("label").is_null())
     pairs = rows.group_by("label", GROUP).agg(items=nw.len())
     labels = pairs.group_by("label").agg(groups=nw.len()).filter(nw.col("groups") > 1)
     ((shared,),) = fetch(labels.select(shared=nw.len()))

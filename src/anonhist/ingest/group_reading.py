@@ -9,9 +9,7 @@ import numpy as np
 
 from anonhist.catalogue.levels import Levels
 from anonhist.errors import DataError, UsageError
-from anonhist.ingest.columns import required_key
-from anonhist.ingest.counted import COUNTED, check_label_of_counted, recognize
-from anonhist.ingest.files import check_there, is_json, stated_format
+from anonhist.ingest.files import check_stated, check_there, is_json, is_stdin
 from anonhist.ingest.group_bounds import order_key_of, protected_unit, unlisted_grouping
 from anonhist.ingest.group_counts import check_combination
 from anonhist.ingest.group_excess import units_of_groups, what_is_bounded
@@ -22,6 +20,7 @@ from anonhist.ingest.group_units import group_units
 from anonhist.ingest.grouping import is_shown_as_written, listed_groups, with_periods
 from anonhist.ingest.query import Columns, check_users
 from anonhist.ingest.renaming import columns_in_table, parts_in_table
+from anonhist.ingest.row_kinds import COUNTED, SaidOfRows
 from anonhist.ingest.sources import as_path, open_source, plain_labels
 from anonhist.mechanisms.group_selection import FindGroups, GroupSelection
 from anonhist.profiles.grouped import GroupedProfile
@@ -50,6 +49,7 @@ def read_recorded(
     by: str | Iterable[str],
     groups: Iterable[Any] | os.PathLike[str] | FindGroups,
     label: str | None = None,
+    count: str | None = None,
     user: str | None = None,
     max_per_user: int | None = None,
     max_groups_per_user: int | None = None,
@@ -96,15 +96,15 @@ def read_recorded(
     check_memory(0 if rows is None else len(rows))
     protected = protected_unit(unit, most, grouping.groups_per_user, grouping.groups_per_label)
     key = order_key_of(order_key, chooses=user is not None or grouping.groups_per_label is not None)
-    source, format = _checked_source(source, format, label)  # noqa: A001
+    said = SaidOfRows(format, label, count, header)
+    source = _checked_source(source, said, user)
     reading = Columns(label or "label", user, most, order_by, key or "", keep_null, grouping=grouping)
     keys: tuple[str | None, ...] = ()
-    if is_json(source, format=format):
+    has_keys = is_json(source, format=format)
+    if has_keys:
         check_there(source)
         # Keys are data: they do not decide what the rows are.
-        format = format or "events"  # noqa: A001
-        counted = COUNTED.get(format, ())
-        keys = (*(counted or (required_key(label), user, order_by)), *(part.column for part in parts))
+        keys = (*said.keys(), user, order_by, *(part.column for part in parts))
     with open_source(
         source,
         table=table,
@@ -116,7 +116,7 @@ def read_recorded(
         progress=progress,
         limits=limits,
     ) as opened:
-        columns = _columns_in(opened.header, reading, label, format)
+        columns = _columns_in(opened.header, reading, said, may_recognize=not has_keys and not is_stdin(source))
         check_combination(columns, protected, levels_cross=asked is Levels.CROSSING)
         columns = columns_in_table(columns, opened.header)
         held = parts_in_table(parts, opened.header)
@@ -161,39 +161,39 @@ def read_recorded(
     )
 
 
-def _checked_source(source: Any, format: Any, label: str | None) -> tuple[Any, Any]:  # noqa: A002
-    """Return the source and its format, having refused those that have no grouping columns."""
-    if format not in (None, "events", *COUNTED):
-        raise UsageError(f"`format` must be one of events, {', '.join(COUNTED)} for groups, not {format!r}.")
-    check_label_of_counted(format, label)
+def _checked_source(source: Any, said: SaidOfRows, user: str | None) -> Any:
+    """Return the source, having refused those that have no grouping columns."""
+    if said.format not in (None, "events", *COUNTED):
+        raise UsageError(f"`format` must be one of events, {', '.join(COUNTED)} for groups, not {said.format!r}.")
+    said.check(user)
     source = as_path(source)
     if plain_labels(source) is not None:
         raise UsageError("A list of labels has no grouping columns: pass a table.")
-    return source, stated_format(source, format, label)
+    check_stated(source, said.format, said.label)
+    return source
 
 
-def _columns_in(header: Header, reading: Columns, label: str | None, format: str | None) -> Columns:  # noqa: A002
+def _columns_in(header: Header, reading: Columns, said: SaidOfRows, *, may_recognize: bool) -> Columns:
     """Return which columns to read, having refused those that are not there, or are said to be two things."""
     parts = () if reading.grouping is None else reading.grouping.parts
     for part in parts:
         header.require(group=part.column)
         if part.period is not None and part.name in header.names:
             raise UsageError(f"The data have a column {part.name!r} beside {part.column!r}: rename one of them.")
-    others = header.without(*(part.column for part in parts), reading.user, reading.order_by)
-    rows = format or recognize(others, label, reading.user)
-    if rows in COUNTED:
-        header.require(**{name: name for name in COUNTED[rows]})
-        used = dict.fromkeys(COUNTED[rows], "counted")
+    used = (*(part.column for part in parts), reading.user, reading.order_by)
+    kind = said.kind(header, used, user=reading.user, may_recognize=may_recognize)
+    header.require(user=reading.user, order=reading.order_by)
+    names = {str(reading.user): "user"}
+    if kind.rows == "events":
+        names[kind.label] = "label"
     else:
-        reading = replace(reading, label=others.label_column(None) if label is None else label)
-        header.require(label=reading.label, user=reading.user, order=reading.order_by)
-        used = {reading.label: "label", str(reading.user): "user"}
+        names |= dict.fromkeys(filter(None, (kind.label, kind.count, kind.prevalence)), "counted")
     for part in parts:
-        if part.period is None and part.column in used:
+        if part.period is None and part.column in names:
             raise UsageError(
-                f"The grouping column {part.column!r} is the {used[part.column]} column, too: group by another column."
+                f"The grouping column {part.column!r} is the {names[part.column]} column, too: group by another column."
             )
-    return replace(reading, rows=rows)
+    return replace(reading, rows=kind.rows, label=kind.label, count=kind.count, prevalence=kind.prevalence)
 
 
 def _tell_of_shared(labels: int, notify: Callable[[str], None]) -> None:

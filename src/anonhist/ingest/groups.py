@@ -39,6 +39,7 @@ def read_groups(
     by: str | Iterable[str],
     groups: Iterable[Any] | os.PathLike[str] | FindGroups,
     label: str | None = None,
+    count: str | None = None,
     user: str | None = None,
     max_per_user: int | None = None,
     max_groups_per_user: int | None = None,
@@ -80,13 +81,14 @@ def read_groups(
         labels are: 7, 7.0 and the text 7 are the same; what the type of the column cannot hold is refused. Groups
         without data have an empty profile; rows of other groups are left out before anything is bounded. If no such
         list is public, :class:`FindGroups` finds groups with many units, at a cost; the source is asked twice then.
-    label, user, order_by, table, delimiter, header
+    label, count, user, order_by, table, delimiter, header
         As for :func:`read_profile`.
     format
-        ``"events"`` (one row per item), ``"counts"`` (the grouping columns, label, count: rows of one label in one
-        group are added up) or ``"prevalences"`` (the grouping columns, count, prevalence: how many labels of a group
-        have that count). By default the other columns decide, as for :func:`read_profile`. In prevalences nothing says
-        which labels are the same in several groups: they protect items only, and groups are not put together.
+        ``"events"`` (one row per item), ``"counts"`` (the grouping columns, label, count, or those that ``label`` and
+        ``count`` name: rows of one label in one group are added up) or ``"prevalences"`` (the grouping columns, count,
+        prevalence: how many labels of a group have that count). By default the other columns decide, as for
+        :func:`read_profile`. In prevalences nothing says which labels are the same in several groups: they protect
+        items only, and groups are not put together.
     max_per_user
         How many items of each user count, over all groups together; or, with ``max_groups_per_user``, in each group.
     max_groups_per_user
@@ -157,7 +159,7 @@ def read_groups(
     charging: AbstractContextManager[Recorded | Unrecorded] = nullcontext(Unrecorded())
     if isinstance(groups, FindGroups):
         columns = by if isinstance(by, str | list | tuple) else None
-        own = {"by": columns, "label": label, "user": user, "other": other}
+        own = {"by": columns, "label": label, "count": count, "user": user, "other": other}
         charging = recording(account_of(ledger, dataset, purpose, run_id, settings=own), partial(price, groups))
     elif ledger or any(each is not None for each in (dataset, purpose, run_id)):
         raise UsageError(_CHARGED_LATER)
@@ -169,6 +171,7 @@ def read_groups(
                 by=by,
                 groups=groups,
                 label=label,
+                count=count,
                 user=user,
                 max_per_user=max_per_user,
                 max_groups_per_user=max_groups_per_user,

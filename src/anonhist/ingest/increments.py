@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from anonhist.errors import UsageError
-from anonhist.ingest.columns import required_key
 from anonhist.ingest.few_groups import rows_in_few_groups_of_labels
-from anonhist.ingest.files import check_there, is_json, stated_format
+from anonhist.ingest.files import check_stated, check_there, is_json, is_stdin
 from anonhist.ingest.grouping import DAY, GROUP, with_periods
 from anonhist.ingest.naming import NAMED, check_named
-from anonhist.ingest.query import Columns, bounded_rows, fetch
+from anonhist.ingest.query import Columns, bounded_rows, check_sums, check_whole, counts_something, fetch, large_units
 from anonhist.ingest.renaming import columns_in_table, part_in_table, parts_in_table
 from anonhist.ingest.sources import as_path, open_source, plain_labels
 
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     from anonhist.ingest.group_values import Part
     from anonhist.ingest.grouping import Grouping
     from anonhist.ingest.limits import EngineLimits
+    from anonhist.ingest.row_kinds import SaidOfRows
     from anonhist.profiles.grouped import Group
 
 
@@ -62,10 +62,9 @@ def fetch_increments(
     columns: Columns,
     thresholds: tuple[int, ...],
     *,
-    label: str | None,
+    said: SaidOfRows,
     table: str | None,
     delimiter: str | None,
-    header: bool,
     progress: Callable[[float], None] | None,
     limits: EngineLimits | None,
     group_into: Callable[[Any, Grouping], Grouping] | None = None,
@@ -74,8 +73,10 @@ def fetch_increments(
 
     Parameters
     ----------
-    source, label, table, delimiter, header, progress, limits
+    source, table, delimiter, progress, limits
         As for :func:`~anonhist.ingest.windows.read_cumulative`.
+    said
+        What is said of the rows.
     columns
         Which columns to read, its days among them.
     thresholds
@@ -91,28 +92,36 @@ def fetch_increments(
     source = as_path(source)
     if plain_labels(source) is not None:
         raise UsageError("A list of labels has no column of dates: pass a table.")
+    said.check(columns.user)
+    check_stated(source, None, said.label)
     keys: tuple[str | None, ...] = ()
-    format_ = stated_format(source, None, label)
-    if is_json(source, format=format_):
+    has_keys = is_json(source, format=None)
+    if has_keys:
         check_there(source)
-        keys = (required_key(label), columns.user, columns.order_by, part.column, *(each.column for each in parts))
+        keys = (*said.keys(), columns.user, columns.order_by, part.column, *(each.column for each in parts))
     with open_source(
         source,
         table=table,
-        format=format_,
+        format=None,
         delimiter=delimiter,
-        header=header,
+        header=said.header,
         keys=keys,
         progress=progress,
         limits=limits,
     ) as opened:
-        columns = replace(columns, label=_label_in(opened.header, columns, part, parts, label))
+        may_recognize = not has_keys and not is_stdin(source)
+        columns = _columns_in(opened.header, columns, part, said, may_recognize=may_recognize)
         columns = columns_in_table(columns, opened.header)
         if group_into is not None and columns.grouping is not None:
             columns = replace(columns, grouping=group_into(opened.table, columns.grouping))
         dated = (*parts_in_table(parts, opened.header), part_in_table(part, opened.header))
         rows = fetch(increments_query(with_periods(opened.table, dated), columns, thresholds))
     check_named(all(bool(row[1]) for row in rows))
+    if columns.rows == "counts":
+        check_whole(columns.count, sum(int(row[-1]) for row in rows))
+        # A sum that is too large is the largest, or where it wrapped the least.
+        check_sums([(end, row[-2]) for row in rows for end in row[-4:-2]])
+        rows = [row[:-4] for row in rows]
     place = {part.key_of(day): at for at, day in enumerate(days)}
     shape = len(thresholds), len(days)
     found: dict[str | None, NDArray[np.int64]] = {}
@@ -123,39 +132,50 @@ def fetch_increments(
     return Increments(shape, found, columns.grouping)
 
 
-def _label_in(header: Header, columns: Columns, day: Part, parts: tuple[Part, ...], label: str | None) -> str:
-    """Return the column of labels, having refused columns that are not there, or are said to be two things."""
+def _columns_in(header: Header, columns: Columns, day: Part, said: SaidOfRows, *, may_recognize: bool) -> Columns:
+    """Return which columns to read, having refused those that are not there, or are said to be two things."""
+    parts = () if columns.grouping is None else columns.grouping.parts
     for part in parts:
         header.require(group=part.column)
-    others = header.without(day.column, columns.user, columns.order_by, *(part.column for part in parts))
-    name = others.label_column(None) if label is None else label
-    header.require(label=name, user=columns.user, order=columns.order_by)
+    used = (day.column, columns.user, columns.order_by, *(part.column for part in parts))
+    kind = said.kind(header, used, user=columns.user, may_recognize=may_recognize)
+    if kind.rows == "prevalences":
+        raise UsageError("Prevalences do not say which label has a count, so they have no days: give a row for each.")
+    header.require(user=columns.user, order=columns.order_by)
     header.require(date=day.column)
-    used = {name: "label", columns.user: "user"}
+    names = {kind.label: "label", columns.user: "user", kind.count: "count"}
     for part in parts:
-        if part.period is None and part.column in used:
+        if part.period is None and part.column in names:
             raise UsageError(
-                f"The grouping column {part.column!r} is the {used[part.column]} column, too: group by another column."
+                f"The grouping column {part.column!r} is the {names[part.column]} column, too: group by another column."
             )
-    return name
+    return replace(columns, rows=kind.rows, label=kind.label, count=kind.count)
 
 
 def increments_query(table: Any, columns: Columns, thresholds: tuple[int, ...]) -> Any:
     """Return the lazy query (day, named, reached0, reached1, …): how many labels first reach each threshold.
 
-    With groups, their text follows.
+    With groups, their text follows. Of counted rows the least and the largest running count follow, the size of the
+    largest, and how many counts are wrong, as in :func:`~anonhist.ingest.query.added_counts`.
     """
     import narwhals as nw
 
     rows = bounded_rows(table, columns)
+    is_counted = columns.rows == "counts"
     flags = [name for name in rows.collect_schema().names() if name == NAMED]
     group = [] if columns.grouping is None else [GROUP]
     # Items of users have labels already: SQLite limits the depth of nested queries.
     if not columns.keep_null and columns.user is None:
         rows = rows.filter(~nw.col("label").is_null())
-    counted = rows.group_by("label", *group, DAY, *flags).agg(count=nw.len())
+    days = rows if not is_counted else rows.with_columns(size=large_units(nw.col("count")))
+    numbers = nw.col("count", "size", "wrong").sum() if is_counted else nw.len().alias("count")
+    counted = days.group_by("label", *group, DAY, *flags).agg(numbers)
+    if is_counted:
+        # A label is in no group where it counts nothing.
+        counted = counted.filter(counts_something("count", "wrong"))
     if columns.grouping is not None and columns.grouping.groups_per_label is not None:
-        counted = rows_in_few_groups_of_labels(counted, columns.grouping.groups_per_label, columns.order_key)
+        most, first = columns.grouping.groups_per_label, nw.col("wrong") > 0 if is_counted else None
+        counted = rows_in_few_groups_of_labels(counted, most, columns.order_key, first=first)
     # Rows without a label, where they count, are one label, which not every engine takes for one by itself.
     label = nw.col("label")
     known = nw.when(label.is_null()).then(nw.lit("")).otherwise(nw.concat_str(nw.lit("="), label))
@@ -165,13 +185,19 @@ def increments_query(table: Any, columns: Columns, thresholds: tuple[int, ...]) 
         named=nw.col(NAMED) if flags else nw.lit(1),
     )
     # Texts of days ascend as the days do.
-    running = counted.with_columns(after=nw.col("count").cum_sum().over("known", *group, order_by=DAY))
+    summed = {"after": "count", "size_after": "size"} if is_counted else {"after": "count"}
+    running = counted.with_columns(
+        **{after: nw.col(name).cum_sum().over("known", *group, order_by=DAY) for after, name in summed.items()}
+    )
+    after = nw.col("after")
     crossing = {
-        f"reached{at}": nw.when((nw.col("after") >= k) & (nw.col("after") - nw.col("count") < k))
-        .then(nw.lit(1))
-        .otherwise(nw.lit(0))
+        f"reached{at}": nw.when((after >= k) & (after - nw.col("count") < k)).then(nw.lit(1)).otherwise(nw.lit(0))
         for at, k in enumerate(thresholds)
     }
-    crossed = running.select(DAY, "named", *group, **crossing)
-    summed = crossed.group_by(DAY, *group).agg(nw.col("named").min(), *(nw.col(name).sum() for name in crossing))
-    return summed.select(DAY, "named", *crossing, *group)
+    told = ("after", "largest", "size_after", "wrong") if is_counted else ()
+    running = running.with_columns(largest=after) if is_counted else running
+    crossed = running.select(DAY, "named", *group, *told, **crossing)
+    ends = [nw.col("named").min(), *(nw.col(name).sum() for name in crossing)]
+    if is_counted:
+        ends += [after.min(), nw.col("largest", "size_after").max(), nw.col("wrong").sum()]
+    return crossed.group_by(DAY, *group).agg(*ends).select(DAY, "named", *crossing, *group, *told)

@@ -22,7 +22,7 @@ from anonhist.profiles.whole import MAX_ITEMS
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_COUNT = re.compile(" *0*([1-9][0-9]{0,18}) *")
+_COUNT = re.compile(" *0*([0-9]{1,19}) *")
 _NOT_THERE = (
     "This table would hold Python objects, but is not in memory yet: collect it first, or convert the column to text "
     "or numbers."
@@ -86,12 +86,13 @@ def order_of_objects(table: Any, name: str) -> Any:
 
 
 def counts_of_objects(table: Any, name: str) -> Any:
-    """Return the whole numbers from 1 to 2^63 − 1 that a column holds, numbers or text, and 0 elsewhere: a series."""
-    return _series(table, name, [whole_count(value) or 0 for value in _values(table, name)], "int64")
+    """Return the whole numbers from 0 to 2^63 − 1 that a column holds, numbers or text, and −1 elsewhere: a series."""
+    counts = map(whole_count, _values(table, name))
+    return _series(table, name, [-1 if count is None else count for count in counts], "int64")
 
 
 def whole_count(value: object) -> int | None:
-    """Return the whole number from 1 to 2^63 − 1 that a value is, if it is one: of any type of numbers, or its text.
+    """Return the whole number from 0 to 2^63 − 1 that a value is, if it is one: of any type of numbers, or its text.
 
     Examples
     --------
@@ -99,7 +100,7 @@ def whole_count(value: object) -> int | None:
     (3, 9007199254740993, 3, None, None)
     """
     if type(value) is int:
-        return value if 1 <= value <= MAX_ITEMS else None
+        return value if 0 <= value <= MAX_ITEMS else None
     if isinstance(value, timedelta | np.timedelta64):
         # Named by its seconds.
         return None

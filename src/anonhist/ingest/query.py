@@ -39,8 +39,10 @@ class Columns:
     # Whether labels that are numbers must be whole.
     only_whole: bool = False
     grouping: Grouping | None = None
-    # With a grouping: what a row says, as `format` does.
+    # What a row says, and where data that are counted say it.
     rows: str = "events"
+    count: str | None = None
+    prevalence: str | None = None
     # The column of dates of cumulative windows, and the days that are listed.
     days: tuple[Part, tuple[str, ...]] | None = None
 
@@ -103,6 +105,9 @@ def bounded_rows(table: Any, columns: Columns) -> Any:
         selected[DAY] = part.keys(table)
         listed = [nw.col(DAY).is_in([part.key_of(day) for day in days])]
     if user is None:
+        if columns.rows == "counts" and columns.count is not None:
+            good, number = whole_numbers(table, columns.count)
+            selected |= {"count": number, "wrong": one_if(~good)}
         rows = table.select(**selected, **flags)
         rows = rows.filter(*listed) if listed else rows
         return rows if grouping is None else in_groups(rows, grouping, keep_null=columns.keep_null)
@@ -144,7 +149,7 @@ def is_item(columns: Columns) -> Any:
 
 
 def counted_rows(table: Any, *, label: str, count: str) -> Any:
-    """Return the rows (label, count, wrong) of a table: labels as text, and whether a count is no whole number ≥ 1.
+    """Return the rows (label, count, wrong) of a table: labels as text, and whether a count is no whole number ≥ 0.
 
     Labels that are numbers must be whole; where some may not be, a column ``named`` is 0 for them.
     """
@@ -153,21 +158,39 @@ def counted_rows(table: Any, *, label: str, count: str) -> Any:
     return table.select(label=text, count=number, wrong=one_if(~good), **name_columns(table, {label: True}))
 
 
-def counts_query(table: Any) -> Any:
-    """Return the lazy query (count, is_null, prevalence, wrong, size) over a table (label, count).
+def added_counts(table: Any, columns: Columns) -> Any:
+    """Return the lazy query (label, count, wrong, size) over a table with labels and counts.
 
-    Equal labels are added up. ``wrong`` says how many values of ``count`` are no whole number from 1 to 2^63 − 1, and
-    ``size`` how large the largest sum is in units of 2^32: some engines let a sum of whole numbers wrap. One query
-    answers it all, since standard input can be read only once. Where labels may lack a name, a sixth column ``named``
-    is 0 for those that do.
+    Equal labels are added up. ``wrong`` says how many counts are no whole number from 0 to 2^63 − 1, and ``size`` how
+    large the sum is in units of 2^32: some engines let a sum of whole numbers wrap. Labels that count nothing are left
+    out. Where labels may lack a name, a column ``named`` is 0 for those that do.
     """
     import narwhals as nw
 
-    good, number = whole_numbers(table, "count")
-    flags = name_columns(table, {"label": False})
-    rows = table.select(label=as_text(table, "label"), count=number, wrong=one_if(~good), **flags)
+    good, number = whole_numbers(table, columns.count or "count")
+    flags = name_columns(table, {columns.label: False})
+    rows = table.select(label=as_text(table, columns.label), count=number, wrong=one_if(~good), **flags)
     rows = rows.with_columns(size=large_units(nw.col("count")))
     added = rows.group_by("label", *flags).agg(nw.col("count", "wrong", "size").sum())
+    return added.filter(counts_something("count", "wrong"))
+
+
+def counts_something(number: str, *wrong: str) -> Any:
+    """Return whether a sum is of anything but zeros, also if it wrapped, or is to be refused."""
+    import narwhals as nw
+
+    return nw.any_horizontal(*(nw.col(name) != 0 for name in (number, "size", *wrong)), ignore_nulls=True)
+
+
+def counts_query(table: Any, columns: Columns) -> Any:
+    """Return the lazy query (count, is_null, prevalence, wrong, size) over a table with labels and counts.
+
+    See :func:`added_counts`. One query answers it all, since standard input can be read only once.
+    """
+    import narwhals as nw
+
+    added = added_counts(table, columns)
+    flags = [name for name in added.collect_schema().names() if name == NAMED]
     counted = added.with_columns(is_null=nw.col("label").is_null())
     grouped = counted.group_by("count", "is_null", *flags).agg(
         nw.len().alias("prevalence"), nw.col("wrong").sum(), nw.col("size").max()
@@ -175,15 +198,15 @@ def counts_query(table: Any) -> Any:
     return grouped.select("count", "is_null", "prevalence", "wrong", "size", *flags)
 
 
-def prevalences_query(table: Any) -> Any:
-    """Return the lazy query (count, prevalence, rows, wrong_counts, wrong, size) over a table (count, prevalence).
+def prevalences_query(table: Any, columns: Columns) -> Any:
+    """Return the lazy query (count, prevalence, rows, wrong_counts, wrong, size) over a table of prevalences.
 
     Equal counts are added up; ``rows`` says of how many rows.
     """
     import narwhals as nw
 
-    good_count, count = whole_numbers(table, "count")
-    good, prevalence = whole_numbers(table, "prevalence")
+    good_count, count = whole_numbers(table, columns.count or "count")
+    good, prevalence = whole_numbers(table, columns.prevalence or "prevalence")
     rows = table.select(
         count=count, prevalence=prevalence, wrong_counts=one_if(~good_count), wrong=one_if(~good)
     ).with_columns(size=large_units(nw.col("prevalence")))
@@ -208,19 +231,19 @@ def one_if(condition: Any) -> Any:
 
 
 def whole_numbers(table: Any, name: str) -> tuple[Any, Any]:
-    """Return whether each value is a whole number from 1 to 2^63 − 1, and the number, 0 where it is none."""
+    """Return whether each value is a whole number from 0 to 2^63 − 1, and the number, 0 where it is none."""
     import narwhals as nw
 
     if holds_objects(table, name):
         counts = counts_of_objects(table, name)
-        return counts > 0, counts
+        return counts >= 0, counts.clip(0, None)
     column, kind = nw.col(name), table.collect_schema()[name]
     if kind.is_integer():
-        good = (column >= 1) & (column <= LARGEST)
+        good = (column >= 0) & (column <= LARGEST)
         value, nothing = column, nw.lit(0)
     elif kind.is_float():
         # Some engines round to a whole number, which must fit: round nothing else.
-        is_inside = ~is_missing(table, name) & (column >= 1) & (column <= 2**53)
+        is_inside = ~is_missing(table, name) & (column >= 0) & (column <= 2**53)
         inside = nw.when(is_inside).then(column).otherwise(nw.lit(0.5))
         good = inside == inside.round(0)
         value, nothing = column, nw.lit(0.0)
@@ -229,7 +252,7 @@ def whole_numbers(table: Any, name: str) -> tuple[Any, Any]:
         value, nothing = written.str.strip_chars(), nw.lit("0")
         # Nineteen digits compare as text like numbers.
         nineteen = written.str.contains("^ *[1-9][0-9]{18} *$") & (value <= nw.lit(str(LARGEST)))
-        good = written.str.contains("^ *0*[1-9][0-9]{0,17} *$") | nineteen
+        good = written.str.contains("^ *0*[0-9]{1,18} *$") | nineteen
     good = ~column.is_null() & good.fill_null(value=False)
     return good, nw.when(good).then(value).otherwise(nothing).cast(nw.Int64)
 
@@ -256,16 +279,16 @@ def fetch(query: Any) -> list[tuple[Any, ...]]:
     return [tuple(row) for row in collected.rows()]
 
 
-def check_whole(name: str, wrong: int) -> None:
+def check_whole(name: str | None, wrong: int) -> None:
     """Refuse a column some values of which are no count."""
     if wrong:
-        raise DataError(f"The column {name!r} must hold whole numbers from 1 to 2^63 − 1 and nothing else.")
+        raise DataError(f"The column {name!r} must hold whole numbers from 0 to 2^63 − 1 and nothing else.")
 
 
 def check_sums(sums: list[tuple[Any, Any]]) -> None:
     """Refuse sums (exact, in units of 2^32) that went past 2^63 − 1, also where the engine let them wrap."""
     # A sum that wrapped is negative below 2^64, and its size tells it above: the roundings of 2^30 rows fit between.
-    if any(not 1 <= int(exact) <= LARGEST or int(size) * _UNIT >= 1.5 * 2**63 for exact, size in sums):
+    if any(not 0 <= int(exact) <= LARGEST or int(size) * _UNIT >= 1.5 * 2**63 for exact, size in sums):
         raise DataError(_TOO_LARGE)
 
 

@@ -8,9 +8,8 @@ from dataclasses import replace
 from typing import Any, Literal
 
 from anonhist.errors import UsageError
-from anonhist.ingest.columns import Header, required_key
-from anonhist.ingest.counted import COUNTED, check_label_of_counted, check_no_structures, counted_table, recognize
-from anonhist.ingest.files import check_there, is_json, stated_format
+from anonhist.ingest.counted import check_no_structures, counted_table
+from anonhist.ingest.files import check_stated, check_there, is_json, is_stdin
 from anonhist.ingest.limits import NO_LIMITS, EngineLimits
 from anonhist.ingest.naming import check_named
 from anonhist.ingest.parts.files import is_parts
@@ -31,12 +30,13 @@ from anonhist.ingest.query import (
 )
 from anonhist.ingest.random_order import key_of_order
 from anonhist.ingest.renaming import columns_in_table
+from anonhist.ingest.row_kinds import RowKind, SaidOfRows
 from anonhist.ingest.sources import Opened, as_path, open_source, plain_labels
 from anonhist.numeric.value_name import value_name
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import BoundedUnits, Profile
 
-FORMATS = ("events", "labels", "counts", "prevalences")
+FORMATS = ("events", "labels", "counts", "prevalences", "uniq")
 
 
 def read_profile(
@@ -44,13 +44,14 @@ def read_profile(
     /,
     *,
     label: str | None = None,
+    count: str | None = None,
     user: str | None = None,
     max_per_user: int | None = None,
     order_by: str | None = None,
     order_key: str | None = None,
     count_users: bool = False,
     table: str | None = None,
-    format: Literal["events", "labels", "counts", "prevalences"] | None = None,  # noqa: A002  # the name users know
+    format: Literal["events", "labels", "counts", "prevalences", "uniq"] | None = None,  # noqa: A002  # the name users know
     delimiter: str | None = None,
     header: bool = True,
     keep_null: bool = False,
@@ -75,10 +76,13 @@ def read_profile(
     label
         Column of labels, or key of JSON lines; may be left out where there is only one column. Names are compared
         exactly. A key of folders, as in ``day=1/part-0.parquet``, is a column of text if it is named, all files have
-        the same keys and none has a column of that name. In counted data it is
-        always called ``"label"``. Labels are compared as
-        text, as written; in a column of floats 7.0 is the label 7, as beside a missing value whole numbers often become
-        floats. Decimals have no zeros at the end, times with a zone are those of UTC, and durations are seconds.
+        the same keys and none has a column of that name. Labels are compared as text, as written; in a column of floats
+        7.0 is the label 7, as beside a missing value whole numbers often become floats. Decimals have no zeros at the
+        end, times with a zone are those of UTC, and durations are seconds.
+    count
+        Column that says how many items a row stands for, or ``"none"`` if each row is one item. Rows of equal labels
+        are added up, and zeros count nothing. It must be said where a column that is not read is called as counts are:
+        count, counts, freq, frequency, n, num, abundance or reads, in any case.
     user, max_per_user
         Column of users, and how many items of each may count: some at random, or those that come first by ``order_by``.
         Rows without a user are always left out. The profile's unit becomes that user. Of parts that hold users, the
@@ -97,17 +101,19 @@ def read_profile(
     table
         Table of a database, or of Spark.
     format
-        ``"events"`` (one row per item), ``"labels"`` (one label per line), ``"counts"`` (columns label, count) or
-        ``"prevalences"`` (columns count, prevalence). By default the schema decides: a table whose columns are exactly
-        ``count,prevalence`` or ``label,count`` is already counted; where the only column besides the labels is called
-        ``count`` in any other way, the format must be said. The header line of delimited text is schema, and so
+        ``"events"`` (one row per item), ``"labels"`` (one label per line), ``"counts"`` (columns label, count, or those
+        that ``label`` and ``count`` name), ``"prevalences"`` (columns count, prevalence, or that which ``count`` names
+        and one more) or ``"uniq"`` (lines as ``sort | uniq -c`` writes them). Without a header line, counted data of
+        two columns have them in this order. By default the schema decides: a table whose columns are exactly
+        ``count,prevalence`` or ``label,count`` is already counted. The header line of delimited text is schema, and so
         public. JSON lines have none: they are events unless said otherwise. On standard input nothing is guessed: say
-        the format, or name the column of labels, which makes it a table of events. Of a mapping say ``"counts"`` for
+        the format, or name the column of labels. Of a mapping say ``"counts"`` for
         ``{label: count}`` or ``"prevalences"`` for ``{count: prevalence}``; of a Series of pandas or Modin with names
         or counts of its own, such as ``x.value_counts()``, ``"counts"`` for those, or ``"labels"`` if its values are
         labels.
     delimiter
-        What separates columns; by the file's ending by default.
+        What separates columns; by the file's ending by default. It must be said where the header line is one column
+        and has another separator in its name.
     header
         Whether the first line of delimited text names the columns; without one they are column0, column1, ….
     keep_null
@@ -145,6 +151,7 @@ def read_profile(
     if is_parts(source):
         refuse_settled(
             label=label,
+            count=count,
             user=user,
             order_by=order_by,
             order_key=order_key,
@@ -160,24 +167,26 @@ def read_profile(
     key = key_of_order(user, order_key)
     if format is not None and format not in FORMATS:
         raise UsageError(f"`format` must be one of {', '.join(FORMATS)}, not {format!r}.")
-    check_label_of_counted(format, label)
+    said = SaidOfRows(format, label, count, header)
+    said.check(user)
     unit = _protected_unit(unit, max_per_user)
     source = as_path(source)
-    format = stated_format(source, format, label, header=header)  # noqa: A001
+    check_stated(source, format, label, header=header)
     source = counted_table(source, format)
     check_no_structures(source)
     labels = plain_labels(source)
     if labels is not None:
-        if label is not None or user is not None or table is not None or format in ("counts", "prevalences"):
+        named = (label, count, user, table)
+        if named != (None, None, None, None) or format in ("counts", "prevalences", "uniq"):
             raise UsageError("A list of labels has no columns; to name columns or give counts, pass a table.")
         return _from_labels(labels, keep_null=keep_null, unit=unit, notify=notify)
     keys: tuple[str | None, ...] = ()
-    if is_json(source, format=format):
+    has_keys = is_json(source, format=format)
+    if has_keys:
         # Whoever mistyped the name of a release is not told of keys.
         check_there(source)
         # Keys are data: they decide neither what the rows are nor where their labels are.
-        format = format or "events"  # noqa: A001
-        keys = COUNTED[format] if format in COUNTED else (required_key(label), user, order_by)
+        keys = (*said.keys(), user, order_by)
     shares = Shares(progress)
     opening = open_source(
         source,
@@ -191,18 +200,16 @@ def read_profile(
         limits=limits,
     )
     with opening as opened:
-        kind = format or recognize(opened.header, label, user)
-        if user is not None and kind in ("counts", "prevalences"):
-            raise UsageError(
-                "Counted data do not say which user an item came from, so the items of a user cannot be bounded."
-            )
-        columns = Columns("label", user, max_per_user, order_by, key or "", keep_null)
-        columns = replace(columns, label=_labels_in(opened.header, kind, label, columns))
+        is_public = not has_keys and not is_stdin(source)
+        kind = said.kind(opened.header, (user, order_by), user=user, may_recognize=is_public)
+        opened.header.require(user=user, order=order_by)
+        columns = Columns(kind.label, user, max_per_user, order_by, key or "", keep_null)
+        columns = replace(columns, rows=kind.rows, count=kind.count, prevalence=kind.prevalence)
         columns = columns_in_table(columns, opened.header)
-        if kind == "prevalences":
-            pairs = _prevalences(opened.table, notify)
-        elif kind == "counts":
-            pairs = _counts(opened.table, keep_null=keep_null, notify=notify)
+        if kind.rows == "prevalences":
+            pairs = _prevalences(opened.table, columns, kind, notify)
+        elif kind.rows == "counts":
+            pairs = _counts(opened.table, columns, kind, notify)
         else:
             pairs = _events(opened, columns, notify, shares)
         # Last, so that what is refused was refused for what it shows to every reading.
@@ -223,16 +230,6 @@ def _of_parts(
     read = Profile.from_prevalences(parts.pairs(limits or NO_LIMITS, progress), unit=unit)
     key = parts.document.key
     return read if parts.max_per_user is None else Profile(read.counts, read.prevalences, unit=unit, order_key=key)
-
-
-def _labels_in(header: Header, kind: str, label: str | None, others: Columns) -> str:
-    """Return the column of labels, having refused columns that are not there."""
-    if kind in COUNTED:
-        header.require(**{name: name for name in COUNTED[kind]})
-        return COUNTED[kind][0]
-    found = header.label_column(label)
-    header.require(user=others.user, order=others.order_by)
-    return found
 
 
 def _events(
@@ -263,22 +260,24 @@ def _users(table: Any, columns: Columns) -> BoundedUnits:
     return BoundedUnits(columns.max_per_user or 1, items)
 
 
-def _prevalences(table: Any, notify: Callable[[str], None] | None) -> list[tuple[int, int]]:
-    rows = fetch(prevalences_query(table))
-    check_whole("count", sum(int(row[3]) for row in rows))
-    check_whole("prevalence", sum(int(row[4]) for row in rows))
+def _prevalences(
+    table: Any, columns: Columns, kind: RowKind, notify: Callable[[str], None] | None
+) -> list[tuple[int, int]]:
+    rows = fetch(prevalences_query(table, columns))
+    check_whole(kind.count, sum(int(row[3]) for row in rows))
+    check_whole(kind.prevalence, sum(int(row[4]) for row in rows))
     check_sums([(row[1], row[5]) for row in rows])
     if notify is not None and any(row[2] > 1 for row in rows):
         notify("Some counts are listed more than once; their prevalences were summed.")
-    return [(int(row[0]), int(row[1])) for row in rows]
+    return [(int(row[0]), int(row[1])) for row in rows if row[0] and row[1]]
 
 
-def _counts(table: Any, *, keep_null: bool, notify: Callable[[str], None] | None) -> list[tuple[int, int]]:
-    rows = fetch(counts_query(table))
+def _counts(table: Any, columns: Columns, kind: RowKind, notify: Callable[[str], None] | None) -> list[tuple[int, int]]:
+    rows = fetch(counts_query(table, columns))
     check_named(all(all(row[5:]) for row in rows))
-    check_whole("count", sum(int(row[3]) for row in rows))
+    check_whole(kind.count, sum(int(row[3]) for row in rows))
     check_sums([(row[0], row[4]) for row in rows])
-    return profile_pairs([row[:3] for row in rows], keep_null=keep_null, notify=notify)
+    return profile_pairs([row[:3] for row in rows], keep_null=columns.keep_null, notify=notify)
 
 
 def _protected_unit(unit: PrivacyUnit | None, max_per_user: int | None) -> PrivacyUnit | None:

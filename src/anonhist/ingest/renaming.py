@@ -20,6 +20,8 @@ def columns_in_table(columns: Columns, header: Header) -> Columns:
         columns,
         label=header.in_table(columns.label),
         user=header.in_table(columns.user),
+        count=header.in_table(columns.count),
+        prevalence=header.in_table(columns.prevalence),
         order_by=header.in_table(columns.order_by),
         grouping=None if grouping is None else replace(grouping, parts=parts_in_table(grouping.parts, header)),
         days=None if columns.days is None else (part_in_table(columns.days[0], header), columns.days[1]),

@@ -93,6 +93,9 @@ class PartitionReading:
                 raise _Refused(Told.NAMELESS)
             if self.count is not None and pc.sum(batch.column("wrong")).as_py():
                 raise _Refused(Told.NOT_WHOLE)
+            if self.count is not None:
+                # What counts nothing is not there, known or not.
+                batch = batch.filter(pc.greater(batch.column("count"), 0))  # noqa: PLW2901
             kept = batch.filter(batch.column("label").is_valid())
             rows.counted += kept.num_rows
             rows.left_out += batch.num_rows - kept.num_rows

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from anonhist.errors import DataError, UsageError
-from anonhist.ingest.columns import Header, required_key
 from anonhist.ingest.counted import counted_table
 from anonhist.ingest.engine import Spilling
-from anonhist.ingest.files import input_files, is_json, stated_format
+from anonhist.ingest.files import LINES, check_stated, input_files, is_json, is_stdin
 from anonhist.ingest.limits import EngineLimits
 from anonhist.ingest.line_stream import label_blocks
 from anonhist.ingest.local_files import identity
@@ -21,6 +20,7 @@ from anonhist.ingest.partials import ExactPartials, NoisyPartials, Partials
 from anonhist.ingest.query import Columns, bounded_rows, check_whole, counted_rows
 from anonhist.ingest.random_order import key_of_order
 from anonhist.ingest.record_batches import record_batches, text_buffers
+from anonhist.ingest.row_kinds import SaidOfRows
 from anonhist.ingest.sketch_partitions import PartitionReading, count_partitions
 from anonhist.ingest.sources import as_path, open_source
 from anonhist.sketches.sketch import Sketch
@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-FORMATS = ("events", "labels", "counts")
+FORMATS = ("events", "labels", "counts", "uniq")
+_PREVALENCES = "Prevalences do not say which label has a count, so a sketch cannot count them: count the events."
 _ROWS = 1 << 17
 
 
@@ -44,7 +45,7 @@ def update_sketch(
     user: str | None = None,
     order_key: str | None = None,
     table: str | None = None,
-    format: Literal["events", "labels", "counts"] | None = None,  # noqa: A002  # the name users know
+    format: Literal["events", "labels", "counts", "uniq"] | None = None,  # noqa: A002  # the name users know
     delimiter: str | None = None,
     header: bool = True,
     ignore_unknown: bool = False,
@@ -67,8 +68,7 @@ def update_sketch(
         written. Labels that are numbers must be whole: 7.0 in a column of floats is the label 7, and fractions and
         floats of 2^53 and more are refused. Rows without a label are left out, and so are empty lines.
     count
-        Column that says how many items a row stands for. A table whose columns are exactly ``label,count`` is counted
-        already, as for :func:`read_profile`; JSON lines are so only if this is given.
+        As for :func:`read_profile`.
     user
         Column of users, for sketches that protect users, and for those alone: of each user as many rows are counted,
         chosen at random, as the unit of the sketch says. That holds within one call: a user must not come again in
@@ -76,8 +76,7 @@ def update_sketch(
     table, delimiter, header, order_key
         As for :func:`read_profile`.
     format
-        ``"events"``, ``"labels"`` (one label per line) or ``"counts"`` (columns label, count). By default the schema
-        decides, as for :func:`read_profile`; on standard input say this or ``label``.
+        ``"events"``, ``"labels"``, ``"counts"`` or ``"uniq"``, as for :func:`read_profile`.
     ignore_unknown
         Leave out labels that are not in the sketch's domain; else they are refused.
     notify
@@ -111,23 +110,29 @@ def update_sketch(
     >>> sketch = DomainSketch(alphabet=["cat", "dog"], epsilon=20)
     >>> update_sketch(sketch, pa.table({"pet": ["dog", "cat", "dog"]}), label="pet")
     """
-    _check_user(sketch, user, count)
+    _check_user(sketch, user)
     key = key_of_order(user, order_key)
     source = as_path(source)
     if type(source).__module__ in ("builtins", "numpy") and not isinstance(source, str):
         raise UsageError("Only files and tables are read here; give labels that are in memory to sketch.update.")
     counting = _Counting(sketch, counted, ignore_unknown=ignore_unknown)
-    format = stated_format(source, format, label, header=header)  # noqa: A001
-    _check_format(format, label, count, user, no_columns=table is None and delimiter is None)
+    if format not in (None, *FORMATS):
+        raise UsageError(f"`format` must be one of {', '.join(FORMATS)}, not {format!r}.")
+    has_columns = any(each is not None for each in (label, user, table, delimiter))
+    if format in LINES and has_columns:
+        raise UsageError(
+            "Data with one label per line have no columns: leave out the columns, or leave out the format."
+        )
+    said = SaidOfRows(format, label, count, header)
+    said.check(user)
+    check_stated(source, format, label, header=header)
     source = counted_table(source, format)
-    if format == "labels" and isinstance(source, str) and source == "-":
+    if format == "labels" and is_stdin(source):
         _check_partials(partials, on_cluster=False)
         for data, offsets in label_blocks(_standard_input()):
             counting.add_lines(data, offsets)
     else:
-        if format == "counts":
-            label, count = "label", "count"
-        keys = (required_key(label), count, user) if is_json(source, format=format) else ()
+        keys = (*said.keys(), user) if is_json(source, format=format) else ()
         opening = open_source(
             source,
             table=table,
@@ -141,11 +146,12 @@ def update_sketch(
         )
         with opening as opened:
             _check_partials(partials, on_cluster=is_spark(opened.table))
-            is_counted = format is None and opened.header.names == ["label", "count"]
-            if is_counted and label in (None, "label") and user is None:
-                label, count = "label", "count"
+            kind = said.kind(opened.header, (user,), user=user, may_recognize=not keys and not is_stdin(source))
+            if kind.rows == "prevalences":
+                raise UsageError(_PREVALENCES)
+            opened.header.require(user=user)
             columns = Columns(
-                label=opened.header.in_table(_labels_in(opened.header, label, count, user)),
+                label=opened.header.in_table(kind.label),
                 user=opened.header.in_table(user),
                 max_per_user=None if user is None else sketch.unit.bound,
                 order_key=key or "",
@@ -153,16 +159,16 @@ def update_sketch(
             )
             query = (
                 bounded_rows(opened.table, columns)
-                if count is None
-                else counted_rows(opened.table, label=columns.label, count=opened.header.in_table(count))
+                if kind.count is None
+                else counted_rows(opened.table, label=columns.label, count=opened.header.in_table(kind.count))
             )
             if partials is not None:
                 counting.add_partitions(
-                    query.to_native(), PartitionReading(sketch.addresses, count, ignore_unknown), partials
+                    query.to_native(), PartitionReading(sketch.addresses, kind.count, ignore_unknown), partials
                 )
             else:
                 for batch in record_batches(query, _ROWS):
-                    counting.add_batch(batch, count)
+                    counting.add_batch(batch, kind.count)
     if notify is not None:
         counting.tell(notify)
 
@@ -214,6 +220,8 @@ class _Counting:
         check_batch(batch, only_whole=True)
         if count is not None:
             check_whole(count, pc.sum(batch.column("wrong")).as_py())
+            # What counts nothing is not there, known or not.
+            batch = batch.filter(pc.greater(batch.column("count"), 0))
         has_label = batch.column("label").is_valid()
         self.left_out += batch.num_rows - has_label.true_count
         kept = batch if has_label.true_count == batch.num_rows else batch.filter(has_label)
@@ -252,45 +260,12 @@ def _check_partials(partials: Partials | None, *, on_cluster: bool) -> None:
         raise UsageError("`partials` is for tables of Spark; this source is counted in this process: leave it out.")
 
 
-def _check_user(sketch: Sketch, user: str | None, count: str | None) -> None:
+def _check_user(sketch: Sketch, user: str | None) -> None:
     """Refuse a column of users where the sketch protects none, and miss it where it does."""
     if user is not None and sketch.unit.max_items is None:
         raise UsageError("This sketch protects single items; to protect users, make a sketch with that unit (`unit`).")
     if user is None and sketch.unit.max_items is not None:
         raise UsageError("This sketch protects users: name the column of users (`user`).")
-    if user is not None and count is not None:
-        raise UsageError(
-            "Counted data do not say which user an item came from, so the items of a user cannot be bounded."
-        )
-
-
-def _check_format(
-    format: str | None,  # noqa: A002
-    label: str | None,
-    count: str | None,
-    user: str | None,
-    *,
-    no_columns: bool,
-) -> None:
-    """Refuse formats that a sketch does not count, and columns where the format says all."""
-    if format not in (None, *FORMATS):
-        raise UsageError(f"`format` must be one of {', '.join(FORMATS)}, not {format!r}.")
-    named = (label, count, user)
-    if format == "labels" and not (named == (None, None, None) and no_columns):
-        raise UsageError(
-            "Data with one label per line have no columns: leave out the columns, or leave out the format."
-        )
-    if format == "counts" and named not in ((None, None, None), ("label", "count", None)):
-        raise UsageError(
-            "Data of format counts must have the columns label and count: rename your columns, and leave out the "
-            "options that name them."
-        )
-
-
-def _labels_in(header: Header, label: str | None, count: str | None, user: str | None) -> str:
-    """Return the column of labels, having refused columns that are not there."""
-    header.require(count=count, user=user)
-    return (header.without(count, user) if label is None else header).label_column(label)
 
 
 def _standard_input() -> Any:

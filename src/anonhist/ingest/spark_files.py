@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from anonhist.errors import UsageError, mask
 from anonhist.ingest.column_names import are_distinct
-from anonhist.ingest.delimited import check_delimiter, names_in_line
-from anonhist.ingest.files import DELIMITERS, ending_of, is_json, is_parquet
+from anonhist.ingest.delimited import COUNTED_LINE, Separator, names_in_line
+from anonhist.ingest.failures import NO_COUNTED_LINE
+from anonhist.ingest.files import ending_of, is_json, is_parquet, separator_of
 from anonhist.ingest.json_lines import LARGE_FLOAT, keys_to_read
 from anonhist.numeric.value_name import LARGEST_NAMED
 
@@ -73,27 +74,28 @@ def spark_relation(
         return reader.option("mergeSchema", value=True).parquet(path)
     if format == "labels":
         return reader.text(path).selectExpr(f"{_without_marks(_line())} AS label")
+    if format == "uniq":
+        return _counted_rows(reader.text(path))
     if is_json(files, format=format):
         return _json_rows(reader.text(path), keys)
-    delimiter = DELIMITERS.get(ending_of(files, format) or "") if delimiter is None else delimiter
-    if delimiter is None:
+    separator = separator_of(ending_of(files, format) or "", format, delimiter)
+    if separator is None:
         raise UsageError(
             f"{mask(path)!r} does not end like files that Spark reads (.csv, .tsv, .jsonl, .parquet): name the files, "
             "as in events/*.csv, or give the separator of their columns (`delimiter`)."
         )
-    check_delimiter(delimiter)
-    return _delimited_rows(session, path, delimiter, header=header)
+    return _delimited_rows(session, path, separator, header=header)
 
 
-def _delimited_rows(session: Any, path: str, delimiter: str, *, header: bool) -> Any:
+def _delimited_rows(session: Any, path: str, separator: Separator, *, header: bool) -> Any:
     from pyspark.sql.types import StringType, StructField, StructType
 
     reader = session.read.option("recursiveFileLookup", value=True)
     # Spark begins with any of the files.
     found = reader.text(path).where("_metadata.file_block_start = 0").limit(1).collect()
     line = str(found[0][0]) if found else ""
-    names = names_in_line(line.encode(), delimiter, header=header, what="The input")
-    fields = next(csv.reader([line], delimiter=delimiter), []) or [""]
+    names = names_in_line(line.encode(), separator, header=header, what="The input")
+    fields = next(csv.reader([line], delimiter=separator.sign), []) or [""]
     called = fields if header else names
     rows = (
         # Every file has to begin with these fields, and every row to have as many: with line breaks in fields, Spark
@@ -101,7 +103,7 @@ def _delimited_rows(session: Any, path: str, delimiter: str, *, header: bool) ->
         session.read.option("recursiveFileLookup", value=True)
         .schema(StructType([StructField(name, StringType()) for name in called]))
         .options(header=header, enforceSchema=False, mode="FAILFAST", multiLine=True)
-        .options(sep=delimiter, quote='"', escape='"', unescapedQuoteHandling="RAISE_ERROR")
+        .options(sep=separator.sign, quote='"', escape='"', unescapedQuoteHandling="RAISE_ERROR")
         .options(nullValue="", emptyValue="", maxCharsPerColumn=_LONGEST_FIELD)
         .csv(path)
         .toDF(*(f"field{at}" for at, _ in enumerate(names)))
@@ -110,6 +112,18 @@ def _delimited_rows(session: Any, path: str, delimiter: str, *, header: bool) ->
     if not header:
         texts[0] = _without_marks(texts[0])
     return rows.selectExpr(*(f"{text} AS {_quoted(name)}" for text, name in zip(texts, names, strict=True)))
+
+
+def _counted_rows(lines: Any) -> Any:
+    """Return the lines of ``uniq -c`` by the rules of :func:`~anonhist.ingest.delimited.counted_lines`."""
+    rows = lines.selectExpr(f"{_without_marks(_line())} AS line")
+    line = _literal(COUNTED_LINE)
+    label = _without_marks(f"regexp_replace(line, {line}, '')")
+    count = f"regexp_extract(line, {line}, 1)"
+    return rows.selectExpr(
+        f"{label} AS label",
+        f"CASE WHEN line RLIKE {line} THEN {count} ELSE raise_error('{NO_COUNTED_LINE}') END AS count",
+    )
 
 
 def _json_rows(lines: Any, keys: Iterable[str | None]) -> Any:

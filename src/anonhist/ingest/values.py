@@ -9,11 +9,12 @@ from anonhist.errors import DataError, UsageError
 from anonhist.ingest.columns import required_key
 from anonhist.ingest.engine import Spilling, connect
 from anonhist.ingest.failures import translate_failures
-from anonhist.ingest.files import file_table, is_json, names_are_a_line, stated_format
+from anonhist.ingest.files import check_stated, file_table, is_json, names_are_a_line
 from anonhist.ingest.naming import as_text, check_batch, name_columns
 from anonhist.ingest.plain_types import with_plain_types
 from anonhist.ingest.progress import followed
 from anonhist.ingest.record_batches import batches
+from anonhist.ingest.row_kinds import refuse_counts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -53,7 +54,7 @@ def opened_values(
     UsageError
         If the call contradicts itself.
     """
-    format = stated_format(source, format, label, header=header)  # noqa: A001
+    check_stated(source, format, label, header=header)
     if format == "labels" and (label is not None or delimiter is not None):
         raise UsageError(
             "Data with one label per line have no columns: leave out the columns, or leave out the format."
@@ -66,7 +67,10 @@ def opened_values(
             keys = [required_key(label)] if is_json(source, format=format) else []
             named = file_table(connection, source, format=format, delimiter=delimiter, header=header, keys=keys)
             names = named.header(is_line=names_are_a_line(source, format=format, header=header))
-            name, table = names.in_table(names.label_column(label)), with_plain_types(named.table)
+            label = names.label_column(label)
+            if format is None:
+                refuse_counts(names.without(label), "write a row for each item, or give `format='events'` if each is")
+            name, table = names.in_table(label), with_plain_types(named.table)
             query = table.select(value=as_text(table, name), **name_columns(table, {name: False})).to_native()
         with follow:
             yield _texts(query, source)

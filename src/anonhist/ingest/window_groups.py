@@ -13,6 +13,7 @@ from anonhist.ingest.grouping import listed_groups
 from anonhist.ingest.increments import fetch_increments
 from anonhist.ingest.limits import EngineLimits
 from anonhist.ingest.query import Columns, check_users
+from anonhist.ingest.row_kinds import SaidOfRows
 from anonhist.ingest.windows import check_cap, listed_days
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles.grouped_windows import GroupedCumulativeCounts, check_numbers
@@ -32,6 +33,7 @@ def read_cumulative_groups(
     days: Iterable[Any],
     thresholds: Iterable[SupportsIndex],
     label: str | None = None,
+    count: str | None = None,
     user: str | None = None,
     max_per_user: int | None = None,
     max_groups_per_user: int | None = None,
@@ -61,7 +63,7 @@ def read_cumulative_groups(
         The column of dates or times, as ``"day(column)"``, ``"week(column)"`` or ``"month(column)"``.
     days, thresholds
         As for :func:`~anonhist.ingest.windows.read_cumulative`; the same for all groups.
-    label, user, order_by, order_key, table, delimiter, header, keep_null
+    label, count, user, order_by, order_key, table, delimiter, header, keep_null
         As for :func:`read_groups`.
     max_per_user
         How many items of each user count, over all groups and days together; or, with ``max_groups_per_user``, in each
@@ -124,10 +126,9 @@ def read_cumulative_groups(
         source,
         columns,
         levels,
-        label=label,
+        said=SaidOfRows(None, label, count, header),
         table=table,
         delimiter=delimiter,
-        header=header,
         progress=progress,
         limits=limits,
         group_into=group_into,

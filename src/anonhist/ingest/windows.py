@@ -14,6 +14,7 @@ from anonhist.ingest.increments import fetch_increments
 from anonhist.ingest.limits import EngineLimits
 from anonhist.ingest.query import Columns, check_users
 from anonhist.ingest.random_order import key_of_order
+from anonhist.ingest.row_kinds import SaidOfRows
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles.windows import CumulativeCounts, check_days, parse_thresholds
 
@@ -29,6 +30,7 @@ def read_cumulative(
     days: Iterable[Any],
     thresholds: Iterable[SupportsIndex],
     label: str | None = None,
+    count: str | None = None,
     user: str | None = None,
     max_per_user: int | None = None,
     order_by: str | None = None,
@@ -56,7 +58,7 @@ def read_cumulative(
         "2026-11". Rows of others are left out before anything is bounded or counted.
     thresholds
         Ascending whole numbers of at least 1, which must be public.
-    label, user, max_per_user, order_by, order_key, table, delimiter, header, keep_null
+    label, count, user, max_per_user, order_by, order_key, table, delimiter, header, keep_null
         As for :func:`read_profile`. A user's items are bounded over all days together.
     unit
         Whom a release protects, where the source says nothing of users.
@@ -95,10 +97,9 @@ def read_cumulative(
         source,
         columns,
         levels,
-        label=label,
+        said=SaidOfRows(None, label, count, header),
         table=table,
         delimiter=delimiter,
-        header=header,
         progress=progress,
         limits=limits,
     )

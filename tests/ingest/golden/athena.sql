@@ -2456,7 +2456,7 @@ FROM (
                 "t1"."count" IS NULL
               )
               AND COALESCE((
-                "t1"."count" >= 1
+                "t1"."count" >= 0
               ) AND (
                 "t1"."count" <= 9223372036854775807
               ), FALSE)
@@ -2469,7 +2469,7 @@ FROM (
                   "t1"."count" IS NULL
                 )
                 AND COALESCE((
-                  "t1"."count" >= 1
+                  "t1"."count" >= 0
                 ) AND (
                   "t1"."count" <= 9223372036854775807
                 ), FALSE)
@@ -2497,6 +2497,10 @@ FROM (
       GROUP BY
         1
     ) AS "t4"
+    WHERE
+      COALESCE("t4"."count" <> 0, FALSE)
+      OR COALESCE("t4"."size" <> 0, FALSE)
+      OR COALESCE("t4"."wrong" <> 0, FALSE)
   ) AS "t5"
   GROUP BY
     1,
@@ -2548,7 +2552,7 @@ FROM (
                 "t1"."written" IS NULL
               )
               AND COALESCE(
-                REGEXP_LIKE("t1"."written", '^ *0*[1-9][0-9]{0,17} *$')
+                REGEXP_LIKE("t1"."written", '^ *0*[0-9]{1,18} *$')
                 OR (
                   REGEXP_LIKE("t1"."written", '^ *[1-9][0-9]{18} *$')
                   AND (
@@ -2568,7 +2572,7 @@ FROM (
                   "t1"."written" IS NULL
                 )
                 AND COALESCE(
-                  REGEXP_LIKE("t1"."written", '^ *0*[1-9][0-9]{0,17} *$')
+                  REGEXP_LIKE("t1"."written", '^ *0*[0-9]{1,18} *$')
                   OR (
                     REGEXP_LIKE("t1"."written", '^ *[1-9][0-9]{18} *$')
                     AND (
@@ -2602,6 +2606,10 @@ FROM (
       GROUP BY
         1
     ) AS "t4"
+    WHERE
+      COALESCE("t4"."count" <> 0, FALSE)
+      OR COALESCE("t4"."size" <> 0, FALSE)
+      OR COALESCE("t4"."wrong" <> 0, FALSE)
   ) AS "t5"
   GROUP BY
     1,
@@ -2646,7 +2654,7 @@ FROM (
             "t1"."count" IS NULL
           )
           AND COALESCE((
-            "t1"."count" >= 1
+            "t1"."count" >= 0
           ) AND (
             "t1"."count" <= 9223372036854775807
           ), FALSE)
@@ -2666,7 +2674,7 @@ FROM (
                 OR IF("t1"."share" IS NULL, NULL, IS_NAN("t1"."share"))
               )
               AND (
-                "t1"."share" >= 1
+                "t1"."share" >= 0
               )
               AND (
                 "t1"."share" <= 9007199254740992
@@ -2682,7 +2690,7 @@ FROM (
                   OR IF("t1"."share" IS NULL, NULL, IS_NAN("t1"."share"))
                 )
                 AND (
-                  "t1"."share" >= 1
+                  "t1"."share" >= 0
                 )
                 AND (
                   "t1"."share" <= 9007199254740992
@@ -2703,7 +2711,7 @@ FROM (
               "t1"."count" IS NULL
             )
             AND COALESCE((
-              "t1"."count" >= 1
+              "t1"."count" >= 0
             ) AND (
               "t1"."count" <= 9223372036854775807
             ), FALSE)
@@ -2725,7 +2733,7 @@ FROM (
                   OR IF("t1"."share" IS NULL, NULL, IS_NAN("t1"."share"))
                 )
                 AND (
-                  "t1"."share" >= 1
+                  "t1"."share" >= 0
                 )
                 AND (
                   "t1"."share" <= 9007199254740992
@@ -2741,7 +2749,7 @@ FROM (
                     OR IF("t1"."share" IS NULL, NULL, IS_NAN("t1"."share"))
                   )
                   AND (
-                    "t1"."share" >= 1
+                    "t1"."share" >= 0
                   )
                   AND (
                     "t1"."share" <= 9007199254740992

@@ -2578,7 +2578,7 @@ FROM (
                 `t2`.`count` IS NULL
               )
               AND COALESCE((
-                `t2`.`count` >= 1
+                `t2`.`count` >= 0
               ) AND (
                 `t2`.`count` <= 9223372036854775807
               ), FALSE)
@@ -2591,7 +2591,7 @@ FROM (
                   `t2`.`count` IS NULL
                 )
                 AND COALESCE((
-                  `t2`.`count` >= 1
+                  `t2`.`count` >= 0
                 ) AND (
                   `t2`.`count` <= 9223372036854775807
                 ), FALSE)
@@ -2633,6 +2633,10 @@ FROM (
       GROUP BY
         1
     ) AS `t5`
+    WHERE
+      COALESCE(`t5`.`count` <> 0, FALSE)
+      OR COALESCE(`t5`.`size` <> 0, FALSE)
+      OR COALESCE(`t5`.`wrong` <> 0, FALSE)
   ) AS `t6`
   GROUP BY
     1,
@@ -2680,7 +2684,7 @@ FROM (
                 `t2`.`written` IS NULL
               )
               AND COALESCE(
-                REGEXP_CONTAINS(`t2`.`written`, '^ *0*[1-9][0-9]{0,17} *$')
+                REGEXP_CONTAINS(`t2`.`written`, '^ *0*[0-9]{1,18} *$')
                 OR (
                   REGEXP_CONTAINS(`t2`.`written`, '^ *[1-9][0-9]{18} *$')
                   AND (
@@ -2698,7 +2702,7 @@ FROM (
                   `t2`.`written` IS NULL
                 )
                 AND COALESCE(
-                  REGEXP_CONTAINS(`t2`.`written`, '^ *0*[1-9][0-9]{0,17} *$')
+                  REGEXP_CONTAINS(`t2`.`written`, '^ *0*[0-9]{1,18} *$')
                   OR (
                     REGEXP_CONTAINS(`t2`.`written`, '^ *[1-9][0-9]{18} *$')
                     AND (
@@ -2745,6 +2749,10 @@ FROM (
       GROUP BY
         1
     ) AS `t5`
+    WHERE
+      COALESCE(`t5`.`count` <> 0, FALSE)
+      OR COALESCE(`t5`.`size` <> 0, FALSE)
+      OR COALESCE(`t5`.`wrong` <> 0, FALSE)
   ) AS `t6`
   GROUP BY
     1,
@@ -2785,7 +2793,7 @@ FROM (
             `t2`.`count` IS NULL
           )
           AND COALESCE((
-            `t2`.`count` >= 1
+            `t2`.`count` >= 0
           ) AND (
             `t2`.`count` <= 9223372036854775807
           ), FALSE)
@@ -2806,7 +2814,7 @@ FROM (
                   OR IF(`t2`.`share` IS NULL, NULL, IS_NAN(`t2`.`share`))
                 )
                 AND (
-                  `t2`.`share` >= 1
+                  `t2`.`share` >= 0
                 )
                 AND (
                   `t2`.`share` <= 9007199254740992
@@ -2822,7 +2830,7 @@ FROM (
                     OR IF(`t2`.`share` IS NULL, NULL, IS_NAN(`t2`.`share`))
                   )
                   AND (
-                    `t2`.`share` >= 1
+                    `t2`.`share` >= 0
                   )
                   AND (
                     `t2`.`share` <= 9007199254740992
@@ -2844,7 +2852,7 @@ FROM (
               `t2`.`count` IS NULL
             )
             AND COALESCE((
-              `t2`.`count` >= 1
+              `t2`.`count` >= 0
             ) AND (
               `t2`.`count` <= 9223372036854775807
             ), FALSE)
@@ -2866,7 +2874,7 @@ FROM (
                   OR IF(`t2`.`share` IS NULL, NULL, IS_NAN(`t2`.`share`))
                 )
                 AND (
-                  `t2`.`share` >= 1
+                  `t2`.`share` >= 0
                 )
                 AND (
                   `t2`.`share` <= 9007199254740992
@@ -2882,7 +2890,7 @@ FROM (
                     OR IF(`t2`.`share` IS NULL, NULL, IS_NAN(`t2`.`share`))
                   )
                   AND (
-                    `t2`.`share` >= 1
+                    `t2`.`share` >= 0
                   )
                   AND (
                     `t2`.`share` <= 9007199254740992

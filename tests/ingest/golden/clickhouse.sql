@@ -2445,7 +2445,7 @@ FROM (
                 isNull("t1"."count")
               )
               AND COALESCE((
-                "t1"."count" >= 1
+                "t1"."count" >= 0
               ) AND (
                 "t1"."count" <= 9223372036854775807
               ), FALSE)
@@ -2458,7 +2458,7 @@ FROM (
                   isNull("t1"."count")
                 )
                 AND COALESCE((
-                  "t1"."count" >= 1
+                  "t1"."count" >= 0
                 ) AND (
                   "t1"."count" <= 9223372036854775807
                 ), FALSE)
@@ -2486,6 +2486,10 @@ FROM (
       GROUP BY
         "t3"."label"
     ) AS "t4"
+    WHERE
+      COALESCE("t4"."count" <> 0, FALSE)
+      OR COALESCE("t4"."size" <> 0, FALSE)
+      OR COALESCE("t4"."wrong" <> 0, FALSE)
   ) AS "t5"
   GROUP BY
     "t5"."count",
@@ -2537,7 +2541,7 @@ FROM (
                 isNull("t1"."written")
               )
               AND COALESCE(
-                match("t1"."written", '^ *0*[1-9][0-9]{0,17} *$')
+                match("t1"."written", '^ *0*[0-9]{1,18} *$')
                 OR (
                   match("t1"."written", '^ *[1-9][0-9]{18} *$')
                   AND (
@@ -2555,7 +2559,7 @@ FROM (
                   isNull("t1"."written")
                 )
                 AND COALESCE(
-                  match("t1"."written", '^ *0*[1-9][0-9]{0,17} *$')
+                  match("t1"."written", '^ *0*[0-9]{1,18} *$')
                   OR (
                     match("t1"."written", '^ *[1-9][0-9]{18} *$')
                     AND (
@@ -2588,6 +2592,10 @@ FROM (
       GROUP BY
         "t3"."label"
     ) AS "t4"
+    WHERE
+      COALESCE("t4"."count" <> 0, FALSE)
+      OR COALESCE("t4"."size" <> 0, FALSE)
+      OR COALESCE("t4"."wrong" <> 0, FALSE)
   ) AS "t5"
   GROUP BY
     "t5"."count",
@@ -2632,7 +2640,7 @@ FROM (
             isNull("t1"."count")
           )
           AND COALESCE((
-            "t1"."count" >= 1
+            "t1"."count" >= 0
           ) AND (
             "t1"."count" <= 9223372036854775807
           ), FALSE)
@@ -2650,7 +2658,7 @@ FROM (
                 OR CASE WHEN isNull("t1"."share") THEN NULL ELSE isNaN("t1"."share") END
               )
               AND (
-                "t1"."share" >= 1
+                "t1"."share" >= 0
               )
               AND (
                 "t1"."share" <= 9007199254740992
@@ -2664,7 +2672,7 @@ FROM (
                   OR CASE WHEN isNull("t1"."share") THEN NULL ELSE isNaN("t1"."share") END
                 )
                 AND (
-                  "t1"."share" >= 1
+                  "t1"."share" >= 0
                 )
                 AND (
                   "t1"."share" <= 9007199254740992
@@ -2685,7 +2693,7 @@ FROM (
               isNull("t1"."count")
             )
             AND COALESCE((
-              "t1"."count" >= 1
+              "t1"."count" >= 0
             ) AND (
               "t1"."count" <= 9223372036854775807
             ), FALSE)
@@ -2705,7 +2713,7 @@ FROM (
                   OR CASE WHEN isNull("t1"."share") THEN NULL ELSE isNaN("t1"."share") END
                 )
                 AND (
-                  "t1"."share" >= 1
+                  "t1"."share" >= 0
                 )
                 AND (
                   "t1"."share" <= 9007199254740992
@@ -2719,7 +2727,7 @@ FROM (
                     OR CASE WHEN isNull("t1"."share") THEN NULL ELSE isNaN("t1"."share") END
                   )
                   AND (
-                    "t1"."share" >= 1
+                    "t1"."share" >= 0
                   )
                   AND (
                     "t1"."share" <= 9007199254740992

@@ -2855,7 +2855,7 @@ FROM (
                 `t2`.`count` IS NULL
               )
               AND COALESCE((
-                `t2`.`count` >= 1
+                `t2`.`count` >= 0
               ) AND (
                 `t2`.`count` <= 9223372036854775807
               ), FALSE)
@@ -2868,7 +2868,7 @@ FROM (
                   `t2`.`count` IS NULL
                 )
                 AND COALESCE((
-                  `t2`.`count` >= 1
+                  `t2`.`count` >= 0
                 ) AND (
                   `t2`.`count` <= 9223372036854775807
                 ), FALSE)
@@ -2941,6 +2941,10 @@ FROM (
       GROUP BY
         1
     ) AS `t5`
+    WHERE
+      COALESCE(`t5`.`count` <> 0, FALSE)
+      OR COALESCE(`t5`.`size` <> 0, FALSE)
+      OR COALESCE(`t5`.`wrong` <> 0, FALSE)
   ) AS `t6`
   GROUP BY
     1,
@@ -2992,7 +2996,7 @@ FROM (
                 `t2`.`written` IS NULL
               )
               AND COALESCE(
-                REGEXP_LIKE(`t2`.`written`, '^ *0*[1-9][0-9]{0,17} *$')
+                REGEXP_LIKE(`t2`.`written`, '^ *0*[0-9]{1,18} *$')
                 OR (
                   REGEXP_LIKE(`t2`.`written`, '^ *[1-9][0-9]{18} *$')
                   AND (
@@ -3010,7 +3014,7 @@ FROM (
                   `t2`.`written` IS NULL
                 )
                 AND COALESCE(
-                  REGEXP_LIKE(`t2`.`written`, '^ *0*[1-9][0-9]{0,17} *$')
+                  REGEXP_LIKE(`t2`.`written`, '^ *0*[0-9]{1,18} *$')
                   OR (
                     REGEXP_LIKE(`t2`.`written`, '^ *[1-9][0-9]{18} *$')
                     AND (
@@ -3088,6 +3092,10 @@ FROM (
       GROUP BY
         1
     ) AS `t5`
+    WHERE
+      COALESCE(`t5`.`count` <> 0, FALSE)
+      OR COALESCE(`t5`.`size` <> 0, FALSE)
+      OR COALESCE(`t5`.`wrong` <> 0, FALSE)
   ) AS `t6`
   GROUP BY
     1,
@@ -3132,7 +3140,7 @@ FROM (
             `t2`.`count` IS NULL
           )
           AND COALESCE((
-            `t2`.`count` >= 1
+            `t2`.`count` >= 0
           ) AND (
             `t2`.`count` <= 9223372036854775807
           ), FALSE)
@@ -3151,7 +3159,7 @@ FROM (
                 OR IF(`t2`.`share` IS NULL OR ISNAN(`t2`.`share`), NULL, ISNAN(`t2`.`share`))
               )
               AND (
-                `t2`.`share` >= 1
+                `t2`.`share` >= 0
               )
               AND (
                 `t2`.`share` <= 9007199254740992
@@ -3166,7 +3174,7 @@ FROM (
                   OR IF(`t2`.`share` IS NULL OR ISNAN(`t2`.`share`), NULL, ISNAN(`t2`.`share`))
                 )
                 AND (
-                  `t2`.`share` >= 1
+                  `t2`.`share` >= 0
                 )
                 AND (
                   `t2`.`share` <= 9007199254740992
@@ -3187,7 +3195,7 @@ FROM (
               `t2`.`count` IS NULL
             )
             AND COALESCE((
-              `t2`.`count` >= 1
+              `t2`.`count` >= 0
             ) AND (
               `t2`.`count` <= 9223372036854775807
             ), FALSE)
@@ -3208,7 +3216,7 @@ FROM (
                   OR IF(`t2`.`share` IS NULL OR ISNAN(`t2`.`share`), NULL, ISNAN(`t2`.`share`))
                 )
                 AND (
-                  `t2`.`share` >= 1
+                  `t2`.`share` >= 0
                 )
                 AND (
                   `t2`.`share` <= 9007199254740992
@@ -3223,7 +3231,7 @@ FROM (
                     OR IF(`t2`.`share` IS NULL OR ISNAN(`t2`.`share`), NULL, ISNAN(`t2`.`share`))
                   )
                   AND (
-                    `t2`.`share` >= 1
+                    `t2`.`share` >= 0
                   )
                   AND (
                     `t2`.`share` <= 9007199254740992

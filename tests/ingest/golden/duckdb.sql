@@ -2618,7 +2618,7 @@ FROM (
                 "t2"."count" IS NULL
               )
               AND COALESCE((
-                "t2"."count" >= 1
+                "t2"."count" >= 0
               ) AND (
                 "t2"."count" <= 9223372036854775807
               ), FALSE)
@@ -2631,7 +2631,7 @@ FROM (
                   "t2"."count" IS NULL
                 )
                 AND COALESCE((
-                  "t2"."count" >= 1
+                  "t2"."count" >= 0
                 ) AND (
                   "t2"."count" <= 9223372036854775807
                 ), FALSE)
@@ -2677,6 +2677,10 @@ FROM (
       GROUP BY
         1
     ) AS "t5"
+    WHERE
+      COALESCE("t5"."count" <> 0, FALSE)
+      OR COALESCE("t5"."size" <> 0, FALSE)
+      OR COALESCE("t5"."wrong" <> 0, FALSE)
   ) AS "t6"
   GROUP BY
     1,
@@ -2728,7 +2732,7 @@ FROM (
                 "t2"."written" IS NULL
               )
               AND COALESCE(
-                REGEXP_MATCHES("t2"."written", '^ *0*[1-9][0-9]{0,17} *$')
+                REGEXP_MATCHES("t2"."written", '^ *0*[0-9]{1,18} *$')
                 OR (
                   REGEXP_MATCHES("t2"."written", '^ *[1-9][0-9]{18} *$')
                   AND (
@@ -2748,7 +2752,7 @@ FROM (
                   "t2"."written" IS NULL
                 )
                 AND COALESCE(
-                  REGEXP_MATCHES("t2"."written", '^ *0*[1-9][0-9]{0,17} *$')
+                  REGEXP_MATCHES("t2"."written", '^ *0*[0-9]{1,18} *$')
                   OR (
                     REGEXP_MATCHES("t2"."written", '^ *[1-9][0-9]{18} *$')
                     AND (
@@ -2800,6 +2804,10 @@ FROM (
       GROUP BY
         1
     ) AS "t5"
+    WHERE
+      COALESCE("t5"."count" <> 0, FALSE)
+      OR COALESCE("t5"."size" <> 0, FALSE)
+      OR COALESCE("t5"."wrong" <> 0, FALSE)
   ) AS "t6"
   GROUP BY
     1,
@@ -2844,7 +2852,7 @@ FROM (
             "t2"."count" IS NULL
           )
           AND COALESCE((
-            "t2"."count" >= 1
+            "t2"."count" >= 0
           ) AND (
             "t2"."count" <= 9223372036854775807
           ), FALSE)
@@ -2864,7 +2872,7 @@ FROM (
                 OR CASE WHEN "t2"."share" IS NULL THEN NULL ELSE ISNAN("t2"."share") END
               )
               AND (
-                "t2"."share" >= 1
+                "t2"."share" >= 0
               )
               AND (
                 "t2"."share" <= 9007199254740992
@@ -2880,7 +2888,7 @@ FROM (
                   OR CASE WHEN "t2"."share" IS NULL THEN NULL ELSE ISNAN("t2"."share") END
                 )
                 AND (
-                  "t2"."share" >= 1
+                  "t2"."share" >= 0
                 )
                 AND (
                   "t2"."share" <= 9007199254740992
@@ -2901,7 +2909,7 @@ FROM (
               "t2"."count" IS NULL
             )
             AND COALESCE((
-              "t2"."count" >= 1
+              "t2"."count" >= 0
             ) AND (
               "t2"."count" <= 9223372036854775807
             ), FALSE)
@@ -2923,7 +2931,7 @@ FROM (
                   OR CASE WHEN "t2"."share" IS NULL THEN NULL ELSE ISNAN("t2"."share") END
                 )
                 AND (
-                  "t2"."share" >= 1
+                  "t2"."share" >= 0
                 )
                 AND (
                   "t2"."share" <= 9007199254740992
@@ -2939,7 +2947,7 @@ FROM (
                     OR CASE WHEN "t2"."share" IS NULL THEN NULL ELSE ISNAN("t2"."share") END
                   )
                   AND (
-                    "t2"."share" >= 1
+                    "t2"."share" >= 0
                   )
                   AND (
                     "t2"."share" <= 9007199254740992

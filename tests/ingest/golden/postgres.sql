@@ -2925,7 +2925,7 @@ FROM (
                 "t2"."count" IS NULL
               )
               AND COALESCE((
-                "t2"."count" >= 1
+                "t2"."count" >= 0
               ) AND (
                 "t2"."count" <= 9223372036854775807
               ), FALSE)
@@ -2938,7 +2938,7 @@ FROM (
                   "t2"."count" IS NULL
                 )
                 AND COALESCE((
-                  "t2"."count" >= 1
+                  "t2"."count" >= 0
                 ) AND (
                   "t2"."count" <= 9223372036854775807
                 ), FALSE)
@@ -2980,6 +2980,10 @@ FROM (
       GROUP BY
         1
     ) AS "t5"
+    WHERE
+      COALESCE("t5"."count" <> 0, FALSE)
+      OR COALESCE("t5"."size" <> 0, FALSE)
+      OR COALESCE("t5"."wrong" <> 0, FALSE)
   ) AS "t6"
   GROUP BY
     1,
@@ -3031,7 +3035,7 @@ FROM (
                 "t2"."written" IS NULL
               )
               AND COALESCE(
-                "t2"."written" ~ '^ *0*[1-9][0-9]{0,17} *$'
+                "t2"."written" ~ '^ *0*[0-9]{1,18} *$'
                 OR (
                   "t2"."written" ~ '^ *[1-9][0-9]{18} *$'
                   AND (
@@ -3051,7 +3055,7 @@ FROM (
                   "t2"."written" IS NULL
                 )
                 AND COALESCE(
-                  "t2"."written" ~ '^ *0*[1-9][0-9]{0,17} *$'
+                  "t2"."written" ~ '^ *0*[0-9]{1,18} *$'
                   OR (
                     "t2"."written" ~ '^ *[1-9][0-9]{18} *$'
                     AND (
@@ -3099,6 +3103,10 @@ FROM (
       GROUP BY
         1
     ) AS "t5"
+    WHERE
+      COALESCE("t5"."count" <> 0, FALSE)
+      OR COALESCE("t5"."size" <> 0, FALSE)
+      OR COALESCE("t5"."wrong" <> 0, FALSE)
   ) AS "t6"
   GROUP BY
     1,
@@ -3143,7 +3151,7 @@ FROM (
             "t2"."count" IS NULL
           )
           AND COALESCE((
-            "t2"."count" >= 1
+            "t2"."count" >= 0
           ) AND (
             "t2"."count" <= 9223372036854775807
           ), FALSE)
@@ -3167,7 +3175,7 @@ FROM (
                 END
               )
               AND (
-                "t2"."share" >= 1
+                "t2"."share" >= 0
               )
               AND (
                 "t2"."share" <= 9007199254740992
@@ -3187,7 +3195,7 @@ FROM (
                   END
                 )
                 AND (
-                  "t2"."share" >= 1
+                  "t2"."share" >= 0
                 )
                 AND (
                   "t2"."share" <= 9007199254740992
@@ -3207,7 +3215,7 @@ FROM (
               "t2"."count" IS NULL
             )
             AND COALESCE((
-              "t2"."count" >= 1
+              "t2"."count" >= 0
             ) AND (
               "t2"."count" <= 9223372036854775807
             ), FALSE)
@@ -3233,7 +3241,7 @@ FROM (
                   END
                 )
                 AND (
-                  "t2"."share" >= 1
+                  "t2"."share" >= 0
                 )
                 AND (
                   "t2"."share" <= 9007199254740992
@@ -3253,7 +3261,7 @@ FROM (
                     END
                   )
                   AND (
-                    "t2"."share" >= 1
+                    "t2"."share" >= 0
                   )
                   AND (
                     "t2"."share" <= 9007199254740992

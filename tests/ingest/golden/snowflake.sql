@@ -2629,7 +2629,7 @@ FROM (
                 "t2"."count" IS NULL
               )
               AND COALESCE((
-                "t2"."count" >= 1
+                "t2"."count" >= 0
               ) AND (
                 "t2"."count" <= 9223372036854775807
               ), FALSE)
@@ -2642,7 +2642,7 @@ FROM (
                   "t2"."count" IS NULL
                 )
                 AND COALESCE((
-                  "t2"."count" >= 1
+                  "t2"."count" >= 0
                 ) AND (
                   "t2"."count" <= 9223372036854775807
                 ), FALSE)
@@ -2684,6 +2684,10 @@ FROM (
       GROUP BY
         1
     ) AS "t5"
+    WHERE
+      COALESCE("t5"."count" <> 0, FALSE)
+      OR COALESCE("t5"."size" <> 0, FALSE)
+      OR COALESCE("t5"."wrong" <> 0, FALSE)
   ) AS "t6"
   GROUP BY
     1,
@@ -2735,7 +2739,7 @@ FROM (
                 "t2"."written" IS NULL
               )
               AND COALESCE(
-                REGEXP_LIKE("t2"."written", CONCAT('.*', '^ *0*[1-9][0-9]{0,17} *$', '.*'), 'cs')
+                REGEXP_LIKE("t2"."written", CONCAT('.*', '^ *0*[0-9]{1,18} *$', '.*'), 'cs')
                 OR (
                   REGEXP_LIKE("t2"."written", CONCAT('.*', '^ *[1-9][0-9]{18} *$', '.*'), 'cs')
                   AND (
@@ -2753,7 +2757,7 @@ FROM (
                   "t2"."written" IS NULL
                 )
                 AND COALESCE(
-                  REGEXP_LIKE("t2"."written", CONCAT('.*', '^ *0*[1-9][0-9]{0,17} *$', '.*'), 'cs')
+                  REGEXP_LIKE("t2"."written", CONCAT('.*', '^ *0*[0-9]{1,18} *$', '.*'), 'cs')
                   OR (
                     REGEXP_LIKE("t2"."written", CONCAT('.*', '^ *[1-9][0-9]{18} *$', '.*'), 'cs')
                     AND (
@@ -2800,6 +2804,10 @@ FROM (
       GROUP BY
         1
     ) AS "t5"
+    WHERE
+      COALESCE("t5"."count" <> 0, FALSE)
+      OR COALESCE("t5"."size" <> 0, FALSE)
+      OR COALESCE("t5"."wrong" <> 0, FALSE)
   ) AS "t6"
   GROUP BY
     1,
@@ -2844,7 +2852,7 @@ FROM (
             "t2"."count" IS NULL
           )
           AND COALESCE((
-            "t2"."count" >= 1
+            "t2"."count" >= 0
           ) AND (
             "t2"."count" <= 9223372036854775807
           ), FALSE)
@@ -2864,7 +2872,7 @@ FROM (
                 OR IFF("t2"."share" IS NULL, NULL, "t2"."share" = CAST('NaN' AS DOUBLE))
               )
               AND (
-                "t2"."share" >= 1
+                "t2"."share" >= 0
               )
               AND (
                 "t2"."share" <= 9007199254740992
@@ -2880,7 +2888,7 @@ FROM (
                   OR IFF("t2"."share" IS NULL, NULL, "t2"."share" = CAST('NaN' AS DOUBLE))
                 )
                 AND (
-                  "t2"."share" >= 1
+                  "t2"."share" >= 0
                 )
                 AND (
                   "t2"."share" <= 9007199254740992
@@ -2901,7 +2909,7 @@ FROM (
               "t2"."count" IS NULL
             )
             AND COALESCE((
-              "t2"."count" >= 1
+              "t2"."count" >= 0
             ) AND (
               "t2"."count" <= 9223372036854775807
             ), FALSE)
@@ -2923,7 +2931,7 @@ FROM (
                   OR IFF("t2"."share" IS NULL, NULL, "t2"."share" = CAST('NaN' AS DOUBLE))
                 )
                 AND (
-                  "t2"."share" >= 1
+                  "t2"."share" >= 0
                 )
                 AND (
                   "t2"."share" <= 9007199254740992
@@ -2939,7 +2947,7 @@ FROM (
                     OR IFF("t2"."share" IS NULL, NULL, "t2"."share" = CAST('NaN' AS DOUBLE))
                   )
                   AND (
-                    "t2"."share" >= 1
+                    "t2"."share" >= 0
                   )
                   AND (
                     "t2"."share" <= 9007199254740992

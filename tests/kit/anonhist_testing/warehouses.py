@@ -83,15 +83,6 @@ def _windows(days: tuple[Part, tuple[str, ...]], user: str | None = None, most: 
     return lambda table: increments_query(with_periods(table, (days[0],)), chosen, (1, 2))
 
 
-def _renamed(query: Query, **columns: str) -> Query:
-    def of_table(table: Any) -> Any:
-        import narwhals as nw
-
-        return query(table.select(**{name: nw.col(column) for name, column in columns.items()}))
-
-    return of_table
-
-
 QUERIES: Mapping[str, Query] = {
     "events": _events("query"),
     "events, five of each user": _events("query", "user", 5),
@@ -108,9 +99,11 @@ QUERIES: Mapping[str, Query] = {
     "groups, one of each label": _events("query", grouping=_OF_LABELS),
     "windows of days, five items of each user": _windows(_DAYS, "user", 5),
     "windows of weeks": _windows(_WEEKS),
-    "counts": _renamed(counts_query, label="query", count="count"),
-    "counts as text": _renamed(counts_query, label="query", count="written"),
-    "prevalences": _renamed(prevalences_query, count="count", prevalence="share"),
+    "counts": lambda table: counts_query(table, Columns("query", rows="counts", count="count")),
+    "counts as text": lambda table: counts_query(table, Columns("query", rows="counts", count="written")),
+    "prevalences": lambda table: prevalences_query(
+        table, Columns("count", rows="prevalences", count="count", prevalence="share")
+    ),
 }
 
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 _OF_EVENTS = (
     "label",
+    "count",
     "user",
     "max_per_user",
     "keep_null",
@@ -36,6 +37,7 @@ _SECTIONS = {
     "Part": ("part", "onto", "like", "hash_labels", "order_key"),
     "Input": (
         "label",
+        "count",
         "user",
         "max_per_user",
         "keep_null",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
-from anonhist.cli.central.windows import refuse_counted
+from anonhist.cli.central.windows import refuse_counted, without_format
 from anonhist.cli.charging import write_charged
 from anonhist.cli.decorators import given_options
 from anonhist.cli.output import say_line
@@ -74,7 +74,7 @@ def release_window_groups_of(
     destination = account.destined(partial(outputs.for_release, source), price)
     refuse_release(source)
     held, said = held_source(source, reading)
-    own = {name: value for name, value in said.items() if name != "format"}
+    own = without_format(said)
     with account.charged(price) as recorded:
         with reading_bars("Adding noise", quiet=outputs.quiet) as bars, recorded.reading():
             counts = read_cumulative_groups(

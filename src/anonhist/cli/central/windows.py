@@ -115,7 +115,7 @@ def release_windows_of(
     destination = account.destined(partial(outputs.for_release, source), price)
     refuse_release(source)
     held, said = held_source(source, reading)
-    own = {name: value for name, value in said.items() if name != "format"}
+    own = without_format(said)
     with account.charged(price) as recorded:
         with reading_bars("Adding noise", quiet=outputs.quiet) as bars, recorded.reading():
             counts = read_cumulative(
@@ -142,7 +142,16 @@ def release_windows_of(
 def refuse_counted(reading: dict[str, Any]) -> None:
     """Refuse data that were counted already: they have no days."""
     if reading["format"] not in (None, "events"):
-        raise UsageError("Cumulative windows need a row for each item: leave --format out.")
+        raise UsageError("Cumulative windows need a date in each row: leave --format out, and name a column (--count).")
+
+
+def without_format(said: dict[str, Any]) -> dict[str, Any]:
+    """Return how a source is read that has a date in each row: the column of counts says all that a format could."""
+    from anonhist.ingest.row_kinds import NO_COUNT, SaidOfRows
+
+    SaidOfRows(said["format"], said["label"], said["count"]).check(said["user"])
+    own = {name: value for name, value in said.items() if name != "format"}
+    return own if said["format"] is None else own | {"count": NO_COUNT}
 
 
 def refuse_for_windows(context: click.Context, names: tuple[str, ...]) -> None:

@@ -11,6 +11,7 @@ import click
 from anonhist.cli.arguments import one_character, whole_number
 from anonhist.cli.decorators import OneOf
 from anonhist.cli.options import (
+    count_option,
     delimiter_option,
     engine_option,
     label_option,
@@ -28,7 +29,7 @@ from anonhist.privacy import parse_whole_number
 if TYPE_CHECKING:
     from anonhist.ingest.partials import Partials
 
-Format = Literal["events", "labels", "counts"]
+Format = Literal["events", "labels", "counts", "uniq"]
 _SECTIONS = {
     "Input": (
         *("label", "count", "user", "ignore_unknown", "table", "format_", "delimiter", "no_header"),
@@ -61,9 +62,7 @@ def _partials(_: click.Context, __: click.Parameter, given: str | None) -> Parti
 @click.argument("path", metavar="SKETCH")
 @click.argument("sources", nargs=-1, required=True, metavar="SOURCE…")
 @label_option
-@click.option(
-    "--count", metavar="COLUMN", help="Column with the number of items in a row; without it, each row is one item."
-)
+@count_option
 @click.option(
     "--user",
     metavar="COLUMN",
@@ -77,9 +76,9 @@ def _partials(_: click.Context, __: click.Parameter, given: str | None) -> Parti
     "--format",
     "format_",
     type=OneOf(get_args(Format)),
-    help="What a row is: an event, a label and nothing else, or a label with its count. By default the header decides "
-    "(label,count is known), and JSON lines are events. For standard input, give this (labels: one per line), or "
-    "--label for CSV.",
+    help="What a row is: an event, a label and nothing else, a label with its count, or a line of uniq -c. By default "
+    "the header decides (label,count is known), and JSON lines are events. For standard input, give this (labels: one "
+    "per line), or --label for CSV.",
 )
 @delimiter_option
 @no_header_option

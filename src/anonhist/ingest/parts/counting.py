@@ -7,20 +7,21 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from anonhist.errors import UsageError
-from anonhist.ingest.columns import required_key
-from anonhist.ingest.counted import COUNTED, check_label_of_counted, check_no_structures, counted_table, recognize
-from anonhist.ingest.files import check_there, is_json, stated_format
+from anonhist.ingest.counted import check_no_structures, counted_table
+from anonhist.ingest.files import check_stated, check_there, is_json, is_stdin
 from anonhist.ingest.limits import NO_LIMITS, EngineLimits
-from anonhist.ingest.parts.query import added_counts, in_order, label_counts, user_items
+from anonhist.ingest.parts.query import in_order, label_counts, user_items
 from anonhist.ingest.parts.rows import Rows, bounded, without_missing
 from anonhist.ingest.plain_names import names_of
-from anonhist.ingest.query import Columns, dropped_query, fetch
+from anonhist.ingest.query import Columns, added_counts, dropped_query, fetch
 from anonhist.ingest.renaming import columns_in_table
-from anonhist.ingest.sources import Opened, as_path, open_source, plain_labels
+from anonhist.ingest.row_kinds import SaidOfRows
+from anonhist.ingest.sources import as_path, open_source, plain_labels
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from anonhist.ingest.columns import Header
     from anonhist.ingest.parts.document import PartDocument
 
 _PREVALENCES = "Prevalences do not say which label has a count, so parts cannot be made of them: count the events."
@@ -31,6 +32,7 @@ class Reading:
     """How events are read, as :func:`write_part` calls it."""
 
     label: str | None = None
+    count: str | None = None
     user: str | None = None
     table: str | None = None
     format: str | None = None
@@ -39,6 +41,11 @@ class Reading:
     notify: Callable[[str], None] | None = None
     progress: Callable[[float], None] | None = None
     limits: EngineLimits | None = None
+
+    @property
+    def said(self) -> SaidOfRows:
+        """What is said of the rows."""
+        return SaidOfRows(self.format, self.label, self.count, self.header)
 
 
 @contextmanager
@@ -51,8 +58,7 @@ def counted(source: Any, document: PartDocument, reading: Reading) -> Iterator[t
     keys: tuple[str | None, ...] = ()
     if is_json(source, format=reading.format):
         check_there(source)
-        reading = replace(reading, format=reading.format or "events")
-        keys = COUNTED["counts"] if reading.format == "counts" else (required_key(reading.label), reading.user)
+        keys = (*reading.said.keys(), reading.user)
     opening = open_source(
         source,
         table=reading.table,
@@ -65,8 +71,10 @@ def counted(source: Any, document: PartDocument, reading: Reading) -> Iterator[t
         limits=reading.limits,
     )
     with opening as opened:
-        query, columns = _query(opened, document, reading)
-        with in_order(query, document, reading.limits or NO_LIMITS) as rows:
+        may_recognize = not keys and not is_stdin(source)
+        columns = _columns_in(opened.header, document, reading, may_recognize=may_recognize)
+        query = _query(opened.table, columns, document)
+        with in_order(query, columns, document, reading.limits or NO_LIMITS) as rows:
             missing, others = without_missing(rows)
             kept = [0]
             if document.max_per_user is not None:
@@ -81,39 +89,36 @@ def _as_table(source: Any, reading: Reading) -> tuple[Any, Reading]:
     """Return a source that has columns, and how it is read."""
     if reading.format == "prevalences":
         raise UsageError(_PREVALENCES)
-    check_label_of_counted(reading.format, reading.label)
+    reading.said.check(reading.user)
     source = as_path(source)
-    stated = stated_format(source, reading.format, reading.label, header=reading.header)
-    source = counted_table(source, stated)
+    check_stated(source, reading.format, reading.label, header=reading.header)
+    source = counted_table(source, reading.format)
     check_no_structures(source)
     labels = plain_labels(source)
     if labels is None:
-        return source, replace(reading, format=stated)
-    if (reading.label, reading.user, reading.table) != (None, None, None) or stated == "counts":
+        return source, reading
+    named = (reading.label, reading.count, reading.user, reading.table)
+    if named != (None, None, None, None) or reading.format in ("counts", "uniq"):
         raise UsageError("A list of labels has no columns; to name columns or give counts, pass a table.")
     return _table_of(labels), replace(reading, label="label", format="events")
 
 
-def _query(opened: Opened, document: PartDocument, reading: Reading) -> tuple[Any, Columns]:
-    """Return the query of a part, and the columns that it reads."""
-    kind = reading.format or recognize(opened.header, reading.label, reading.user)
-    if kind == "prevalences":
+def _columns_in(header: Header, document: PartDocument, reading: Reading, *, may_recognize: bool) -> Columns:
+    """Return the columns that a part reads, as the table calls them."""
+    kind = reading.said.kind(header, (reading.user,), user=reading.user, may_recognize=may_recognize)
+    if kind.rows == "prevalences":
         raise UsageError(_PREVALENCES)
-    if kind == "counts":
-        if reading.user is not None:
-            raise UsageError(
-                "Counted data do not say which user an item came from, so the items of a user cannot be bounded."
-            )
-        opened.header.require(label="label", count="count")
-        return added_counts(opened.table), Columns("label", keep_null=document.keep_null)
-    label = opened.header.label_column(reading.label)
-    opened.header.require(user=reading.user)
-    columns = Columns(label, reading.user, document.max_per_user, keep_null=document.keep_null)
-    columns = columns_in_table(columns, opened.header)
-    if document.holds == "users":
-        columns = replace(columns, order_key=document.order_key())
-        return user_items(opened.table, columns), columns
-    return label_counts(opened.table, columns), columns
+    header.require(user=reading.user)
+    columns = Columns(kind.label, reading.user, document.max_per_user, keep_null=document.keep_null)
+    columns = columns_in_table(replace(columns, rows=kind.rows, count=kind.count), header)
+    return replace(columns, order_key=document.order_key()) if document.holds == "users" else columns
+
+
+def _query(table: Any, columns: Columns, document: PartDocument) -> Any:
+    """Return the query of a part."""
+    if columns.rows == "counts":
+        return added_counts(table, columns)
+    return (user_items if document.holds == "users" else label_counts)(table, columns)
 
 
 def _table_of(labels: list[Any]) -> Any:

@@ -30,11 +30,12 @@ def count_into(
     *,
     output: str | os.PathLike[str] | None = None,
     label: str | None = None,
+    count: str | None = None,
     user: str | None = None,
     max_per_user: int | None = None,
     part: str | None = None,
     table: str | None = None,
-    format: Literal["events", "labels", "counts", "prevalences"] | None = None,  # noqa: A002  # the name users know
+    format: Literal["events", "labels", "counts", "prevalences", "uniq"] | None = None,  # noqa: A002  # the name users know
     delimiter: str | None = None,
     header: bool = True,
     overwrite: bool = False,
@@ -57,7 +58,7 @@ def count_into(
         and the bound on users.
     output
         Write the new total there and leave the old one as it is.
-    label, table, format, delimiter, header, notify, progress, limits
+    label, count, table, format, delimiter, header, notify, progress, limits
         As for :func:`write_part`, for events.
     user, max_per_user
         Column of users, if the total holds users; the bound may be left out.
@@ -91,12 +92,12 @@ def count_into(
         total = os.path.realpath(os.fspath(total)) if os.path.islink(total) else total  # noqa: PTH114
     replaces = output is None
     target = check_part_path(total if output is None else output, overwrite=replaces or overwrite)
-    reading = Reading(label, user, table, format, delimiter, header, notify, progress, limits)
+    reading = Reading(label, count, user, table, format, delimiter, header, notify, progress, limits)
     with _held(total) as check_there:
         base = PartFile.open(os.fspath(total))
         parts, day = [base], None
         if is_parts(source):
-            given = (label, user, max_per_user, part, table, format, delimiter)
+            given = (label, count, user, max_per_user, part, table, format, delimiter)
             if any(each is not None for each in given) or not header:
                 raise UsageError("Parts are counted already: leave out all that says how to read events.")
             parts += open_parts(source)

@@ -9,15 +9,7 @@ from anonhist.errors import UsageError
 from anonhist.ingest.engine import connect
 from anonhist.ingest.naming import NAMED, as_text, check_batch, name_columns
 from anonhist.ingest.parts.rows import AT_ONCE, Rows, ascending, schema_of
-from anonhist.ingest.query import (
-    Columns,
-    check_sums,
-    check_whole,
-    is_item,
-    large_units,
-    one_if,
-    whole_numbers,
-)
+from anonhist.ingest.query import Columns, check_sums, check_whole, is_item
 from anonhist.ingest.random_order import HASH, add_hash
 from anonhist.ingest.record_batches import batches, record_batches
 
@@ -40,17 +32,6 @@ def label_counts(table: Any, columns: Columns) -> Any:
     flags = name_columns(table, {columns.label: False})
     rows = table.select(label=as_text(table, columns.label), **flags)
     return rows.group_by("label", *flags).agg(count=nw.len())
-
-
-def added_counts(table: Any) -> Any:
-    """Return the lazy query (label, count, wrong, size) over a table (label, count); see :func:`counts_query`."""
-    import narwhals as nw
-
-    good, number = whole_numbers(table, "count")
-    flags = name_columns(table, {"label": False})
-    rows = table.select(label=as_text(table, "label"), count=number, wrong=one_if(~good), **flags)
-    rows = rows.with_columns(size=large_units(nw.col("count")))
-    return rows.group_by("label", *flags).agg(nw.col("count", _WRONG, _SIZE).sum())
 
 
 def user_items(table: Any, columns: Columns) -> Any:
@@ -83,17 +64,17 @@ def user_items(table: Any, columns: Columns) -> Any:
 
 
 @contextmanager
-def in_order(query: Any, document: PartDocument, limits: EngineLimits) -> Iterator[Iterator[Rows]]:
+def in_order(query: Any, columns: Columns, document: PartDocument, limits: EngineLimits) -> Iterator[Iterator[Rows]]:
     """Run a query of this file and give its rows in the order of their keys, in batches.
 
     The row of labels that are missing comes first, if it is one of its own; its key is missing.
     """
     native = query.to_native()
     if type(native).__name__ == "DuckDBPyRelation":
-        yield _rows(native, document)
+        yield _rows(native, columns, document)
         return
     with connect(limits=limits) as connection:
-        yield _rows(connection.from_arrow(_reader(query)), document)
+        yield _rows(connection.from_arrow(_reader(query)), columns, document)
 
 
 def _reader(query: Any) -> Any:
@@ -121,7 +102,7 @@ def _empty(query: Any) -> Any:
     return pa.table({name: pa.array([], kind) for name, kind in zip(names, types, strict=True)})
 
 
-def _rows(relation: Any, document: PartDocument) -> Iterator[Rows]:
+def _rows(relation: Any, counted: Columns, document: PartDocument) -> Iterator[Rows]:
     key, has_users, schema = document.key, document.holds == "users", schema_of(document)
     label = "label"
     if document.labels == "hashes":
@@ -138,7 +119,7 @@ def _rows(relation: Any, document: PartDocument) -> Iterator[Rows]:
     checked = ascending(document)
     for batch in batches(ordered, AT_ONCE):
         check_batch(batch)
-        _check_counts(batch)
+        _check_counts(batch, counted)
         keys, values = (batch.column(place).cast(schema.types[place]) for place in (0, 1))
         is_right = checked(keys.slice(keys.null_count))
         assert is_right  # noqa: S101  # the engine was asked for this order
@@ -150,14 +131,14 @@ def _hashed(text: str) -> str:
     return f"unhex(left(sha256({text}), 32))"
 
 
-def _check_counts(batch: Any) -> None:
+def _check_counts(batch: Any, counted: Columns) -> None:
     """Refuse what was no count, and sums that wrapped."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
     if _WRONG not in batch.schema.names:
         return
-    check_whole("count", int(pc.sum(batch.column(_WRONG)).as_py()))
+    check_whole(counted.count, int(pc.sum(batch.column(_WRONG)).as_py()))
     sizes = pc.max(batch.column(_SIZE)).as_py()
     least = pc.min(batch.column("count").cast(pa.int64())).as_py()
     check_sums([(least, sizes)])

@@ -26,6 +26,7 @@ def write_part(
     /,
     *,
     label: str | None = None,
+    count: str | None = None,
     user: str | None = None,
     max_per_user: int | None = None,
     order_key: str | None = None,
@@ -33,7 +34,7 @@ def write_part(
     part: str | None = None,
     like: str | os.PathLike[str] | None = None,
     table: str | None = None,
-    format: Literal["events", "labels", "counts", "prevalences"] | None = None,  # noqa: A002  # the name users know
+    format: Literal["events", "labels", "counts", "prevalences", "uniq"] | None = None,  # noqa: A002  # the name users know
     delimiter: str | None = None,
     header: bool = True,
     keep_null: bool = False,
@@ -54,7 +55,7 @@ def write_part(
         As for :func:`read_profile`.
     path
         Where to write the part; ends in .counts.
-    label, table, format, delimiter, header, keep_null, notify, progress, limits
+    label, count, table, format, delimiter, header, keep_null, notify, progress, limits
         As for :func:`read_profile`. Prevalences cannot be kept.
     user, max_per_user
         Column of users, and how many items of each to keep. Of all parts together a release counts at most
@@ -107,7 +108,7 @@ def write_part(
     )
     if model is not None:
         document = _alike(document, model, user, order_key)
-    reading = Reading(label, user, table, format, delimiter, header, notify, progress, limits)
+    reading = Reading(label, count, user, table, format, delimiter, header, notify, progress, limits)
     with (
         private_file(target, overwrite=overwrite) as file,
         counted(source, document, reading) as (missing, rows),

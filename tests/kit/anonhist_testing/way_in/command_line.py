@@ -15,6 +15,7 @@ from anonhist.formats.file_kind import read as read_file
 from anonhist.ingest import read_profile
 from anonhist_testing.way_in.distances import sorted_l1_of_groups, sorted_l1_of_profiles
 from anonhist_testing.way_in.entrances import KEY, Entrance, Measure
+from anonhist_testing.way_in.other_entrances import COUNT
 from anonhist_testing.way_in.tables import Role, Unit, Use
 from anonhist_testing.way_in.values import written
 
@@ -97,6 +98,14 @@ COMMANDS = (
         {"what": _LABEL},
         Unit(),
         _releasing("release", "--label", "what", "--keep-null"),
+        _of_releases(lambda _: 1),
+        _has_address,
+    ),
+    Entrance(
+        "anonhist release of counts",
+        {"what": _LABEL, "n": COUNT},
+        Unit(),
+        _releasing("release", "--label", "what", "--count", "n"),
         _of_releases(lambda _: 1),
         _has_address,
     ),

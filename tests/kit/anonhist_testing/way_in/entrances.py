@@ -107,7 +107,7 @@ def _of_counted_units(measured: Callable[[Any, Any, int], list[Measure]]) -> Cal
     return measures
 
 
-def _of_windows(most: int, thresholds: int, days: int) -> Callable[[Any, Any, int], list[Measure]]:
+def of_windows(most: int, thresholds: int, days: int) -> Callable[[Any, Any, int], list[Measure]]:
     """Measure increments, and the numbers of each day; of groups all together."""
 
     def measures(few: Any, more: Any, rows: int) -> list[Measure]:
@@ -265,27 +265,27 @@ CUMULATIVE = (
         {"when": _DATE, "what": _LABEL},
         _ITEM,
         _cumulative(),
-        _of_windows(1, len(THRESHOLDS), len(DAYS)),
+        of_windows(1, len(THRESHOLDS), len(DAYS)),
     ),
     Entrance(
         "cumulative windows of users",
         {"when": _DATE, "who": _NAME, "what": _LABEL},
         _user(6),
         _cumulative(max_per_user=2, by="month(when)", days=MONTHS, **_BOUNDED),
-        _of_windows(2, len(THRESHOLDS), len(MONTHS)),
+        of_windows(2, len(THRESHOLDS), len(MONTHS)),
     ),
     Entrance(
         "cumulative windows of groups",
         {"where": _GROUP, "when": _DATE, "what": _LABEL},
         _ITEM,
         _cumulative_groups(),
-        _of_windows(1, len(THRESHOLDS), len(DAYS)),
+        of_windows(1, len(THRESHOLDS), len(DAYS)),
     ),
     Entrance(
         "cumulative windows of groups of users",
         {"where": _GROUP, "when": _DATE, "who": _NAME, "what": _LABEL},
         _user(6),
         _cumulative_groups(max_per_user=2, max_groups_per_user=2, **_BOUNDED),
-        _of_windows(4, len(THRESHOLDS), len(DAYS)),
+        of_windows(4, len(THRESHOLDS), len(DAYS)),
     ),
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,18 +15,20 @@ from anonhist.ingest.groups import read_groups
 from anonhist.ingest.partials import ExactPartials
 from anonhist.ingest.reports import tally_reports
 from anonhist.ingest.sketches import update_sketch
+from anonhist.ingest.windows import read_cumulative
 from anonhist.local import KRR, OptimizedUnary
 from anonhist.mechanisms.group_selection import FindGroups, GroupSelection
 from anonhist.privacy import PrivacyUnit
 from anonhist.sketches import HashedSketch
 from anonhist_testing.way_in.distances import (
+    capped_l1,
     changed_edges,
     counters_l1,
     sizes_l1,
     sorted_l1_of_groups,
     sorted_l1_of_profiles,
 )
-from anonhist_testing.way_in.entrances import KEY, Entrance, Measure
+from anonhist_testing.way_in.entrances import DAYS, KEY, THRESHOLDS, Entrance, Measure, of_windows
 from anonhist_testing.way_in.tables import Own, Role, Unit, Use
 from anonhist_testing.way_in.values import Kind
 
@@ -43,19 +46,19 @@ _ITEM = PrivacyUnit.item()
 _NODE, _WHOLE, _LABEL = Role(Use.WHOLE_NAMES, 20), Role(Use.WHOLE_NAMES, 30), Role(Use.NAMES, 30)
 _NAME, _GROUP = Role(Use.NAMES), Role(Use.GROUPS, 8)
 _ENDS = {"source": _NODE, "target": _NODE}
-# Counts, as whole numbers and as floats; a unit is a row that counts one item.
-_COUNT = Role(
-    Use.OWN,
-    own=Own(
-        first=(tuple(range(1, 9)), tuple(map(str, range(1, 9)))),
-        last=(1, 2, 3, 4.0, "5", 10**6),
-        units=(1, 1.0, "1"),
-        kinds=(Kind.WHOLE, Kind.FLOATS),
-        may_miss=False,
-        # In text they are written without a point.
-        is_usable=lambda value: not isinstance(value, str) or "." not in value,
-    ),
+# Counts, as whole numbers and as floats; a unit is a row that counts one item, or none.
+_COUNTS = Own(
+    first=(tuple(range(1, 9)), tuple(map(str, range(1, 9))), (0,)),
+    last=(0, 1, 2, 3, 4.0, "5", "0", 10**6),
+    units=(1, 1.0, "1", 0),
+    kinds=(Kind.WHOLE, Kind.FLOATS),
+    may_miss=False,
+    # In text they are written without a point.
+    is_usable=lambda value: not isinstance(value, str) or "." not in value,
 )
+COUNT = Role(Use.OWN, own=_COUNTS)
+# Of a label that is a unit, each row may count any number of items.
+_COUNT_OF_LABEL = Role(Use.OWN, own=replace(_COUNTS, units=_COUNTS.last))
 
 
 def _edges(source: Any, said: dict[str, Any], _: list[Any]) -> Any:
@@ -111,9 +114,9 @@ SKETCHES = (
     ),
     Entrance(
         "sketch of counts",
-        {"label": _WHOLE, "count": _COUNT},
+        {"what": _WHOLE, "n": COUNT},
         Unit(),
-        _sketch(label="label", count="count"),
+        _sketch(count="n"),
         _of_counters(1),
     ),
 )
@@ -127,14 +130,50 @@ def _counted_groups(source: Any, said: dict[str, Any], groups: list[Any]) -> Any
     return read_groups(source, format="counts", by="where", groups=groups, **said)
 
 
+def _counted_windows(source: Any, said: dict[str, Any], _: list[Any]) -> Any:
+    windows: dict[str, Any] = {"by": "day(when)", "days": DAYS, "thresholds": THRESHOLDS}
+    return read_cumulative(source, label="what", count="n", **windows, **said)
+
+
 COUNTED = (
-    Entrance("counts", {"label": _LABEL, "count": _COUNT}, Unit(), _counted, _of_profiles(lambda _: 1)),
+    Entrance("counts", {"label": _LABEL, "count": COUNT}, Unit(), _counted, _of_profiles(lambda _: 1)),
     Entrance(
         "counts of groups",
-        {"where": _GROUP, "label": _LABEL, "count": _COUNT},
+        {"where": _GROUP, "label": _LABEL, "count": COUNT},
         Unit(),
         _counted_groups,
         lambda few, more, _: [Measure(sorted_l1_of_groups(few, more), 1)],
+    ),
+    Entrance(
+        "a column of counts",
+        {"what": _LABEL, "n": COUNT},
+        Unit(),
+        lambda source, said, _: read_profile(source, label="what", count="n", keep_null=True, **said),
+        _of_profiles(lambda _: 1),
+    ),
+    Entrance(
+        "a column of counts of groups of labels",
+        {"where": _GROUP, "what": _LABEL, "n": _COUNT_OF_LABEL},
+        Unit(6, "what"),
+        lambda source, said, groups: read_groups(
+            source,
+            label="what",
+            count="n",
+            by="where",
+            groups=groups,
+            unit=PrivacyUnit.label(max_count=5),
+            max_groups_per_label=1,
+            order_key=KEY,
+            **said,
+        ),
+        lambda few, more, rows: [Measure(capped_l1(few, more, 5), min(1, rows))],
+    ),
+    Entrance(
+        "a column of counts in cumulative windows",
+        {"when": Role(Use.DATES), "what": _LABEL, "n": COUNT},
+        Unit(),
+        _counted_windows,
+        of_windows(1, len(THRESHOLDS), len(DAYS)),
     ),
 )
 
@@ -162,6 +201,7 @@ PARTS = (
         _parts(hash_labels=True, order_key=KEY),
         _of_profiles(lambda _: 2),
     ),
+    Entrance("parts of counts", {"what": _LABEL, "n": COUNT}, Unit(), _parts(count="n"), _of_profiles(lambda _: 2)),
     Entrance(
         "parts of users",
         {"who": _USER_OF_PARTS, "what": _LABEL},
@@ -204,6 +244,9 @@ def _of_found(most: int) -> Callable[[Any, Any, int], list[Measure]]:
 
 FOUND = (
     Entrance("found groups", {"where": _GROUP, "what": _LABEL}, Unit(), _found(), _of_found(1)),
+    Entrance(
+        "found groups of counts", {"where": _GROUP, "what": _LABEL, "n": COUNT}, Unit(), _found(count="n"), _of_found(1)
+    ),
     Entrance(
         "found groups of users",
         {"where": _GROUP, "who": _NAME, "what": _LABEL},

@@ -1,0 +1,206 @@
+"""What a row stands for: one item, a label with its count, or a count with its prevalence.
+
+A person says so, by the format and by the column of counts; otherwise the names of the columns do, which are public. A
+column that is called as counts are, and that nothing reads, is asked about: to leave it out would lose its counts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from anonhist.errors import DataError, UsageError
+from anonhist.ingest.columns import required_key
+from anonhist.ingest.files import LINES
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from anonhist.ingest.columns import Header
+
+COUNTED = {"counts": ("label", "count"), "prevalences": ("count", "prevalence")}
+#: What people give for the column of counts where there is none: each row is one item.
+NO_COUNT = "none"
+OF_USERS = "Counted data do not say which user an item came from, so the items of a user cannot be bounded."
+_HOW_OF_USERS = (
+    f"give `count={NO_COUNT!r}` if each row is one item; the items of a user cannot be bounded in data that are counted"
+)
+_CALLED = {"count", "counts", "freq", "frequency", "n", "num", "abundance", "reads"}
+
+
+@dataclass(frozen=True)
+class RowKind:
+    """What a row stands for, and which columns say so.
+
+    Attributes
+    ----------
+    rows
+        ``"events"``, ``"counts"`` or ``"prevalences"``.
+    label
+        The column of labels; of prevalences, that of counts.
+    count, prevalence
+        The columns of counts and prevalences, if there are any.
+    """
+
+    rows: str
+    label: str
+    count: str | None = None
+    prevalence: str | None = None
+
+
+@dataclass(frozen=True)
+class SaidOfRows:
+    """What a person says of the rows: public choices, None for what is not said.
+
+    Attributes
+    ----------
+    format, label, count
+        As for :func:`~anonhist.ingest.read.read_profile`.
+    header
+        Whether the first line of delimited text names the columns.
+    """
+
+    format: str | None
+    label: str | None
+    count: str | None
+    header: bool = True
+
+    @property
+    def column_of_counts(self) -> str | None:
+        """The column of counts, if one is named."""
+        return None if self.count == NO_COUNT else self.count
+
+    def check(self, user: str | None) -> None:
+        """Refuse what contradicts itself.
+
+        Raises
+        ------
+        UsageError
+            If it does, or users are to be bounded in data that are counted.
+        """
+        if self.format in LINES and self.count is not None:
+            raise UsageError(
+                "Data with one label per line have no columns: leave out the columns, or leave out the format."
+            )
+        if self.format == "events" and self.column_of_counts is not None:
+            raise UsageError(
+                "`format='events'` means that each row is one item, and `count` names a column of counts: leave one of "
+                "the two out."
+            )
+        if self.format in COUNTED and self.count == NO_COUNT:
+            raise UsageError(
+                f"`count='none'` means that each row is one item, and `format={self.format!r}` that rows are counted: "
+                "leave one of the two out."
+            )
+        if self.format == "prevalences" and self.label is not None:
+            raise UsageError("Data of format prevalences have no labels: leave out `label`.")
+        if user is not None and (self.column_of_counts is not None or self.format in (*COUNTED, "uniq")):
+            raise UsageError(OF_USERS)
+
+    def keys(self) -> tuple[str | None, ...]:
+        """Return the keys of JSON lines to read, whose rows must not decide them."""
+        if self.format == "prevalences":
+            return self.column_of_counts or "count", "prevalence"
+        if self.format == "counts":
+            return self.label or "label", self.column_of_counts or "count"
+        return required_key(self.label), self.column_of_counts
+
+    def kind(
+        self, header: Header, used: Sequence[str | None] = (), *, user: str | None = None, may_recognize: bool = True
+    ) -> RowKind:
+        """Return what a row stands for, and refuse columns of that which are not there.
+
+        Parameters
+        ----------
+        header
+            All columns.
+        used
+            Columns that are read for something else, the user's among them.
+        user
+            The column of users, whose items cannot be bounded where rows are counted.
+        may_recognize
+            Whether the names of the columns may say that rows are counted.
+
+        Raises
+        ------
+        UsageError
+            If the schema says one thing and may mean another, or does not say which column holds the labels.
+        DataError
+            If a column is not there.
+        """
+        others = header.without(*used)
+        known = self._recognized(others) if may_recognize else self.format
+        if user is not None and known in COUNTED:
+            raise UsageError(f"{OF_USERS[:-1]}: give `count={NO_COUNT!r}` if each row is one item.")
+        if known == "prevalences":
+            kind = self._prevalences(others)
+        elif self.format is None and self.column_of_counts is not None:
+            kind = self._of_column(header, others, self.column_of_counts)
+        elif known in ("counts", "uniq"):
+            kind = self._counts(others)
+        else:
+            kind = RowKind("events", header.label_column(self.label) if self.label else others.label_column(None))
+            if (self.format, self.count) == (None, None):
+                how = None if user is None else _HOW_OF_USERS
+                refuse_counts(others.without(kind.label), how)
+        if kind.rows == "counts" and kind.label == kind.count:
+            raise UsageError(f"Column {kind.label!r} cannot hold both labels and counts: name two (`label`, `count`).")
+        roles = {"count": kind.count, "prevalence": kind.prevalence}
+        header.require(**roles if kind.rows == "prevalences" else {"label": kind.label, **roles})
+        return kind
+
+    def _recognized(self, others: Header) -> str | None:
+        """Return the format, or what the names of the columns say of it."""
+        if (self.format, self.count) != (None, None):
+            return self.format
+        names = tuple(others.names)
+        if self.label is None and names == COUNTED["prevalences"]:
+            return "prevalences"
+        return "counts" if self.label in (None, "label") and names == COUNTED["counts"] else None
+
+    def _of_column(self, header: Header, others: Header, count: str) -> RowKind:
+        header.require(count=count)
+        label = others.without(count).label_column(None) if self.label is None else header.label_column(self.label)
+        return RowKind("counts", label, count)
+
+    def _counts(self, others: Header) -> RowKind:
+        label, count = self._in_place(others, self.label, self.column_of_counts, "counts")
+        return RowKind("counts", label, count)
+
+    def _prevalences(self, others: Header) -> RowKind:
+        count = self.column_of_counts
+        rest = [] if count is None else others.without(count).names
+        named = rest[0] if len(rest) == 1 and len(others.names) > 1 else None
+        count, prevalence = self._in_place(others, count, named, "prevalences")
+        return RowKind("prevalences", count, count, prevalence)
+
+    def _in_place(self, others: Header, first: str | None, second: str | None, kind: str) -> tuple[str, str]:
+        """Return two columns: as they are named, else by their names, else, without any names, by their places."""
+        names = COUNTED[kind]
+        if not self.header and {*others.names} == {"column0", "column1"}:
+            left = iter(name for name in others.names if name not in (first, second))
+            return first or next(left), second or next(left)
+        has_none = not self.header and names[0] not in others.names and names[1] not in others.names
+        if has_none and (first is None or second is None):
+            how = "name those of the labels and of the counts (`label`, `count`)" if kind == "counts" else "keep those"
+            raise DataError(
+                f"Without a header line, data of format {kind} have the two columns {' and '.join(names)}, in this "
+                f"order; these have others: {how}."
+            )
+        return first or names[0], second or names[1]
+
+
+def refuse_counts(unused: Header, how: str | None = None) -> None:
+    """Refuse columns that are called as counts are, and are not read; ``how`` says what to do instead.
+
+    Raises
+    ------
+    UsageError
+        If there are any.
+    """
+    found = [name for name in unused.names if name.strip().casefold() in _CALLED]
+    if not found:
+        return
+    named = f"`count={found[0]!r}`" if len(found) == 1 else "its name (`count`)"
+    how = how or f"give {named} if it does, or `count={NO_COUNT!r}` if each row is one item"
+    raise UsageError(f"Column {' or '.join(map(repr, found))} may say how many items a row stands for: {how}.")
