@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from anonhist.errors import DataError, UsageError, mask
 from anonhist.ingest.column_names import NamedTable, named_relation
+from anonhist.ingest.commented import commented_table
 from anonhist.ingest.database_urls import WAREHOUSES
 from anonhist.ingest.delimited import (
     STDIN,
@@ -50,6 +51,7 @@ def file_table(
     format: str | None,  # noqa: A002  # the name users know
     delimiter: str | None,
     header: bool,
+    comment: str | None = None,
     keys: Iterable[str | None] = (),
 ) -> NamedTable:
     """Open a path, glob, URL or ``-`` (standard input) as a table.
@@ -72,24 +74,47 @@ def file_table(
     if format == "labels":
         return _lines(connection, patterns)
     ending = _common_ending(source, paths, remote=remote)
-    if ending in _PARQUET:
-        return parquet_table(connection, patterns, patterns if remote else paths)
-    if ending in _JSON:
-        return json_table(connection, patterns, patterns if remote else paths, keys)
+    if ending in (*_PARQUET, *_JSON):
+        opened = patterns if remote else paths
+        is_json = ending in _JSON
+        return (
+            json_table(connection, patterns, opened, keys) if is_json else parquet_table(connection, patterns, opened)
+        )
     _refuse_no_rows(source, ending, delimiter)
-    delimiter = DELIMITERS.get(ending) if delimiter is None else delimiter
-    if delimiter is None and ending in _OF_DATABASES:
+    delimiter = _delimiter(source, ending, delimiter)
+    if remote:
+        lines = {url: remote_line(connection, url) for url in patterns}
+    elif comment is None:
+        lines = {path: (first_line if header else first_row)(path) for path in paths}
+    else:
+        return commented_table(connection, paths, delimiter, comment, header=header)
+    return delimited_table(connection, patterns, lines, delimiter, header=header)
+
+
+def _delimiter(source: str, ending: str, delimiter: str | None) -> str:
+    """Return what separates columns: as it is given, or as the ending says."""
+    known = DELIMITERS.get(ending) if delimiter is None else delimiter
+    if known is None and ending in _OF_DATABASES:
         raise UsageError(f"{mask(source)!r} does not end like a file of rows. {HOW_TO_NAME}")
-    if delimiter is None:
+    if known is None:
         raise UsageError(
             f"{mask(source)!r} has an unknown ending (known are .csv, .tsv, .jsonl, .parquet, each also with .gz "
             "or .zst); give the separator of its columns (`delimiter`)."
         )
-    if remote:
-        lines = {url: remote_line(connection, url) for url in patterns}
-    else:
-        lines = {path: (first_line if header else first_row)(path) for path in paths}
-    return delimited_table(connection, patterns, lines, delimiter, header=header)
+    return known
+
+
+def may_have_comments(source: Any) -> bool:
+    """Return whether a source is delimited text on this machine, from which comments can be left out.
+
+    Examples
+    --------
+    >>> may_have_comments("calls.tsv.gz"), may_have_comments("calls.parquet"), may_have_comments("-")
+    (True, False, False)
+    """
+    if not isinstance(source, str) or source == "-" or is_remote(source):
+        return False
+    return ending_of(source, None) not in (*_PARQUET, *_JSON)
 
 
 def _lines(connection: duckdb.DuckDBPyConnection, patterns: Any) -> NamedTable:
