@@ -43,8 +43,9 @@ def _quoted_words(comments: str) -> str:
     A quote that opens a name must close it before a space, else the line is refused: read by its spaces, it would be
     an edge between parts of names. Quotes inside of a word are what others are.
     """
-    whole = rf"^\s*(?:{_QUOTED}|[^{comments}\"\s]\S*)(?:\s+(?:{_QUOTED}|[^\"\s]\S*))?(?:\s|$)"
-    held = rf"^\s*({_QUOTED}|[^{comments}\"\s]\S*)(?:\s+({_QUOTED}|[^\"\s]\S*))?"
+    first, second = rf"(?:{_QUOTED}|[^{comments}\"\s]\S*)", rf"(?:{_QUOTED}|[^\"\s]\S*)"
+    whole = rf"^\s*{first}(?:\s*$|\s+{second}(?:\s|$))"
+    held = rf"^\s*({first})(?:\s+({second}))?"
     names = ", ".join(f"'{end}': {_unquoted(f'held.{end}')}" for end in ("source", "target"))
     found = f"list_transform([regexp_extract(label, '{held}', ['source', 'target'])], lambda held: {{{names}}})[1]"
     return (

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _ROWS = 2**16
 _HEAD = re.compile(rb"\*vertices\s+(\d+)", re.IGNORECASE)
-_VERTEX = re.compile(rb'(\d+)(?:\s+(?:"([^"]*)"|([^\s"]\S*)))?(?:\s|$)')
+_VERTEX = re.compile(rb'(\d+)(?:\s*$|\s+(?:"([^"]*)"|([^\s"]\S*))(?:\s|$))')
 _UNDIRECTED, _LISTS = (b"*edges", b"*edgeslist"), (b"*arcslist", b"*edgeslist")
 _SECTIONS = (b"*arcs", *_UNDIRECTED, *_LISTS)
 
