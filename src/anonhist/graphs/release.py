@@ -73,9 +73,9 @@ def release_degrees(
     Parameters
     ----------
     graph
-        The private data: a :class:`Graph`; for edge privacy its :class:`Degrees` will do. A networkx Graph or MultiGraph
-        is taken as :func:`as_graph` does by default: parallel edges count once, self-loops and nodes without an edge do
-        not. Of a directed one, say first which degrees are counted.
+        The private data: a :class:`Graph`; for edge privacy its :class:`Degrees` will do. A networkx Graph or
+        MultiGraph is taken as :func:`as_graph` does by default: parallel edges count once, self-loops and nodes without
+        an edge do not. Of a directed one, say first which degrees are counted.
     privacy
         The kind of privacy: ``EdgePrivacy()`` or ``NodePrivacy()``.
     epsilon

@@ -240,7 +240,7 @@ class _Asked:
             )
         if self.comment is not None and not may_have_comments(source):
             raise UsageError("Comments are left out of delimited files on this machine alone: leave `comment` out.")
-        if isinstance(source, str) and source == "-" and isinstance(nodes, str) and nodes == "-":
+        if _is_same(nodes, source) and source == "-":
             raise UsageError("Standard input can be read once: as edges or as nodes, not as both.")
         return source, nodes
 
@@ -266,13 +266,13 @@ class _Asked:
             return as_graph(source, policy=self.policy, nodes=_plain_nodes(nodes))
         (path,) = local_files(source, form)
         pairs, own = edges_of_networkx(path, form, self.policy)
-        return as_graph(pairs, policy=self.policy, nodes=own if nodes == source else _plain_nodes(nodes))
+        return as_graph(pairs, policy=self.policy, nodes=own if _is_same(nodes, source) else _plain_nodes(nodes))
 
     def listed(self, source: Any, nodes: Any) -> Any:
         """Return the names of all nodes, if they are listed; a file that lists its own is read as its edges are."""
         if nodes is None:
             return None
-        return node_names(nodes, self.form(source) if isinstance(nodes, str) and nodes == source else None)
+        return node_names(nodes, self.form(source) if _is_same(nodes, source) else None)
 
     def _keys(self) -> tuple[str, str]:
         """Return the keys of both ends, which JSON lines do not say themselves."""
@@ -325,6 +325,11 @@ class _Asked:
 def _is_edges_in_memory(source: Any) -> bool:
     """Return whether the source is edges that need no engine."""
     return not isinstance(source, str | SparkFiles) and not is_table(source)
+
+
+def _is_same(nodes: Any, source: Any) -> bool:
+    """Return whether the list of nodes is the file of edges itself."""
+    return isinstance(nodes, str) and isinstance(source, str) and nodes == source
 
 
 def _plain_nodes(nodes: Any) -> Any:

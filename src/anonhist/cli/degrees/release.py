@@ -95,7 +95,7 @@ _reading_options = as_one(
         "--format",
         "format_",
         type=OneOf(_FORMATS),
-        help="Format of a file that says itself what an edge is; by default its name decides: lines of two words (.txt, "
+        help="Format of a file that says itself what an edge is; by default its name decides: lines of words (.txt, "
         ".edges, .edgelist), konect (out.NAME), pajek (.net), matrix-market (.mtx), graphml, gml. Like lines, snap and "
         "konect are lines of words, where only # or only % begins a comment.",
     ),
