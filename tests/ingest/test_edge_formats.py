@@ -6,7 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 import scipy.io
 import scipy.sparse
@@ -344,6 +347,20 @@ def test_tables_of_gephi_are_read_whatever_the_case_of_their_names(tmp_path: Pat
     # Those that are called so exactly come first.
     both = written(tmp_path / "both.csv", "Source,Target,source,target\na,b,x,y\nc,d,x,z\n")
     assert degrees_of(both) == {1: 2, 2: 1}
+
+
+@pytest.mark.parametrize("hold", [str, pl.read_csv, pd.read_csv, duckdb.read_csv])
+def test_edges_of_gephi_without_a_direction_have_no_in_degrees(tmp_path: Path, hold: Callable[[str], Any]) -> None:
+    rows = "a,b,Directed\na,c,directed\n,,\nd,e,\n"
+    directed = hold(str(written(tmp_path / "directed.csv", f"Source,Target,Type\n{rows}")))
+    assert degrees_of(directed, policy=OUT) == {1: 1, 2: 1}
+    assert degrees_of(directed, policy=INTO) == {1: 3}
+    mixed = hold(str(written(tmp_path / "mixed.csv", f"Source,Target,Type\n{rows}c,a,Undirected\n")))
+    assert degrees_of(mixed) == {1: 4, 2: 1}
+    assert "(`direction`)" in refused(DataError, mixed, policy=INTO)
+    # A column of that name in other tables says something else.
+    other = hold(str(written(tmp_path / "other.csv", f"From,To,Type\n{rows}c,a,Undirected\n")))
+    assert degrees_of(other, policy=OUT) == {1: 2, 2: 1}
 
 
 def test_lines_of_tables_are_comments_where_a_sign_is_said(

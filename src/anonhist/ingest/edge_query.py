@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from anonhist.errors import DataError, UsageError
 from anonhist.graphs.policy import Direction, EdgePolicy
+from anonhist.ingest.column_names import quoted
+from anonhist.ingest.failures import NO_DIRECTION, UNDIRECTED
 from anonhist.ingest.naming import NAMED, as_text, is_spark, name_columns
+from anonhist.ingest.query import fetch
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -78,6 +81,28 @@ def edge_rows(table: Any, origin: str, target: str) -> Any:
         return table.select(source=nw.col(origin), target=nw.col(target))
     names = {end: as_text(table, name, only_whole=True) for end, name in (("source", origin), ("target", target))}
     return table.select(**names, **name_columns(table, {origin: True, target: True}))
+
+
+def with_directions(table: Any, header: Header) -> Any:
+    """Return a table whose edges all have a direction, or refuse one of Gephi's in which an edge says that it has none.
+
+    Of DuckDB, rows are looked at as they are read: standard input can be read only once.
+    """
+    import narwhals as nw
+
+    folded = [name.casefold() for name in header.names]
+    if folded.count("type") != 1 or not {*_PAIRS[0]} <= {*folded}:
+        return table
+    kind = header.in_table(header.names[folded.index("type")])
+    if not isinstance(table.collect_schema()[kind], nw.String):
+        return table
+    if table.implementation.is_duckdb():
+        says = f"lower({quoted(kind)}) = 'undirected'"
+        checked = f"CASE WHEN {says} THEN error('{NO_DIRECTION}') ELSE {quoted(kind)} END"
+        return nw.from_native(table.to_native().filter(f"coalesce({checked}, '') <> 'undirected'"))
+    if fetch(table.filter(nw.col(kind).str.to_lowercase() == "undirected").select(rows=nw.len()))[0][0]:
+        raise DataError(f"The table {UNDIRECTED}")
+    return table
 
 
 def with_names(rows: Any) -> Any:

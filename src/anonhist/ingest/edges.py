@@ -25,6 +25,7 @@ from anonhist.ingest.edge_query import (
     edge_columns,
     edge_rows,
     node_query,
+    with_directions,
     with_names,
 )
 from anonhist.ingest.files import DATABASES, is_json, may_have_comments
@@ -312,7 +313,9 @@ class _Asked:
             # A header that nobody spoke of may be missing, and would be an edge that nobody counts.
             may_guess = self.header is not None or not opened.header.is_line
             ends = edge_columns(opened.header, self.origin, self.target, may_guess=may_guess)
-            yield edge_rows(opened.table, *map(opened.header.in_table, ends))
+            is_directed = self.policy.direction.is_directed
+            table = with_directions(opened.table, opened.header) if is_directed else opened.table
+            yield edge_rows(table, *map(opened.header.in_table, ends))
 
     def tell(self, left_out: LeftOut, source: Any, notify: Callable[[str], None] | None) -> None:
         """Tell the operator what was left out, or refuse a text in which nothing is an edge."""
