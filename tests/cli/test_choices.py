@@ -18,6 +18,7 @@ from anonhist.cli.hints import commands_of, options_of
 from anonhist.formats.registry import CURATOR_TYPES
 from anonhist.graphs.node.privacy import BoundingName
 from anonhist.graphs.policy import Direction
+from anonhist.ingest.edge_formats import EDGE_FORMATS
 from anonhist.ingest.read import FORMATS
 from anonhist.ingest.sketches import FORMATS as SKETCH_FORMATS
 from anonhist.ingest.spark_source import ENGINES
@@ -36,6 +37,7 @@ OWNERS = {
     ("sketch update", "--format"): set(SKETCH_FORMATS),
     ("release", "--unit"): UNITS - {"edge", "node"},
     ("sketch new", "--unit"): UNITS - {"edge", "node", "label"},
+    ("degrees", "--format"): set(EDGE_FORMATS),
     ("degrees", "--unit"): UNITS & {"edge", "node"},
     ("release", "--relation"): RELATIONS,
     ("sketch new", "--relation"): RELATIONS,

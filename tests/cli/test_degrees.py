@@ -260,3 +260,28 @@ def test_the_line_on_the_terminal_has_the_interval_of_the_page(cli: Cli, graph: 
     assert f" nodes (95 % interval {low:.0f} to {high:.0f})" in done.stdout
     page = (graph / "out.html").read_text().replace("&nbsp;", " ").replace("\u00a0", " ")
     assert f"nodes with an edge; 95 % interval {low:.0f} to {high:.0f}<" in page
+
+
+def test_graphs_of_other_programs_are_read_by_their_names_or_formats(cli: Cli, folder: Path) -> None:
+    pajek = '*Vertices 5\n1 "Ann Lee"\n*Edges\n1 2\n1 3\n1 4\n'
+    held = {
+        "out.konect": "% asym\n1 2\n1 3\n1 4\n",
+        "a.net": pajek,
+        "a.mtx": "%%MatrixMarket matrix coordinate pattern symmetric\n5 5 3\n2 1\n3 1\n4 1\n",
+        "quoted.edgelist": '"Ann Lee" "Bob Ray"\n"Ann Lee" c\nd "Ann Lee"\n',
+        "gephi.csv": "Id,Source,Target,Type\n1,a,b,Undirected\n2,a,c,Undirected\n3,d,a,Undirected\n",
+    }
+    given: dict[str, tuple[str, ...]] = {name: (name,) for name in held}
+    given["renamed.txt"] = ("renamed.txt", "--format", "pajek")
+    given["snap.tsv"] = ("snap.tsv", "--no-header", "--comment", "#")
+    held |= {"renamed.txt": pajek, "snap.tsv": "# From\tTo\n1\t2\n1\t3\n1\t4\n"}
+    written = ("-o", "release.json", "--force", "--simulations", "0")
+    for name, content in held.items():
+        (folder / name).write_text(content)
+        told = cli("degrees", *given[name], "--unit", "edge", "--epsilon", "1e6", *written)
+        assert told.returncode == 0, told.stderr
+        assert _pairs(_release(folder, "release.json").profile) == {1: 3, 3: 1}, name
+    told = cli(
+        "degrees", "a.net", "--nodes", "a.net", "--unit", "edge", "--public-nodes", "5", "--epsilon", "1e6", *written
+    )
+    assert _release(folder, "release.json").zeros == 1, told.stderr

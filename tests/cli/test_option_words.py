@@ -47,6 +47,7 @@ WORDS = {
     "--days": ("which days are released", "DAYS"),
     "--decoder": ("how noisy counts are decoded", "NAME"),
     "--delimiter": ("what separates columns", "CHAR"),
+    "--comment": ("what a line of comments begins with", "CHAR"),
     "--engine": ("what reads files", "choice"),
     "--memory-limit": ("how much memory the engine takes", "SIZE"),
     "--threads": ("how many threads count", "N"),

@@ -308,3 +308,23 @@ def test_a_lack_of_memory_says_nothing_of_sizes(
     with pytest.raises(DataError, match="not enough memory") as refused:
         release(graph)
     assert "123" not in str(refused.value)
+
+
+def test_a_graph_of_networkx_is_released_as_its_edges_are() -> None:
+    nx = pytest.importorskip("networkx", reason="networkx is not installed")
+    pairs = [("ann", "bob"), ("bob", "ann"), ("bob", "cy"), ("cy", "cy")]
+    privacy = EdgePrivacy()
+    expected = release_degrees(as_graph(pairs), privacy=privacy, epsilon=1, source=SeededSource(7))
+    for kind in (nx.Graph, nx.MultiGraph):
+        graph = kind(pairs)
+        graph.add_node("alone")
+        released = release_degrees(graph, privacy=privacy, epsilon=1, source=SeededSource(7))
+        assert released.profile == expected.profile
+        assert released.guarantee == expected.guarantee
+        of_nodes = release_degrees(graph, privacy=NodePrivacy(), epsilon=1, source=SeededSource(7))
+        assert of_nodes.guarantee.unit.kind == "node"
+    for directed in (nx.DiGraph(pairs), nx.MultiDiGraph(pairs)):
+        with pytest.raises(UsageError, match="directed: say which degrees"):
+            release_degrees(directed, privacy=privacy, epsilon=1, source=TapeSource([]))
+        graph = as_graph(directed, policy=EdgePolicy(Direction.IN))
+        assert release_degrees(graph, privacy=privacy, epsilon=1).guarantee.epsilon == 1

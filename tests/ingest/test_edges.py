@@ -248,7 +248,7 @@ def test_several_files_are_one_graph(tmp_path: Path) -> None:
 
 
 def test_words_keep_what_other_formats_would_take_for_syntax(tmp_path: Path) -> None:
-    words = ['"a"', "a,b", "'", "\\", "NULL", "a#b", "b%", "1e3", "é\u00a0x"]
+    words = ['a"', "a,b", "'", "\\", "NULL", "a#b", "b%", "1e3", "é\u00a0x"]
     path = tmp_path / "words.txt"
     path.write_text("".join(f"{word} end\n" for word in words), encoding="utf-8")
     assert_read(path, [(word, "end") for word in words])

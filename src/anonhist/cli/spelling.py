@@ -11,6 +11,7 @@ from anonhist.errors import as_keyword, spell_out
 
 # Parameters of the library whose option has another name.
 _OTHER_NAMES = {
+    "direction": "directed",
     "header": "no_header",
     "max_items": "max_per_user",
     "orders": "order",

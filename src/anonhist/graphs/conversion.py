@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -23,6 +23,21 @@ _NO_EDGES = (
     "This source is neither an array of shape (edges, 2), a list of pairs, a sparse matrix nor a networkx graph."
 )
 _MISSING = "An id is missing: leave out edges that lack an end."
+
+
+class NetworkxGraph(Protocol):
+    """A graph of networkx, which need not be installed: what is asked of one."""
+
+    @property
+    def edges(self) -> Any:
+        """Its edges, and a function that returns them without their keys."""
+
+    @property
+    def nodes(self) -> Any:
+        """Its nodes."""
+
+    def is_directed(self) -> bool:
+        """Return whether its edges have directions."""
 
 
 def as_graph(source: Any, /, *, policy: EdgePolicy = SIMPLE, nodes: Iterable[Any] | None = None) -> Graph:
@@ -77,13 +92,40 @@ def as_graph(source: Any, /, *, policy: EdgePolicy = SIMPLE, nodes: Iterable[Any
     # The nodes of a networkx graph are a set, and a mapping to their attributes as well.
     if isinstance(nodes, str | bytes) or (isinstance(nodes, Mapping) and not isinstance(nodes, AbstractSet)):
         raise UsageError("`nodes` must list the names of all nodes, such as ['ann', 'bob'] or range(10).")
-    if all(callable(getattr(source, name, None)) for name in ("edges", "nodes", "is_directed")):
+    if is_networkx(source):
         return _from_networkx(source, policy, nodes)
     if hasattr(source, "tocsr") and hasattr(source, "shape"):
         return _from_names(_name_ids(_matrix_ends(source, policy)), policy, nodes)
     if isinstance(source, np.ndarray):
         return _from_names(_name_ids(_array_ends(source)), policy, nodes)
     return _from_names(_name_ids(_listed_ends(source)), policy, nodes)
+
+
+def is_networkx(source: object) -> bool:
+    """Return whether something is a graph of networkx, by what it can be asked.
+
+    Examples
+    --------
+    >>> is_networkx([("ann", "bob")])
+    False
+    """
+    return all(callable(getattr(source, name, None)) for name in ("edges", "nodes", "is_directed"))
+
+
+def as_undirected(source: NetworkxGraph) -> Graph:
+    """Make a graph of a networkx graph whose edges have no direction, by the default policy.
+
+    Raises
+    ------
+    UsageError
+        If they have one: which degrees are counted is a choice.
+    """
+    if source.is_directed():
+        raise UsageError(
+            "This networkx graph is directed: say which degrees are counted, as in "
+            "as_graph(graph, policy=EdgePolicy(Direction.IN)), and release those of the result."
+        )
+    return as_graph(source)
 
 
 def _from_networkx(source: Any, policy: EdgePolicy, nodes: Iterable[Any] | None) -> Graph:

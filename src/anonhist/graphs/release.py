@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, overload
 from anonhist.accounting import Ledger
 from anonhist.accounting.recording import Price, account_of, recording
 from anonhist.errors import UsageError, kind_of
+from anonhist.graphs.conversion import NetworkxGraph, as_undirected, is_networkx
 from anonhist.graphs.edge.privacy import EdgePrivacy, PreparedEdges
 from anonhist.graphs.graph import Degrees, Graph
 from anonhist.graphs.node.privacy import BoundedDegrees, MethodName, NodePrivacy, PreparedNodes
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 @overload
 def release_degrees(
-    graph: Graph | Degrees,
+    graph: Graph | Degrees | NetworkxGraph,
     *,
     privacy: EdgePrivacy,
     epsilon: EpsilonLike,
@@ -40,7 +41,7 @@ def release_degrees(
 
 @overload
 def release_degrees(
-    graph: Graph,
+    graph: Graph | NetworkxGraph,
     *,
     privacy: NodePrivacy,
     epsilon: EpsilonLike,
@@ -55,7 +56,7 @@ def release_degrees(
 
 
 def release_degrees(
-    graph: Graph | Degrees,
+    graph: Graph | Degrees | NetworkxGraph,
     *,
     privacy: EdgePrivacy | NodePrivacy,
     epsilon: EpsilonLike,
@@ -72,7 +73,9 @@ def release_degrees(
     Parameters
     ----------
     graph
-        The private data: a :class:`Graph`; for edge privacy its :class:`Degrees` will do.
+        The private data: a :class:`Graph`; for edge privacy its :class:`Degrees` will do. A networkx Graph or
+        MultiGraph is taken as :func:`as_graph` does by default: parallel edges count once, self-loops and nodes without
+        an edge do not. Of a directed one, say first which degrees are counted.
     privacy
         The kind of privacy: ``EdgePrivacy()`` or ``NodePrivacy()``.
     epsilon
@@ -100,10 +103,10 @@ def release_degrees(
     Raises
     ------
     UsageError
-        If the budget is impossible, the graph is not one that this privacy is made for, or it has more nodes than
-        ``public_nodes``. Nothing is spent then.
+        If the budget is impossible, the graph is not one that this privacy is made for, it has more nodes than
+        ``public_nodes``, or it is a directed networkx graph. Nothing is spent then.
     DataError
-        If there is not enough memory.
+        If there is not enough memory, or a networkx graph is not one that :func:`as_graph` takes.
 
     Examples
     --------
@@ -114,7 +117,9 @@ def release_degrees(
     (Fraction(4, 1), True)
     """
     if not isinstance(graph, Graph | Degrees):
-        raise UsageError(f"A Graph or Degrees are needed, such as read_edges returns, not {kind_of(graph)}.")
+        if not is_networkx(graph):
+            raise UsageError(f"A Graph or Degrees are needed, such as read_edges returns, not {kind_of(graph)}.")
+        graph = as_undirected(graph)
     prepared = prepare_degrees(
         privacy=privacy,
         policy=graph.policy,

@@ -106,7 +106,7 @@ def delimited_table(
     header
         Whether the first lines name the columns.
     """
-    names = _common_names(first_lines, separator, header=header)
+    names = common_names(first_lines, separator, header=header)
     keys = {key: spelled for key, spelled in folder_keys(first_lines).items() if key not in names}
     return _rows(connection, patterns, names, separator.sign, header=header, keys=keys)
 
@@ -159,7 +159,7 @@ def _rows(
     return named_relation(rows, names, tuple(keys))
 
 
-def _common_names(lines: Mapping[str, bytes], separator: Separator, *, header: bool) -> list[str]:
+def common_names(lines: Mapping[str, bytes], separator: Separator, *, header: bool) -> list[str]:
     """Return the names of the columns that the first lines of all files have, or refuse files that differ."""
     names: dict[str, list[str]] = {}
     for path, line in lines.items():
@@ -225,7 +225,7 @@ def _about_names(sentence: str, *, header: bool) -> AnonhistError:
 
 def first_line(path: str) -> bytes:
     """Return the first line of a local file, as far as names of columns may be long."""
-    with _decompress(path) as file:
+    with unpacked(path) as file:
         line: bytes = file.readline(_LONGEST_HEADER)
     return line
 
@@ -236,7 +236,7 @@ def first_row(path: str) -> bytes:
     Empty lines are no rows, and a line end in quotes ends none: so where a row stands in the file decides nothing.
     """
     row = b""
-    with _decompress(path) as file:
+    with unpacked(path) as file:
         while len(row) < _LONGEST_HEADER and (line := file.readline(_LONGEST_HEADER)):
             row += line if row else line.lstrip(b"\r\n")
             if row and row.count(b'"') % 2 == 0:
@@ -246,12 +246,13 @@ def first_row(path: str) -> bytes:
 
 def beginning(path: str) -> bytes:
     """Return the first bytes of a local file."""
-    with _decompress(path) as file:
+    with unpacked(path) as file:
         first: bytes = file.read(BEGINNING)
     return first
 
 
-def _decompress(path: str) -> Any:
+def unpacked(path: str) -> Any:
+    """Open a local file, packed or not, as bytes."""
     if path.lower().endswith(".gz"):
         import gzip
 

@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from anonhist.errors import DataError, UsageError
 from anonhist.graphs.policy import Direction, EdgePolicy
-from anonhist.ingest.files import input_files
-from anonhist.ingest.local_files import is_remote
+from anonhist.ingest.column_names import quoted
+from anonhist.ingest.failures import NO_DIRECTION, UNDIRECTED
 from anonhist.ingest.naming import NAMED, as_text, is_spark, name_columns
+from anonhist.ingest.query import fetch
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from anonhist.ingest.columns import Header
 
 # Reason that a row is not an edge (1 for self-loops): an end has no name.
 NAMELESS = 2
-# What the two ends are often called.
+# What the two ends are often called, in any case.
 _PAIRS = (("source", "target"), ("from", "to"), ("src", "dst"))
-_ENDINGS = {".txt", ".edges", ".edgelist"}
-_COMPRESSED = (".gz", ".zst")
-# A comment and an empty line have no first word; \s and \S are bytes of ASCII here.
-_WORDS = r"^\s*([^#%\s]\S*)(?:\s+(\S+))?"
 
 
 def edge_columns(header: Header, origin: str | None, target: str | None, *, may_guess: bool = True) -> tuple[str, str]:
@@ -46,9 +44,8 @@ def edge_columns(header: Header, origin: str | None, target: str | None, *, may_
     if len(names) < 2:
         raise DataError("Edges need two columns, one for each end.")
     if origin is None and target is None:
-        called = [pair for pair in _PAIRS if set(pair) <= set(names)]
-        if called or (len(names) == 2 and may_guess):
-            ends = called[0] if called else (names[0], names[1])
+        ends = _called_ends(names) or ((names[0], names[1]) if len(names) == 2 and may_guess else None)
+        if ends:
             header.require(source=ends[0], target=ends[1])
             return ends
     others = header.without(origin, target)
@@ -56,6 +53,17 @@ def edge_columns(header: Header, origin: str | None, target: str | None, *, may_
         others.label_column(None, role="source", option="origin") if origin is None else origin,
         others.label_column(None, role="target", option="target") if target is None else target,
     )
+
+
+def _called_ends(names: Sequence[str]) -> tuple[str, str] | None:
+    """Return the columns that are called as ends often are: exactly so, or in any case, as in Gephi's tables."""
+    folded = [name.casefold() for name in names]
+    exact = [pair for pair in _PAIRS if set(pair) <= set(names)]
+    in_any_case = [pair for pair in _PAIRS if all(folded.count(end) == 1 for end in pair)]
+    if exact:
+        return exact[0]
+    first, second = (names[folded.index(end)] for end in in_any_case[0]) if in_any_case else (None, None)
+    return None if first is None or second is None else (first, second)
 
 
 def edge_rows(table: Any, origin: str, target: str) -> Any:
@@ -73,6 +81,28 @@ def edge_rows(table: Any, origin: str, target: str) -> Any:
         return table.select(source=nw.col(origin), target=nw.col(target))
     names = {end: as_text(table, name, only_whole=True) for end, name in (("source", origin), ("target", target))}
     return table.select(**names, **name_columns(table, {origin: True, target: True}))
+
+
+def with_directions(table: Any, header: Header) -> Any:
+    """Return a table whose edges all have a direction, or refuse one of Gephi's in which an edge says that it has none.
+
+    Of DuckDB, rows are looked at as they are read: standard input can be read only once.
+    """
+    import narwhals as nw
+
+    folded = [name.casefold() for name in header.names]
+    if folded.count("type") != 1 or not {*_PAIRS[0]} <= {*folded}:
+        return table
+    kind = header.in_table(header.names[folded.index("type")])
+    if not isinstance(table.collect_schema()[kind], nw.String):
+        return table
+    if table.implementation.is_duckdb():
+        says = f"lower({quoted(kind)}) = 'undirected'"
+        checked = f"CASE WHEN {says} THEN error('{NO_DIRECTION}') ELSE {quoted(kind)} END"
+        return nw.from_native(table.to_native().filter(f"coalesce({checked}, '') <> 'undirected'"))
+    if fetch(table.filter(nw.col(kind).str.to_lowercase() == "undirected").select(rows=nw.len()))[0][0]:
+        raise DataError(f"The table {UNDIRECTED}")
+    return table
 
 
 def with_names(rows: Any) -> Any:
@@ -166,41 +196,3 @@ class LeftOut:
         )
         told = ", ".join(f"{number:,} {what}" for number, what in parts if number) or "none"
         return f"Of {self.rows:,} rows these were left out: {told}."
-
-
-def is_edge_text(source: str) -> bool:
-    """Return whether lines of words are to be read: from standard input, and from files whose endings say so.
-
-    Examples
-    --------
-    >>> is_edge_text("facebook.txt.gz"), is_edge_text("-"), is_edge_text("calls.csv")
-    (True, True, False)
-    """
-    if source == "-":
-        return True
-    names = input_files(source) or [source.split("?", 1)[0] if is_remote(source) else source]
-    return all(_ending(name) in _ENDINGS for name in names)
-
-
-def edges_of_lines(table: Any) -> Any:
-    """Return rows (source, target) of a DuckDB relation of lines (label), one for each line that is not a comment."""
-    return _words(table, "nullif(words.source, '') AS source, nullif(words.target, '') AS target")
-
-
-def nodes_of_lines(table: Any) -> Any:
-    """Return rows (node), the first word of each line that is not a comment."""
-    return _words(table, "words.source AS node")
-
-
-def _words(table: Any, selected: str) -> Any:
-    import narwhals as nw
-
-    words = f"regexp_extract(label, '{_WORDS}', ['source', 'target']) AS words"
-    return nw.from_native(table.to_native().project(words).filter("words.source <> ''").project(selected))
-
-
-def _ending(name: str) -> str:
-    lowered = name.lower()
-    for packed in _COMPRESSED:
-        lowered = lowered.removesuffix(packed)
-    return Path(lowered).suffix

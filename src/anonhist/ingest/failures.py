@@ -32,14 +32,41 @@ _LINE = re.compile(r"Invalid Input Error: CSV Error on Line: (\d+)\n(.*)", re.DO
 WIDE_LINE = "a line of wide characters"
 # What our queries raise inside the engine.
 NO_COUNTED_LINE = "no counted line"
+# Of edges of which in- or out-degrees are asked.
+UNDIRECTED = "has edges without a direction, and so no in- or out-degrees: count degrees without one (`direction`)."
 # What our readers of remote files raise inside the engine.
 CUT_OFF = "a part of the file is missing"
+# What our queries and parsers of edges raise inside it.
+OPEN_QUOTE = "edges: open quote"
+IS_PAJEK, IS_MATRIX_MARKET, IS_GRAPHML, IS_GML = (
+    f"edges: a file of {name}" for name in ("pajek", "matrix market", "graphml", "gml")
+)
+NO_ENTRY, NO_PAJEK, NO_VERTEX = "edges: no entry", "edges: no pajek", "edges: no vertex"
+TWO_ALIKE, NO_DIRECTION = "edges: vertices alike", "edges: no direction"
 TRY_AGAIN = "was cut off on its way from the server, or has changed since: try again."
 # What the engine says (a pattern), and what is told. The first that matches counts.
 _EXPLANATIONS = {
     CUT_OFF: TRY_AGAIN,
     WIDE_LINE: WIDE_TEXT.format(encoding="UTF-16LE"),
     NO_COUNTED_LINE: "is not what uniq -c writes: each line must be a count, a space and a label.",
+    OPEN_QUOTE: (
+        "has a line with a name that begins with a quote and does not end with one before a space or a tab: write "
+        'names with spaces as "Ann Lee", and quotes inside of them twice.'
+    ),
+    IS_PAJEK: "has a line *Vertices, as a network of Pajek: rename it to end in .net, or give `format='pajek'`.",
+    IS_MATRIX_MARKET: (
+        "has a line %%MatrixMarket, as a matrix: rename it to end in .mtx, or give `format='matrix-market'`."
+    ),
+    IS_GRAPHML: "has lines of XML: rename it to end in .graphml, or give `format='graphml'`.",
+    IS_GML: "has a line that opens a graph of GML: rename it to end in .gml, or give `format='gml'`.",
+    NO_ENTRY: ("has a line that is no entry of its matrix: each must begin with the numbers of a row and of a column."),
+    NO_PAJEK: (
+        "is not a network of Pajek that is read here: one list *Vertices with their number, then *Edges, *Arcs, "
+        "*Edgeslist or *Arcslist, whose lines hold the numbers of vertices."
+    ),
+    NO_VERTEX: "has an edge to a vertex that is not there: vertices have the numbers from 1 on.",
+    TWO_ALIKE: "has two vertices of one name: give each a label of its own.",
+    NO_DIRECTION: UNDIRECTED,
     # What a line of JSON is comes before what it holds, for some of it is quoted behind.
     "surrogate in string": (
         "holds half of a surrogate pair, such as \\ud83d, which is no character: write such texts anew, as UTF-8."

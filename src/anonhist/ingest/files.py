@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from anonhist.errors import DataError, UsageError, mask
 from anonhist.ingest.column_names import NamedTable, named_relation
+from anonhist.ingest.commented import commented_table
 from anonhist.ingest.database_urls import WAREHOUSES
 from anonhist.ingest.delimited import (
     STDIN,
@@ -56,6 +57,7 @@ def file_table(
     format: str | None,  # noqa: A002  # the name users know
     delimiter: str | None,
     header: bool,
+    comment: str | None = None,
     keys: Iterable[str | None] = (),
 ) -> NamedTable:
     """Open a path, glob, URL or ``-`` (standard input) as a table.
@@ -77,28 +79,52 @@ def file_table(
     # A name is taken for a pattern once more, so what would be read as one is escaped.
     patterns = remote_files(connection, source) if remote else [escape_pattern(path) for path in paths]
     ending = None if format in LINES else _common_ending(source, paths, remote=remote)
-    if ending in _PARQUET:
-        return parquet_table(connection, patterns, patterns if remote else paths)
     if not remote and (ending is None or ending in _JSON):
         check_beginnings(list(map(beginning, paths)), "The input", is_json=ending in _JSON)
     if ending is None:
         return _lines(connection, patterns, format)
-    if ending in _JSON:
-        return json_table(connection, patterns, patterns if remote else paths, keys)
+    if ending in (*_PARQUET, *_JSON):
+        opened = patterns if remote else paths
+        return (
+            json_table(connection, patterns, opened, keys)
+            if ending in _JSON
+            else parquet_table(connection, patterns, opened)
+        )
     _refuse_no_rows(source, ending, delimiter)
-    separator = separator_of(ending, format, delimiter)
-    if separator is None and ending in _OF_DATABASES:
+    separator = _separator(source, ending, format, delimiter)
+    if remote:
+        lines = {url: remote_line(connection, url) for url in patterns}
+    elif comment is None:
+        lines = {path: (first_line if header else first_row)(path) for path in paths}
+    else:
+        return commented_table(connection, paths, separator, comment, header=header)
+    return delimited_table(connection, patterns, lines, separator, header=header)
+
+
+def _separator(source: str, ending: str, format: str | None, delimiter: str | None) -> Separator:  # noqa: A002
+    """Return what separates columns: as it is given, or as the ending says."""
+    known = separator_of(ending, format, delimiter)
+    if known is None and ending in _OF_DATABASES:
         raise UsageError(f"{mask(source)!r} does not end like a file of rows. {HOW_TO_NAME}")
-    if separator is None:
+    if known is None:
         raise UsageError(
             f"{mask(source)!r} has an unknown ending (known are .csv, .tsv, .jsonl, .parquet, each also with .gz "
             "or .zst); give the separator of its columns (`delimiter`)."
         )
-    if remote:
-        lines = {url: remote_line(connection, url) for url in patterns}
-    else:
-        lines = {path: (first_line if header else first_row)(path) for path in paths}
-    return delimited_table(connection, patterns, lines, separator, header=header)
+    return known
+
+
+def may_have_comments(source: Any) -> bool:
+    """Return whether a source is delimited text on this machine, from which comments can be left out.
+
+    Examples
+    --------
+    >>> may_have_comments("calls.tsv.gz"), may_have_comments("calls.parquet"), may_have_comments("-")
+    (True, False, False)
+    """
+    if not isinstance(source, str) or source == "-" or is_remote(source):
+        return False
+    return ending_of(source, None) not in (*_PARQUET, *_JSON)
 
 
 def separator_of(ending: str, format: str | None, delimiter: str | None) -> Separator | None:  # noqa: A002

@@ -8,7 +8,9 @@ import numpy as np
 
 from anonhist.errors import DataError, UsageError
 from anonhist.graphs.graph import IDENTITY_KEY, MAX_NODES
-from anonhist.ingest.edge_query import is_edge_text, nodes_of_lines
+from anonhist.ingest.edge_documents import local_files, names_in_document
+from anonhist.ingest.edge_formats import EdgeFormat, edge_format_of
+from anonhist.ingest.edge_lines import nodes_of_lines
 from anonhist.ingest.files import DATABASES
 from anonhist.ingest.naming import as_text, check_batch, name_columns
 from anonhist.ingest.plain_names import names_of
@@ -125,7 +127,7 @@ def _plain(ends: Any) -> Any:
     return ends if pa.types.is_integer(ends.type) or pa.types.is_string(ends.type) else as_large_text(ends)
 
 
-def node_names(nodes: Any) -> Any:
+def node_names(nodes: Any, form: EdgeFormat | None = None) -> Any:
     """Return the distinct names of nodes as an Arrow array of large texts, in any order.
 
     Parameters
@@ -133,7 +135,9 @@ def node_names(nodes: Any) -> Any:
     nodes
         A path or ``"-"``: text with one name a line, a table (.csv, .parquet, …) with a column ``node`` or one column
         alone, or JSON lines with a key ``node``; a table in memory, or an iterable of names. Names that are missing
-        are left out.
+        are left out. Of a network of Pajek, a matrix, GraphML or GML: the vertices that it lists.
+    form
+        The format of that path; by default what it is called says it.
 
     Raises
     ------
@@ -157,19 +161,21 @@ def node_names(nodes: Any) -> Any:
     else:
         if isinstance(source, str) and source.startswith(DATABASES):
             raise UsageError("List the nodes in a file or in a table in memory, not in a database.")
-        chunks = _read(source)
+        chunks = _read(source, edge_format_of(source) if form is None and isinstance(source, str) else form)
     return pc.unique(pa.chunked_array(chunks, type=pa.large_string()).drop_null())
 
 
-def _read(source: Any) -> list[Any]:
+def _read(source: Any, form: EdgeFormat | None) -> list[Any]:
     import pyarrow as pa
 
-    is_lines = isinstance(source, str) and is_edge_text(source)
-    kind = "labels" if is_lines else None
+    if form is not None and form.is_document:
+        (path,) = local_files(source, form)
+        return [names_in_document(path, form)]
+    kind = None if form is None else "labels"
     with open_source(source, table=None, format=kind, delimiter=None, header=True, keys=(_COLUMN,)) as opened:
         table, header = opened.table, opened.header
-        if is_lines:
-            names = nodes_of_lines(table)
+        if form is not None:
+            names = nodes_of_lines(table, form)
         else:
             called = _COLUMN if _COLUMN in header.names else None
             column = header.in_table(header.label_column(called, role="node", option=f"call it {_COLUMN!r}"))

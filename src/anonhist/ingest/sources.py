@@ -73,6 +73,7 @@ def open_source(
     format: str | None,  # noqa: A002
     delimiter: str | None,
     header: bool,
+    comment: str | None = None,
     twice: bool = False,
     keys: Iterable[str | None] = (),
     progress: Callable[[float], None] | None = None,
@@ -83,6 +84,7 @@ def open_source(
     """Open a source as a Narwhals table; engine errors inside come out as one sentence without data.
 
     ``twice`` says that more than one query will run: standard input is kept then, for it can be read only once.
+    ``comment`` is the sign that lines of delimited files begin with if they are comments: nothing else has any.
     ``keys`` says which keys of JSON lines to read; other sources have their columns. Engines that are not ours, a
     database server or the connection of a relation, spill where they are told to.
     ``what`` is what sentences call a file. ``limits`` are for the engine that is ours, and refused for others.
@@ -97,6 +99,8 @@ def open_source(
             raise UsageError(f"Tables of {scheme}:// cannot be read: n{HOW_TO_NAME[1:]}")
         raise UsageError(f"`table` names a table of a database, but the source is not a database. {HOW_TO_NAME}")
     reading: dict[str, Any] = {"format": format, "delimiter": delimiter, "header": header, "keys": keys}
+    if comment is not None:
+        reading["comment"] = comment
     if isinstance(source, SparkFiles):
         opening = opened_files(source, reading, what=what)
     elif not isinstance(source, str):
@@ -109,7 +113,7 @@ def open_source(
         opening = _ibis_table(source, table, spilling)
     else:
         opening = _file(source, reading, twice=twice, follow=follow, spilling=spilling, what=what, limits=limits)
-    with opening as (opened, declared), follow, _telling_of_rows(declared=declared), ExitStack() as stack:
+    with opening as (opened, declared), follow, telling_of_rows(declared=declared), ExitStack() as stack:
         named = opened if isinstance(opened, NamedTable) else named_table(opened)
         table_of_source = _without_collations(named.table)
         if is_spark(table_of_source):
@@ -145,7 +149,7 @@ def _checked_limits(limits: EngineLimits | None, source: Any) -> EngineLimits:
 
 
 @contextmanager
-def _telling_of_rows(*, declared: bool) -> Iterator[None]:
+def telling_of_rows(*, declared: bool) -> Iterator[None]:
     """Mark errors that may depend on rows: all but those about columns, if their names and types were declared.
 
     Those of a Parquet file, of a text with a header line, of a table of DuckDB, SQLite or PostgreSQL and of most tables

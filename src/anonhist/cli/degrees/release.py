@@ -44,7 +44,10 @@ NOT_PRIVATE = "--not-private-truth draws the true degrees on the page: the page 
 _WITH_NUMBERS = [name for name, entry in MECHANISMS.items() if {*entry.options}.intersection(PUBLIC_NUMBERS)]
 _WITHOUT_NUMBERS = [name for name in MECHANISMS if name not in _WITH_NUMBERS]
 _SECTIONS = {
-    "Input": ("origin", "target", "nodes", "table", "delimiter", "no_header", "engine", *LIMITS),
+    "Input": (
+        *("origin", "target", "nodes", "table", "format_", "delimiter", "no_header", "comment"),
+        *("engine", *LIMITS),
+    ),
     "Edges": ("directed", "self_loops", "duplicates"),
     "Privacy": ("unit", "epsilon", "relation"),
     "Mechanism": ("mechanism", "simulations"),
@@ -53,6 +56,8 @@ _SECTIONS = {
     "Ledger": CHARGING,
     "Output": ("output", "report", "title", "not_private_truth", "force", "quiet"),
 }
+# As help lists them, which must not load what reads: tests/cli/test_choices.py compares the two.
+_FORMATS = ("lines", "snap", "konect", "pajek", "matrix-market", "graphml", "gml")
 _EXAMPLES = """
 anonhist degrees edges.txt.gz --unit edge --epsilon 1 -o release.json --report degrees.html
 anonhist degrees edges.parquet --source from --target to --directed in --unit node --max-degree auto --epsilon 2
@@ -64,11 +69,14 @@ def _exact(_: click.Context, __: click.Parameter, epsilon: str) -> Fraction:
     return parse_epsilon(epsilon)
 
 
-def _as_read(*, delimiter: str | None, no_header: bool, **others: Any) -> dict[str, Any]:
+def _as_read(
+    *, format_: str | None, delimiter: str | None, no_header: bool, comment: str | None, **others: Any
+) -> dict[str, Any]:
     """Return how edges are read, as the functions call it."""
     limits = limits_of(**{name: others.pop(name) for name in LIMITS})
     header = False if no_header else None
-    return {**others, "delimiter": one_character(delimiter), "header": header, "limits": limits}
+    said = {"format": format_, "delimiter": one_character(delimiter), "header": header, "limits": limits}
+    return {**others, **said, "comment": one_character(comment)}
 
 
 _reading_options = as_one(
@@ -83,8 +91,21 @@ _reading_options = as_one(
         "--target", metavar="COLUMN", help="Column of the node at which an edge ends (undirected: of the other end)."
     ),
     table_option,
+    click.option(
+        "--format",
+        "format_",
+        type=OneOf(_FORMATS),
+        help="Format of a file that says itself what an edge is; by default its name decides: lines of words (.txt, "
+        ".edges, .edgelist), konect (out.NAME), pajek (.net), matrix-market (.mtx), graphml, gml. Like lines, snap and "
+        "konect are lines of words, where only # or only % begins a comment.",
+    ),
     delimiter_option,
     no_header_option,
+    click.option(
+        "--comment",
+        metavar="CHAR",
+        help="Delimited text: leave out lines that begin with this character. By default, none are: #a is a node.",
+    ),
     engine_option,
     *engine_options,
     made=_as_read,
@@ -132,8 +153,9 @@ _own_options = as_one(
 @click.option(
     "--nodes",
     metavar="FILE",
-    help="File of all nodes, including isolated ones: one name per line, or a table with a column 'node'. Without it, "
-    "only nodes with an edge count. With --unit node, whether a node is listed must not depend on other nodes; if "
+    help="File of all nodes, including isolated ones: one name per line, or a table with a column 'node'. Name a file "
+    "of Pajek, Matrix Market, GraphML or GML here, too, if the nodes that it lists are meant. Without --nodes, only "
+    "nodes with an edge count. With --unit node, whether a node is listed must not depend on other nodes; if "
     "the list is public, add --relation substitute.",
 )
 @_reading_options
@@ -202,10 +224,12 @@ def degrees(
 ) -> None:
     """Release the degrees of a graph: how many nodes have each.
 
-    EDGES is text with the two ends of an edge on each line (.txt, .edges, .edgelist; # and % start comments), a table
-    (.csv, .tsv, .jsonl, .parquet), either of these compressed (.gz, .zst), a pattern such as 'edges/*.parquet', a URL
-    (https://, s3:// or gs://, with the extra [remote]), a database (duckdb:///FILE; with the extra [ibis]
-    sqlite:///FILE, postgresql://… and warehouses such as bigquery://PROJECT/DATASET), or - for text on standard input.
+    EDGES is text with the two ends of an edge on each line (.txt, .edges, .edgelist; # and % start comments, names with
+    spaces are in quotes), a file of KONECT (out.NAME), Pajek (.net), Matrix Market (.mtx), or, with the extra
+    [networkx], GraphML or GML, a table (.csv, .tsv, .jsonl, .parquet; from Gephi, too), each of these compressed (.gz,
+    .zst), a pattern such as 'edges/*.parquet', a URL (https://, s3:// or gs://, with the extra [remote]), a database
+    (duckdb:///FILE; with the extra [ibis] sqlite:///FILE, postgresql://… and warehouses such as
+    bigquery://PROJECT/DATASET), or - for text on standard input.
 
     Without -o, the release is written to release.json in the working directory, or as CSV to standard output in a pipe.
     """

@@ -81,7 +81,7 @@ def _of_groups(few: Any, more: Any, _: int) -> list[Measure]:
 
 
 def _has_address(source: Source) -> bool:
-    return source.has_address
+    return source.has_address and not source.of_edges
 
 
 COMMANDS = (

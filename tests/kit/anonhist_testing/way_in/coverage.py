@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from anonhist_testing.way_in.command_line import COMMANDS
 from anonhist_testing.way_in.databases import DATABASES
+from anonhist_testing.way_in.edge_files import OF_EDGES
 from anonhist_testing.way_in.entrances import CUMULATIVE, GROUPS, PROFILES
 from anonhist_testing.way_in.judging import Case
 from anonhist_testing.way_in.other_entrances import COUNTED, EDGES, FOUND, PARTS, REPORTS, SKETCHES
@@ -24,7 +25,7 @@ ENTRANCES = (
     *COMMANDS,
 )
 #: Those that need no server and no virtual machine.
-SOURCES = (*IN_FILES, *IN_MEMORY, *DATABASES)
+SOURCES = (*IN_FILES, *IN_MEMORY, *DATABASES, *OF_EDGES)
 # Of two sources that are read in the same way, an entrance is tried with one, and the next entrance with the other.
 _ALIKE = (("csv", "tsv"), ("sqlite", "sqlite of ibis"), ("arrow", "duckdb relation"))
 

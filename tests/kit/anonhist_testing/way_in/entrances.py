@@ -57,7 +57,7 @@ class Entrance:
     unit: Unit
     read: Callable[[Any, dict[str, Any], list[Any]], Any]
     measures: Callable[[Any, Any, int], list[Measure]]
-    takes: Callable[[Source], bool] = lambda _: True
+    takes: Callable[[Source], bool] = lambda source: not source.of_edges
 
 
 _NAME, _LABEL, _GROUP = Role(Use.NAMES), Role(Use.NAMES, 30), Role(Use.GROUPS, 8)

@@ -61,12 +61,16 @@ COUNT = Role(Use.OWN, own=_COUNTS)
 _COUNT_OF_LABEL = Role(Use.OWN, own=replace(_COUNTS, units=_COUNTS.last))
 
 
+# Files of edges have no columns to name.
+_COLUMNS = {"origin": "source", "target": "target"}
+
+
 def _edges(source: Any, said: dict[str, Any], _: list[Any]) -> Any:
-    return read_edges(source, origin="source", target="target", **said)
+    return read_edges(source, **(_COLUMNS | said))
 
 
 def _degrees(source: Any, said: dict[str, Any], _: list[Any]) -> Any:
-    return read_degrees(source, origin="source", target="target", **said).profile
+    return read_degrees(source, **(_COLUMNS | said)).profile
 
 
 def _of_edges(few: Any, more: Any, _: int) -> list[Measure]:
@@ -79,8 +83,8 @@ def _of_profiles(promise: Callable[[int], int]) -> Callable[[Any, Any, int], lis
 
 
 EDGES = (
-    Entrance("edges", _ENDS, Unit(), _edges, _of_edges),
-    Entrance("degrees", _ENDS, Unit(), _degrees, _of_profiles(lambda _: 2)),
+    Entrance("edges", _ENDS, Unit(), _edges, _of_edges, lambda _: True),
+    Entrance("degrees", _ENDS, Unit(), _degrees, _of_profiles(lambda _: 2), lambda _: True),
 )
 
 
@@ -298,7 +302,7 @@ def _reports(
 def _holds_reports(source: Source) -> bool:
     """Return whether a source is a file or a table: not a database by its address, nor files that Spark reads."""
     is_database = source.has_address and source.name.startswith(("sqlite", "duckdb", "postgresql"))
-    return not is_database and not source.name.startswith("spark of ")
+    return not is_database and not source.of_edges and not source.name.startswith("spark of ")
 
 
 _KRR, _UNARY = KRR(alphabet=6, epsilon=1), OptimizedUnary(alphabet=6, epsilon=1)

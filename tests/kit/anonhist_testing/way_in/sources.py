@@ -52,6 +52,8 @@ class Source:
         Whether it is a path or a URL, which the command line takes.
     infers
         Whether types of columns follow from all of their rows, which is a matter of whoever holds them.
+    of_edges
+        Whether it holds nothing but edges, in a format of its own.
     """
 
     name: str
@@ -63,6 +65,7 @@ class Source:
     is_slow: bool = False
     has_address: bool = False
     infers: bool = False
+    of_edges: bool = False
 
     def declare(self, kinds: tuple[Kind, ...], rng: np.random.Generator) -> str:
         """Return what is declared of a column that can be of any of these types."""

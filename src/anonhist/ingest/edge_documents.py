@@ -1,0 +1,218 @@
+"""Files of one graph each: KONECT's first lines, matrices of Matrix Market, networks of Pajek, GraphML and GML."""
+
+from __future__ import annotations
+
+import re
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from anonhist.errors import DataError, MissingExtraError, UsageError, mask, public_error
+from anonhist.ingest.delimited import first_line, lines_relation, unpacked
+from anonhist.ingest.edge_formats import EdgeFormat
+from anonhist.ingest.engine import connect
+from anonhist.ingest.failures import NO_ENTRY, NO_VERTEX, UNDIRECTED, translate_failures
+from anonhist.ingest.local_files import escape_pattern, is_remote, readable
+from anonhist.ingest.pajek import pajek_batches, pajek_names
+from anonhist.ingest.sources import telling_of_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from anonhist.graphs.policy import EdgePolicy
+    from anonhist.ingest.limits import EngineLimits
+    from anonhist.ingest.progress import followed
+
+_BANNER = re.compile(rb"%%MatrixMarket\s+(\w+)\s+(\w+)\s+(\w+)\s+([\w-]+)", re.IGNORECASE)
+_SIZES = re.compile(rb"\s*(\d+)\s+(\d+)\s+(\d+)\s*")
+_FIELDS = ("pattern", "real", "integer", "complex")
+_SYMMETRIES = ("general", "symmetric", "skew-symmetric", "hermitian")
+# How many lines may stand before the size of a matrix.
+_LONGEST_PREFACE = 100_000
+_KONECT_HEADER = re.compile(rb"%\s*(sym|asym|bip)\b\s*(\w*)", re.IGNORECASE)
+_GRAPH = re.compile(r"^(\s*graph\s*\[)", re.IGNORECASE | re.MULTILINE)
+_FROM_HERE = "Files of KONECT, Pajek, Matrix Market, GraphML and GML are read from this machine, each by its name"
+
+
+def local_files(source: str, form: EdgeFormat) -> list[str]:
+    """Return the files of a source in a format whose first lines must be seen first; a document is one file."""
+    if source == "-" or is_remote(source):
+        raise UsageError(f"{_FROM_HERE}: write it to a file here first.")
+    found = readable(source)
+    if form.is_document and len(found) > 1:
+        raise UsageError(f"{mask(source)!r} matches {len(found)} files, and each holds a graph of its own: name one.")
+    return found
+
+
+def check_konect(paths: list[str], policy: EdgePolicy) -> None:
+    """Refuse networks of KONECT that are no graph of one kind of nodes, by their first lines.
+
+    Raises
+    ------
+    DataError
+        If a file says that it is bipartite, or that its edges come and go; public, since it is no row.
+    UsageError
+        If it says that edges have no direction, and in- or out-degrees are counted.
+    """
+    for path in paths:
+        header = _KONECT_HEADER.match(first_line(path))
+        kind, weights = (b"", b"") if header is None else (part.lower() for part in header.groups())
+        if kind == b"bip":
+            raise public_error(
+                f"The file {mask(path)!r} says that it is bipartite: it numbers two kinds of nodes from 1 on, so equal "
+                "numbers are different nodes. Give those of one kind other names first, such as r1 for 1."
+            )
+        if weights == b"dynamic":
+            raise public_error(
+                f"The file {mask(path)!r} says that its edges come and go: write those of one moment to a file."
+            )
+        if kind == b"sym" and policy.direction.is_directed:
+            raise UsageError(f"The file {mask(path)!r} {UNDIRECTED}")
+
+
+@contextmanager
+def opened_document(
+    path: str, form: EdgeFormat, policy: EdgePolicy, *, follow: followed, limits: EngineLimits
+) -> Iterator[Any]:
+    """Open a matrix or a network of Pajek as rows (source, target); what it holds is read once, as it is asked for."""
+    import narwhals as nw
+    import pyarrow as pa
+
+    opening = connect(limits=limits)
+    with translate_failures("The input", path=path), opening as connection, telling_of_rows(declared=False):
+        follow.attach(connection)
+        with follow:
+            if form is EdgeFormat.MATRIX_MARKET:
+                yield nw.from_native(_matrix_ends(connection, path, policy))
+            else:
+                kinds = pa.schema([("source", pa.string()), ("target", pa.string())])
+                batches = pajek_batches(path, kinds, is_directed=policy.direction.is_directed)
+                yield nw.from_native(connection.from_arrow(pa.RecordBatchReader.from_batches(kinds, batches)))
+
+
+@dataclass(frozen=True)
+class _Matrix:
+    """What the first lines of a matrix say: its size, and how entries are written."""
+
+    size: int
+    lines: int
+    has_values: bool
+    is_symmetric: bool
+
+
+def _matrix(path: str) -> _Matrix:
+    """Read the lines before the entries of a matrix, or refuse one that is none of edges."""
+    what = f"The file {mask(path)!r}"
+    with translate_failures("The input", path=path), unpacked(path) as file:
+        banner = _BANNER.match(file.readline(1024))
+        if banner is None:
+            raise public_error(f"{what} does not begin with the line of a matrix, %%MatrixMarket matrix coordinate ….")
+        kind, layout, field, symmetry = (part.decode("ascii").lower() for part in banner.groups())
+        if (kind, layout) != ("matrix", "coordinate") or field not in _FIELDS or symmetry not in _SYMMETRIES:
+            raise public_error(
+                f"{what} is not a matrix in coordinates of the kinds {', '.join(_FIELDS)}, and of the symmetries "
+                f"{', '.join(_SYMMETRIES)}: write it as one, as scipy.io.mmwrite does of a sparse matrix."
+            )
+        for number, line in enumerate(islice(file, _LONGEST_PREFACE), start=2):
+            if line.strip() and not line.lstrip().startswith(b"%"):
+                sizes = _SIZES.fullmatch(line)
+                if sizes is None:
+                    break
+                rows, columns, _ = (int(size) for size in sizes.groups())
+                if rows != columns:
+                    raise DataError("A matrix of edges must be square: a row and a column for each node.")
+                return _Matrix(rows, number, field != "pattern", symmetry != "general")
+    raise DataError(f"{what} has no line with the size of its matrix: numbers of rows, columns and entries.")
+
+
+def _matrix_ends(connection: Any, path: str, policy: EdgePolicy) -> Any:
+    """Return the places of all entries that are not zero, as a relation (source, target)."""
+    matrix = _matrix(path)
+    if policy.duplicates == "count":
+        raise UsageError(
+            "A matrix has one entry per pair of nodes, so equal edges cannot be counted separately: merge them."
+        )
+    if matrix.is_symmetric and policy.direction.is_directed:
+        raise UsageError(f"The file {mask(path)!r} {UNDIRECTED}")
+    values = r"(?:\s+(\S+)(?:\s+(\S+))?)?" if matrix.has_values else ""
+    names = ["source", "target", *(["real", "imaginary"] if matrix.has_values else [])]
+    lines = lines_relation(connection, escape_pattern(path), skiprows=matrix.lines)
+    words = lines.filter(r"NOT regexp_matches(label, '^\s*(%|$)')").project(
+        rf"regexp_extract(label, '^\s*(\d+)\s+(\d+){values}', {names}) AS words"
+    )
+    if matrix.has_values:
+        words = words.filter(
+            "coalesce(try_cast(words.real AS DOUBLE) <> 0, true) "
+            "OR coalesce(try_cast(nullif(words.imaginary, '') AS DOUBLE) <> 0, false)"
+        )
+    return words.project(", ".join(f"{_place(end, matrix.size)} AS {end}" for end in ("source", "target")))
+
+
+def _place(end: str, size: int) -> str:
+    place = f"try_cast(words.{end} AS BIGINT)"
+    refused = f"WHEN {place} IS NULL THEN error('{NO_ENTRY}') WHEN {place} NOT BETWEEN 1 AND {size}"
+    return f"CASE {refused} THEN error('{NO_VERTEX}') ELSE {place} END"
+
+
+def edges_of_networkx(path: str, form: EdgeFormat, policy: EdgePolicy) -> tuple[list[tuple[Any, Any]], list[Any]]:
+    """Return the edges of GraphML or GML as pairs, and its nodes, as networkx reads them.
+
+    Nodes of GraphML are named by their ids. Those of GML are named by their labels, since programs number them anew
+    when they write; by their ids where they have none.
+
+    Raises
+    ------
+    MissingExtraError
+        If networkx is not installed.
+    DataError
+        If networkx cannot read it: what it says quotes lines, so it is not repeated.
+    UsageError
+        If edges have no direction, and in- or out-degrees are counted.
+    """
+    try:
+        from networkx import parse_gml
+        from networkx.readwrite.graphml import GraphMLReader
+    except ImportError:
+        raise MissingExtraError(
+            "GraphML and GML are read through networkx; install it with: pip install 'anonhist[networkx]'."
+        ) from None
+    what = f"The file {mask(path)!r}"
+    with translate_failures("The input", path=path), unpacked(path) as file:
+        content = file.read()
+    try:
+        if form is EdgeFormat.GRAPHML:
+            import io
+
+            # Else edges between the same nodes would be one already, or not, as they have ids.
+            found = list(
+                GraphMLReader(node_type=str, edge_key_type=str, force_multigraph=True)(path=io.BytesIO(content))
+            )
+        else:
+            text = content.decode("utf-8-sig")
+            # Else equal edges are an error, as the policy does not want it.
+            found = [parse_gml(_GRAPH.sub(r"\1 multigraph 1 ", text, count=1), label="id")]
+    except Exception:  # noqa: BLE001  # parsers raise what they like, and quote what they stumbled over
+        called = "GraphML" if form is EdgeFormat.GRAPHML else "GML"
+        raise DataError(f"{what} is not a file of {called} that networkx reads.") from None
+    if len(found) != 1:
+        raise DataError(f"{what} holds {len(found)} graphs: write one to a file of its own.")
+    (graph,) = found
+    if policy.direction.is_directed and not graph.is_directed():
+        raise UsageError(f"{what} {UNDIRECTED}")
+    names = {node: node if label is None else label for node, label in graph.nodes(data="label")}
+    if form is EdgeFormat.GRAPHML:
+        names = {node: node for node in graph}
+    elif len(set(map(str, names.values()))) < len(names):
+        raise DataError(f"{what} has two nodes of one name: give each a label of its own.")
+    return [(names[first], names[second]) for first, second in graph.edges()], list(names.values())
+
+
+def names_in_document(path: str, form: EdgeFormat) -> Any:
+    """Return the names of all nodes that a file lists, as Arrow texts: a matrix lists one for each row."""
+    import numpy as np
+    import pyarrow as pa
+
+    if form is EdgeFormat.PAJEK:
+        return pajek_names(path)
+    return pa.array(np.arange(1, _matrix(path).size + 1)).cast(pa.large_string())
