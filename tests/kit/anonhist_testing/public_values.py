@@ -117,6 +117,7 @@ def _releases() -> list[object]:
         made.guarantee,
         made.guarantee.unit,
         ADD_OR_REMOVE,
+        profiles.Bounded.GROUPS_OF_LABELS,
         made.prevalence(1),
         properties.Estimate(1.0, float("nan"), (0.0, float("inf")), "as released"),
         properties.Estimates((("n", made.num_items()),)),
