@@ -378,6 +378,16 @@ def test_one_item_more_is_a_count_one_higher() -> None:
         assert changed == [(table["site"][at],)]
 
 
+def test_what_a_bound_on_groups_leaves_out_is_told_of_counts() -> None:
+    table = pl.DataFrame({"site": [*"ababc"], "word": [*"xxyzx"], "reads": [3, 1, 0, 2, 5]})
+    unit = PrivacyUnit.label(max_count=9)
+    said: dict[str, Any] = {"by": "site", "groups": [*"abc"], "unit": unit, "max_groups_per_label": 2}
+    units = read_groups(table, label="word", count="reads", count_units=True, **said).units
+    # The word x is in three groups, z in one, and y counts nothing.
+    assert units is not None
+    assert units.numbers == Profile.from_prevalences({1: 1, 3: 1})
+
+
 def test_persons_are_no_counts(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("word,n\na,3\nb,1\n")
 

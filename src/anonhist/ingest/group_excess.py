@@ -57,7 +57,7 @@ def units_query(table: Any, columns: Columns, grouping: Grouping, of: Bounded) -
     if of.unit == "user":
         rows = table.select(**selected, user=identity_of(table, str(columns.user))).filter(is_item(columns))
     elif columns.rows == "counts":
-        _, number = whole_numbers(table, "count")
+        _, number = whole_numbers(table, columns.count or "count")
         rows = table.select(**selected, count=number).filter(nw.col("count") > 0)
     else:
         rows = table.select(**selected)
