@@ -1,4 +1,4 @@
-"""How often intervals of degree statistics hold: ``python bench/degree_intervals.py [--runs 100] [--node-runs 25]``.
+"""How often intervals of degree statistics hold: ``python bench/degree_intervals.py [--runs 80] [--node-runs 20]``.
 
 Releases by the default mechanism with edge privacy (number of nodes unknown, and public), and with node privacy
 (`cumulative`, θ = 16). Asked are the curve of P(D ≥ r) and the number of nodes of at least a degree, at up to twelve
@@ -26,9 +26,11 @@ from anonhist.releases import ReleaseError
 from graph_accuracy import barabasi_albert, read
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     Edges = Iterable[tuple[int, int]]
+    # By graph, privacy and ε, what was found of each statistic.
+    Found = dict[tuple[str, str, str], dict[str, "Held"]]
 
 EPSILONS = ("0.1", "0.5", "1", "2")
 PRIVACIES = ("edge", "edge, nodes public", "node")
@@ -158,42 +160,37 @@ def add(told: DegreeData, truth: DegreeData, found: dict[str, Held]) -> None:
         found[name].add(*(np.array([each]) for each in (interval[0], true, interval[1])))
 
 
-def cell(shares: list[float]) -> str:
-    """Return a mean with two standard errors, in percent."""
-    every = 100 * np.array(shares)
-    return f"{every.mean():.1f} ± {2 * every.std(ddof=1) / every.size**0.5:.1f}"
-
-
 def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--runs", type=int, default=100)
-    parser.add_argument("--node-runs", type=int, default=25)
+    parser.add_argument("--runs", type=int, default=80)
+    parser.add_argument("--node-runs", type=int, default=20)
     parser.add_argument("--only", nargs="+", help="only these graphs")
     parser.add_argument("--quick", action="store_true", help="a tiny setting, to see that the program runs")
     chosen = parser.parse_args()
     epsilons, wanted = EPSILONS, chosen.only or list(named_graphs())
     if chosen.quick:
         epsilons, wanted, chosen.runs, chosen.node_runs = ("1",), ["path"], 2, 2
-    found: defaultdict[tuple[str, str, str], dict[str, Held]] = defaultdict(lambda: defaultdict(Held))
     runs = {"edge": chosen.runs, "node": chosen.node_runs}
-    names = ["k+", "curve", *NUMBERS]
-    print("| graph | privacy |", " | ".join(names), "|")
-    print("|---|---|" + "---|" * len(names))
+    found: Found = defaultdict(lambda: defaultdict(Held))
     for name in wanted:
         graph = named_graphs()[name]()
         for epsilon in epsilons:
             measure(graph, epsilon, runs, lambda privacy, at=(name, epsilon): found[at[0], privacy, at[1]])
-        for privacy in PRIVACIES:
-            of_graph = [found[name, privacy, epsilon] for epsilon in epsilons]
-            cells = [cell([share for each in of_graph for share in each[what].held]) for what in names]
-            print(f"| {name} | {privacy} |", " | ".join(cells), "|", flush=True)
+    print_tables(found, wanted, epsilons)
+
+
+def print_tables(found: Found, wanted: Sequence[str], epsilons: Sequence[str]) -> None:
+    """Print how often statistics hold: by graph, by ε, and on which side they miss."""
+    names = ["k+", "curve", *NUMBERS]
+    print("| graph | privacy |", " | ".join(names), "|")
+    print("|---|---|" + "---|" * len(names))
+    for name, privacy in product(wanted, PRIVACIES):
+        print(f"| {name} | {privacy} |", row([found[name, privacy, epsilon] for epsilon in epsilons], names))
     print("\n| privacy | ε |", " | ".join(names), "|")
     print("|---|---|" + "---|" * len(names))
     for privacy, epsilon in product(PRIVACIES, epsilons):
-        of_all = [found[name, privacy, epsilon] for name in wanted]
-        cells = [cell([share for each in of_all for share in each[what].held]) for what in names]
-        print(f"| {privacy} | {epsilon} |", " | ".join(cells), "|")
+        print(f"| {privacy} | {epsilon} |", row([found[name, privacy, epsilon] for name in wanted], names))
     print("\n| statistic | holds | above the truth | below it | least of one graph |")
     print("|---|---|---|---|---|")
     for what in names:
@@ -205,6 +202,17 @@ def main() -> None:
         worst = min(means, key=lambda one: means[one])
         shown = " | ".join(cell(sides[side]) for side in ("held", "above", "below"))
         print(f"| {what} | {shown} | {100 * means[worst]:.1f} ({worst}) |")
+
+
+def row(together: Sequence[dict[str, Held]], names: Sequence[str]) -> str:
+    """Return the cells of a row."""
+    return " | ".join(cell([share for each in together for share in each[what].held]) for what in names) + " |"
+
+
+def cell(shares: list[float]) -> str:
+    """Return a mean with two standard errors, in percent."""
+    every = 100 * np.array(shares)
+    return f"{every.mean():.1f} ± {2 * every.std(ddof=1) / every.size**0.5:.1f}"
 
 
 if __name__ == "__main__":
