@@ -393,7 +393,7 @@ def simulate_error(
         told = told[0], max(expected.interval[1], evidence.distance_bound)
     elif profile.n and runs_on_any_data(mechanism):
         low, high = ends_on_flattened(
-            profile, zeros, mechanism, expected, rng=rng.spawn(2)[1], farthest=bool(error.runs_fall_short)
+            profile, zeros, mechanism, expected, runs=runs, rng=rng.spawn(2)[1], farthest=bool(error.runs_fall_short)
         )
         told = min(told[0], low), max(told[1], high)
     error = replace(error, simulated_range=told)
