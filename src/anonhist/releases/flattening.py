@@ -97,7 +97,7 @@ def ends_on_flattened(
     expected
         The expected error by runs on the release: flattened data are so far from it.
     runs
-        Number of runs on the release: there are eight on each of the flattened data, or four if it is no more than that.
+        Number of runs on the release. There are eight on each of the flattened data, or four if it is at most eight.
     rng
         Simulation randomness.
     farthest
