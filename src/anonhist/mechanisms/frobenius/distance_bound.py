@@ -102,4 +102,4 @@ def inside_groups(means: _Numbers, rows: _Whole, side: _Whole, sizes: _Whole) ->
     # Slopes with the share of the fall before, and after, that is inside the group.
     first, last = (2 * rows * fall * (1 - fall / both) ** 2 for fall in (before, after))
     slope = np.abs(last - np.append(np.where(is_last[:-1], 0.0, first[1:]), 0.0)) / 2
-    return np.bincount(side, middle + slope, minlength=sizes.size)
+    return np.bincount(side, middle + slope, minlength=sizes.size).astype(np.float64)
