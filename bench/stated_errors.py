@@ -57,7 +57,7 @@ SMOOTH: dict[str, Callable[[], ah.Profile]] = {
     "staircase, 10^4 items": lambda: staircase_profile(10**4),
 }
 REAL: dict[str, Callable[[], ah.Profile]] = {
-    name: (lambda name=name: read_bundled(name))  # type: ignore[misc]
+    name: (lambda name=name: read_bundled(name))
     for name in ("bci_trees", "hamlet", "surnames", "pw_myspace", "pw_phpbb")
 } | {"clicks": lambda: ah.read_profile(DATA / "kosarak_clicks.csv")}
 HELD_OUT: dict[str, Callable[[], ah.Profile]] = {

@@ -333,9 +333,8 @@ def test_bands_where_no_noisy_values_are_kept_are_refused() -> None:
     made = release(Profile.from_counts([5, 3, 3, 1]), epsilon=4, mechanism="partition", simulations=4)
     band = KPlusBand([5], [4], [4])
     for forged in (replace(made.error, band=band), replace(made.error, prevalence_band=PrevalenceBand([5], [2], [2]))):
-        document = to_document(
-            replace(made, recorded_error=replace(forged, items_interval=None, simulated_range=None), simulations=None)
-        )
+        older = replace(forged, items_interval=None, simulated_range=None)
+        document = to_document(replace(made, recorded_error=older, simulations=None))
         # Of version 3, whose errors may have bands.
         document |= {"version": 3, "guarantee": to_document(replace(made, simulations=0))["guarantee"]}
         with pytest.raises(DataError, match="keep noisy values"):

@@ -418,10 +418,10 @@ def simulate_error(
     if evidence is not None and evidence.distance_bound is not None:
         told = told[0], max(expected.interval[1], evidence.distance_bound)
     elif profile.n and runs_on_any_data(mechanism):
-        flat = ends_on_flattened(
-            profile, zeros, mechanism, expected, rng=rng.spawn(2)[1], farthest=bool(error.runs_fall_short)
+        flat_low, flat_high = ends_on_flattened(
+            profile, zeros, mechanism, expected, runs=runs, rng=rng.spawn(2)[1], farthest=bool(error.runs_fall_short)
         )
-        told = min(told[0], flat[0]), max(told[1], flat[1])
+        told = min(told[0], flat_low), max(told[1], flat_high)
     error = replace(error, simulated_range=told)
     if evidence is None or evidence.prevalences is None:
         return error

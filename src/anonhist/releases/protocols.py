@@ -112,12 +112,13 @@ def runs_fall_short(mechanism: Mechanism) -> str:
 class RunsOnOwnData(Protocol):
     """A mechanism whose runs are on its own releases, or on no data, whatever profile they are asked for."""
 
+    # Which data, in words.
     own_data: ClassVar[str]
 
 
 def runs_on_any_data(mechanism: Mechanism) -> bool:
     """Return whether a mechanism runs on any profile, and not on releases of its own alone."""
-    return not isinstance(mechanism, RunsOnOwnData)
+    return not (isinstance(mechanism, RunsOnOwnData) and mechanism.own_data)
 
 
 def simulation_work(mechanism: Mechanism, profile: Profile) -> int:
