@@ -31,9 +31,9 @@ def faults(figure: Figure) -> list[str]:
     --------
     >>> from matplotlib.figure import Figure
     >>> figure = Figure()
-    >>> _ = figure.add_subplot(), figure.text(0.5, 0.99, "cut off"), figure.text(0.5, 0.98, "over it")
+    >>> _ = figure.text(0.1, 0.99, "cut off"), figure.text(0.1, 0.5, "over it"), figure.text(0.1, 0.51, "under it")
     >>> faults(figure)
-    ["'cut off' is cut off", "'cut off' and 'over it' overlap"]
+    ["'cut off' is cut off", "'over it' and 'under it' overlap"]
     """
     FigureCanvasAgg(figure).draw()  # type: ignore[no-untyped-call]
     legends = _legends(figure)

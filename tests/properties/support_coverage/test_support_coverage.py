@@ -135,8 +135,8 @@ def test_conventions(name: str) -> None:
 
 @each_of("n", [100, 10**4, 10**15])
 def test_of_singletons_nearly_every_further_draw_is_new(n: int) -> None:
-    # The smallest rate, 2/(n − 1)/ln n, takes hardly any off; nor do 3 units of log-likelihood of so many items. Of very
-    # many, 300 rounds leave some 1e-5.
+    # The smallest rate, 2/(n − 1)/ln n, takes hardly any off; nor do 3 units of log-likelihood of so many items. Of
+    # very many, 300 rounds leave some 1e-5.
     value = support_coverage(Profile([1], [n]), draws=2 * n).value
     assert 2 * n * (1 - 3 / math.sqrt(n) - 1e-4) < value <= 2 * n
 
