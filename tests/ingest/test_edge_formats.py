@@ -113,8 +113,17 @@ def test_each_format_of_lines_has_comments_of_its_own(tmp_path: Path, form: str)
 def test_comments_of_snap_are_none_of_a_table_unless_it_is_said(tmp_path: Path) -> None:
     path = written(tmp_path / "snap.tsv", "# FromNodeId\tToNodeId\n1\t2\n1\t3\n2\t3\n")
     assert degrees_of(path, format="snap") == degrees_of(path, header=False, comment="#") == {2: 3}
-    # Hashtags are nodes.
-    assert degrees_of(path, header=False) == {1: 2, 2: 3}
+    assert "as comments do" in refused(DataError, path, header=False)
+    konect = written(tmp_path / "out.konect", "% asym\n1 2\n1 3\n")
+    assert "as comments do" in refused(DataError, konect, delimiter=" ", header=False)
+    late = written(tmp_path / "late.csv", "name,source,target\n" + "x,1,2\n" * 300 + "%,3,4\n")
+    assert "as comments do" in refused(DataError, late)
+    assert degrees_of(late, comment="!") == {1: 4}
+
+
+def test_hashtags_are_nodes(tmp_path: Path) -> None:
+    path = written(tmp_path / "tags.csv", "source,target\n#a,# b\n#a,50%\n%c,#a\n")
+    assert degrees_of(path) == {1: 3, 3: 1}
 
 
 @each_of("name", ["out.konect", "out.ego-facebook", "OUT.a.b.gz"])
@@ -138,7 +147,7 @@ def test_networks_of_konect_that_are_no_graph_of_one_kind_of_nodes_are_refused(t
         read_edges(two)
     assert caught.value.is_public
     # Other files of that name are what their endings say.
-    assert degrees_of(written(tmp_path / "out.csv", "source,target\n% bip,b\n")) == {1: 2}
+    assert degrees_of(written(tmp_path / "out.csv", "source,target\n%bip,b\n")) == {1: 2}
 
 
 @each_of("packed", ["", ".gz", ".zst"])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from anonhist.errors import DataError, UsageError
 from anonhist.graphs.policy import Direction, EdgePolicy
 from anonhist.ingest.column_names import quoted
-from anonhist.ingest.failures import NO_DIRECTION, UNDIRECTED
+from anonhist.ingest.failures import IS_COMMENT, NO_DIRECTION, UNDIRECTED
 from anonhist.ingest.naming import NAMED, as_text, is_spark, name_columns
 from anonhist.ingest.query import fetch
 
@@ -103,6 +103,19 @@ def with_directions(table: Any, header: Header) -> Any:
     if fetch(table.filter(nw.col(kind).str.to_lowercase() == "undirected").select(rows=nw.len()))[0][0]:
         raise DataError(f"The table {UNDIRECTED}")
     return table
+
+
+def without_comments(table: Any, header: Header) -> Any:
+    """Return delimited text, or refuse it if a row begins as comments do: with # or %, and a space or nothing after it.
+
+    Comments that are read as edges would be counted in silence. Hashtags are nodes.
+    """
+    import narwhals as nw
+
+    first = quoted(header.in_table(header.names[0]))
+    is_comment = f"substr({first}, 1, 1) IN ('#', '%') AND substr({first}, 2, 1) IN ('', ' ')"
+    # As a filter: the engine would skip a column of which nothing is asked.
+    return nw.from_native(table.to_native().filter(f"CASE WHEN {is_comment} THEN error('{IS_COMMENT}') ELSE true END"))
 
 
 def with_names(rows: Any) -> Any:

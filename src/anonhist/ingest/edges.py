@@ -27,8 +27,9 @@ from anonhist.ingest.edge_query import (
     node_query,
     with_directions,
     with_names,
+    without_comments,
 )
-from anonhist.ingest.files import DATABASES, is_json, may_have_comments
+from anonhist.ingest.files import DATABASES, is_delimited, is_json
 from anonhist.ingest.limits import NO_LIMITS, EngineLimits
 from anonhist.ingest.naming import check_batch, check_named, is_spark
 from anonhist.ingest.node_names import EndNames, node_names, ranks_among
@@ -108,7 +109,8 @@ def read_edges(
         Of delimited text; header lines are expected there unless ``header=False``.
     comment
         Of delimited text: the sign that lines begin with which are comments, the header after them. By default there
-        are none: #a is a node. Fields in quotes then end on their lines.
+        are none: #a is a node, and a row that begins with # or % and a space is refused. Fields in quotes then end on
+        their lines.
     notify
         Receives how many rows were left out of files and tables: those without both ends and those that the policy
         leaves out. It is for the operator's terminal, and as private as the data.
@@ -239,7 +241,7 @@ class _Asked:
                 "`format` is for files that say themselves what an edge is: leave it out for tables, of which you name "
                 "the columns (`origin` and `target`), the separator (`delimiter`) or the comments (`comment`)."
             )
-        if self.comment is not None and not may_have_comments(source):
+        if self.comment is not None and not is_delimited(source):
             raise UsageError("Comments are left out of delimited files on this machine alone: leave `comment` out.")
         if _is_same(nodes, source) and source == "-":
             raise UsageError("Standard input can be read once: as edges or as nodes, not as both.")
@@ -314,7 +316,10 @@ class _Asked:
             may_guess = self.header is not None or not opened.header.is_line
             ends = edge_columns(opened.header, self.origin, self.target, may_guess=may_guess)
             is_directed = self.policy.direction.is_directed
-            table = with_directions(opened.table, opened.header) if is_directed else opened.table
+            table = opened.table
+            if self.comment is None and is_delimited(source):
+                table = without_comments(table, opened.header)
+            table = with_directions(table, opened.header) if is_directed else table
             yield edge_rows(table, *map(opened.header.in_table, ends))
 
     def tell(self, left_out: LeftOut, source: Any, notify: Callable[[str], None] | None) -> None:

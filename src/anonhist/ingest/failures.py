@@ -42,7 +42,7 @@ IS_PAJEK, IS_MATRIX_MARKET, IS_GRAPHML, IS_GML = (
     f"edges: a file of {name}" for name in ("pajek", "matrix market", "graphml", "gml")
 )
 NO_ENTRY, NO_PAJEK, NO_VERTEX = "edges: no entry", "edges: no pajek", "edges: no vertex"
-TWO_ALIKE, NO_DIRECTION = "edges: vertices alike", "edges: no direction"
+TWO_ALIKE, NO_DIRECTION, IS_COMMENT = "edges: vertices alike", "edges: no direction", "edges: a comment"
 TRY_AGAIN = "was cut off on its way from the server, or has changed since: try again."
 # What the engine says (a pattern), and what is told. The first that matches counts.
 _EXPLANATIONS = {
@@ -67,6 +67,10 @@ _EXPLANATIONS = {
     NO_VERTEX: "has an edge to a vertex that is not there: vertices have the numbers from 1 on.",
     TWO_ALIKE: "has two vertices of one name: give each a label of its own.",
     NO_DIRECTION: UNDIRECTED,
+    IS_COMMENT: (
+        "has a row that begins with # or %, and a space or nothing after it, as comments do: say so (`comment='#'` or "
+        "`comment='%'`), or, if it is a node, give as comment a sign that no row begins with."
+    ),
     # What a line of JSON is comes before what it holds, for some of it is quoted behind.
     "surrogate in string": (
         "holds half of a surrogate pair, such as \\ud83d, which is no character: write such texts anew, as UTF-8."

@@ -114,17 +114,17 @@ def _separator(source: str, ending: str, format: str | None, delimiter: str | No
     return known
 
 
-def may_have_comments(source: Any) -> bool:
+def is_delimited(source: Any) -> bool:
     """Return whether a source is delimited text on this machine, from which comments can be left out.
 
     Examples
     --------
-    >>> may_have_comments("calls.tsv.gz"), may_have_comments("calls.parquet"), may_have_comments("-")
+    >>> is_delimited("calls.tsv.gz"), is_delimited("calls.parquet"), is_delimited("-")
     (True, False, False)
     """
     if not isinstance(source, str) or source == "-" or is_remote(source):
         return False
-    return ending_of(source, None) not in (*_PARQUET, *_JSON)
+    return ending_of(source, None) not in (None, *_PARQUET, *_JSON, *_OF_DATABASES)
 
 
 def separator_of(ending: str, format: str | None, delimiter: str | None) -> Separator | None:  # noqa: A002
