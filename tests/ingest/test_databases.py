@@ -211,7 +211,7 @@ def test_databricks_takes_its_url_apart(monkeypatch: pytest.MonkeyPatch, refuse:
     assert warehouse.asked == [parts | {"http_path": "/sql/1.0/warehouses/9"}]
 
 
-@pytest.mark.parametrize("value", ["'hunter2'", "1.5", "0", "x'31'", "NULL", "9e18 * 9"])
+@pytest.mark.parametrize("value", ["'hunter2'", "1.5", "-1", "x'31'", "NULL", "9e18 * 9"])
 def test_sqlite_keeps_anything_in_a_column_of_numbers(tmp_path: Path, refuse: Refused, value: str) -> None:
     with closing(sqlite3.connect(tmp_path / "a.db")) as connection:
         connection.execute("CREATE TABLE t (label TEXT, count INTEGER)")

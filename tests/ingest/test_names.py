@@ -115,14 +115,14 @@ def test_labels_of_a_sketch_keep_their_names_when_a_row_lacks_one(hold: Held) ->
     labels = ("7", "10", "7.0", "10.0")
     table: Table = {"pet": [7.0, 10.0, None, 7.0], "who": [1.0, 1.0, 3.0, 7.5], "n": [1, 2, 3, 4]}
     with hold(table) as (source, said):
-        assert sketch_counts(source, labels, label="pet", **said) == {"7": 2, "10": 1}
+        assert sketch_counts(source, labels, label="pet", count="none", **said) == {"7": 2, "10": 1}
         assert sketch_counts(source, labels, label="pet", count="n", **said) == {"7": 5, "10": 2}
         users = PrivacyUnit.user(max_items=1)
-        bounded = {"unit": users, "user": "who", "order_key": "0" * 32}
+        bounded = {"unit": users, "user": "who", "order_key": "0" * 32, "count": "none"}
         assert sketch_counts(source, labels, label="pet", **bounded, **said) == {"7": 1, "10": 1}
     with hold({"pet": [7.0, 7.25], "who": [1, 1], "n": [1, 1]}) as (source, said):
         for given in ({}, {"count": "n"}, {"user": "who", "unit": users}):
-            options: dict[str, Any] = {"label": "pet", **given, **said}
+            options: dict[str, Any] = {"label": "pet", "count": "none", **given, **said}
             with pytest.raises(DataError, match="whole numbers or text first"):
                 sketch_counts(source, labels, **options)
 

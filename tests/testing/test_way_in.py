@@ -126,7 +126,7 @@ def _broken_reader(entrance: Entrance, renaming: Callable[[list[Any]], list[str 
 def test_each_reader_that_is_broken_is_caught(entrance: Entrance) -> None:
     for renaming in BREAKS:
         source = _broken_reader(entrance, renaming)
-        cases = (Case(seed, entrance, source) for seed in range(_MOST_CASES))
+        cases = (Case(seed, entrance, source) for seed in range(2 * _MOST_CASES))
         assert any(_is_caught(case) for case in cases), renaming.__name__
 
 

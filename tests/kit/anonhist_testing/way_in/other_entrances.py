@@ -205,7 +205,13 @@ PARTS = (
         _parts(hash_labels=True, order_key=KEY),
         _of_profiles(lambda _: 2),
     ),
-    Entrance("parts of counts", {"what": _LABEL, "n": COUNT}, Unit(), _parts(count="n"), _of_profiles(lambda _: 2)),
+    Entrance(
+        "parts of counts",
+        {"what": _LABEL, "n": COUNT},
+        Unit(),
+        _parts(count="n", keep_null=True),
+        _of_profiles(lambda _: 2),
+    ),
     Entrance(
         "parts of users",
         {"who": _USER_OF_PARTS, "what": _LABEL},
