@@ -50,6 +50,11 @@ KINDS = {
         "Each user is counted in at most 2 groups, with at most {} items in each.",
         True,
     ),
+    "users in one group": Kind(
+        (*EVENTS, *GROUPS, *USERS, "--max-groups-per-user", "1"),
+        "Each user is counted in at most 1 group, with at most {} items there.",
+        True,
+    ),
     "labels": Kind(
         (*EVENTS, "--unit", "label", "--max-count", "{}"),
         "At most {} items of each label are counted in the whole release.",

@@ -135,7 +135,7 @@ def test_plain_labels_have_no_columns(refuse: Refused, options: dict[str, Any]) 
     assert "no columns" in refuse(UsageError, [3, 4], **options)
 
 
-@pytest.mark.parametrize("source", [np.zeros((2, 2)), np.array(3), np.zeros(2, dtype=[("a", int), ("b", int)])])
+@pytest.mark.parametrize("source", [np.zeros((2, 2)), np.array(3)])
 def test_arrays_have_one_dimension(refuse: Refused, source: Any) -> None:
     assert "one-dimensional" in refuse(UsageError, source)
 

@@ -388,6 +388,19 @@ def test_what_a_bound_on_groups_leaves_out_is_told_of_counts() -> None:
     assert units.numbers == Profile.from_prevalences({1: 1, 3: 1})
 
 
+def test_a_single_column_that_may_hold_counts_is_asked_about(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("n\n3\n3\n5\n")
+    with pytest.raises(UsageError, match="Column 'n' may say how many items"):
+        read_profile(tmp_path / "a.csv")
+    assert read_profile(tmp_path / "a.csv", label="n") == read_profile(tmp_path / "a.csv", count="none")
+
+
+def test_a_column_is_not_counts_and_prevalences(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("a,b,prevalence\n1,3,5\n2,3,6\n")
+    with pytest.raises(UsageError, match="cannot hold both counts and prevalences"):
+        read_profile(tmp_path / "a.csv", format="prevalences", count="prevalence")
+
+
 def test_persons_are_no_counts(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("word,n\na,3\nb,1\n")
 

@@ -74,6 +74,8 @@ def test_another_separator_is_refused(tmp_path: Path, reader: str) -> None:
         ('"label"\t"count"', "\t"),
         ("a b|c;d;e", ";"),
         ("\ufefflabel;count\r", ";"),
+        ('"label;count"', ";"),
+        ('"label,count"', ","),
     ],
 )
 def test_what_to_give_is_told(tmp_path: Path, header: str, other: str) -> None:
@@ -104,8 +106,8 @@ def test_a_line_for_excel_is_no_header(tmp_path: Path, line: str, said: dict[str
         ("query;user\nA;1\nA;1\n", {"delimiter": ","}, [2]),
         ("query;user\nA;1\nA;1\n", {"header": False}, [1, 2]),
         ("sep=;\nA;1\nA;1\n", {"header": False, "delimiter": ",", "format": "events"}, [1, 2]),
-        # Quotes say that it is one name, and a comma that there are two.
-        ('"query;user"\nA;1\nA;1\n', {}, [2]),
+        ('"query;user"\nA;1\nA;1\n', {"delimiter": ","}, [2]),
+        # A comma says that there are two.
         ("a;b,query\n1,A\n2,A\n", {"label": "query"}, [2]),
     ],
 )

@@ -107,7 +107,7 @@ def test_an_interval_is_of_version_5() -> None:
 def test_what_was_bounded_is_said() -> None:
     profile = SHAPES["mixed"]
     user = FrobeniusMechanism(1, PrivacyUnit.user(max_items=3)).release(profile)
-    assert user.num_items().assumes == "users with more than 3 items had none of their items left out"
+    assert user.num_items().assumes == "users with more than 3 items had none left out"
     label = MECHANISMS["prevalence"].release(profile)
     assert label.num_items().assumes == "no label has more than 6 items: more were not counted"
     short = replace(PartitionMechanism("0.5").release(profile), simulations=2)

@@ -185,7 +185,7 @@ def test_degrees_beyond_the_bound_are_not_said_to_be_none(mechanism: str) -> Non
 def test_what_a_bound_on_users_left_out_is_assumed_to_be_nothing() -> None:
     made = FrobeniusMechanism(1, PrivacyUnit.user(max_items=3)).release(TWO, source=SeededSource(1))
     for found in (made.k_plus(1), made.prevalence(1)):
-        assert found.assumes == "users with more than 3 items had none of their items left out"
+        assert found.assumes == "users with more than 3 items had none left out"
 
 
 def test_other_releases_have_no_largest_count(make_release: Any) -> None:

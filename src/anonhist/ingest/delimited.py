@@ -206,8 +206,18 @@ def _check_separator(header: str, separator: Separator, what: str) -> None:
             f"{what} begins with a line for Excel where the names of its columns should be: remove that line, and give "
             f"the separator of its columns (`delimiter={found[1]!r}`)."
         )
-    plain = _QUOTED.sub("", header)
-    if separator.is_said or separator.sign in plain:
+    if separator.is_said:
+        return
+    is_quoted = _QUOTED.fullmatch(header) is not None
+    # A line that is one name in quotes is one that somebody quoted as a whole.
+    plain = header[1:-1] if is_quoted else _QUOTED.sub("", header)
+    if separator.sign in plain:
+        if is_quoted:
+            raise public_error(
+                f"{what} has one column, by its header line, which is in quotes with {separator.sign!r} in it: if its "
+                f"lines were quoted as a whole, take these quotes away; if it is one column, give "
+                f"`delimiter={separator.sign!r}`."
+            )
         return
     other = max(_SEPARATORS, key=plain.count)
     if other in plain:

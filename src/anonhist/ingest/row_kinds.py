@@ -142,7 +142,8 @@ class SaidOfRows:
             kind = RowKind("events", header.label_column(self.label) if self.label else others.label_column(None))
             if (self.format, self.count) == (None, None):
                 how = None if user is None else _HOW_OF_USERS
-                refuse_counts(others.without(kind.label), how)
+                # A single column is that of labels, unless it is called as counts are and nobody named it.
+                refuse_counts(others if self.label is None else others.without(kind.label), how)
         if kind.rows == "counts" and kind.label == kind.count:
             raise UsageError(f"Column {kind.label!r} cannot hold both labels and counts: name two (`label`, `count`).")
         roles = {"count": kind.count, "prevalence": kind.prevalence}
@@ -172,6 +173,8 @@ class SaidOfRows:
         rest = [] if count is None else others.without(count).names
         named = rest[0] if len(rest) == 1 and len(others.names) > 1 else None
         count, prevalence = self._in_place(others, count, named, "prevalences")
+        if count == prevalence:
+            raise UsageError(f"Column {count!r} cannot hold both counts and prevalences: name the counts (`count`).")
         return RowKind("prevalences", count, count, prevalence)
 
     def _in_place(self, others: Header, first: str | None, second: str | None, kind: str) -> tuple[str, str]:

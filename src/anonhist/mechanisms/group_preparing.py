@@ -119,7 +119,9 @@ def prepare_groups(
         simulations=simulations,
         users_bound=None,
     )
-    whole, protected = parse_epsilon(epsilon), read_for if unit is None else unit
+    whole, protected = parse_epsilon(epsilon), read_for
+    if unit is not None:
+        protected = replace(unit, is_in_groups=read_for.is_in_groups and unit.groups == 1)
     for_excess = asked_excess_share(excess_share, excess_cap)
     excess = None
     if for_excess:

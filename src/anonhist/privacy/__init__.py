@@ -1,6 +1,6 @@
 """Privacy parameters, units and guarantees: frozen values, without data or randomness."""
 
-from anonhist.privacy.bounds import left_out, none_left_out
+from anonhist.privacy.bounds import is_in_groups, left_out, none_left_out
 from anonhist.privacy.composition import compose, in_parallel
 from anonhist.privacy.epsilon import EpsilonLike, parse_epsilon
 from anonhist.privacy.guarantee import Guarantee, exact_text, short_decimal
@@ -18,6 +18,7 @@ __all__ = [
     "compose",
     "exact_text",
     "in_parallel",
+    "is_in_groups",
     "left_out",
     "none_left_out",
     "parse_epsilon",

@@ -7,7 +7,7 @@ from anonhist.privacy.unit import PrivacyUnit
 _NOT_COVERED = "Errors and intervals do not cover what this leaves out."
 
 
-def left_out(unit: PrivacyUnit, *, most: int | None = None, is_in_groups: bool = False) -> str:
+def left_out(unit: PrivacyUnit, *, most: int | None = None) -> str:
     """Say how units were bounded and that no interval covers what that left out; empty where nothing was bounded.
 
     It follows from public numbers alone, so it is the same whether or not anything was left out.
@@ -18,8 +18,6 @@ def left_out(unit: PrivacyUnit, *, most: int | None = None, is_in_groups: bool =
         Whom a release protects.
     most
         How many items or edges of each unit count, if it is known and not that of the unit.
-    is_in_groups
-        Whether a label is bounded in groups even if it may be in one alone.
 
     Examples
     --------
@@ -31,22 +29,41 @@ def left_out(unit: PrivacyUnit, *, most: int | None = None, is_in_groups: bool =
     >>> left_out(PrivacyUnit.item())
     ''
     """
-    bounded = _bounded(unit, most, is_in_groups=is_in_groups)
+    bounded = _bounded(unit, most)
     return f"{bounded} {_NOT_COVERED}" if bounded else ""
 
 
 def none_left_out(unit: PrivacyUnit) -> str:
-    """Say what intervals of a group take for granted where the groups of labels are bounded, without a full stop.
+    """Say what intervals take for granted where items or groups are bounded, as a clause; empty where they are not.
+
+    Counts of labels are capped, which intervals cover.
 
     Examples
     --------
     >>> none_left_out(PrivacyUnit.label(max_count=20, groups=3))
     'labels in more than 3 groups had none left out'
+    >>> none_left_out(PrivacyUnit.user(max_items=5, groups=2))
+    'users with more than 5 items in a group, or in more than 2 groups, had none left out'
     """
-    return f"labels in more than {_many(unit.groups, 'group')} had none left out"
+    groups = f"in more than {_many(unit.groups, 'group')}" if is_in_groups(unit) else ""
+    if unit.max_items is not None:
+        where = f" in a group, or {groups}," if groups else ""
+        return f"users with more than {_many(unit.max_items, 'item')}{where} had none left out"
+    return f"labels {groups} had none left out" if groups and unit.max_count is not None else ""
 
 
-def _bounded(unit: PrivacyUnit, most: int | None, *, is_in_groups: bool) -> str:
+def is_in_groups(unit: PrivacyUnit) -> bool:
+    """Return whether the number of groups of each unit was bounded.
+
+    Examples
+    --------
+    >>> is_in_groups(PrivacyUnit.user(max_items=5, groups=2)), is_in_groups(PrivacyUnit.user(max_items=5))
+    (True, False)
+    """
+    return unit.groups > 1 or unit.is_in_groups
+
+
+def _bounded(unit: PrivacyUnit, most: int | None) -> str:
     if unit.needs_bounded_degrees:
         if most is None:
             return "Edges of nodes with too many are not counted."
@@ -55,7 +72,7 @@ def _bounded(unit: PrivacyUnit, most: int | None, *, is_in_groups: bool) -> str:
         return ""
     bound = unit.bound if most is None else most
     items = _many(bound, "item")
-    if unit.groups > 1 or is_in_groups:
+    if is_in_groups(unit):
         there = "there" if unit.groups == 1 else "in each"
         return f"Each {unit.kind} is counted in at most {_many(unit.groups, 'group')}, with at most {items} {there}."
     where = "the whole release" if unit.sketches == 1 else "each sketch"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import field
 from enum import Enum
 from functools import partial
 from typing import SupportsIndex
@@ -72,6 +73,8 @@ class PrivacyUnit:
     groups
         g, if profiles of several groups are released together and a :meth:`user` may have ``bound`` items, or a
         :meth:`label` occur, in each of at most g of them; otherwise 1.
+    is_in_groups
+        Whether a unit was bounded to one group, which ``groups = 1`` does not say. Units that differ in it are equal.
 
     Raises
     ------
@@ -90,6 +93,7 @@ class PrivacyUnit:
     )
     sketches: Converted[SupportsIndex, int] = converted(partial(parse_whole_number, name="sketches"), default=1)
     groups: Converted[SupportsIndex, int] = converted(partial(parse_whole_number, name="groups"), default=1)
+    is_in_groups: bool = field(default=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if self.sketches > 1 and self.kind != "user":
@@ -204,7 +208,9 @@ class PrivacyUnit:
         >>> print(PrivacyUnit.user(max_items=5, groups=7).in_at_most(1))
         one user with at most 5 items
         """
-        return PrivacyUnit(self.kind, self.bound, self.sketches, min(self.groups, groups))
+        # A bound on groups leaves nothing out of a single one.
+        is_in_groups = self.is_in_groups and groups > 1
+        return PrivacyUnit(self.kind, self.bound, self.sketches, min(self.groups, groups), is_in_groups)
 
     @property
     def total_unit(self) -> PrivacyUnit:
@@ -216,7 +222,8 @@ class PrivacyUnit:
         one user with at most 15 items
         """
         # No data exceed a larger bound.
-        return PrivacyUnit(self.kind, min(self.bound * self.sketches, _LARGEST_BOUND), 1, self.groups)
+        bound = min(self.bound * self.sketches, _LARGEST_BOUND)
+        return PrivacyUnit(self.kind, bound, 1, self.groups, self.is_in_groups)
 
     def protects(self, other: PrivacyUnit) -> bool:
         """Whether a release for this unit may be made from data that were read for ``other``.

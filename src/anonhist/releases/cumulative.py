@@ -13,7 +13,7 @@ from anonhist.errors import UsageError
 from anonhist.frozen import Converted, completed, converted, frozen, optional
 from anonhist.numeric.read_only import read_only
 from anonhist.outward import Saved, Shown, Tabular
-from anonhist.privacy import Guarantee, left_out, none_left_out, parse_order_key, short_decimal
+from anonhist.privacy import Guarantee, is_in_groups, left_out, none_left_out, parse_order_key, short_decimal
 from anonhist.profiles.windows import check_days, parse_thresholds
 from anonhist.properties.estimate import Estimate
 
@@ -140,22 +140,12 @@ class CumulativeRelease(Shown, Tabular, Saved):
         No threshold is above the count of labels from which items are not counted: that leaves nothing out.
         """
         unit = self.guarantee.unit
-        is_label = unit.max_count is not None
-        if is_label and unit.groups == 1 and self.order_key is None:
-            return ""
-        return left_out(unit, is_in_groups=is_label)
+        return "" if unit.max_count is not None and not is_in_groups(unit) else left_out(unit)
 
     @property
     def _assumes(self) -> str:
         """What intervals take for granted, since they cover the noise alone."""
-        unit = self.guarantee.unit
-        if unit.max_items is not None:
-            more = "" if unit.groups == 1 else f" in a group, or in more than {unit.groups:,} groups,"
-            return f"users with more than {unit.max_items:,} items{more} had none left out"
-        # Without a key no label was bounded.
-        if unit.max_count is None or self.order_key is None:
-            return ""
-        return none_left_out(unit)
+        return none_left_out(self.guarantee.unit)
 
     def __repr__(self) -> str:
         return (

@@ -270,8 +270,7 @@ class GroupedRelease(Shown, Tabular, Saved):
     @property
     def left_out(self) -> str:
         """What errors and intervals leave out, because units were bounded; empty if they were not."""
-        unit = self.guarantee.unit
-        return left_out(unit, is_in_groups=unit.max_count is not None)
+        return left_out(self.guarantee.unit)
 
     @property
     def drawn(self) -> Mapping[Group, Release]:

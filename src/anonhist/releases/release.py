@@ -45,7 +45,6 @@ if TYPE_CHECKING:
 _MOST_KEPT = 2**23
 # The progress when runs on no data are drawn, and when all are.
 _ON_NOTHING, _DRAWN = 0.35, 0.9
-_NOT_BOUNDED = "users with more than {:,} items had none of their items left out"
 _EDGES_LEFT_OUT = "edges were left out until no node had more than {:,}"
 _SIMULATED = ("_simulated_runs", "_simulated_nothing")
 
@@ -306,8 +305,7 @@ class Release(Shown, Tabular, Saved):
         most = None if self.excess is None else self.excess.bound
         if isinstance(self.mechanism, BoundsDegrees):
             most = self.mechanism.max_degree
-        # Of labels only those in groups are chosen by a key.
-        return left_out(unit, most=most, is_in_groups=unit.max_count is not None and self.order_key is not None)
+        return left_out(unit, most=most)
 
     def num_items(self) -> Estimate:
         """Return :attr:`n`, how many items there are, with a 95 % interval.
@@ -326,10 +324,10 @@ class Release(Shown, Tabular, Saved):
             return released_on_its_own(self.items, self.guarantee)
         found, unit = self._interval_source.num_items(self.profile), self.guarantee.unit
         if unit.max_items is not None:
-            return replace(found, assumes=_NOT_BOUNDED.format(unit.max_items))
+            return replace(found, assumes=none_left_out(unit))
         if unit.max_count is not None:
             said = f"no label has more than {unit.max_count:,} items: more were not counted"
-            return replace(found, assumes="; ".join(filter(None, (said, self._none_of_groups))))
+            return replace(found, assumes="; ".join(filter(None, (said, none_left_out(unit)))))
         if self.largest_count is None or found.statement.holds is not Holds.BOTH:
             return found
         why = _EDGES_LEFT_OUT.format(self.largest_count)
@@ -377,9 +375,9 @@ class Release(Shown, Tabular, Saved):
         """Restrict an estimate to what is known if data were bounded before noise was added."""
         unit, largest = self.guarantee.unit, self.largest_count
         if unit.max_items is not None:
-            return replace(found, assumes=_NOT_BOUNDED.format(unit.max_items))
+            return replace(found, assumes=none_left_out(unit))
         if largest is None or (unit.max_count is not None and count <= largest):
-            return replace(found, assumes=self._none_of_groups) if self._none_of_groups else found
+            return replace(found, assumes=none_left_out(unit)) if none_left_out(unit) else found
         if unit.max_count is not None:
             # These labels are among those at the cap.
             capped, why = self.k_plus(largest), f"counts of {largest:,} or more were merged"
@@ -392,14 +390,6 @@ class Release(Shown, Tabular, Saved):
             # A node has at most as many edges left as it had: a lower bound on remaining degrees holds for all degrees.
             return replace(found, interval=(low, math.inf), statement=Statement(Holds.AT_LEAST, why))
         return replace(found, assumes=f"no node has more than {largest:,} edges: edges beyond that were left out")
-
-    @property
-    def _none_of_groups(self) -> str:
-        """What intervals take for granted where labels are bounded in groups; empty where they are not."""
-        unit = self.guarantee.unit
-        if unit.max_count is None or (unit.groups == 1 and self.order_key is None):
-            return ""
-        return none_left_out(unit)
 
     @property
     def _interval_source(self) -> ReleaseError:

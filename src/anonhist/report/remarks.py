@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from anonhist.privacy import is_in_groups
 from anonhist.releases import Release
 from anonhist.releases.grouped import GroupedRelease
 from anonhist.report.wording import interval, many, no_intervals
@@ -69,7 +70,7 @@ def _could_tell(release: Release | GroupedRelease) -> bool:
     if isinstance(release, GroupedRelease):
         return release.order_key is not None
     # One group of several has no excess of its own.
-    return unit.groups == 1 and (release.order_key is not None or unit.max_count is not None)
+    return not is_in_groups(unit) and (release.order_key is not None or unit.max_count is not None)
 
 
 def describe_excess(excess: Excess) -> str:

@@ -18,6 +18,7 @@ from anonhist.privacy import (
     Guarantee,
     NeighboringRelation,
     PrivacyUnit,
+    is_in_groups,
     parse_epsilon,
     parse_whole_number,
     short_decimal,
@@ -127,7 +128,7 @@ class Setting:
             "unit": self.unit.kind,
             "bound": self.unit.bound,
             "relation": self.relation.value,
-            **({} if self.unit.groups == 1 else {"groups": self.unit.groups}),
+            **({"groups": self.unit.groups} if is_in_groups(self.unit) else {}),
         }
 
     @classmethod
@@ -151,7 +152,8 @@ class Setting:
         relations = {known.value: known for known in NeighboringRelation}
         if not isinstance(relation, str) or relation not in relations:
             raise UsageError(f"the relation must be {' or '.join(relations)}.")
-        made = cls(epsilon, PrivacyUnit(kind, bound, 1, groups), relations[relation], **cls._own(given))
+        protected = PrivacyUnit(kind, bound, 1, groups, groups == 1 and "groups" in parameters)
+        made = cls(epsilon, protected, relations[relation], **cls._own(given))
         if dict(made.parameters).keys() != parameters.keys():
             raise UsageError("they must be exactly the parameters of this mechanism.")
         return made

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from anonhist.privacy import short_decimal
+from anonhist.privacy import is_in_groups, short_decimal
 from anonhist.report.wording import many
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def active_person(release: GroupedRelease) -> str:
             f"The promise is for one item: somebody with an item {'on' if period == 'day' else 'in'} each of the "
             f"{many(number, period)} pays ε = {short_decimal(epsilon * number)} for these."
         )
-    if unit.max_items is not None and unit.groups == 1:
+    if unit.max_items is not None and not is_in_groups(unit):
         kept = f"with at most {many(unit.max_items, 'item')} in all groups together"
     else:
         kept = f"in at most {many(unit.groups, 'group')}"
