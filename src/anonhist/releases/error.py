@@ -36,7 +36,7 @@ from anonhist.releases.protocols import (
     simulations_of,
 )
 from anonhist.releases.released import Released
-from anonhist.releases.run_errors import errors_of_runs, prevalences_at
+from anonhist.releases.run_errors import errors_of_runs, levels_of, prevalences_at
 from anonhist.releases.runs import Run, draw_runs, nothing_like, part_of
 from anonhist.releases.whole_interval import NORMAL_95, whole_interval
 
@@ -429,21 +429,6 @@ def simulate_error(
     if evidence is None or evidence.prevalences is None:
         return error
     return _not_below_bands(error, profile, zeros, is_smooth=evidence.misfit is None)
-
-
-def levels_of(profile: Profile) -> NDArray[np.int64]:
-    """Return the counts at which errors are stored: 1, and r and r + 1 for each released count r.
-
-    Examples
-    --------
-    >>> from anonhist.profiles import Profile
-    >>> levels_of(Profile.from_counts([5, 3])).tolist()
-    [1, 3, 4, 5, 6]
-    """
-    # The largest possible count has no next one.
-    after = profile.counts[profile.counts < MAX_ITEMS] + 1
-    levels = np.sort(np.concatenate((np.ones(1, dtype=np.int64), profile.counts, after)))
-    return np.asarray(levels[np.diff(levels, prepend=0) > 0])  # np.unique would load all of numpy.ma
 
 
 def _with_bands(error: ReleaseError, evidence: Evidence | None) -> ReleaseError:
