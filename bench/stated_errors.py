@@ -14,9 +14,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import anonhist as ah
+from anonhist.catalogue.levels import Levels
 from anonhist.mechanisms import FrobeniusMechanism, staircase_profile, zipf_profile
 from anonhist.mechanisms.basis.setting import make_release
 from anonhist.privacy import PrivacyUnit
+from anonhist.profiles.grouped import GroupedProfile
+from anonhist.profiles.total import total_of
+from anonhist.releases.totals import SumOfReleases
 from bundled import read_bundled
 from ten_shapes import DATA
 
@@ -101,10 +105,23 @@ def releases(profile: ah.Profile, epsilon: str, runs: int, options: dict[str, An
         yield ah.release(profile, epsilon=epsilon, **options)
 
 
-def row(profile: ah.Profile, epsilon: str, *, runs: int, real_runs: int, options: dict[str, Any]) -> str:
+def totals(profile: ah.Profile, epsilon: str, runs: int, groups: int, options: dict[str, Any]) -> Iterator[Release]:
+    """Yield totals of groups that have the same profile each."""
+    profiles = {(str(at),): profile for at in range(groups)}
+    grouped = GroupedProfile(("g",), profiles, unit=profile.unit, levels=Levels.NESTED)
+    for _ in range(runs):
+        yield ah.release_groups(grouped, epsilon=epsilon, **options)[()]
+
+
+def row(
+    profile: ah.Profile, epsilon: str, *, runs: int, real_runs: int, groups: int | None, options: dict[str, Any]
+) -> str:
     """Return the cells of a row."""
     said, made_by = [], None
-    for released in releases(profile, epsilon, runs, options):
+    drawn = releases(profile, epsilon, runs, options)
+    if groups is not None:
+        drawn = totals(profile, epsilon, runs, groups, options)
+    for released in drawn:
         made_by = released.mechanism
         expected, within = released.error.sorted_l1, released.error.expected_range
         if expected is None or within is None:
@@ -112,7 +129,12 @@ def row(profile: ah.Profile, epsilon: str, *, runs: int, real_runs: int, options
         said.append((expected.value, *within))
     if made_by is None:
         raise RuntimeError("nothing was released")
-    found = made_by.simulate(profile, size=real_runs, rng=np.random.default_rng())
+    if isinstance(made_by, SumOfReleases):
+        parts = [profile] * (groups or 1)
+        each = made_by.mechanism.simulate_each(parts, size=real_runs, rng=np.random.default_rng())
+        found, profile = [total_of(run) for run in each], total_of(parts)
+    else:
+        found = made_by.simulate(profile, size=real_runs, rng=np.random.default_rng())
     errors = np.array([ah.properties.sorted_l1(profile, run.with_unit(profile.unit)) for run in found], dtype=float)
     real, spread = errors.mean(), errors.std(ddof=1) / real_runs**0.5
     value, low, high = np.array(said).T
@@ -134,6 +156,7 @@ def main() -> None:
     parser.add_argument("--shapes", nargs="*", default=[*GROUPS, "users"])
     parser.add_argument("--only", default="", help="shapes whose name contains this")
     parser.add_argument("--mechanism", default="auto")
+    parser.add_argument("--groups", type=int, default=None, help="the total of so many groups of each shape")
     parser.add_argument("--public-items", type=int, default=None, help="of the bounded and the relaxed mechanism")
     parser.add_argument("--public-cap", type=int, default=None)
     parser.add_argument("--public-labels", type=int, default=None)
@@ -150,7 +173,8 @@ def main() -> None:
             continue
         for epsilon in options.epsilons:
             given = {"mechanism": options.mechanism, **public}
-            cells = row(profile, epsilon, runs=options.runs, real_runs=options.real_runs, options=given)
+            runs = {"runs": options.runs, "real_runs": options.real_runs}
+            cells = row(profile, epsilon, **runs, groups=options.groups, options=given)
             print(f"| {name} | {epsilon} | {cells} |", flush=True)
 
 

@@ -5,6 +5,7 @@ import io
 import json
 import pickle
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Bounded, BoundedUnits, Profile
 from anonhist.profiles.grouped import Group, GroupedProfile
 from anonhist.releases.grouped import GroupedRelease
+from anonhist.releases.totals import NestedTotals
 
 KEY = "0123456789abcdef" * 2
 UNITS = {
@@ -194,6 +196,34 @@ def test_what_levels_cannot_be_is_refused(case: str, tmp_path: Path) -> None:
     (tmp_path / "bad.json").write_text(json.dumps(broken(document, change)), encoding="utf-8")
     with pytest.raises(DataError, match=told):
         read(tmp_path / "bad.json")
+
+
+@pytest.mark.parametrize("ending", ["json", "parquet"])
+def test_totals_may_say_more_of_their_error_than_their_groups(ending: str, tmp_path: Path) -> None:
+    # Groups of files of older versions have no range, and the first no interval for its items; totals are made anew.
+    profiles = {(g, h): Profile.from_counts([3, 1]) for g in "ab" for h in "xy"}
+    grouped = GroupedProfile(("g", "h"), profiles, unit=PrivacyUnit.item(), levels=Levels.NESTED)
+    made = release_groups(grouped, epsilon=2, simulations=2)
+    first = next(iter(made))
+    old = {
+        group: replace(
+            each,
+            recorded_error=replace(
+                each.error,
+                simulated_range=None,
+                items_interval=None if group == first else each.error.items_interval,
+            ),
+        )
+        for group, each in made.items()
+    }
+    release = GroupedRelease(made.by, old, totals=NestedTotals(dict.fromkeys([(), ("a",), ("b",)])))
+    assert release[()].error.simulated_range is not None
+    write(release, tmp_path / f"levels.{ending}")
+    back = read(tmp_path / f"levels.{ending}")
+    assert isinstance(back, GroupedRelease)
+    for group, each in release.everything.items():
+        assert back[group].error == each.error
+    assert to_grouped_document(release)["release"]["version"] == 7
 
 
 @pytest.mark.parametrize("case", list(BAD))

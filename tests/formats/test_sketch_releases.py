@@ -138,8 +138,9 @@ def test_files_of_version_2_stay_readable() -> None:
 @pytest.mark.slow
 def test_only_sketches_write_version_2(tmp_path: Path) -> None:
     made = release(Profile.from_labels("abracadabra"), epsilon=2)
-    # With an interval for the number of items it would be of version 5.
-    write(replace(made, recorded_error=replace(made.error, items_interval=None)), tmp_path / "a.json")
+    # With an interval for the number of items it would be of version 5, and with a range of its error of version 7.
+    old = replace(made.error, items_interval=None, simulated_range=None)
+    write(replace(made, recorded_error=old), tmp_path / "a.json")
     document = json.loads((tmp_path / "a.json").read_text())
     assert (document["version"], len(document["guarantee"])) == (1, 8)
     document["version"] = 2

@@ -75,7 +75,7 @@ def test_errors_are_the_root_mean_squares_of_what_the_runs_did(
 
 @pytest.mark.parametrize(
     ("profile", "sizes"),
-    [(Profile.from_counts([2, 1]), [32, 8, 8, 8]), (Profile.from_prevalences({5000: 5000}), [8, 8, 8, 8, 8])],
+    [(Profile.from_counts([2, 1]), [32, 8, 8]), (Profile.from_prevalences({5000: 5000}), [8, 8, 8, 8, 8])],
     ids=["small", "large"],
 )
 def test_runs_come_in_batches_that_show_progress(scripted_mechanism: Any, profile: Profile, sizes: list[int]) -> None:

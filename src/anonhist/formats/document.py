@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from anonhist.errors import DataError, UsageError
-from anonhist.formats.error_fields import OF_ITEMS, OF_RANGE, error_document, error_from, names_of
+from anonhist.formats.error_fields import error_document, error_from, names_of, version_of
 from anonhist.formats.fields import check_version, file_wording, mapping, member, text, whole
 from anonhist.formats.json_text import document_text
 from anonhist.formats.kinds import RECORDS, Recorded, records_with
@@ -37,12 +37,19 @@ FORMAT, VERSION = "anonhist.release", 7
 _FIELDS = {"format", "version", "library_version", "guarantee", "mechanism", "reason", "profile", "error"}
 
 
-def to_document(release: Release) -> dict[str, Any]:
+def to_document(release: Release, *, least: int = 1) -> dict[str, Any]:
     """Return everything a release says, as JSON values.
 
     Exact fractions are text, such as ``"1/2"``. ``guarantee.sentence`` says the rest of the guarantee to people; what
     is read back is the rest. The keys and what they mean are fixed for each version. Standard errors are those of runs:
     whether intervals are made of them follows from the mechanism (:class:`~anonhist.releases.protocols.TrustsRuns`).
+
+    Parameters
+    ----------
+    release
+        The release.
+    least
+        The oldest version to write, if an older one would do.
 
     Raises
     ------
@@ -54,7 +61,7 @@ def to_document(release: Release) -> dict[str, Any]:
             "A total of groups is a sum of them, and has no file of its own: save the release of all groups."
         )
     guarantee, error = release.guarantee, release.error
-    version = _version(release)
+    version = max(least, release_version(release))
     return {
         "format": FORMAT,
         "version": version,
@@ -84,15 +91,13 @@ def release_text(release: Release) -> str:
     return document_text(to_document(release))
 
 
-def _version(release: Release) -> int:
-    by_error = 3 if release.error.band is not None or not release.error.simulations else 1
-    of_items = 1 if release.error.items_interval is None else OF_ITEMS
-    of_range = 1 if release.error.simulated_range is None else OF_RANGE
+def release_version(release: Release) -> int:
+    """Return the oldest version that can say what a release says."""
     fields = [OPTIONAL_FIELDS[name].since(value) for name, value in optional_document(release).items()]
     own = RECORDS[release.mechanism.kind.name].versions[release.mechanism.name]
     # Version 1 has no conditions, and version 2 is of other mechanisms.
     has_more = release.guarantee.unit.groups > 1 or (own == 1 and release.guarantee.conditions)
-    return max(by_error, of_items, of_range, _OF_GROUPS if has_more else 1, own, *fields)
+    return max(version_of(release.error), _OF_GROUPS if has_more else 1, own, *fields)
 
 
 def _since_version_2(guarantee: Guarantee) -> dict[str, Any]:

@@ -25,6 +25,13 @@ _OWN_ERROR_FIELDS = {"zeros_standard_error", "band", "prevalence_band", "zeros_i
 OF_ITEMS, OF_RANGE = 5, 7
 
 
+def version_of(error: ReleaseError) -> int:
+    """Return the first version that can hold the errors."""
+    by_bands = 3 if error.band is not None or not error.simulations else 1
+    of_items = 1 if error.items_interval is None else OF_ITEMS
+    return max(by_bands, of_items, 1 if error.simulated_range is None else OF_RANGE)
+
+
 def error_document(error: ReleaseError) -> dict[str, Any]:
     """Return the errors of a release as JSON values."""
     expected = error.sorted_l1

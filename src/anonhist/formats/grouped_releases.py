@@ -9,8 +9,8 @@ import numpy as np
 
 from anonhist.catalogue.levels import Levels
 from anonhist.errors import DataError, UsageError
-from anonhist.formats.document import from_document, to_document
-from anonhist.formats.error_fields import error_document, error_from, names_of
+from anonhist.formats.document import from_document, release_version, to_document
+from anonhist.formats.error_fields import error_document, error_from, names_of, version_of
 from anonhist.formats.fields import check_version, file_wording, mapping, text
 from anonhist.formats.file_kind import FileKind
 from anonhist.formats.json_text import document_text, parse_json
@@ -59,7 +59,7 @@ def to_grouped_document(release: GroupedRelease) -> dict[str, Any]:
         "by": list(release.by),
         **({} if release.found_with is None else {"found_with": [str(each) for each in release.found_with]}),
         **({} if release.excess is None else {"excess": excess_document(release.excess)}),
-        **_level_document(release.level(len(release.by))),
+        **_level_document(release.level(len(release.by)), least=max((1, *map(version_of, _sums(release).values())))),
         **_totals_document(release),
     }
 
@@ -70,12 +70,19 @@ def _version(release: GroupedRelease) -> int:
     return 1 if release.totals is None else _OF_LEVELS
 
 
-def _level_document(releases: Mapping[Group, Release]) -> dict[str, Any]:
-    documents = {group: to_document(each) for group, each in releases.items()}
-    version = max(each["version"] for each in documents.values())
+def _sums(release: GroupedRelease) -> dict[Group, ReleaseError]:
+    """Return the errors of totals that are sums: they are of the version of the groups."""
+    if not isinstance(release.totals, NestedTotals):
+        return {}
+    return {prefix: release[prefix].error for prefix in release.totals.known}
+
+
+def _level_document(releases: Mapping[Group, Release], *, least: int = 1) -> dict[str, Any]:
+    version = max(least, *map(release_version, releases.values()))
+    documents = {group: to_document(each, least=version) for group, each in releases.items()}
     first = next(iter(documents.values()))
     return {
-        "release": {name: value for name, value in first.items() if name not in _OWN} | {"version": version},
+        "release": {name: value for name, value in first.items() if name not in _OWN},
         "groups": [
             {"group": list(group), **{name: each[name] for name in _OWN if name in each}}
             for group, each in documents.items()
@@ -89,9 +96,7 @@ def _totals_document(release: GroupedRelease) -> dict[str, Any]:
     if release.totals is None:
         return {}
     return {
-        "nested": [
-            {"group": list(prefix), "error": error_document(release[prefix].error)} for prefix in release.totals.known
-        ]
+        "nested": [{"group": list(prefix), "error": error_document(error)} for prefix, error in _sums(release).items()]
     }
 
 

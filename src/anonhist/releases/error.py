@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable, Iterable
 from dataclasses import field, replace
 from functools import partial
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -28,21 +29,21 @@ from anonhist.releases.evidence import Evidence, KPlusBand, PrevalenceBand, Tell
 from anonhist.releases.expected import METHOD, by_factors, compromise, expected_distance
 from anonhist.releases.flattening import ends_on_flattened
 from anonhist.releases.protocols import (
+    AddsUp,
     Mechanism,
     runs_fall_short,
-    runs_on_any_data,
     simulation_work,
     simulations_of,
 )
 from anonhist.releases.released import Released
-from anonhist.releases.run_errors import errors_of_runs, prevalences_at
+from anonhist.releases.run_errors import errors_of_runs, levels_of, prevalences_at
 from anonhist.releases.runs import Run, draw_runs, nothing_like, part_of
 from anonhist.releases.whole_interval import NORMAL_95, whole_interval
 
 Ends = tuple[NDArray[np.float64], NDArray[np.float64]]
 
-# This share of the progress is for runs on the released profile, the rest for runs on no data.
-_ON_RELEASE = 0.6
+# The progress when runs on the released profile are done, and those on no data; runs on flattened data are last.
+_ON_RELEASE, _ON_NOTHING = 0.5, 0.8
 BAND_METHOD = "interval from the noisy values that the release was read from"
 _NOT_SIMULATED = "no error was simulated (0 simulations)"
 _NO_ITEMS_INTERVAL = "none was kept for the number of items"
@@ -193,8 +194,10 @@ class ReleaseError:
         (:mod:`~anonhist.mechanisms.frobenius.distance_bound`). Otherwise it is 1.6 times :attr:`sorted_l1`, or, if that
         is more, what runs err on flatter data that may have led to the release
         (:mod:`~anonhist.releases.flattening`). It begins at 0.8 times what runs err (0.5 times if runs fall short), or
-        at what runs on flatter data err. What means of few runs may be off by comes in addition. Measured in
-        docs/benchmarks.md. None if nothing was simulated.
+        at what runs on flatter data err. What means of few runs may be off by comes in addition. That of a sum of
+        groups ends where theirs end together (:class:`~anonhist.releases.totals.SumOfReleases`). Measured in
+        docs/benchmarks.md; only the triangle inequalities behind bounds and sums are proved. None if nothing was
+        simulated.
         """
         if self.sorted_l1 is None:
             return None
@@ -388,7 +391,7 @@ def simulate_error(
     levels = levels_of(profile)
     misfit = evidence.misfit if evidence is not None and isinstance(mechanism, TellsMisfit) else None
     # Runs that are drawn now report their progress; others only need to be measured.
-    first, rest = part_of(progress, 0.0, _ON_RELEASE), part_of(progress, _ON_RELEASE, 1.0)
+    first, rest, last = (part_of(progress, *ends) for ends in pairwise((0.0, _ON_RELEASE, _ON_NOTHING, 1.0)))
     if drawn is None:
         drawn = draw_runs(mechanism, profile, zeros, size=runs, rng=rng, with_misfit=misfit is not None, progress=first)
         first = None
@@ -408,39 +411,24 @@ def simulate_error(
     error = ReleaseError(
         expected, runs, levels, roots[0], roots[1], zeros_error, runs_fall_short=runs_fall_short(mechanism)
     )
-    error = _with_bands(error, evidence)
-    if error.items_interval is None and error.has_k_plus_intervals:
-        off = widening_factor(runs) * max(each.items for each in found)
-        low, high = whole_interval(profile.n, off)
-        error = replace(error, items_interval=(int(low), min(int(high), MAX_ITEMS)))
+    error = _with_items(_with_bands(error, evidence), profile, max(each.items for each in found))
     least = compromise(means[0] - found[0].added, *means[1:])
     told = by_factors(expected, least, is_sure=error.has_k_plus_intervals)
-    if evidence is not None and evidence.distance_bound is not None:
-        told = told[0], max(expected.interval[1], evidence.distance_bound)
-    elif profile.n and runs_on_any_data(mechanism):
-        flat_low, flat_high = ends_on_flattened(
-            profile, zeros, mechanism, expected, runs=runs, rng=rng.spawn(2)[1], farthest=bool(error.runs_fall_short)
-        )
-        told = min(told[0], flat_low), max(told[1], flat_high)
+    bound = None if evidence is None else evidence.distance_bound
+    if bound is not None:
+        told = told[0], max(expected.interval[1], bound)
+    elif isinstance(mechanism, AddsUp):
+        told = mechanism.range_of_sum(expected, told[0])
+    else:
+        off, own = found[-1].distances, rng.spawn(2)[1]
+        flat = ends_on_flattened(profile, zeros, mechanism, expected, on_nothing=off, runs=runs, rng=own, progress=last)
+        told = min(told[0], flat[0]), max(told[1], flat[1])
+    if last is not None:
+        last(1.0)
     error = replace(error, simulated_range=told)
     if evidence is None or evidence.prevalences is None:
         return error
     return _not_below_bands(error, profile, zeros, is_smooth=evidence.misfit is None)
-
-
-def levels_of(profile: Profile) -> NDArray[np.int64]:
-    """Return the counts at which errors are stored: 1, and r and r + 1 for each released count r.
-
-    Examples
-    --------
-    >>> from anonhist.profiles import Profile
-    >>> levels_of(Profile.from_counts([5, 3])).tolist()
-    [1, 3, 4, 5, 6]
-    """
-    # The largest possible count has no next one.
-    after = profile.counts[profile.counts < MAX_ITEMS] + 1
-    levels = np.sort(np.concatenate((np.ones(1, dtype=np.int64), profile.counts, after)))
-    return np.asarray(levels[np.diff(levels, prepend=0) > 0])  # np.unique would load all of numpy.ma
 
 
 def _with_bands(error: ReleaseError, evidence: Evidence | None) -> ReleaseError:
@@ -454,6 +442,14 @@ def _with_bands(error: ReleaseError, evidence: Evidence | None) -> ReleaseError:
         zeros_interval=evidence.zeros,
         items_interval=evidence.items,
     )
+
+
+def _with_items(error: ReleaseError, profile: Profile, off: float) -> ReleaseError:
+    """Return errors with an interval for n from the error of its runs, if noisy values gave none but runs may."""
+    if error.items_interval is not None or not error.has_k_plus_intervals:
+        return error
+    low, high = whole_interval(profile.n, widening_factor(error.simulations) * off)
+    return replace(error, items_interval=(int(low), min(int(high), MAX_ITEMS)))
 
 
 def _not_below_bands(error: ReleaseError, profile: Profile, zeros: int | None, *, is_smooth: bool) -> ReleaseError:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import ClassVar, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -11,6 +11,9 @@ from anonhist.errors import DataError, UsageError
 from anonhist.privacy import Guarantee
 from anonhist.profiles import Profile
 from anonhist.releases.kind import ReleaseKind
+
+if TYPE_CHECKING:
+    from anonhist.properties.estimate import Estimate
 
 # A small file may describe a profile that fills any memory, so larger ones are not simulated.
 MOST_ROWS = 2**20
@@ -109,16 +112,19 @@ def runs_fall_short(mechanism: Mechanism) -> str:
 
 
 @runtime_checkable
-class RunsOnOwnData(Protocol):
-    """A mechanism whose runs are on its own releases, or on no data, whatever profile they are asked for."""
+class AddsUp(Protocol):
+    """What adds up several releases, whose errors say what that of the sum may be."""
 
-    # Which data, in words.
-    own_data: ClassVar[str]
+    def range_of_sum(self, expected: Estimate, least: float) -> tuple[float, float]:
+        """Return the range of the sorted ℓ1 error of the sum.
 
-
-def runs_on_any_data(mechanism: Mechanism) -> bool:
-    """Return whether a mechanism runs on any profile, and not on releases of its own alone."""
-    return not (isinstance(mechanism, RunsOnOwnData) and mechanism.own_data)
+        Parameters
+        ----------
+        expected
+            The expected error of the sum.
+        least
+            Where the range begins by the runs on the sum alone.
+        """
 
 
 def simulation_work(mechanism: Mechanism, profile: Profile) -> int:

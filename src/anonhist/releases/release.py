@@ -247,8 +247,6 @@ class Release(Shown, Tabular, Saved):
                 return ReleaseError.without_runs(self.evidence).of(self._released)
             nothing = self._runs_on_nothing(part_of(progress, 0.0, _ON_NOTHING)) if self.profile.n else ()
             is_kept = self._num_runs * len(self.profile) <= _MOST_KEPT
-            # If they are not kept, they are measured as they are drawn.
-            drawn = part_of(progress, _ON_NOTHING, _DRAWN if is_kept else 1.0)
             return simulate_error(
                 self.profile,
                 self.mechanism,
@@ -256,8 +254,9 @@ class Release(Shown, Tabular, Saved):
                 evidence=self.evidence,
                 simulations=self.simulations,
                 rng=generator_of(self.mechanism, self.profile, self.zeros),
-                progress=part_of(progress, _DRAWN, 1.0) if is_kept else None,
-                drawn=self._runs(drawn) if is_kept else self._draw(drawn),
+                progress=part_of(progress, _DRAWN if is_kept else _ON_NOTHING, 1.0),
+                # If they are not kept, they are measured as they are drawn.
+                drawn=self._runs(part_of(progress, _ON_NOTHING, _DRAWN)) if is_kept else None,
                 of_nothing=nothing,
             ).of(self._released)
 

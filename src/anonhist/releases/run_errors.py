@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from anonhist.profiles import Profile, sorted_l1
+from anonhist.profiles.whole import MAX_ITEMS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -119,3 +120,18 @@ def prevalences_at(profile: Profile, counts: NDArray[np.int64]) -> NDArray[np.in
     at = np.searchsorted(profile.counts, counts)
     is_count = np.append(profile.counts, 0)[at] == counts
     return np.asarray(np.where(is_count, np.append(profile.prevalences, 0)[at], 0), dtype=np.int64)
+
+
+def levels_of(profile: Profile) -> NDArray[np.int64]:
+    """Return the counts at which errors are stored: 1, and r and r + 1 for each released count r.
+
+    Examples
+    --------
+    >>> from anonhist.profiles import Profile
+    >>> levels_of(Profile.from_counts([5, 3])).tolist()
+    [1, 3, 4, 5, 6]
+    """
+    # The largest possible count has no next one.
+    after = profile.counts[profile.counts < MAX_ITEMS] + 1
+    levels = np.sort(np.concatenate((np.ones(1, dtype=np.int64), profile.counts, after)))
+    return np.asarray(levels[np.diff(levels, prepend=0) > 0])  # np.unique would load all of numpy.ma

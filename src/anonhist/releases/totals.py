@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from anonhist.errors import UsageError
 from anonhist.frozen import Converted, converted, frozen
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from anonhist.privacy import Guarantee
     from anonhist.profiles.grouped import Group
+    from anonhist.properties.estimate import Estimate
     from anonhist.releases.evidence import Evidence
     from anonhist.releases.kind import ReleaseKind
     from anonhist.releases.protocols import Mechanism
@@ -155,7 +156,6 @@ class SumOfReleases:
         That of all groups together, of which the total is a function.
     """
 
-    own_data: ClassVar[str] = "the releases of the groups"
     mechanism: Mechanism
     prefix: Group
     runs: RunsOfTotals
@@ -195,3 +195,25 @@ class SumOfReleases:
         """
         runs = self.runs.on_releases if profile.n else self.runs.on_nothing
         return [run[self.prefix] for run in runs[:size]]
+
+    def range_of_sum(self, expected: Estimate, least: float) -> tuple[float, float]:
+        """Return the range of the sorted ℓ1 error of the total, from those of its groups.
+
+        A total is no farther from the true one than its groups are from theirs together, since no pairing of counts has
+        a smaller sum of differences than that in descending order, and pairs within groups are one. So it ends where
+        the ranges of the groups end together. What groups may err less than their runs show, the total may, too, so it
+        begins at the same share of the expected error as those of the groups together, if that is less.
+
+        Parameters
+        ----------
+        expected
+            The expected error of the total.
+        least
+            Where the range begins by the runs on the total alone.
+        """
+        errors = [each.error for group, each in self.runs.groups.items() if group[: len(self.prefix)] == self.prefix]
+        ranges = [each.expected_range for each in errors]
+        values = sum(each.sorted_l1.value for each in errors if each.sorted_l1 is not None)
+        lows, highs = (sum(ends[side] for ends in ranges if ends is not None) for side in (0, 1))
+        share = min(1.0, lows / values) if values else 0.0
+        return min(least, share * expected.value), max(expected.interval[1], highs)
