@@ -27,7 +27,7 @@ EACH = EdgePolicy(self_loops="count", duplicates="count")
 
 STAR = '*Vertices 5\n1 "Ann Lee" 0.1 0.2 ic Red\n2 bob\n% remark\n4 "dan"\n\n'
 EDGES_OF_STAR = "*Edges\n1 2 2.5\n1 3\n 3 1 [5-7]\n1 4\n"
-MATRIX = "%%MatrixMarket matrix coordinate {kind}\n% remark\n\n 5 5 4\n"
+MATRIX = "%%MatrixMarket matrix coordinate {kind}\n% remark\n\n 5 5 {entries}\n"
 GML = """Creator "graph [ of ours"
 graph
 [ directed 0
@@ -137,12 +137,13 @@ def test_files_of_konect_are_known_by_their_names(
 
 
 def test_networks_of_konect_that_are_no_graph_of_one_kind_of_nodes_are_refused(tmp_path: Path) -> None:
-    two = written(tmp_path / "out.bip", "% bip unweighted\n1 1\n1 2\n")
-    assert "bipartite" in refused(DataError, two)
     assert "come and go" in refused(DataError, written(tmp_path / "out.dynamic", "% sym dynamic\n1 2 -1\n"))
-    both = written(tmp_path / "out.sym", "% sym unweighted\n1 2\n1 3\n")
-    assert degrees_of(both) == {1: 2, 2: 1}
-    assert "`direction`" in refused(UsageError, both, policy=INTO)
+    for mark in ("", "\ufeff"):
+        two = written(tmp_path / "out.bip", f"{mark}% bip unweighted\n1 1\n1 2\n")
+        assert "bipartite" in refused(DataError, two)
+        both = written(tmp_path / "out.sym", f"{mark}% sym unweighted\n1 2\n1 3\n")
+        assert degrees_of(both) == {1: 2, 2: 1}
+        assert "`direction`" in refused(UsageError, both, policy=INTO)
     with pytest.raises(DataError) as caught:
         read_edges(two)
     assert caught.value.is_public
@@ -196,9 +197,10 @@ def test_what_is_no_network_of_pajek_is_refused(tmp_path: Path, content: tuple[s
     "held",
     [
         (STAR + EDGES_OF_STAR, "pajek"),
-        (MATRIX.format(kind="pattern general") + "1 2\n", "matrix-market"),
+        (MATRIX.format(kind="pattern general", entries=1) + "1 2\n", "matrix-market"),
         (GRAPHML.format(default="directed"), "graphml"),
         (GML.replace("graph\n[", "graph [").split("\n", 1)[1], "gml"),
+        ("graph|[|node|[|id 1|]|node|[|id 2|]|edge|[|source 1|target 2|]|]|".replace("|", "\n "), "gml"),
     ],
 )
 def test_a_graph_that_is_called_a_list_of_edges_is_refused_by_its_own_line(
@@ -208,6 +210,15 @@ def test_a_graph_that_is_called_a_list_of_edges_is_refused_by_its_own_line(
     path = written(tmp_path / "renamed.txt", f"a b\n{content}")
     assert f"`format={form!r}`" in refused(DataError, path)
     assert degrees_of(written(path, content), format=form) in ({1: 3, 3: 1}, {1: 2}, {1: 2, 2: 1})
+
+
+def test_what_opens_a_graph_elsewhere_is_a_name_in_quotes(tmp_path: Path) -> None:
+    lines = '"*Vertices" 12\n"graph" [\n\t"<graphml" a\n"["\n[ a\ngraph a\n'
+    expected = as_graph([("*Vertices", "12"), ("graph", "["), ("<graphml", "a"), ("[", "a"), ("graph", "a")])
+    path = written(tmp_path / "e.txt", lines)
+    assert read_edges(path).identities.tolist() == expected.identities.tolist()
+    assert degrees_of(path) == {1: 3, 2: 2, 3: 1}
+    assert read_degrees(path, nodes=written(tmp_path / "nodes.txt", f"{lines}12\na\n[\n")).num_zeros == 0
 
 
 def test_matrices_are_read_as_scipy_reads_them(tmp_path: Path) -> None:
@@ -247,13 +258,25 @@ def test_matrices_are_read_as_scipy_reads_them(tmp_path: Path) -> None:
 def test_entries_that_are_zero_are_no_edges_and_rows_are_nodes_if_they_are_named(
     tmp_path: Path, compress: Callable[[Path, bytes], None], packed: str
 ) -> None:
-    content = MATRIX.format(kind="real general") + "1 2 1.5\n 2 1 -1e3\n1\t3 0\n% remark\n\n3 3 0.0\n4 1 secret\n"
+    content = "\ufeff" + MATRIX.format(kind="real general", entries=6)
+    content += "1 2 1.5\n 2 1 -1e3\n1\t3 0\n% remark\n\n3 3 0.0D+00\n5 5 0.d0 \n4 1 7D-02\n"
     path = tmp_path / f"a.mtx{packed}"
     compress(path, content.encode()) if packed else written(path, content)
     assert degrees_of(path) == {1: 2, 2: 1}
     assert sorted(read_edges(path, nodes=path).degrees().tolist()) == [0, 0, 1, 1, 2]
     assert read_degrees(path, nodes=path).num_zeros == 2
     assert "merge" in refused(UsageError, path, policy=EACH)
+
+
+def test_files_with_carriage_returns_alone_are_read(tmp_path: Path) -> None:
+    network = '*Vertices 3\n1 "a"\n2 "b"\n3 "c"\n*Edges\n1 2\n2 3\n'
+    matrix = MATRIX.format(kind="unsigned-integer general", entries=2) + "1 2 1\n2 3 1\n"
+    for name, content in (("k.net", network), ("k.mtx", matrix), ("out.k", "% sym\n1 2\n2 3\n")):
+        for end in ("\r", "\r\n"):
+            path = written(tmp_path / name, content.replace("\n", end))
+            assert degrees_of(path) == {1: 2, 2: 1}
+            if name != "out.k":
+                assert read_edges(path, nodes=path).num_nodes == (3 if name == "k.net" else 5)
 
 
 BAD_MATRICES = {
@@ -267,9 +290,18 @@ BAD_MATRICES = {
         f"%%MatrixMarket matrix coordinate pattern general\n{line}\n" for line in ("secret", "% remark", "2 2")
     ],
     "no entry": [
-        MATRIX.format(kind="pattern general") + line for line in ("secret\n", "1\n", "1 x\n", "-1 2\n", "1 " + "9" * 30)
+        MATRIX.format(kind=f"{field} general", entries=1) + line
+        for field, lines in {
+            "pattern": ("secret\n", "1\n", "1 x\n", "-1 2\n", "1 " + "9" * 30, "1 2.5", "1 2x", "1 2 3"),
+            "real": ("1 2", "1 2 secret", "1 2 0,0", "1 2x 1", "1 2 1 1"),
+            "complex": ("1 2 0", "1 2 1", "1 2 1 secret", "1 2 1 1 1"),
+        }.items()
+        for line in lines
     ],
-    "not there": [MATRIX.format(kind="pattern general") + line for line in ("1 7777\n", "0 1\n")],
+    "not there": [MATRIX.format(kind="pattern general", entries=1) + line for line in ("1 7777\n", "0 1\n")],
+    "more or fewer": [
+        MATRIX.format(kind="real general", entries=entries) + "1 2 1\n% 1\n\n2 3 0\n" for entries in (0, 1, 3, 1000)
+    ],
 }
 
 
@@ -317,6 +349,9 @@ def test_graphml_is_read_through_networkx(tmp_path: Path, compress: Callable[[Pa
     content = GRAPHML.format(default="directed")
     for bad in ("<graphml><secret", content.replace('target="c"', 'directed="false" target="c"'), "<secret/>"):
         assert "graph" in refused(DataError, written(plain, bad))
+    bare = content.replace(' xmlns="http://graphml.graphdrawing.org/xmlns"', "")
+    for said in ("", ' version="1" xmlns:other="http://example.org"'):
+        assert degrees_of(written(plain, bare.replace("<graphml", f"<graphml{said}")), policy=OUT) == {1: 1, 2: 1}
     two = content.replace("</graphml>", '<graph edgedefault="directed"/></graphml>')
     assert "2 graphs" in refused(DataError, written(plain, two))
 
@@ -392,6 +427,9 @@ def test_lines_of_tables_are_comments_where_a_sign_is_said(
         ('a,"b"secret\n', "never closed"),
     ):
         assert said in refused(DataError, written(plain, content + bad), comment="#")
+    for encoding, called in (("utf-16-le", "UTF-16LE"), ("utf-16-be", "UTF-16BE")):
+        wide = written(plain, "#é\nsource,target\na,b\n".encode(encoding))
+        assert f"is {called} text" in refused(DataError, wide, comment="#")
     assert "but comments" in refused(DataError, written(plain, "# secret\n#\n"), comment="#")
 
 

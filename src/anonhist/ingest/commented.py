@@ -12,6 +12,7 @@ from anonhist.errors import DataError, UsageError, mask
 from anonhist.ingest.column_names import NamedTable, named_relation
 from anonhist.ingest.delimited import Separator, common_names, lines_relation, unpacked
 from anonhist.ingest.local_files import escape_pattern
+from anonhist.ingest.text_encoding import BEGINNING, other_encoding
 
 if TYPE_CHECKING:
     import duckdb
@@ -64,6 +65,9 @@ def _first_line(path: str, comment: bytes) -> tuple[bytes, int]:
     """Return the first line that is neither a comment nor empty, and how many there are before it."""
     with unpacked(path) as file:
         preface = file.read(_LONGEST_PREFACE)
+    if other_encoding(preface[:BEGINNING]):
+        # Ends of lines are not found there, and what follows one begins in the middle of a character.
+        return preface, 0
     for number, line in enumerate(_LINE.findall(preface if preface[-1:] in b"\r\n" else preface + b"\n")):
         begins = line.removeprefix(_MARK)
         if begins.strip(b"\r\n") and not begins.startswith(comment):

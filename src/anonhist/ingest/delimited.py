@@ -275,6 +275,11 @@ def unpacked(path: str) -> Any:
     return file
 
 
+def unpacked_lines(path: str) -> io.TextIOWrapper:
+    """Open a local file as lines that end in a line feed, a carriage return or both, with one character per byte."""
+    return io.TextIOWrapper(unpacked(path), encoding="latin-1")
+
+
 def _piped_line() -> bytes:
     """Read one line and not a byte more: the rest is for DuckDB."""
     line = b""

@@ -9,7 +9,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from anonhist.errors import DataError, MissingExtraError, UsageError, mask, public_error
-from anonhist.ingest.delimited import first_line, lines_relation, unpacked
+from anonhist.ingest.delimited import first_line, lines_relation, unpacked, unpacked_lines
 from anonhist.ingest.edge_formats import EdgeFormat
 from anonhist.ingest.engine import connect
 from anonhist.ingest.failures import NO_ENTRY, NO_VERTEX, UNDIRECTED, translate_failures
@@ -24,14 +24,26 @@ if TYPE_CHECKING:
     from anonhist.ingest.limits import EngineLimits
     from anonhist.ingest.progress import followed
 
-_BANNER = re.compile(rb"%%MatrixMarket\s+(\w+)\s+(\w+)\s+(\w+)\s+([\w-]+)", re.IGNORECASE)
-_SIZES = re.compile(rb"\s*(\d+)\s+(\d+)\s+(\d+)\s*")
-_FIELDS = ("pattern", "real", "integer", "complex")
+_MARK = b"\xef\xbb\xbf"
+_BANNER = re.compile(
+    rf"(?:{_MARK.decode('latin-1')})?%%MatrixMarket\s+(\w+)\s+(\w+)\s+([\w-]+)\s+([\w-]+)", re.IGNORECASE | re.ASCII
+)
+_SIZES = re.compile(r"\s*(\d+)\s+(\d+)\s+(\d+)\s*", re.ASCII)
+# What an entry holds after its place.
+_FIELDS = {
+    "pattern": (),
+    "real": ("real",),
+    "integer": ("real",),
+    "unsigned-integer": ("real",),
+    "complex": ("real", "imaginary"),
+}
 _SYMMETRIES = ("general", "symmetric", "skew-symmetric", "hermitian")
 # How many lines may stand before the size of a matrix.
 _LONGEST_PREFACE = 100_000
-_KONECT_HEADER = re.compile(rb"%\s*(sym|asym|bip)\b\s*(\w*)", re.IGNORECASE)
+_KONECT_HEADER = re.compile(rb"\s*%\s*(sym|asym|bip)\b\s*(\w*)", re.IGNORECASE)
 _GRAPH = re.compile(r"^(\s*graph\s*\[)", re.IGNORECASE | re.MULTILINE)
+_BARE_GRAPHML = re.compile(rb"<graphml(?=[\s>])(?![^>]*\sxmlns\s*=)")
+_NAMED_GRAPHML = b'<graphml xmlns="http://graphml.graphdrawing.org/xmlns"'
 _FROM_HERE = "Files of KONECT, Pajek, Matrix Market, GraphML and GML are read from this machine, each by its name"
 
 
@@ -56,7 +68,7 @@ def check_konect(paths: list[str], policy: EdgePolicy) -> None:
         If it says that edges have no direction, and in- or out-degrees are counted.
     """
     for path in paths:
-        header = _KONECT_HEADER.match(first_line(path))
+        header = _KONECT_HEADER.match(first_line(path).removeprefix(_MARK))
         kind, weights = (b"", b"") if header is None else (part.lower() for part in header.groups())
         if kind == b"bip":
             raise public_error(
@@ -96,33 +108,34 @@ class _Matrix:
     """What the first lines of a matrix say: its size, and how entries are written."""
 
     size: int
+    entries: int
     lines: int
-    has_values: bool
+    values: tuple[str, ...]
     is_symmetric: bool
 
 
 def _matrix(path: str) -> _Matrix:
     """Read the lines before the entries of a matrix, or refuse one that is none of edges."""
     what = f"The file {mask(path)!r}"
-    with translate_failures("The input", path=path), unpacked(path) as file:
+    with translate_failures("The input", path=path), unpacked_lines(path) as file:
         banner = _BANNER.match(file.readline(1024))
         if banner is None:
             raise public_error(f"{what} does not begin with the line of a matrix, %%MatrixMarket matrix coordinate ….")
-        kind, layout, field, symmetry = (part.decode("ascii").lower() for part in banner.groups())
+        kind, layout, field, symmetry = (part.lower() for part in banner.groups())
         if (kind, layout) != ("matrix", "coordinate") or field not in _FIELDS or symmetry not in _SYMMETRIES:
             raise public_error(
                 f"{what} is not a matrix in coordinates of the kinds {', '.join(_FIELDS)}, and of the symmetries "
                 f"{', '.join(_SYMMETRIES)}: write it as one, as scipy.io.mmwrite does of a sparse matrix."
             )
         for number, line in enumerate(islice(file, _LONGEST_PREFACE), start=2):
-            if line.strip() and not line.lstrip().startswith(b"%"):
+            if line.strip() and not line.lstrip().startswith("%"):
                 sizes = _SIZES.fullmatch(line)
                 if sizes is None:
                     break
-                rows, columns, _ = (int(size) for size in sizes.groups())
+                rows, columns, entries = (int(size) for size in sizes.groups())
                 if rows != columns:
                     raise DataError("A matrix of edges must be square: a row and a column for each node.")
-                return _Matrix(rows, number, field != "pattern", symmetry != "general")
+                return _Matrix(rows, entries, number, _FIELDS[field], symmetry != "general")
     raise DataError(f"{what} has no line with the size of its matrix: numbers of rows, columns and entries.")
 
 
@@ -135,23 +148,31 @@ def _matrix_ends(connection: Any, path: str, policy: EdgePolicy) -> Any:
         )
     if matrix.is_symmetric and policy.direction.is_directed:
         raise UsageError(f"The file {mask(path)!r} {UNDIRECTED}")
-    values = r"(?:\s+(\S+)(?:\s+(\S+))?)?" if matrix.has_values else ""
-    names = ["source", "target", *(["real", "imaginary"] if matrix.has_values else [])]
     lines = lines_relation(connection, escape_pattern(path), skiprows=matrix.lines)
-    words = lines.filter(r"NOT regexp_matches(label, '^\s*(%|$)')").project(
-        rf"regexp_extract(label, '^\s*(\d+)\s+(\d+){values}', {names}) AS words"
-    )
-    if matrix.has_values:
-        words = words.filter(
-            "coalesce(try_cast(words.real AS DOUBLE) <> 0, true) "
-            "OR coalesce(try_cast(nullif(words.imaginary, '') AS DOUBLE) <> 0, false)"
+    lines = lines.filter(r"NOT regexp_matches(label, '^\s*(%|$)')")
+    if lines.aggregate("count(*)").fetchall() != [(matrix.entries,)]:
+        raise DataError(
+            f"The file {mask(path)!r} has more or fewer entries than the line with its size says: it is cut off, or "
+            "was changed."
         )
-    return words.project(", ".join(f"{_place(end, matrix.size)} AS {end}" for end in ("source", "target")))
+    names = ["source", "target", *matrix.values]
+    entry = r"^\s*(\d+)\s+(\d+)" + r"\s+(\S+)" * len(matrix.values) + r"\s*$"
+    words = lines.project(f"regexp_extract(label, '{entry}', {names}) AS words")
+    if matrix.values:
+        is_zero = " AND ".join(f"{_value(part)} = 0" for part in matrix.values)
+        words = words.filter(f"coalesce(NOT ({is_zero}), true)")
+    return words.project(", ".join(f"{_place(end, matrix)} AS {end}" for end in ("source", "target")))
 
 
-def _place(end: str, size: int) -> str:
+def _value(part: str) -> str:
+    """Return SQL for a number, as C and Fortran write it, null if it is none."""
+    return f"try_cast(translate(words.{part}, 'dD', 'ee') AS DOUBLE)"
+
+
+def _place(end: str, matrix: _Matrix) -> str:
     place = f"try_cast(words.{end} AS BIGINT)"
-    refused = f"WHEN {place} IS NULL THEN error('{NO_ENTRY}') WHEN {place} NOT BETWEEN 1 AND {size}"
+    is_no_entry = " OR ".join(f"{number} IS NULL" for number in (place, *map(_value, matrix.values)))
+    refused = f"WHEN {is_no_entry} THEN error('{NO_ENTRY}') WHEN {place} NOT BETWEEN 1 AND {matrix.size}"
     return f"CASE {refused} THEN error('{NO_VERTEX}') ELSE {place} END"
 
 
@@ -184,6 +205,8 @@ def edges_of_networkx(path: str, form: EdgeFormat, policy: EdgePolicy) -> tuple[
         if form is EdgeFormat.GRAPHML:
             import io
 
+            # Some programs leave out which names are meant.
+            content = _BARE_GRAPHML.sub(_NAMED_GRAPHML, content, count=1)
             # Else edges between the same nodes would be one already, or not, as they have ids.
             found = list(
                 GraphMLReader(node_type=str, edge_key_type=str, force_multigraph=True)(path=io.BytesIO(content))

@@ -33,7 +33,7 @@ def _words(table: Any, comments: str, selected: str) -> Any:
     if "%" in comments:
         is_matrix = "starts_with(label, '%%') AND starts_with(lower(label), '%%matrixmarket ')"
         words = f"CASE WHEN {is_matrix} THEN {_refusing(IS_MATRIX_MARKET)} {words.removeprefix('CASE ')}"
-    lines = table.to_native().project(words)
+    lines = table.to_native().project(f"label, {words}")
     return nw.from_native(lines.filter("words.source IS DISTINCT FROM '' AND words IS NOT NULL").project(selected))
 
 
@@ -60,14 +60,19 @@ def _unquoted(word: str) -> str:
 
 
 def _first() -> str:
-    """Return SQL for the first word, or the refusal of a line that no list of edges has: of a graph in its format."""
+    """Return SQL for the first word, or the refusal of a line that no list of edges has: of a graph in its format.
+
+    In quotes it is a name, whatever it is. A line of nothing but [ is no edge.
+    """
     is_pajek = r"lower(words.source) = '*vertices' AND regexp_matches(words.target, '^\d+$')"
     refused = [
         f"WHEN starts_with(words.source, '*') AND {is_pajek} THEN error('{IS_PAJEK}')",
         f"WHEN words.source IN ('<?xml', '<graphml') THEN error('{IS_GRAPHML}')",
         f"WHEN words.target = '[' AND lower(words.source) = 'graph' THEN error('{IS_GML}')",
+        f"WHEN words.source = '[' AND words.target = '' THEN error('{IS_GML}')",
     ]
-    return f"CASE {' '.join(refused)} ELSE words.source END"
+    is_name = "contains(label, '\"') AND regexp_matches(label, '^\\s*\"')"
+    return f"CASE WHEN {is_name} THEN words.source {' '.join(refused)} ELSE words.source END"
 
 
 def _refusing(reason: str) -> str:

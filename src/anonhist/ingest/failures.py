@@ -59,7 +59,10 @@ _EXPLANATIONS = {
     ),
     IS_GRAPHML: "has lines of XML: rename it to end in .graphml, or give `format='graphml'`.",
     IS_GML: "has a line that opens a graph of GML: rename it to end in .gml, or give `format='gml'`.",
-    NO_ENTRY: ("has a line that is no entry of its matrix: each must begin with the numbers of a row and of a column."),
+    NO_ENTRY: (
+        "has a line that is no entry of its matrix: each must be the numbers of a row and of a column, then a number "
+        "unless the matrix is a pattern, or two if it is complex."
+    ),
     NO_PAJEK: (
         "is not a network of Pajek that is read here: one list *Vertices with their number, then *Edges, *Arcs, "
         "*Edgeslist or *Arcslist, whose lines hold the numbers of vertices."

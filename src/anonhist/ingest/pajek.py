@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from anonhist.errors import DataError
 from anonhist.graphs.graph import MAX_NODES
-from anonhist.ingest.delimited import unpacked
+from anonhist.ingest.delimited import unpacked_lines
 from anonhist.ingest.failures import NO_DIRECTION, NO_PAJEK, NO_VERTEX, TWO_ALIKE, translate_failures
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def pajek_batches(path: str, kinds: Any, *, is_directed: bool) -> Iterator[Any]:
     import pyarrow as pa
 
     vertices = _Vertices()
-    with unpacked(path) as file:
+    with unpacked_lines(path) as file:
         pairs = _pairs(file, vertices, is_directed=is_directed)
         while rows := list(islice(pairs, _ROWS)):
             sources, targets = zip(*rows, strict=True)
@@ -87,7 +87,7 @@ def pajek_batches(path: str, kinds: Any, *, is_directed: bool) -> Iterator[Any]:
 def pajek_names(path: str) -> Any:
     """Return the names of all vertices of a network as Arrow texts."""
     vertices = _Vertices()
-    with translate_failures("The list of nodes", path=path), unpacked(path) as file:
+    with translate_failures("The list of nodes", path=path), unpacked_lines(path) as file:
         for _ in _pairs(file, vertices, is_directed=False):
             # The list ends where edges begin.
             break
@@ -102,7 +102,7 @@ def _pairs(file: Any, vertices: _Vertices, *, is_directed: bool) -> Iterator[tup
     section = b""
     try:
         for line in file:
-            begins = line.lstrip(b"\xef\xbb\xbf \t\r\n")
+            begins = line.encode("latin-1").lstrip(b"\xef\xbb\xbf \t\r\n")
             if not begins or begins[:1] == b"%":
                 continue
             if begins[:1] == b"*":
