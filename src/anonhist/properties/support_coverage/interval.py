@@ -91,7 +91,8 @@ def _between(sample: Sample, draws: int) -> tuple[float, float]:
     before, here = _so_far(sample, knots[:at]), _at(sample, knots[at])
     after = max(before[0], here[0]), max(before[1], here[1])
     first, within, last = _shape(sample.profile, (knots[at - 1], draws, knots[at]))
-    share = (within - first) / (last - first)
+    # In floats, far below n, nothing may change.
+    share = (within - first) / (last - first) if last > first else 1.0
     low, high = ((1 - share) * left + share * right for left, right in zip(before, after, strict=True))
     return low, high
 
