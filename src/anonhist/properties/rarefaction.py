@@ -46,7 +46,7 @@ def rarefaction_curve(
 
     Up to n draws it is rarefaction, at n the number of labels seen; beyond, it is that of
     :func:`~anonhist.properties.support_coverage.support_coverage`: neither falls as draws grow. Points are evenly
-    spread, half of them up to n, as in iNEXT; n is one of them. Beyond n, the band does not begin below that of n.
+    spread, half of them up to n, as in iNEXT; n is one of them. Each end of the band is the largest up to there.
 
     Parameters
     ----------
@@ -123,9 +123,8 @@ def rarefaction_curve(
         warnings=_doubts(profile, most, method) if n else (),
         bias=beyond if most > n else _TOO_SHORT,
     )
-    at = kinds.index("observed") if "observed" in kinds else len(kinds)
     # More draws show no fewer labels, however little a noisy series says of them.
-    return replace(curve, low=np.append(curve.low[:at], np.maximum(curve.low[at:], curve.low[at : at + 1])))
+    return replace(curve, low=np.maximum.accumulate(curve.low), high=np.maximum.accumulate(curve.high))
 
 
 def _doubts(profile: Profile, most: int, method: RarefactionMethod) -> tuple[str, ...]:

@@ -1,5 +1,6 @@
 """Estimates of how many labels draws show never fall as draws grow, and surfaces of one quantity agree."""
 
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -144,3 +145,46 @@ def test_the_mixture_finds_rates_that_are_there() -> None:
         found = Mixture(round((1 + times) * profile.n)).value(profile) - profile.num_labels
         # 1,100 labels are unseen: to five standard deviations of Chao's bound, 60 each.
         assert found == pytest.approx(new, abs=300)
+
+
+FALLEN = PROFILES | {
+    "singletons and pairs": Profile([1, 2], [140, 60]),
+    "ever fewer": Profile.from_prevalences({1: 62, 2: 42, 3: 27, 4: 19, 5: 15, 6: 11, 7: 8, 8: 16}),
+    "five and one": Profile.from_counts([1] * 5 + [1000]),
+    "two labels": Profile([50], [2]),
+    "two items": Profile([1], [2]),
+}
+
+
+def assert_ends_never_fall(data: Profile | ah.Release) -> None:
+    """Check both ends of the interval over a grid of draws, finer than that at which they are computed."""
+    n = (data if isinstance(data, Profile) else data.profile).n
+    shares = (0.001, 0.01, 0.1, 0.3, 0.5, 0.7, 0.8, 0.9, 0.99, 1.05, 1.25, 1.4, 1.7, 1.8, 1.95, 1.99, *SHARES)
+    draws = sorted({max(round(share * n), 1) for share in shares} | {n + 1, 2 * n + 1})
+    found = [support_coverage(data, draws=each) for each in draws]
+    for ends in zip(*(each.interval for each in found), strict=True):
+        for (fewer, before), (more, after) in pairwise(zip(draws, ends, strict=True)):
+            assert after >= before * (1 - 1e-12), (fewer, more)
+    assert all(each.interval[0] <= each.value <= each.interval[1] for each in found)
+
+
+@each_of("name", FALLEN)
+def test_ends_of_intervals_never_fall_as_draws_grow(name: str) -> None:
+    assert_ends_never_fall(FALLEN[name])
+
+
+@each_of("name", ("trees", "ever fewer", "zipf"))
+@pytest.mark.parametrize("epsilon", ["0.1", "1"])
+def test_of_a_release_ends_never_fall_as_draws_grow(name: str, epsilon: str) -> None:
+    release = ah.release(FALLEN[name], epsilon=epsilon, simulations=8, source=SeededSource(3))
+    assert_ends_never_fall(release)
+    curve = rarefaction_curve(release, draws=3 * release.profile.n, bootstraps=5, rng=np.random.default_rng(1))
+    assert bool(np.all(np.diff(curve.low) >= 0))
+    assert bool(np.all(np.diff(curve.high) >= 0))
+
+
+@each_of("name", FALLEN)
+def test_the_band_of_a_curve_never_falls(name: str) -> None:
+    curve = rarefaction_curve(FALLEN[name], bootstraps=5, rng=np.random.default_rng(1))
+    assert bool(np.all(np.diff(curve.low) >= 0))
+    assert bool(np.all(np.diff(curve.high) >= 0))

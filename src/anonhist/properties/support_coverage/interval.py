@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
@@ -11,7 +12,9 @@ import numpy as np
 from anonhist.properties.estimator import Point, error_of
 from anonhist.properties.statement import Bounds, Holds, Statement
 from anonhist.properties.support_coverage.good_toulmin import GoodToulmin
+from anonhist.properties.support_coverage.mixture import PoissonMixture
 from anonhist.properties.support_coverage.rarefaction import Rarefaction
+from anonhist.properties.support_coverage.series import reach
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -26,16 +29,21 @@ _BY_COUNT = "the interval is that of a count and allows for labels not seen"
 
 @dataclass(frozen=True)
 class SupportCoverageInterval:
-    """The interval of an unbiased estimator up to 2n draws; beyond, from the one at 2n.
+    """The interval of an unbiased estimator at fixed numbers of draws up to 2n; its ends never fall as draws grow.
 
-    ``S_m = Σ_x (1 − (1 − p_x)^m)`` is increasing and concave in m. So for m > 2n it is at least ``S_2n`` and at most
-    ``S_2n + ((m − 2n)/n)·(S_2n − S_n)``; both have unbiased estimators. From n on it is at least ``S_n``, too, of which
-    the number of labels seen tells more than the series where a release is noisy.
+    ``S_m = Σ_x (1 − (1 − p_x)^m)`` grows with m, so a lower end for fewer draws holds for m, too, and an upper end may
+    be raised to it. At 1, …, n/4, n/2, n, 5n/4, 6n/4, 7n/4, 2n draws, rounded down, each end is the largest of those up
+    to there. They are few, since the best of many lower ends would be too high too often. Between two of them the ends
+    grow as the default estimate does, plus m/n.
 
-    The ends are ``S − z·h`` and ``S + z·h + z²s/2``, ``h = sqrt(error² + z²s²/4)``, with ``s = m/n``, the most that one
-    label seen once may add. The upper end is that of a Poisson count times s: even if nothing was seen once, labels
-    with up to z² expected items may have been missed. Up to n draws the error is at least that of
-    :func:`rarefaction_variance`.
+    S_m is also concave. So for m > 2n it is at most ``S_2n + ((m − 2n)/n)·(S_2n − S_n)``; both have unbiased
+    estimators. At n the lower end is at least that of the number of labels in the data, of which a noisy release tells
+    more.
+
+    At those numbers of draws the ends are ``S − z·h`` and ``S + z·h + z²s/2``, ``h = sqrt(error² + z²s²/4)``, with
+    ``s = m/n``, the most that one label seen once may add. The upper end is that of a Poisson count times s: even if
+    nothing was seen once, labels with up to z² expected items may have been missed. Up to n draws the error is at least
+    that of :func:`rarefaction_variance`.
 
     Attributes
     ----------
@@ -57,12 +65,9 @@ class SupportCoverageInterval:
         """Return the ends; the value always lies between them."""
         del error
         n, draws = sample.profile.n, self.draws
-        within = Rarefaction(draws) if draws <= n else GoodToulmin(min(draws, 2 * n))
-        low, high = _ends(sample, within, min(draws, 2 * n))
+        low, high = _between(sample, min(draws, 2 * n))
         if draws > 2 * n:
             high = max(high, _ends(sample, _Straight(draws), draws)[1])
-        if draws > n:
-            low = max(low, _least(sample))
         reason = _BEYOND if draws > 2 * n else _BY_COUNT
         least, most = self.of_nothing()
         return Bounds(max(low, least), min(high, most), Statement(Holds.BOTH, reason)).around(value)
@@ -70,6 +75,54 @@ class SupportCoverageInterval:
     def of_nothing(self) -> tuple[float, float]:
         """Return 0 and the number of draws."""
         return 0.0, float(self.draws)
+
+
+def _knots(n: int) -> list[int]:
+    """Return the numbers of draws at which ends are computed, ascending from 1 to 2n."""
+    return sorted({n >> halved for halved in range(n.bit_length())} | {n + n * part // 4 for part in range(1, 5)})
+
+
+def _between(sample: Sample, draws: int) -> tuple[float, float]:
+    """Return the ends for m ≤ 2n draws."""
+    knots = _knots(sample.profile.n)
+    at = bisect_left(knots, draws)
+    if knots[at] == draws:
+        return _so_far(sample, knots[: at + 1])
+    before, here = _so_far(sample, knots[:at]), _at(sample, knots[at])
+    after = max(before[0], here[0]), max(before[1], here[1])
+    first, within, last = _shape(sample.profile, (knots[at - 1], draws, knots[at]))
+    # In floats, far below n, nothing may change.
+    share = (within - first) / (last - first) if last > first else 1.0
+    low, high = ((1 - share) * left + share * right for left, right in zip(before, after, strict=True))
+    return low, high
+
+
+def _so_far(sample: Sample, knots: list[int]) -> tuple[float, float]:
+    """Return the largest ends at any of the numbers of draws."""
+    low, high = 0.0, 0.0
+    for draws in reversed(knots):
+        # No ends are larger than the number of draws.
+        if draws <= low:
+            break
+        here = _at(sample, draws)
+        low, high = max(low, here[0]), max(high, here[1])
+    return low, high
+
+
+def _at(sample: Sample, draws: int) -> tuple[float, float]:
+    """Return the ends for m ≤ 2n draws from the unbiased estimator for as many."""
+    n = sample.profile.n
+    low, high = _ends(sample, Rarefaction(draws) if draws <= n else GoodToulmin(draws), draws)
+    return max(low, _least(sample)) if draws == n else low, min(high, float(draws))
+
+
+def _shape(profile: Profile, marks: tuple[int, ...]) -> list[float]:
+    """Return the default estimate plus m/n, less a constant, for numbers of draws all up to n, or all from n on."""
+    n = profile.n
+    if max(marks) <= n:
+        return [Rarefaction(draws).statistic(n).of(profile) + draws / n for draws in marks]
+    mixture = PoissonMixture.of(profile)
+    return [mixture.new_labels(reach(n=n, draws=draws)) + draws / n for draws in marks]
 
 
 def _ends(sample: Sample, estimator: Estimator, draws: int) -> tuple[float, float]:

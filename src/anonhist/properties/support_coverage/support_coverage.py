@@ -39,9 +39,10 @@ def support_coverage(
 ) -> Estimate:
     """Estimate the expected number of distinct labels in m draws, ``S_m = Σ_x (1 − (1 − p_x)^m)``.
 
-    The default never falls as draws grow, and is at least the number of labels seen. The interval is the same for all
-    methods. Up to 2n draws it is that of an unbiased estimator, widened for labels that may have been missed; beyond,
-    it follows from the one at 2n and from the concavity of S_m in m.
+    The default and the ends of its interval never fall as draws grow, and from n draws on it is at least the number of
+    labels seen. The interval is the same for all methods, but for being widened to contain the value. Up to 2n draws it
+    is that of an unbiased estimator, widened for labels that may have been missed; beyond, it follows from the one at
+    2n and from the concavity of S_m in m.
 
     Parameters
     ----------
@@ -78,7 +79,7 @@ def support_coverage(
     --------
     >>> profile = Profile.from_prevalences({1: 60, 2: 20, 5: 10})
     >>> print(support_coverage(profile, draws=50))
-    39.8683 labels (95 % interval 37.2541 to 43.1228)
+    39.8683 labels (95 % interval 37.151 to 43.2254)
     >>> print(support_coverage(profile, draws=300))
     141.681 labels (95 % interval 117.339 to 166.502)
     """
