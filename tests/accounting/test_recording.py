@@ -130,6 +130,7 @@ def test_the_excess_of_groups_is_charged_with_them(kept: Ledger) -> None:
     kept.create("labels", "label", epsilon=1)
     unit, numbers = PrivacyUnit.label(max_count=3, groups=2), ah.Profile.from_counts([3, 1])
     profiles = {("a",): ah.Profile.from_counts([1]), ("b",): ah.Profile.from_counts([2, 1])}
+    profiles["c",] = ah.Profile.from_counts([1, 1])
     units = BoundedUnits(2, numbers, Bounded.GROUPS_OF_LABELS)
     grouped = GroupedProfile(("g",), profiles, unit=unit, order_key="0" * 32, units=units)
     release = ah.release_groups(

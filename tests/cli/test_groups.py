@@ -65,14 +65,15 @@ def test_what_a_bound_left_out_is_told_of_all_groups(
     done = cli(*words, "-o", "out.json", "--report", "out.html")
     assert done.returncode == 0, done.stderr
     # Seven viewers, each in both groups, with 60 rows.
-    left_out = 60 - 14 if told == "items" else 7
-    sentence = f"left out at least {left_out} {told} (95 % confidence), of 7 to 7 "
+    left_out = "at least 46 items (95 % confidence)" if told == "items" else f"7 to 7 {told}"
+    sentence = f"left out {left_out}, of 7 to 7 "
     release = read(folder / "out.json")
     assert isinstance(release, GroupedRelease)
     shown = (done.stdout, cli("show", "out.json").stdout, cli("show", "out.json", "--group", "spring").stdout)
     page = (folder / "out.html").read_text().replace("&nbsp;", " ")
     for said in (*shown, page, release._repr_html_(), cli(*words, "-o", "-").stderr):
         assert sentence in said.replace("&nbsp;", " ")
+        assert ("so there may be more" in said.replace("&nbsp;", " ")) is (told == "items")
     assert release.guarantee.epsilon == 9000
     refused = cli(*words, "-o", "-", "--quiet")
     assert (refused.returncode, refused.stdout) == (2, "")
@@ -120,7 +121,31 @@ def test_finding_groups_levels_and_the_excess_share_one_epsilon(cli: Cli, folder
         ("groups above the bound", 1687),
     ]
     assert release.guarantee.epsilon == 900
-    assert "left out at least 7 pairs" in done.stdout
+    assert "left out 7 to 7 pairs" in done.stdout
+
+
+BOUND_OF_ALL = (*LABELS, "--max-groups-per-label", "2", "--excess-share", "0.5")
+
+
+def test_an_excess_of_all_listed_groups_is_refused_and_costs_nothing(cli: Cli, folder: Path) -> None:
+    assert cli("budget", "create", "views", "--epsilon", "5", "--unit", "label", "--ledger", "b.db").returncode == 0
+    charged = ("--ledger", "b.db", "--dataset", "views", "-o", "out.json")
+    refused = cli(*GOOD, "--groups", "spring,zebra", *BOUND_OF_ALL, *charged)
+    assert refused.returncode == 2
+    assert "leaves nothing out where there are only 2 groups: --excess-share would spend epsilon" in refused.stderr
+    assert not (folder / "out.json").exists()
+    whole = cli(*GOOD[:4], "--epsilon", "5", *GOOD[6:], "--groups", "spring,zebra", *BOUND_OF_ALL[:-2], *charged)
+    assert whole.returncode == 0, whole.stderr
+
+
+def test_of_all_groups_that_were_found_no_excess_is_paid(cli: Cli, folder: Path) -> None:
+    words = (*GOOD[:4], "--epsilon", "900", *GOOD[6:], "--find-groups", "--find-share", "0.5", "--delta", "1e-3")
+    done = cli(*words, *BOUND_OF_ALL, "-o", "out.json")
+    assert done.returncode == 0, done.stderr
+    assert "Excess: none. No more groups were found than each label may count in" in done.stdout
+    release = read(folder / "out.json")
+    assert isinstance(release, GroupedRelease)
+    assert (release.excess, release.guarantee.epsilon) == (None, 675)
 
 
 @pytest.mark.parametrize(("levels", "promise"), [("nested", "1"), ("crossing", "0.2 for everything together, 0.3 for")])

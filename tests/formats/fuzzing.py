@@ -124,7 +124,7 @@ def _write_files() -> Iterator[tuple[str, Any, Reader]]:
     yield "excess-of-labels.json", ah.release(profile, unit=labels, **given), ah.read
     in_groups = BoundedUnits(2, Profile.from_counts([1, 2, 3]), Bounded.GROUPS_OF_LABELS)
     unit = PrivacyUnit.label(max_count=2, groups=2)
-    grouped = GroupedProfile(("g",), {("a",): profile, ("b",): profile}, unit=unit, units=in_groups)
+    grouped = GroupedProfile(("g",), {(name,): profile for name in "abc"}, unit=unit, units=in_groups)
     yield "excess-of-groups.json", ah.release_groups(grouped, **given), ah.read
     yield "release.parquet", ah.release(profile, epsilon=2, simulations=2, source=source), ah.read
     graph = as_graph([(f"n{i}", f"n{i * i % 7}") for i in range(9)], nodes=[f"n{i}" for i in range(9)])

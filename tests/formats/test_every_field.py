@@ -26,6 +26,8 @@ BY_DEFAULT = {f"Estimate.{name}" for name in ("assumes", "level", "parts", "warn
 BY_DEFAULT |= {"Release.evidence", "Estimate.statement", "Statement.holds", "Statement.reason"}
 # A release is one; only several together have parts.
 BY_DEFAULT |= {"Guarantee.parts"}
+# Of releases of groups alone, where it is how many there are.
+BY_DEFAULT |= {"Excess.groups"}
 SUBSTITUTE = NeighboringRelation.SUBSTITUTE
 USER = PrivacyUnit.user(max_items=3)
 

@@ -27,6 +27,7 @@ from anonhist.profiles import Bounded, BoundedUnits, Profile
 from anonhist.profiles.grouped import Group, GroupedProfile
 from anonhist.releases.grouped import GroupedRelease
 from anonhist.releases.totals import NestedTotals
+from anonhist.report.remarks import describe_excess
 
 KEY = "0123456789abcdef" * 2
 UNITS = {
@@ -71,7 +72,8 @@ def test_what_is_written_is_read(unit: str, ending: str, epsilon: str, tmp_path:
 def with_excess(unit: str, of: Bounded, bound: int, levels: Levels | None = None) -> GroupedRelease:
     protected, key = UNITS[unit]
     units = BoundedUnits(bound, Profile.from_counts([1, 4, 5]), of)
-    profiles: dict[Group, Profile] = {("a", "1"): Profile.from_counts([5, 3]), ("b", "2"): Profile.from_counts([2])}
+    profiles: dict[Group, Profile] = {(name, "1"): Profile.from_counts([5, 3]) for name in "abcd"}
+    profiles["a", "1"] = Profile.from_counts([2])
     grouped = GroupedProfile(("g", "h"), profiles, unit=protected, order_key=key, levels=levels, units=units)
     return release_groups(grouped, epsilon=2, excess_share="1/4", excess_cap=7, simulations=2).with_error()
 
@@ -95,10 +97,24 @@ def test_the_excess_of_all_groups_is_written_and_read(name: str, ending: str, tm
     back = read(tmp_path / f"groups.{ending}")
     assert isinstance(back, GroupedRelease)
     assert (back.excess, back.guarantee, back.levels) == (release.excess, release.guarantee, release.levels)
+    assert back.excess is not None
+    # Four groups and a bound of two: a cap of seven counts two beyond.
+    assert (back.excess.cap, back.excess.groups) == ((2, 4) if "groups" in name else (7, None))
+    assert str(back.excess.amount) == str(release.excess.amount)
+    assert describe_excess(back.excess) == describe_excess(release.excess)
     copied = pickle.loads(pickle.dumps(back))  # noqa: S301  # ours
     assert copied == back
     assert (copied.excess, copied.with_error().excess) == (release.excess, release.excess)
     assert "excess" not in to_document(back["a", "1"])
+
+
+def test_a_file_whose_cap_counts_more_groups_than_there_are_is_read() -> None:
+    document = to_grouped_document(EXCESSES["groups of labels"]())
+    for cap, has_end in ((1, False), (2, True), (9, True)):
+        back = from_grouped_document(broken(document, lambda top, cap=cap: top["excess"].update(cap=cap)))
+        assert back.excess is not None
+        assert (back.excess.amount.interval[1] < float("inf")) is has_end
+        assert from_grouped_document(to_grouped_document(back)) == back
 
 
 BAD_EXCESS: dict[str, tuple[Callable[[dict[str, Any]], Any], str]] = {

@@ -17,7 +17,9 @@ from anonhist.ingest.groups import read_groups
 from anonhist.mechanisms import excess, release
 from anonhist.mechanisms.additive import prevalence
 from anonhist.mechanisms.basis import skeletons
-from anonhist.mechanisms.grouping import release_groups
+from anonhist.mechanisms.group_preparing import prepare_groups
+from anonhist.mechanisms.group_selection import FindGroups
+from anonhist.mechanisms.grouping import release_groups, release_prepared
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Bounded, BoundedUnits, Profile
 from anonhist.profiles.distances import sorted_l1
@@ -44,6 +46,13 @@ CASES: dict[str, tuple[int, dict[str, Any]]] = {
 def read(rows: tuple[Row, ...], *, key: str = KEY, **given: Any) -> GroupedProfile:
     table = pl.DataFrame([*rows], schema={"user": pl.String, "label": pl.String, "group": pl.String}, orient="row")
     return read_groups(table, label="label", by="group", groups=[*GROUPS], order_key=key, count_units=True, **given)
+
+
+class Unused:
+    """A source of which nobody may ask."""
+
+    def words(self, _: int) -> NDArray[np.uint64]:
+        raise AssertionError
 
 
 class Step(NamedTuple):
@@ -101,8 +110,9 @@ def tables(column: int) -> Iterator[tuple[tuple[Row, ...], list[tuple[Row, ...]]
         yield rest, histories
 
 
-def steps_of(case: str, relation: NeighboringRelation) -> Iterator[list[Step]]:
+def steps_of(case: str, relation: NeighboringRelation, **share: int) -> Iterator[list[Step]]:
     """Yield the steps of all tables that differ in one unit, that without it first."""
+    asked = SHARE | share
     column, given = CASES[case]
     own = {} if "unit" in given else {"public_cap": 3}
     for rest, histories in tables(column):
@@ -112,7 +122,7 @@ def steps_of(case: str, relation: NeighboringRelation) -> Iterator[list[Step]]:
             made.append(
                 watched(
                     lambda grouped=grouped: release_groups(  # type: ignore[misc]  # bound to this table
-                        grouped, epsilon=1, relation=relation, mechanism="prevalence", simulations=0, **own, **SHARE
+                        grouped, epsilon=1, relation=relation, mechanism="prevalence", simulations=0, **own, **asked
                     )
                 )
             )
@@ -139,6 +149,69 @@ def test_profiles_and_excess_of_groups_lose_epsilon_at_most(case: str, relation:
     else:
         # Of users the prevalence mechanism may have more noise than these tables need.
         assert 0.6 < found <= 1 + 1e-9
+
+
+@pytest.mark.slow
+@each_of("relation", [ADDED, REPLACED])
+def test_a_cap_of_all_groups_that_there_are_loses_epsilon_exactly(relation: NeighboringRelation) -> None:
+    # Nine is lowered to the two groups beyond the bound, which some label is in.
+    assert worst(steps_of("groups of labels", relation, excess_cap=9), relation) == pytest.approx(1, abs=1e-9)
+
+
+def test_the_cap_counts_no_more_groups_than_there_are() -> None:
+    released = {}
+    for asked in (None, 2, 9):
+        # Ten labels in three groups, five in two, twenty in one.
+        units = BoundedUnits(1, Profile.from_prevalences({1: 20, 2: 5, 3: 10}), Bounded.GROUPS_OF_LABELS)
+        profiles = {(name,): Profile.from_counts([1] * 30) for name in GROUPS}
+        grouped = GroupedProfile(("g",), profiles, unit=PrivacyUnit.label(max_count=2), units=units)
+        given = {"excess_share": "1/4", "excess_cap": asked, "simulations": 0, "mechanism": "prevalence"}
+        released[asked] = watched(lambda: release_groups(grouped, epsilon=1, **given))  # noqa: B023
+        found = released[asked].truth[-3:]
+        assert found == (20, 15, 25)
+    assert released[None] == released[2] == released[9]
+    # A cap below that is kept.
+    lower = watched(lambda: release_groups(grouped, epsilon=1, **(given | {"excess_cap": 1})))
+    assert lower.rates[-1] == 2 * released[2].rates[-1]
+
+
+@each_of("bound", [3, 4])
+@each_of("of", [Bounded.GROUPS_OF_LABELS, Bounded.GROUPS_OF_USERS])
+@each_of("is_found", [False, True])
+def test_nothing_is_spent_where_nothing_can_be_left_out(of: Bounded, bound: int, is_found: bool) -> None:  # noqa: FBT001
+    unit = PrivacyUnit(of.unit, 2, 1, bound)
+    units = BoundedUnits(bound, Profile([1, 3], [4, 1]), of)
+    profiles = {(name,): Profile.from_counts([2, 1]) for name in GROUPS}
+    finding = FindGroups("0.2", "1e-6") if is_found else None
+    grouped = GroupedProfile(("g",), profiles, unit=unit, units=units, finding=finding)
+    with pytest.raises(UsageError, match="leaves nothing out where there are only 3 groups"):
+        release_groups(grouped, epsilon=1, excess_share="1/4", source=Unused())
+    # Where finding them was a part of the same command, the rest is released.
+    prepared = prepare_groups(
+        epsilon=1,
+        unit=unit,
+        relation=ADDED,
+        mechanism="frobenius",
+        public_cap=None,
+        simulations=0,
+        read_for=unit,
+        excess_share="1/4",
+        bounded=(of, bound),
+    )
+    assert prepared.price(None).guarantee.epsilon == 1
+    released = release_prepared(grouped, prepared)
+    assert released.excess is None
+    assert released.guarantee.epsilon == Fraction(3, 4) + (Fraction(1, 5) if is_found else 0)
+
+
+@each_of("given", [CASES["groups of labels"][1], CASES["groups of users"][1]])
+def test_listed_groups_of_which_none_can_be_left_out_are_refused_before_rows_are_counted(given: dict[str, Any]) -> None:
+    table = pl.DataFrame({"user": ["u"], "label": ["a"], "group": ["x"]})
+    asked = {"label": "label", "by": "group", "groups": ["x"], "count_units": True, **given}
+    with pytest.raises(UsageError, match="leaves nothing out where there is only one group: excess_share would spend"):
+        read_groups(table, **asked)
+    # The group of all others is one, too.
+    assert read_groups(table, other="rest", **asked).units is not None
 
 
 @pytest.mark.slow
@@ -196,13 +269,10 @@ def test_one_item_moves_the_numbers_by_one_and_the_groups_by_more() -> None:
     ],
 )
 def test_what_cannot_be_released_is_refused_before_noise(options: dict[str, Any], says: str) -> None:
-    class Unused:
-        def words(self, _: int) -> NDArray[np.uint64]:
-            raise AssertionError
-
     units = options.pop("units", BoundedUnits(2, Profile([4], [1]), Bounded.GROUPS_OF_USERS))
     unit = PrivacyUnit.user(max_items=3, groups=2)
-    grouped = GroupedProfile(("g",), {("a",): Profile.from_counts([3])}, unit=unit, units=units)
+    profiles = {(name,): Profile.from_counts([3]) for name in GROUPS}
+    grouped = GroupedProfile(("g",), profiles, unit=unit, units=units)
     with pytest.raises(UsageError, match=says):
         release_groups(grouped, **{"epsilon": 1, **options}, source=Unused())
 

@@ -91,6 +91,70 @@ def test_a_user_above_the_bound_lost_one_item_at_least() -> None:
     assert (many.amount.value, str(many.amount)[:21]) == (20_000, "at least 17,603 items")
 
 
+def of_groups(*noisy: int, cap: int = 2, groups: int | None = 5) -> Excess:
+    return Excess(3, cap, ADDED, *BUDGET, *noisy, Bounded.GROUPS_OF_LABELS, groups)
+
+
+def test_where_no_group_is_cut_what_was_left_out_has_two_ends() -> None:
+    found = of_groups(8_000, 2_000, 3_000)
+    assert found.counts_all
+    assert found.amount.interval[1] == found.capped_amount.interval[1] == 3_160
+    assert found.amount.interval[0] == 3_000 - _reach(found._rates[2], 0.0125)
+    assert found.amount.value == 3_000
+    assert str(found.amount) == "3,000 groups (95 % interval 2,803 to 3,160)"
+    # Each unit above lost one at least, and the ends stay in order whatever the noise was.
+    least = 2_000 - _reach(found._rates[1], 0.0125)
+    assert of_groups(8_000, 2_000, 100).amount.interval == (least, least)
+    assert of_groups(8_000, -2_000, -300).amount.interval == (0, 0)
+    assert of_groups(8_000, 2_000, 3_000, groups=6).amount.interval[1] == math.inf
+    assert of_groups(8_000, 2_000, 3_000, groups=None).amount.interval[1] == math.inf
+    # Of a file that counts more than there can be.
+    assert of_groups(8_000, 2_000, 3_000, cap=20).amount.interval[1] < math.inf
+    with pytest.raises(UsageError, match="limits an excess of groups"):
+        replace(excess(1, 1, 1), groups=4)
+
+
+@pytest.mark.slow
+@each_of("numbers", [{1: 400, 3: 50}, {3: 10, 5: 46}, {2: 60, 4: 900}, {}])
+@each_of(("relation", "epsilon"), [(ADDED, "1"), (REPLACED, "0.2")])
+def test_both_ends_hold_where_no_group_is_cut(
+    numbers: dict[int, int], relation: NeighboringRelation, epsilon: str
+) -> None:
+    rng = np.random.default_rng(sum(numbers.values()))
+    truth = BoundedUnits(3, Profile.from_prevalences(numbers), Bounded.GROUPS_OF_USERS)
+    mechanism = ExcessMechanism(epsilon, bound=3, relation=relation, of=truth.of).in_groups(5)
+    assert mechanism is not None
+    assert mechanism.cap == 2
+    ends = [mechanism.release_with(truth, simulated_noise(rng)).amount.interval for _ in range(200)]
+    held = sum(low <= truth.excess(2**62) <= high for low, high in ends)
+    # Fewer than LEAST have a chance of 1e-6 each.
+    assert held >= LEAST
+
+
+@each_of("of", list(Bounded))
+def test_an_excess_alone_says_what_it_spent(of: Bounded) -> None:
+    units = BoundedUnits(3, Profile.from_counts([1, 4, 5]), of)
+    found = ExcessMechanism("0.5", bound=3, relation=REPLACED, of=of).release(units)
+    told = found.guarantee
+    assert told is not None
+    assert (told.unit.kind, told.epsilon, told.delta, told.relation) == (of.unit, Fraction(1, 2), 0, REPLACED)
+    for each in (found.units, found.share_of_units, found.capped_amount, found.amount):
+        assert each.guarantee == told
+        assert "not private" not in each._repr_html_().lower()
+
+
+def test_a_cap_of_more_groups_than_there_are_is_lowered() -> None:
+    asked = ExcessMechanism(1, bound=2, of=Bounded.GROUPS_OF_USERS)
+    found = {groups: asked.in_groups(groups) for groups in (1, 2, 3, 5, 22, 90)}
+    assert [each and each.cap for each in found.values()] == [None, None, 1, 3, 20, 20]
+    assert all(each is None or each.epsilon == asked.epsilon for each in found.values())
+    items = ExcessMechanism(1, bound=2)
+    assert items.in_groups(1) is items
+    for wrong in ({"groups": 5}, {"groups": 2}, {"groups": 50, "of": Bounded.ITEMS_OF_USERS}):
+        with pytest.raises(UsageError, match="counts groups that there are not"):
+            replace(asked, **wrong)
+
+
 def test_an_excess_of_groups_is_of_a_release_of_groups() -> None:
     unit = PrivacyUnit.label(max_count=3, groups=3)
     plain = PrevalenceMechanism(1, unit).release(Profile.from_counts([2, 1]))

@@ -2,10 +2,13 @@
 
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 
 from anonhist.mechanisms import FrobeniusMechanism
+from anonhist.mechanisms.grouping import release_groups
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
-from anonhist.profiles import Profile
+from anonhist.profiles import Bounded, Profile
+from anonhist.profiles.grouped import GroupedProfile
 from anonhist.releases import Excess, Release
 from anonhist.report.remarks import bound_of, describe_excess
 from anonhist.sketches import HashedSketch
@@ -55,6 +58,32 @@ def test_ends_at_nothing_are_said_as_upper_ends_alone() -> None:
         "What the bound of 1 item per user left out is indistinguishable from nothing: 0 to 252 users had more items "
         "(95 % interval). A larger share of epsilon would show more."
     )
+
+
+def test_where_no_group_is_cut_there_may_not_be_more() -> None:
+    of_groups = partial(replace, of=Bounded.GROUPS_OF_LABELS, groups=5)
+    told = describe_excess(of_groups(excess_of(8_000, 2_000, 3_000, cap=2)))
+    assert "left out 2,803 to 3,160 pairs of a label and a group, of 1,760 to 2,240 labels, 17 to 23 % of all" in told
+    assert "may be more" not in told
+    assert "at least" not in told
+    nothing = describe_excess(of_groups(excess_of(8_000, 12, -20, cap=2)))
+    assert nothing == (
+        "What the bound of 3 groups per label left out is indistinguishable from nothing: 0 to 252 labels were in more "
+        "groups, and up to 140 pairs of a label and a group were left out (95 % intervals). A larger share of epsilon "
+        "would show more."
+    )
+    # One more group may be cut.
+    assert "may be more" in describe_excess(replace(of_groups(excess_of(8_000, 2_000, 3_000, cap=2)), groups=6))
+
+
+def test_no_excess_is_advised_that_would_be_refused() -> None:
+    # A bound of two groups leaves none of two out.
+    unit = PrivacyUnit.label(max_count=5, groups=2)
+    for number, advised in ((2, False), (3, True)):
+        profiles = {(f"g{at}",): Profile.from_counts([2]) for at in range(number)}
+        grouped = GroupedProfile(("g",), profiles, unit=unit, order_key=KEY)
+        [(_, told)] = bound_of(release_groups(grouped, epsilon=1, simulations=0))
+        assert ("excess share" in told) is advised
 
 
 def test_items_are_of_as_many_users_as_they_need() -> None:

@@ -22,6 +22,7 @@ from anonhist.ingest.query import Columns, check_users
 from anonhist.ingest.renaming import columns_in_table, parts_in_table
 from anonhist.ingest.row_kinds import COUNTED, SaidOfRows
 from anonhist.ingest.sources import as_path, open_source, plain_labels
+from anonhist.mechanisms.excess import refuse_nothing
 from anonhist.mechanisms.group_selection import FindGroups, GroupSelection
 from anonhist.profiles.grouped import GroupedProfile
 from anonhist.profiles.levels import parse_levels
@@ -33,8 +34,10 @@ if TYPE_CHECKING:
 
     from anonhist.accounting.recording import Recorded, Unrecorded
     from anonhist.ingest.columns import Header
+    from anonhist.ingest.grouping import Grouping
     from anonhist.ingest.limits import EngineLimits
     from anonhist.privacy import PrivacyUnit
+    from anonhist.profiles import Bounded
     from anonhist.profiles.grouped import Group
     from anonhist.randomness import RandomSource
 
@@ -86,8 +89,7 @@ def read_recorded(
     """
     most = check_users(user, max_per_user, order_by, count_users=False)
     grouping = unlisted_grouping(by, other, most, max_groups_per_user, max_groups_per_label)
-    if count_units:
-        what_is_bounded(most, grouping.groups_per_user, grouping.groups_per_label)
+    bounded = what_is_bounded(most, grouping.groups_per_user, grouping.groups_per_label) if count_units else None
     parts = grouping.parts
     asked = parse_levels(levels)
     tells = asked is Levels.NESTED and notify is not None
@@ -123,9 +125,8 @@ def read_recorded(
         kinds = [part.kind_in(opened.table) for part in held]
         grouping = replace(grouping, parts=held)
         if rows is not None:
-            grouping = grouping.of_listed(listed_groups(rows, parts, kinds, keep_null=keep_null))
-            if asked is not None:
-                grouping.check_totals()
+            listed = listed_groups(rows, parts, kinds, keep_null=keep_null)
+            grouping = _of_listed(grouping, listed, have_totals=asked is not None, bounded=bounded)
         events = with_periods(opened.table, held)
         if finding is not None:
             found = _found(events, columns, finding.selection(protected), recorded, randomness)
@@ -159,6 +160,18 @@ def read_recorded(
         above=above,
         units=units,
     )
+
+
+def _of_listed(
+    grouping: Grouping, listed: tuple[Group, ...], *, have_totals: bool, bounded: tuple[Bounded, int] | None
+) -> Grouping:
+    """Return the grouping into listed groups, having refused what these do not allow, whatever the rows are."""
+    grouping = grouping.of_listed(listed)
+    if have_totals:
+        grouping.check_totals()
+    if bounded is not None:
+        refuse_nothing(*bounded, len(grouping.groups))
+    return grouping
 
 
 def _checked_source(source: Any, said: SaidOfRows, user: str | None) -> Any:

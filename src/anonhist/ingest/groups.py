@@ -105,7 +105,8 @@ def read_groups(
         listed as None; without it, they are left out.
     count_units
         Also count in how many groups each user or label is before the bound on groups, or without one how many items
-        each user has in all groups, for ``release_groups(…, excess_share=…)``: the source is asked once more.
+        each user has in all groups, for ``release_groups(…, excess_share=…)``: the source is asked once more. Refused
+        where no more groups are listed than the bound keeps, since nothing can be left out of them.
     unit
         Whom a release protects, where the source says nothing of users.
     levels

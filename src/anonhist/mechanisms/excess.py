@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from typing import SupportsIndex
 
 from anonhist.errors import UsageError
-from anonhist.frozen import Converted, completed, converted, frozen
+from anonhist.frozen import Converted, completed, converted, frozen, optional
 from anonhist.mechanisms.basis.noise import Noise, exact_noise
-from anonhist.mechanisms.basis.setting import check_relation
-from anonhist.privacy import EpsilonLike, NeighboringRelation, parse_epsilon, parse_whole_number
+from anonhist.mechanisms.basis.setting import NOISE_IS_EXACT, check_relation
+from anonhist.privacy import (
+    EpsilonLike,
+    Guarantee,
+    NeighboringRelation,
+    PrivacyUnit,
+    parse_epsilon,
+    parse_whole_number,
+)
 from anonhist.profiles import Bounded, BoundedUnits
 from anonhist.profiles.whole import MAX_ITEMS
 from anonhist.randomness import RandomSource
@@ -44,11 +52,14 @@ class ExcessMechanism:
         Which data sets are neighbors.
     of
         What is bounded.
+    groups
+        G, how many groups there are, where groups are bounded and G is known; public. See :meth:`in_groups`.
 
     Raises
     ------
     UsageError
-        If a number is out of its range, or ε is so small that the noise cannot be drawn.
+        If a number is out of its range, ε is so small that the noise cannot be drawn, or no unit can be in as many
+        groups as the cap counts.
 
     Guarantees
     ----------
@@ -69,10 +80,37 @@ class ExcessMechanism:
     cap: Converted[SupportsIndex | None, int] = completed(_whole_cap, default=None)
     relation: NeighboringRelation = NeighboringRelation.ADD_OR_REMOVE
     of: Bounded = Bounded.ITEMS_OF_USERS
+    groups: Converted[SupportsIndex | None, int | None] = converted(
+        optional(partial(parse_whole_number, name="groups")), default=None
+    )
 
     def __post_init__(self) -> None:
         check_relation(self.relation)
         noise_rates(*self._division, self.cap, self.relation)
+        if self.groups is not None and (self.of.part != "group" or self.groups - self.bound < self.cap):
+            raise UsageError("The cap of an excess counts groups that there are not: use ExcessMechanism.in_groups.")
+
+    def in_groups(self, groups: int) -> ExcessMechanism | None:
+        """Return the same where there are so many groups: the cap is lowered to those that a unit can have beyond m.
+
+        Where groups are not bounded, nothing changes. Where there are no more than m, nothing can be left out, and
+        there is no mechanism.
+
+        Parameters
+        ----------
+        groups
+            G, public, or released before.
+
+        Examples
+        --------
+        >>> asked = ExcessMechanism(1, bound=2, of=Bounded.GROUPS_OF_LABELS)
+        >>> asked.cap, asked.in_groups(5).cap, asked.in_groups(2)
+        (20, 3, None)
+        """
+        if self.of.part != "group":
+            return self
+        most = groups - self.bound
+        return replace(self, cap=min(self.cap, most), groups=groups) if most > 0 else None
 
     def release(self, units: BoundedUnits, *, source: RandomSource | None = None) -> Excess:
         """Spend the budget once on private units.
@@ -105,12 +143,36 @@ class ExcessMechanism:
         sums = (number + int(noise(rate, 1)[0]) for number, rate in zip(truth, rates, strict=True))
         # Impossibly large numbers are clipped: a function of released values.
         within, above, items = (min(max(each, -MAX_ITEMS), MAX_ITEMS) for each in sums)
-        return Excess(self.bound, self.cap, self.relation, *self._division, within, above, items, self.of)
+        told = (*self._division, within, above, items, self.of, self.groups)
+        return Excess(self.bound, self.cap, self.relation, *told, guarantee=self.guarantee)
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """The guarantee of these numbers alone; it holds for a unit with any rows."""
+        # What a unit has in a group counts once.
+        bounds = (self.bound, 1, 1) if self.of.part == "item" else (1, 1, self.bound)
+        return Guarantee(PrivacyUnit(self.of.unit, *bounds), self.relation, self.epsilon, arithmetic=NOISE_IS_EXACT)
 
     @property
     def _division(self) -> tuple[Fraction, Fraction]:
         for_users = _USERS_PART * self.epsilon
         return for_users, self.epsilon - for_users
+
+
+def refuse_nothing(of: Bounded, bound: int, groups: int) -> None:
+    """Refuse an excess of so many groups where nothing can be left out of them.
+
+    Raises
+    ------
+    UsageError
+        If groups are bounded, and there are no more than that.
+    """
+    if of.part == "group" and groups <= bound:
+        there = "there is only one group" if groups == 1 else f"there are only {groups:,} groups"
+        raise UsageError(
+            f"A bound of {bound:,} on the groups of each {of.unit} leaves nothing out where {there}: `excess_share` "
+            "would spend epsilon for nothing, so leave it out."
+        )
 
 
 def asked_excess_share(share: EpsilonLike | None, cap: SupportsIndex | None) -> Fraction:

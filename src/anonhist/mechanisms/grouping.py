@@ -10,6 +10,7 @@ from anonhist.accounting.recording import account_of, recording
 from anonhist.catalogue.levels import Levels
 from anonhist.errors import DataError, UsageError
 from anonhist.mechanisms.basis.setting import without_sizes
+from anonhist.mechanisms.excess import refuse_nothing
 from anonhist.mechanisms.group_preparing import parse_level_shares, prepare_groups
 from anonhist.privacy import EpsilonLike, NeighboringRelation, PrivacyUnit
 from anonhist.profiles.grouped import GroupedProfile
@@ -84,7 +85,8 @@ def release_groups(
         the profiles: ``epsilon`` remains the total.
     excess_cap
         With ``excess_share``: how much beyond the bound m is counted for each user or label, ≥ 1; 10·m by default.
-        Public: the noise grows with it.
+        Public: the noise grows with it. Where groups are bounded it is at most G − m, with G the number of groups: no
+        unit has more beyond m, and the excess then has an upper end, too.
     simulations
         Number of runs behind the errors of each group, as for :func:`release`.
     source
@@ -103,7 +105,8 @@ def release_groups(
     Raises
     ------
     UsageError
-        If ε is impossible, the unit protects less than the data were read for, or the mechanism is none of these.
+        If ε is impossible, the unit protects less than the data were read for, the mechanism is none of these, or there
+        are so few groups that nothing can be left out of which to release an excess.
     DataError
         If a group is beyond what the mechanism can hold, or nested groups have more than 2⁶³ − 1 items together: before
         any noise is drawn.
@@ -134,6 +137,8 @@ def release_groups(
         excess_cap=excess_cap,
         bounded=None if grouped.units is None else (grouped.units.of, grouped.units.bound),
     )
+    if prepared.excess is not None:
+        refuse_nothing(prepared.excess.of, prepared.excess.bound, len(grouped))
     # Which groups were found is not what was asked for.
     listed = [*grouped] if grouped.finding is None else None
     own: dict[str, object] = {
@@ -171,7 +176,10 @@ def release_prepared(
     source: RandomSource | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> GroupedRelease:
-    """Spend the budget once on all groups."""
+    """Spend the budget once on all groups.
+
+    Where there are so few groups that nothing can be left out, nothing is spent on the excess.
+    """
     levels = [*grouped.above, grouped]
     made = [
         prepared.made(epsilon, prepared.unit.in_at_most(len(level)) if level is not grouped else prepared.unit)
@@ -208,7 +216,9 @@ def release_prepared(
 def _release_excess(
     grouped: GroupedProfile, mechanism: ExcessMechanism | None, source: RandomSource | None
 ) -> Excess | None:
-    return None if mechanism is None or grouped.units is None else mechanism.release(grouped.units, source=source)
+    # How many groups there are was listed, or found before and so released.
+    limited = None if mechanism is None else mechanism.in_groups(len(grouped))
+    return None if limited is None or grouped.units is None else limited.release(grouped.units, source=source)
 
 
 def _check(grouped: GroupedProfile, mechanism: CentralMechanism, excess: ExcessMechanism | None) -> None:

@@ -9,7 +9,7 @@ from functools import partial
 from typing import SupportsIndex
 
 from anonhist.errors import UsageError
-from anonhist.frozen import Converted, converted, frozen
+from anonhist.frozen import Converted, converted, frozen, optional
 from anonhist.privacy import (
     EpsilonLike,
     Guarantee,
@@ -29,7 +29,7 @@ METHOD = "exact quantiles of the discrete Laplace noise"
 # The step of the budget of a profile that has only one.
 PROFILE_STEP = "the profile"
 _TAIL = 0.025
-_SHARE = Statement(Holds.BOTH, "the interval covers the noise on both numbers")
+_OF_BOTH = Statement(Holds.BOTH, "the interval covers the noise on both numbers")
 
 
 _noisy = partial(parse_whole_number, least=-MAX_ITEMS, most=MAX_ITEMS)
@@ -63,8 +63,11 @@ class Excess:
         The noisy V, U and L: whole numbers, which may be negative.
     of
         What was bounded.
+    groups
+        G, in how many groups a unit can be at all, which is public, where groups are bounded; None if that is not
+        known.
     guarantee
-        That of the release that they belong to, which includes them.
+        That of the release that they belong to, which includes them; without one, their own.
 
     Raises
     ------
@@ -74,7 +77,8 @@ class Excess:
     Notes
     -----
     Proof: docs/proofs/excess.md. The distribution of the noise is known exactly, so intervals have their stated
-    coverage for all data. Because L is capped, there is no upper bound on how much was left out in all.
+    coverage for all data. Where L is capped, there is no upper bound on how much was left out in all. With C ≥ G − m
+    nothing is cut from it, and there is.
 
     Examples
     --------
@@ -94,10 +98,15 @@ class Excess:
     noisy_above: Converted[SupportsIndex, int] = converted(partial(_noisy, name="noisy_above"))
     noisy_items: Converted[SupportsIndex, int] = converted(partial(_noisy, name="noisy_items"))
     of: Bounded = Bounded.ITEMS_OF_USERS
+    groups: Converted[SupportsIndex | None, int | None] = converted(
+        optional(partial(parse_whole_number, name="groups")), default=None
+    )
     guarantee: Guarantee | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         noise_rates(self.users_epsilon, self.items_epsilon, self.cap, self.relation)
+        if self.groups is not None and self.of.part != "group":
+            raise UsageError("How many groups there are limits an excess of groups, and no other.")
 
     @property
     def epsilon(self) -> Fraction:
@@ -119,7 +128,7 @@ class Excess:
         low = _share(above[0] - above[1], within[0] + within[1], of_none=0.0)
         high = _share(above[0] + above[1], within[0] - within[1], of_none=1.0)
         value = min(max(_share(self.noisy_above, self.noisy_within, of_none=0.0), low), high)
-        return Estimate(value, (high - low) / 4, (low, high), METHOD, guarantee=self.guarantee, statement=_SHARE)
+        return Estimate(value, (high - low) / 4, (low, high), METHOD, guarantee=self.guarantee, statement=_OF_BOTH)
 
     @property
     def capped_amount(self) -> Estimate:
@@ -128,8 +137,18 @@ class Excess:
 
     @property
     def amount(self) -> Estimate:
-        """Lower bound on how much was left out: :attr:`at_least`, with the reason why there is no upper bound."""
+        """How much was left out, with a 95 % interval where all of it is counted.
+
+        Otherwise a lower bound, :attr:`at_least`, with the reason why there is no upper bound.
+        """
         capped, least = self.capped_amount, float(self.at_least)
+        if self.counts_all:
+            # Two chances of 1.25 % below, one of 2.5 % above; by chance the lower end can be beyond the upper one.
+            ends = zip((self.noisy_above, self.noisy_items), self._rates[1:], strict=True)
+            low = float(max(0, *(noisy - _reach(rate, _TAIL / 2) for noisy, rate in ends)))
+            high = max(low, capped.interval[1])
+            value = min(max(capped.value, low), high)
+            return replace(capped, value=value, interval=(low, high), statement=_OF_BOTH)
         why = Statement(
             Holds.AT_LEAST, f"at most {self.cap:,} {self.of.part}s of each {self.of.unit} beyond the bound count"
         )
@@ -143,6 +162,11 @@ class Excess:
         too large with probability at most 2.5 %.
         """
         return int(max(self.units.interval[0], self.capped_amount.interval[0]))
+
+    @property
+    def counts_all(self) -> bool:
+        """Whether the cap cuts nothing, since no unit can be in more groups than there are."""
+        return self.groups is not None and self.groups - self.bound <= self.cap
 
     def add_to(self, guarantee: Guarantee, *, step: str = PROFILE_STEP) -> Guarantee:
         """Return the guarantee of profiles together with these numbers: budgets add up.

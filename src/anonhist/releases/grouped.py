@@ -131,7 +131,7 @@ class GroupedRelease(Shown, Tabular, Saved):
             guarantee=whole,
             found_with=found_with,
             totals=totals,
-            excess=excess and replace(excess, guarantee=whole),
+            excess=excess and _in_groups(excess, len(releases), whole),
             _releases=_frozen(releases, found_with),
             _totals=_frozen(above, found_with),
         )
@@ -319,6 +319,11 @@ class GroupedRelease(Shown, Tabular, Saved):
     def _with(self, releases: Mapping[Group, Release], totals: NestedTotals | CrossingTotals | None) -> GroupedRelease:
         """Return the same release with these of its groups and totals."""
         return GroupedRelease(self.by, releases, found_with=self.found_with, totals=totals, excess=self.excess)
+
+
+def _in_groups(excess: Excess, groups: int, guarantee: Guarantee) -> Excess:
+    """Return the excess with what holds for all groups, and with how many there are, where these are bounded."""
+    return replace(excess, guarantee=guarantee, groups=groups if excess.of.part == "group" else None)
 
 
 def _at(depth: int, totals: Mapping[Group, Release]) -> dict[Group, Release]:

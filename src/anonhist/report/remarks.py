@@ -68,7 +68,9 @@ def _could_tell(release: Release | GroupedRelease) -> bool:
     """Return whether a release like this could have told what was left out: where it was chosen, or is of counts."""
     unit = release.guarantee.unit
     if isinstance(release, GroupedRelease):
-        return release.order_key is not None
+        # Where there are no more groups than the bound keeps, it leaves out none.
+        bounds_groups = unit.groups > 1 or unit.max_count is not None
+        return release.order_key is not None and not (bounds_groups and len(release) <= unit.groups)
     # One group of several has no excess of its own.
     return not is_in_groups(unit) and (release.order_key is not None or unit.max_count is not None)
 
@@ -90,22 +92,33 @@ def describe_excess(excess: Excess) -> str:
     >>> describe_excess(Excess(3, 30, *spent, 8_000, 12, -20, Bounded.GROUPS_OF_LABELS))
     'What the bound of 3 groups per label left out is indistinguishable from nothing: 0 to 252 labels were in more
     groups (95 % interval). A larger share of epsilon, or a cap below 30, would show more.'
+    >>> describe_excess(Excess(3, 2, *spent, 8_000, 2_000, 3_000, Bounded.GROUPS_OF_LABELS, groups=5))
+    'The bound of 3 groups per label left out 2,803 to 3,160 pairs of a label and a group, of 1,760 to 2,240 labels, 17
+    to 23 % of all (95 % intervals); the other numbers do not include them.'
     """
     units, share, of = excess.units.interval, excess.share_of_units.interval, excess.of
     bound = f"the bound of {many(excess.bound, of.part)} per {of.unit}"
-    if not excess.at_least:
-        cap = "" if excess.cap == 1 else f", or a cap below {excess.cap:,},"
+    amount = "items" if of.part == "item" else f"pairs of a {of.unit} and a group"
+    least, most = excess.amount.interval
+    if not least:
+        also, cap, s = "", "", ""
+        if excess.counts_all:
+            also, s = f", and up to {most:,.0f} {amount} were left out", "s"
+        elif excess.cap > 1:
+            cap = f", or a cap below {excess.cap:,},"
         return (
-            f"What {bound} left out is indistinguishable from nothing: {interval(*units)} {of.unit}s {_HAD[of.part]} "
-            f"(95 % interval). A larger share of epsilon{cap} would show more."
+            f"What {bound} left out is indistinguishable from nothing: {interval(*units)} {of.unit}s {_HAD[of.part]}"
+            f"{also} (95 % interval{s}). A larger share of epsilon{cap} would show more."
         )
     # What was left out is of some units, at most C counted of each, whatever the noise on those says.
-    most = max(units[1], math.ceil(excess.at_least / excess.cap))
-    number = interval(units[0], most) if units[0] else f"up to {most:,.0f}"
+    many_units = max(units[1], math.ceil(least / excess.cap))
+    number = interval(units[0], many_units) if units[0] else f"up to {many_units:,.0f}"
     percents = interval(100 * share[0], 100 * share[1]) if share[0] else f"up to {max(1, math.ceil(100 * share[1]))}"
-    amount = "items" if of.part == "item" else f"pairs of a {of.unit} and a group"
+    told = f"at least {least:,.0f} {amount} (95 % confidence)"
+    more = f" No more than {excess.cap:,} of each {of.unit} were counted, so there may be more."
+    if excess.counts_all:
+        told, more = f"{interval(least, most)} {amount}", ""
     return (
-        f"T{bound[1:]} left out at least {excess.at_least:,} {amount} (95 % confidence), of {number} {of.unit}s, "
-        f"{percents} % of all (95 % intervals); the other numbers do not include them. "
-        f"No more than {excess.cap:,} of each {of.unit} were counted, so there may be more."
+        f"T{bound[1:]} left out {told}, of {number} {of.unit}s, {percents} % of all (95 % intervals); the other "
+        f"numbers do not include them.{more}"
     )

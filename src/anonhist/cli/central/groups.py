@@ -40,6 +40,10 @@ GROUPING = (
 )
 # So many groups are shown on a terminal.
 _SHOWN = 40
+_NOTHING_LEFT_OUT = (
+    "Excess: none. No more groups were found than each {kind} may count in, so none were left out; the share of "
+    "epsilon for that was not spent."
+)
 _NOT_FOR_GROUPS = "{option} does not apply to a release of groups (--by); leave it out."
 
 
@@ -255,7 +259,7 @@ def release_groups_of(
             released,
             destination,
             recorded,
-            say=partial(show_groups, released),
+            say=partial(_show_made, released, lacks_excess=prepared.excess is not None and released.excess is None),
             log=partial(log, released),
         )
 
@@ -266,6 +270,13 @@ def refuse_for_groups(context: click.Context, names: tuple[str, ...]) -> None:
 
     for option in given_options(context, names):
         raise UsageError(_NOT_FOR_GROUPS.format(option=option))
+
+
+def _show_made(release: GroupedRelease, stream: TextIO, *, lacks_excess: bool) -> None:
+    """Print what :func:`show_groups` does, and why there is no excess where one was wanted."""
+    show_groups(release, stream)
+    if lacks_excess:
+        say_line(_NOTHING_LEFT_OUT.format(kind=release.guarantee.unit.kind), stream)
 
 
 def show_groups(release: GroupedRelease, stream: TextIO) -> None:

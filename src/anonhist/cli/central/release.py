@@ -80,8 +80,8 @@ _LABELS_ARE_USERS = (
     "--excess-cap",
     type=WholeNumber(),
     metavar="C",
-    help="With --excess-share: at most C items or groups beyond the bound count per user or label; a larger C needs "
-    "more noise.  [default: 10 times the bound]",
+    help="With --excess-share: at most C items or groups beyond the bound count per user or label, of groups no more "
+    "than there are; a larger C needs more noise.  [default: 10 times the bound]",
 )
 @click.option(
     "--mechanism",
