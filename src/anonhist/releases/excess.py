@@ -214,12 +214,13 @@ def covers(unit: PrivacyUnit, of: Bounded, bound: int) -> bool:
     >>> covers(PrivacyUnit.item(), Bounded.GROUPS_OF_LABELS, 3)
     False
     """
-    if unit.kind != of.unit:
+    own = unit.max_items if of in (Bounded.ITEMS_OF_USERS, Bounded.GROUPS_OF_USERS) else unit.max_count
+    if own is None:
         return False
     if of is Bounded.ITEMS_OF_LABELS:
         # Counts are cut where the unit says.
-        return unit.bound == bound
-    return (unit.bound if of is Bounded.ITEMS_OF_USERS else unit.groups) >= bound
+        return own == bound
+    return (own if of is Bounded.ITEMS_OF_USERS else unit.groups) >= bound
 
 
 def noise_rates(

@@ -305,7 +305,7 @@ def test_the_error_of_the_mixture_is_that_of_its_influence_function(name: str, t
     estimates = [support_coverage(p, draws=n + round(times * n), method="mixture") for p in samples_of(name, n, size)]
     spread = float(np.std([estimate.value for estimate in estimates], ddof=1))
     stated = float(np.mean([estimate.standard_error for estimate in estimates]))
-    # A standard deviation of 100 is off by 7 % itself. Of uniform data the mixture has hardly more than one rate, and so
+    # A standard deviation of 100 is off by 7 % itself. Of uniform data the mixture has hardly more than one rate: it
     # spreads less at 2n than stated.
     assert 0.7 <= stated / spread <= (1.8 if (name, times) == ("uniform", 1) else 1.45)
 
