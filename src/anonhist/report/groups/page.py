@@ -70,7 +70,7 @@ def _first(release: GroupedRelease) -> Release:
 def _main(release: GroupedRelease, command: str | None) -> str:
     guarantee, first = release.guarantee, _first(release)
     drawn = dict(islice(release.everything.items(), _MOST_DRAWN))
-    names = [row_names(group, release) for group in drawn]
+    named = [", ".join(row_names(group, release)) for group in drawn]
     words = {
         "drawn": _drawn(release),
         "bars": _how_to_read(first),
@@ -93,8 +93,8 @@ def _main(release: GroupedRelease, command: str | None) -> str:
         tables=_tables(release),
         download=_download(release),
         panels="".join(
-            f"<figure><figcaption>{', '.join(f'<span>{html(name)}</span>' for name in each)}</figcaption>{svg}</figure>"
-            for each, svg in zip(names, panels([*drawn.values()], [*map(", ".join, names)]), strict=True)
+            f"<figure><figcaption><span>{html(name)}</span></figcaption>{svg}</figure>"
+            for name, svg in zip(named, panels([*drawn.values()], named), strict=True)
         ),
         parameters=folded("Its parameters", f"<p>{html(parameters_text(first))}</p>"),
         reproduce=reproduce(command, DRAWN_AGAIN),
