@@ -98,6 +98,7 @@ bench: $(DEV) ## measure accuracy and speed (about four hours)
 	$(BIN)/python bench/extrapolation.py
 	$(BIN)/python bench/excess.py
 	$(BIN)/python bench/cut_groups.py
+	$(BIN)/python bench/stated_errors.py
 	$(BIN)/python bench/cumulative.py
 	$(BIN)/python bench/noise.py
 	$(BIN)/python bench/groups_accuracy.py

@@ -88,7 +88,7 @@ def test_json_values_as_written(tmp_path: Path, text: str, labels: list[str | No
         ("a.csv", "label;x\na;1\n", {"delimiter": ";"}, [("a", "1")]),
         ("a.csv", "label;x\na;1\n", {"format": "events"}, [("a;1",)]),
         ("a.csv", "label;x\na;1\n", {"delimiter": ","}, [("a;1",)]),
-        ("a.csv", '"label;x"\na;1\n', {}, [("a;1",)]),
+        ("a.csv", '"label;x"\na;1\n', {"delimiter": ","}, [("a;1",)]),
         ("a.tsv", "label|x\na|1\n", {"delimiter": "|"}, [("a", "1")]),
         ("a.log", "label x\na 1\n", {"delimiter": " "}, [("a", "1")]),
         ("a.csv", "a,1\nb,2\n", {"header": False}, [("a", "1"), ("b", "2")]),

@@ -110,7 +110,7 @@ def expected_error(error: ReleaseError) -> str:
     >>> from anonhist.releases import ReleaseError
     >>> l1 = Estimate(8970.4, 31.0, (8909.6, 9031.2), "")
     >>> expected_error(ReleaseError(l1, 32, np.array([1]), np.array([1.0]), np.array([1.0])))
-    '8,970 (7,170 to 14,400)'
+    '8,970 (7,120 to 14,400)'
     >>> expected_error(ReleaseError.without_runs())
     'not simulated'
     """

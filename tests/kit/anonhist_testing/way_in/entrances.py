@@ -200,15 +200,22 @@ GROUPS = (
         "groups of labels that are counted",
         {"where": _GROUP, "what": _LABEL},
         Unit(6, "what"),
-        _groups(unit=PrivacyUnit.label(max_count=5), max_groups_per_label=1, count_units=True, order_key=KEY),
+        # With all others there are more groups than one, so that something can be left out.
+        _groups(
+            unit=PrivacyUnit.label(max_count=5),
+            max_groups_per_label=1,
+            other="all others",
+            count_units=True,
+            order_key=KEY,
+        ),
         _of_counted_units(_of_labels(5, 1)),
     ),
     Entrance(
         "groups of users that are counted",
         {"where": _GROUP, "who": _NAME, "what": _LABEL},
         _user(8),
-        _groups(max_per_user=2, max_groups_per_user=2, other="all others", count_units=True, **_BOUNDED),
-        _of_counted_units(_of_groups(lambda rows: min(4, rows))),
+        _groups(max_per_user=2, max_groups_per_user=1, other="all others", count_units=True, **_BOUNDED),
+        _of_counted_units(_of_groups(lambda rows: min(2, rows))),
     ),
     Entrance(
         "groups of days",
