@@ -71,7 +71,7 @@ def every_kind(releases: dict[str, Release]) -> list[Release]:
     spent = (NeighboringRelation.ADD_OR_REMOVE, Fraction(1, 7), Fraction(2, 7))
     excess = Excess(3, 20, *spent, 9, 4, -2, Bounded.ITEMS_OF_LABELS)
     made.append(replace(of_labels, simulations=2, excess=excess, guarantee=excess.add_to(of_labels.guarantee)))
-    units = PrivacyUnit.user(max_items=3, groups=2), replace(USER, is_in_groups=True)
+    units = PrivacyUnit.user(max_items=3, groups=2), replace(USER, in_one_group=True)
     of_groups = [FrobeniusMechanism("0.5", unit).release(Profile.from_counts([4, 1])) for unit in units]
     made.extend(replace(each, simulations=2) for each in of_groups)
     return [replace(release.with_error(), evidence=None) for release in made]

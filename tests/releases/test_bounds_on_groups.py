@@ -42,3 +42,8 @@ def test_a_bound_on_groups_leaves_nothing_out_of_everything() -> None:
     assert made[()].left_out.startswith("At most 5 items of each label are counted")
     assert "group" not in made[()].k_plus(2).assumes
     assert "in more than 1 group" in made["A"].k_plus(2).assumes
+
+
+def test_of_crossing_levels_each_is_bounded_by_itself() -> None:
+    made = released(levels="crossing", user="user", max_per_user=5)
+    assert made.left_out.startswith("At most 5 items of each user are counted in each level.")

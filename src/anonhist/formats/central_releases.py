@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -22,14 +23,14 @@ def remake(recorded: Recorded) -> Remade:
     if recorded.excess is not None:
         if recorded.excess.add_to(mechanism.guarantee) != guarantee:
             raise DataError("the guarantee is not that of the mechanism and the excess together")
-        return Remade(mechanism, guarantee, partial(_check, mechanism))
+        return _remade(mechanism, guarantee)
     if (mechanism.unit, mechanism.relation) != (guarantee.unit, guarantee.relation):
         raise DataError("the guarantee and the mechanism name different units or relations")
     _check_budget(guarantee, mechanism)
     # Should a mechanism ever say this in other words, those of older versions must go on being accepted here.
     if (guarantee.delta, guarantee.arithmetic) != (mechanism.delta, mechanism.arithmetic):
         raise DataError("the guarantee's delta or arithmetic is not that of the mechanism")
-    return Remade(mechanism, guarantee, partial(_check, mechanism))
+    return _remade(mechanism, guarantee)
 
 
 def _check(mechanism: CentralMechanism, profile: Profile, items: int | None, zeros: int | None) -> None:
@@ -63,6 +64,11 @@ def check_no_zeros(zeros: int | None) -> None:
     """Refuse a number of labels that never occur where none is released."""
     if zeros is not None:
         raise DataError("zeros belong to a release of degrees that counts nodes without an edge, and no other")
+
+
+def _remade(mechanism: CentralMechanism, guarantee: Guarantee) -> Remade:
+    # Units that are equal may have been bounded in other ways, of which the mechanism tells.
+    return Remade(mechanism, replace(guarantee, unit=mechanism.unit), partial(_check, mechanism))
 
 
 def _check_budget(guarantee: Guarantee, mechanism: CentralMechanism) -> None:

@@ -131,7 +131,7 @@ def _release(top: Mapping[str, Any], version: int) -> Release:
     if not isinstance(made_by["parameters"], dict):
         raise DataError("the mechanism's parameters must be an object")
     name = text(made_by["name"], "the mechanism's name")
-    guarantee = _guarantee(top["guarantee"], version, is_in_groups=made_by["parameters"].get("groups") == 1)
+    guarantee = _guarantee(top["guarantee"], version)
     own = optional_fields(top, guarantee)
     records = records_with(name)
     made = records.remake(Recorded(name, made_by["parameters"], guarantee, own.get("excess"), version))
@@ -172,7 +172,7 @@ def _release(top: Mapping[str, Any], version: int) -> Release:
     )
 
 
-def _guarantee(value: object, version: int, *, is_in_groups: bool) -> Guarantee:
+def _guarantee(value: object, version: int) -> Guarantee:
     names = {"sentence", "unit", "bound", "relation", "epsilon", "delta", "arithmetic", "spending"}
     if version > 1:
         names |= {"sketches", "conditions", "party_epsilon"}
@@ -198,7 +198,6 @@ def _guarantee(value: object, version: int, *, is_in_groups: bool) -> Guarantee:
             fields["bound"],
             fields.get("sketches", 1),
             fields.get("groups", 1),
-            is_in_groups,
         ),
         relation,
         parse_epsilon(text(fields["epsilon"], "epsilon")),

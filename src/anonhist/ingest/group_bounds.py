@@ -31,7 +31,7 @@ def protected_unit(
         # A unit without groups says what a user may have in one; another may promise more than is kept.
         if unit not in (None, bounded, PrivacyUnit.user(max_items=per_user)):
             raise UsageError(f"The bounds make it a release for {bounded}: leave `unit` out.")
-        return replace(bounded, is_in_groups=groups_per_user == 1)
+        return replace(bounded, in_one_group=groups_per_user == 1)
     if unit is None or unit == PrivacyUnit.item():
         return PrivacyUnit.item()
     if unit.max_count is None:
@@ -43,7 +43,7 @@ def protected_unit(
             "A label may occur in many groups: say with `max_groups_per_label` in how many of them each label counts."
         )
     return replace(
-        PrivacyUnit.label(max_count=unit.max_count, groups=groups_per_label), is_in_groups=groups_per_label == 1
+        PrivacyUnit.label(max_count=unit.max_count, groups=groups_per_label), in_one_group=groups_per_label == 1
     )
 
 

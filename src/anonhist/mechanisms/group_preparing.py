@@ -121,7 +121,7 @@ def prepare_groups(
     )
     whole, protected = parse_epsilon(epsilon), read_for
     if unit is not None:
-        protected = replace(unit, is_in_groups=read_for.is_in_groups and unit.groups == 1)
+        protected = replace(unit, in_one_group=read_for.in_one_group and unit.groups == 1)
     for_excess = asked_excess_share(excess_share, excess_cap)
     excess = None
     if for_excess:

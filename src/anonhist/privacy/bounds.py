@@ -7,7 +7,7 @@ from anonhist.privacy.unit import PrivacyUnit
 _NOT_COVERED = "Errors and intervals do not cover what this leaves out."
 
 
-def left_out(unit: PrivacyUnit, *, most: int | None = None) -> str:
+def left_out(unit: PrivacyUnit, *, levels_cross: bool = False) -> str:
     """Say how units were bounded and that no interval covers what that left out; empty where nothing was bounded.
 
     It follows from public numbers alone, so it is the same whether or not anything was left out.
@@ -16,8 +16,8 @@ def left_out(unit: PrivacyUnit, *, most: int | None = None) -> str:
     ----------
     unit
         Whom a release protects.
-    most
-        How many items or edges of each unit count, if it is known and not that of the unit.
+    levels_cross
+        Whether bounds hold for each level of groups by itself.
 
     Examples
     --------
@@ -29,7 +29,7 @@ def left_out(unit: PrivacyUnit, *, most: int | None = None) -> str:
     >>> left_out(PrivacyUnit.item())
     ''
     """
-    bounded = _bounded(unit, most)
+    bounded = _bounded(unit, levels_cross=levels_cross)
     return f"{bounded} {_NOT_COVERED}" if bounded else ""
 
 
@@ -60,23 +60,26 @@ def is_in_groups(unit: PrivacyUnit) -> bool:
     >>> is_in_groups(PrivacyUnit.user(max_items=5, groups=2)), is_in_groups(PrivacyUnit.user(max_items=5))
     (True, False)
     """
-    return unit.groups > 1 or unit.is_in_groups
+    return unit.groups > 1 or unit.in_one_group
 
 
-def _bounded(unit: PrivacyUnit, most: int | None) -> str:
+def _bounded(unit: PrivacyUnit, *, levels_cross: bool) -> str:
     if unit.needs_bounded_degrees:
-        if most is None:
+        if unit.max_degree is None:
             return "Edges of nodes with too many are not counted."
-        return f"At most {_many(most, 'edge')} of each node {'is' if most == 1 else 'are'} counted."
+        return f"At most {_many(unit.max_degree, 'edge')} of each node {_are(unit.max_degree)} counted."
     if unit.max_items is unit.max_count is None:
         return ""
-    bound = unit.bound if most is None else most
-    items = _many(bound, "item")
+    items = _many(unit.bound, "item")
     if is_in_groups(unit):
         there = "there" if unit.groups == 1 else "in each"
         return f"Each {unit.kind} is counted in at most {_many(unit.groups, 'group')}, with at most {items} {there}."
-    where = "the whole release" if unit.sketches == 1 else "each sketch"
-    return f"At most {items} of each {unit.kind} {'is' if bound == 1 else 'are'} counted in {where}."
+    where = "each sketch" if unit.sketches > 1 else "each level" if levels_cross else "the whole release"
+    return f"At most {items} of each {unit.kind} {_are(unit.bound)} counted in {where}."
+
+
+def _are(number: int) -> str:
+    return "is" if number == 1 else "are"
 
 
 def _many(number: int, noun: str) -> str:

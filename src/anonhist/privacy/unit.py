@@ -73,8 +73,11 @@ class PrivacyUnit:
     groups
         g, if profiles of several groups are released together and a :meth:`user` may have ``bound`` items, or a
         :meth:`label` occur, in each of at most g of them; otherwise 1.
-    is_in_groups
+    in_one_group
         Whether a unit was bounded to one group, which ``groups = 1`` does not say. Units that differ in it are equal.
+    max_degree
+        Of a :meth:`node`, the largest number of its edges that count, if it is known. Units that differ in it are
+        equal: what they promise is said by ``bound``.
 
     Raises
     ------
@@ -93,7 +96,8 @@ class PrivacyUnit:
     )
     sketches: Converted[SupportsIndex, int] = converted(partial(parse_whole_number, name="sketches"), default=1)
     groups: Converted[SupportsIndex, int] = converted(partial(parse_whole_number, name="groups"), default=1)
-    is_in_groups: bool = field(default=False, repr=False, compare=False)
+    in_one_group: bool = field(default=False, repr=False, compare=False)
+    max_degree: int | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if self.sketches > 1 and self.kind != "user":
@@ -133,13 +137,14 @@ class PrivacyUnit:
         return cls("edge", degrees)
 
     @classmethod
-    def node(cls, *, max_distance: SupportsIndex) -> PrivacyUnit:
+    def node(cls, *, max_distance: SupportsIndex, max_degree: int | None = None) -> PrivacyUnit:
         """Protect one node of a graph with all its edges.
 
         With any number of edges, a node changes the profile by at most ``max_distance``. Degrees must have been bounded
-        first, as :func:`anonhist.release_degrees` does, because a profile of plain degrees has no such bound.
+        first, as :func:`anonhist.release_degrees` does, because a profile of plain degrees has no such bound; to
+        ``max_degree``, if that is known.
         """
-        return cls("node", max_distance)
+        return cls("node", max_distance, max_degree=max_degree)
 
     @property
     def max_items(self) -> int | None:
@@ -209,8 +214,8 @@ class PrivacyUnit:
         one user with at most 5 items
         """
         # A bound on groups leaves nothing out of a single one.
-        is_in_groups = self.is_in_groups and groups > 1
-        return PrivacyUnit(self.kind, self.bound, self.sketches, min(self.groups, groups), is_in_groups)
+        in_one_group = self.in_one_group and groups > 1
+        return PrivacyUnit(self.kind, self.bound, self.sketches, min(self.groups, groups), in_one_group)
 
     @property
     def total_unit(self) -> PrivacyUnit:
@@ -223,7 +228,7 @@ class PrivacyUnit:
         """
         # No data exceed a larger bound.
         bound = min(self.bound * self.sketches, _LARGEST_BOUND)
-        return PrivacyUnit(self.kind, bound, 1, self.groups, self.is_in_groups)
+        return PrivacyUnit(self.kind, bound, 1, self.groups, self.in_one_group, self.max_degree)
 
     def protects(self, other: PrivacyUnit) -> bool:
         """Whether a release for this unit may be made from data that were read for ``other``.

@@ -270,7 +270,7 @@ class GroupedRelease(Shown, Tabular, Saved):
     @property
     def left_out(self) -> str:
         """What errors and intervals leave out, because units were bounded; empty if they were not."""
-        return left_out(self.guarantee.unit)
+        return left_out(self.guarantee.unit, levels_cross=isinstance(self.totals, CrossingTotals))
 
     @property
     def drawn(self) -> Mapping[Group, Release]:

@@ -301,10 +301,8 @@ class Release(Shown, Tabular, Saved):
         ''
         """
         unit = self.guarantee.unit
-        most = None if self.excess is None else self.excess.bound
-        if isinstance(self.mechanism, BoundsDegrees):
-            most = self.mechanism.max_degree
-        return left_out(unit, most=most)
+        # The unit may have more items than were kept of each.
+        return left_out(unit if self.excess is None else replace(unit, bound=self.excess.bound))
 
     def num_items(self) -> Estimate:
         """Return :attr:`n`, how many items there are, with a 95 % interval.

@@ -103,7 +103,9 @@ class NodeMechanism(Setting, ABC):
     smallest_epsilon_per_cell: ClassVar[Fraction] = Fraction(0)
 
     unit: Converted[Any, PrivacyUnit] = derived(
-        lambda self: PrivacyUnit.node(max_distance=self.bounding.list_distance(self.max_degree, self.direction))
+        lambda self: PrivacyUnit.node(
+            max_distance=self.bounding.list_distance(self.max_degree, self.direction), max_degree=self.max_degree
+        )
     )
     _: KW_ONLY
     max_degree: Converted[SupportsIndex, int] = converted(

@@ -95,9 +95,8 @@ def private_edge_count(
     if rate < SMALLEST_RATE:
         message = f"`epsilon` is too small for `max_degree` = {max_degree:,}; give more, or a smaller `max_degree`."
         raise UsageError(message)
-    guarantee = Guarantee(
-        PrivacyUnit.node(max_distance=distance), relation, budget, arithmetic=NOISE_IS_EXACT, conditions=(NAMES_STAY,)
-    )
+    unit = PrivacyUnit.node(max_distance=distance, max_degree=max_degree)
+    guarantee = Guarantee(unit, relation, budget, arithmetic=NOISE_IS_EXACT, conditions=(NAMES_STAY,))
     price = Price(guarantee, "private edge count", {"max_degree": max_degree})
     with recording(account_of(ledger, dataset, purpose, run_id), lambda: price) as recorded:
         # The graph is there already: whatever goes wrong now may depend on it.
