@@ -149,12 +149,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _tell(results: Results, entrances: Sequence[str]) -> int:
-    """Write what failed and, for each entrance and source, the largest distance beside its promise."""
-    failures = [failure for found in results.values() for failure in found.failures]
-    for failure in failures[:_TOLD]:
-        _say(failure)
-    if len(failures) > _TOLD:
-        _say(f"… and {len(failures) - _TOLD:,} more")
+    """Write the largest distance of each entrance and source beside its promise, then what failed."""
     for entrance in entrances:
         own = {source: results[entrance, source] for source in _names() if (entrance, source) in results}
         total = Found()
@@ -163,6 +158,12 @@ def _tell(results: Results, entrances: Sequence[str]) -> int:
         _say(f"\n{entrance}: {_counted(total)}")
         for source, found in own.items():
             _say(f"  {source:<34}{_counted(found)}")
+    # Last, because logs are often cut at the front.
+    failures = [failure for found in results.values() for failure in found.failures]
+    for failure in failures[:_TOLD]:
+        _say(f"\n{failure}")
+    if len(failures) > _TOLD:
+        _say(f"\n… and {len(failures) - _TOLD:,} more")
     pairs = sum(found.pairs for found in results.values())
     unread = sum(not found.pairs for found in results.values())
     _say(f"\n{pairs:,} pairs of neighbors, {len(failures):,} failures; {unread:,} of {len(results):,} were not read")
