@@ -12,7 +12,7 @@ import numpy as np
 from anonhist.mechanisms.basis.noise import add_noise
 from anonhist.mechanisms.basis.published import profile_of_fit
 from anonhist.mechanisms.basis.skeletons import AdditiveMechanism
-from anonhist.numeric.isotonic_regression import decreasing_fit
+from anonhist.numeric.projections import decreasing_fit
 from anonhist.profiles import Profile
 
 if TYPE_CHECKING:

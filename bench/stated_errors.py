@@ -18,8 +18,7 @@ from anonhist.catalogue.levels import Levels
 from anonhist.mechanisms import FrobeniusMechanism, staircase_profile, zipf_profile
 from anonhist.mechanisms.basis.setting import make_release
 from anonhist.privacy import PrivacyUnit
-from anonhist.profiles.grouped import GroupedProfile
-from anonhist.profiles.total import total_of
+from anonhist.profiles.grouped import GroupedProfile, total_of
 from anonhist.releases.totals import SumOfReleases
 from bundled import read_bundled
 from ten_shapes import DATA

@@ -14,8 +14,7 @@ import numpy as np
 
 import anonhist as ah
 from anonhist.catalogue.levels import Levels
-from anonhist.profiles.grouped import GroupedProfile
-from anonhist.profiles.total import total_of
+from anonhist.profiles.grouped import GroupedProfile, total_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -4,8 +4,7 @@ from anonhist.ingest.window_groups import read_cumulative_groups
 from anonhist.ingest.windows import read_cumulative
 from anonhist.mechanisms.windows.grouped import release_cumulative_groups
 from anonhist.mechanisms.windows.release import release_cumulative
-from anonhist.profiles.grouped_windows import GroupedCumulativeCounts
-from anonhist.profiles.windows import CumulativeCounts
+from anonhist.profiles.windows import CumulativeCounts, GroupedCumulativeCounts
 from anonhist.releases.cumulative import CumulativeRelease
 from anonhist.releases.grouped_cumulative import GroupedCumulativeRelease
 

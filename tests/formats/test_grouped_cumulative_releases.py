@@ -18,8 +18,7 @@ from anonhist.formats.writing import write
 from anonhist.mechanisms.windows.grouped import release_cumulative_groups
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles.grouped import Group
-from anonhist.profiles.grouped_windows import GroupedCumulativeCounts
-from anonhist.profiles.windows import CumulativeCounts
+from anonhist.profiles.windows import CumulativeCounts, GroupedCumulativeCounts
 from anonhist.releases.grouped_cumulative import GroupedCumulativeRelease
 
 KEY = "0123456789abcdef" * 2

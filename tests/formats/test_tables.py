@@ -25,8 +25,7 @@ from anonhist.mechanisms.windows.grouped import release_cumulative_groups
 from anonhist.mechanisms.windows.release import release_cumulative
 from anonhist.outward import Tabular
 from anonhist.profiles import Profile
-from anonhist.profiles.grouped_windows import GroupedCumulativeCounts
-from anonhist.profiles.windows import CumulativeCounts
+from anonhist.profiles.windows import CumulativeCounts, GroupedCumulativeCounts
 from anonhist.properties.diversity.hill_curve import hill_curve
 from anonhist.properties.entropy import entropy
 from anonhist.properties.estimate import Estimates

@@ -16,8 +16,7 @@ from anonhist.ingest.groups import read_groups
 from anonhist.ingest.window_groups import read_cumulative_groups
 from anonhist.ingest.windows import read_cumulative
 from anonhist.privacy import PrivacyUnit
-from anonhist.profiles.grouped_windows import GroupedCumulativeCounts
-from anonhist.profiles.windows import CumulativeCounts
+from anonhist.profiles.windows import CumulativeCounts, GroupedCumulativeCounts
 from anonhist_testing.cases import each_of
 
 DAYS = [f"2026-11-{day:02}" for day in range(3, 9)]

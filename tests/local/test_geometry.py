@@ -5,7 +5,7 @@ import pytest
 
 from anonhist.errors import UsageError
 from anonhist.local.designs.geometry import MANY_POINTS, best_field, space_for
-from anonhist.numeric.primes import is_prime
+from anonhist.numeric.projective_space import is_prime
 from anonhist_testing.cases import each_of
 
 

@@ -12,7 +12,7 @@ from anonhist.mechanisms.frobenius.column_band import prevalence_rows
 from anonhist.mechanisms.frobenius.row_band import Guess
 from anonhist.mechanisms.frobenius.row_groups import NoisyRows
 from anonhist.profiles import FrobeniusCoordinates, Profile
-from anonhist.profiles.whole import MAX_ITEMS
+from anonhist.profiles.counts import MAX_ITEMS
 from anonhist.releases import PrevalenceBand
 from anonhist.releases.run_errors import prevalences_at
 from anonhist_testing.cases import each_of

@@ -11,9 +11,8 @@ from anonhist.formats.file_kind import read as read_file
 from anonhist.mechanisms.grouping import release_groups
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile
-from anonhist.profiles.grouped import GroupedProfile
-from anonhist.profiles.total import total_of
-from anonhist.profiles.whole import MAX_ITEMS
+from anonhist.profiles.counts import MAX_ITEMS
+from anonhist.profiles.grouped import GroupedProfile, total_of
 from anonhist_testing.cases import each_of
 from anonhist_testing.sources import SeededSource, TapeSource
 

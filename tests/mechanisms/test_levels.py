@@ -20,8 +20,7 @@ from anonhist.mechanisms.group_selection import FindGroups
 from anonhist.mechanisms.grouping import release_groups
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile, sorted_l1
-from anonhist.profiles.grouped import GroupedProfile
-from anonhist.profiles.total import total_of
+from anonhist.profiles.grouped import GroupedProfile, total_of
 from anonhist.releases.grouped import GroupedRelease
 from anonhist.releases.totals import CrossingTotals, NestedTotals
 from anonhist_testing.cases import each_of

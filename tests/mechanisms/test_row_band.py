@@ -12,7 +12,7 @@ from anonhist.mechanisms.basis.noise_quantile import noise_quantile
 from anonhist.mechanisms.frobenius.row_band import Guess, k_plus_rows, unsmoothed_misfit
 from anonhist.mechanisms.frobenius.row_groups import NoisyRows, noisy_rows
 from anonhist.profiles import FrobeniusCoordinates, Profile
-from anonhist.profiles.whole import MAX_ITEMS
+from anonhist.profiles.counts import MAX_ITEMS
 from anonhist.releases import KPlusBand
 from anonhist_testing.cases import each_of
 from anonhist_testing.partitions import partitions_up_to

@@ -9,8 +9,8 @@ from anonhist.mechanisms.frobenius.noisy_coordinates import NoisyCoordinates
 from anonhist.mechanisms.frobenius.row_groups import NoisyRows
 from anonhist.mechanisms.frobenius.shared_bias import Fits, without_shared_bias
 from anonhist.profiles import Profile, sorted_l1
-from anonhist.profiles.total import total_of
-from anonhist.profiles.whole import MAX_ITEMS
+from anonhist.profiles.counts import MAX_ITEMS
+from anonhist.profiles.grouped import total_of
 from anonhist_testing.cases import each_of
 from anonhist_testing.sources import SeededSource
 

@@ -18,8 +18,7 @@ from anonhist.mechanisms.windows.increments import IncrementsMechanism
 from anonhist.mechanisms.windows.reached import far_of_reached
 from anonhist.mechanisms.windows.window_mechanism import moved
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
-from anonhist.profiles.grouped_windows import GroupedCumulativeCounts
-from anonhist.profiles.windows import CumulativeCounts
+from anonhist.profiles.windows import CumulativeCounts, GroupedCumulativeCounts
 from anonhist_testing.apart import Row, days_apart, read_apart, rows_apart
 
 DAYS = ["2026-11-01", "2026-11-02"]

@@ -1,4 +1,4 @@
-from anonhist.numeric.primes import is_prime, prime_at_least, prime_at_most, prime_factors
+from anonhist.numeric.projective_space import is_prime, prime_at_least, prime_at_most, prime_factors
 from anonhist_testing.cases import each_of
 
 

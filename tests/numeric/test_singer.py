@@ -1,6 +1,6 @@
 import numpy as np
 
-from anonhist.numeric.singer import DIGITS, cyclic_order, cyclic_polynomial
+from anonhist.numeric.projective_space import DIGITS, cyclic_order, cyclic_polynomial
 from anonhist_testing.cases import each_of
 
 SPACES = [(2, 2), (2, 3), (2, 9), (3, 4), (5, 3), (13, 2), (31, 3)]

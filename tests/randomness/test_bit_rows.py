@@ -8,7 +8,7 @@ import numpy as np
 
 from anonhist.numeric import ExponentialQuotient
 from anonhist.randomness import bernoulli_bits, bernoulli_pmf
-from anonhist.randomness.bit_rows import PART, PATTERNS, _floors, _table
+from anonhist.randomness.bernoulli import PART, PATTERNS, _floors, _table
 from anonhist_testing.cases import each_of
 from anonhist_testing.sources import SeededSource, TapeSource
 from anonhist_testing.statistics import assert_pmf_differs, assert_pmf_equal

@@ -32,7 +32,7 @@ from anonhist_testing.statistics import (
     pmf_discrepancy,
 )
 
-MODULE = importlib.import_module("anonhist.randomness.negative_binomial")
+MODULE = importlib.import_module("anonhist.randomness.geometric")
 
 
 @each_of(("gamma", "parts"), [("1", 2), ("1/3", 3), ("1/5000", 7), ("20", 1000), ("1/100", 10**9)])

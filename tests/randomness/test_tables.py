@@ -17,12 +17,12 @@ import pytest
 
 from anonhist.errors import UsageError
 from anonhist.randomness import discrete_laplace, geometric
-from anonhist.randomness.inversion import CHUNK, InversionTable, resolve
+from anonhist.randomness.categorical import CHUNK, InversionTable, resolve
 from anonhist_testing.cases import each_of
 from anonhist_testing.sources import SeededSource, TapeSource
 
 # The functions of these names hide the modules from a plain import.
-LAPLACE = import_module("anonhist.randomness.discrete_laplace")._tables
+LAPLACE = import_module("anonhist.randomness.geometric")._tables
 GEOMETRIC = import_module("anonhist.randomness.geometric")._tables
 BOTH = pytest.mark.parametrize("tables_of", [LAPLACE, GEOMETRIC], ids=["discrete_laplace", "geometric"])
 RATES = [Fraction(text) for text in ("60", "10", "2.5", "1", "1/7", "1/64", "1/65", "0.005", "1/2000", "1/900000")]

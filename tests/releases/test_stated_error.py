@@ -18,8 +18,7 @@ from anonhist.mechanisms.frobenius.distance_bound import inside_groups
 from anonhist.mechanisms.grouping import release_groups
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile, sorted_l1
-from anonhist.profiles.grouped import GroupedProfile
-from anonhist.profiles.total import total_of
+from anonhist.profiles.grouped import GroupedProfile, total_of
 from anonhist.releases.flattening import flattened
 from anonhist_testing.sources import SeededSource
 

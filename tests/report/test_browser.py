@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 from anonhist.accounting import Balance, Budget, Verification
 from anonhist.mechanisms.windows.grouped import release_cumulative_groups
 from anonhist.mechanisms.windows.release import release_cumulative
-from anonhist.profiles.grouped_windows import GroupedCumulativeCounts
-from anonhist.profiles.windows import CumulativeCounts
+from anonhist.profiles.windows import CumulativeCounts, GroupedCumulativeCounts
 from anonhist.report import write_report
 from anonhist.report.budget.page import write_budget
 from anonhist.report.frame import Sheet

@@ -24,8 +24,7 @@ from anonhist.mechanisms.windows.release import release_cumulative
 from anonhist.privacy import Guarantee, PrivacyUnit
 from anonhist.profiles import Bounded, BoundedUnits, Profile
 from anonhist.profiles.grouped import GroupedProfile
-from anonhist.profiles.grouped_windows import GroupedCumulativeCounts
-from anonhist.profiles.windows import CumulativeCounts
+from anonhist.profiles.windows import CumulativeCounts, GroupedCumulativeCounts
 from anonhist.properties.curve import Curve
 from anonhist.properties.estimate import Estimate, Estimates
 from anonhist.releases.cumulative import CumulativeRelease

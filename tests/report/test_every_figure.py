@@ -28,8 +28,7 @@ from anonhist.mechanisms.windows.release import release_cumulative
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile
 from anonhist.profiles.grouped import GroupedProfile
-from anonhist.profiles.grouped_windows import GroupedCumulativeCounts
-from anonhist.profiles.windows import CumulativeCounts
+from anonhist.profiles.windows import CumulativeCounts, GroupedCumulativeCounts
 from anonhist.properties.catalogue import estimate_all
 from anonhist.properties.curve import Curve
 from anonhist.properties.diversity.hill_curve import hill_curve

@@ -23,8 +23,7 @@ from anonhist.outward import Shown
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile
 from anonhist.profiles.grouped import GroupedProfile
-from anonhist.profiles.grouped_windows import GroupedCumulativeCounts
-from anonhist.profiles.windows import CumulativeCounts
+from anonhist.profiles.windows import CumulativeCounts, GroupedCumulativeCounts
 from anonhist.properties.catalogue import estimate_all
 from anonhist.properties.entropy import entropy
 from anonhist.properties.estimate import Estimates

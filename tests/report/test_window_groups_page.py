@@ -12,8 +12,7 @@ import pytest
 from anonhist.formats.tables import csv_text
 from anonhist.mechanisms.windows.grouped import release_cumulative_groups
 from anonhist.privacy import PrivacyUnit
-from anonhist.profiles.grouped_windows import GroupedCumulativeCounts
-from anonhist.profiles.windows import CumulativeCounts
+from anonhist.profiles.windows import CumulativeCounts, GroupedCumulativeCounts
 from anonhist.releases.grouped_cumulative import GroupedCumulativeRelease
 from anonhist.report import write_report
 from anonhist.report.groups.wording import names_of

@@ -18,7 +18,7 @@ from anonhist.graphs.node.partition_degrees import PartitionDegrees
 from anonhist.graphs.node.survival_degrees import SurvivalDegrees
 from anonhist.graphs.policy import Direction, EdgePolicy
 from anonhist.mechanisms.names import from_parameters
-from anonhist.profiles.whole import MAX_ITEMS
+from anonhist.profiles.counts import MAX_ITEMS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

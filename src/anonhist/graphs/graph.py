@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from anonhist.errors import DataError, UsageError
 from anonhist.frozen import frozen
 from anonhist.graphs.policy import Direction, EdgePolicy, check_policy, edge_ends, edge_keys
-from anonhist.numeric.read_only import read_only
+from anonhist.numeric.arrays import read_only
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile
 

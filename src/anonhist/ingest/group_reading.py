@@ -24,8 +24,7 @@ from anonhist.ingest.row_kinds import COUNTED, SaidOfRows
 from anonhist.ingest.sources import as_path, open_source, plain_labels
 from anonhist.mechanisms.excess import refuse_nothing
 from anonhist.mechanisms.group_selection import FindGroups, GroupSelection
-from anonhist.profiles.grouped import GroupedProfile
-from anonhist.profiles.levels import parse_levels
+from anonhist.profiles.grouped import GroupedProfile, parse_levels
 from anonhist.randomness import SystemSource
 
 if TYPE_CHECKING:

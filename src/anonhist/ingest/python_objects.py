@@ -17,7 +17,7 @@ import numpy as np
 from anonhist.errors import DataError, UsageError
 from anonhist.ingest.plain_types import is_nameless_in_pandas
 from anonhist.numeric.value_name import is_missing, value_name
-from anonhist.profiles.whole import MAX_ITEMS
+from anonhist.profiles.counts import MAX_ITEMS
 
 if TYPE_CHECKING:
     from collections.abc import Callable

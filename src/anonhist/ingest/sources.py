@@ -28,7 +28,7 @@ from anonhist.ingest.spark_source import SPARK_URLS, SparkFiles
 from anonhist.ingest.spark_texts import without_collations_in_spark
 from anonhist.ingest.sqlite_values import as_declared, sqlite_table, with_names_of_values
 from anonhist.ingest.warehouses import check_engine, without_collations
-from anonhist.numeric.one_column import check_one_dimension
+from anonhist.numeric.value_name import check_one_dimension
 
 if TYPE_CHECKING:
     from anonhist.ingest.columns import Header

@@ -107,7 +107,7 @@ def clock_text(table: Any, name: str) -> Any:
 
 
 def seconds_text(table: Any, name: str) -> Any:
-    """Return durations as numbers of seconds, as :func:`~anonhist.numeric.time_name.time_name` does."""
+    """Return durations as numbers of seconds, as :func:`~anonhist.numeric.value_name.time_name` does."""
     import narwhals as nw
 
     durations = nw.col(name).dt

@@ -16,8 +16,7 @@ from anonhist.ingest.query import Columns, check_users
 from anonhist.ingest.row_kinds import SaidOfRows
 from anonhist.ingest.windows import check_cap, listed_days
 from anonhist.privacy import PrivacyUnit
-from anonhist.profiles.grouped_windows import GroupedCumulativeCounts, check_numbers
-from anonhist.profiles.windows import CumulativeCounts, parse_thresholds
+from anonhist.profiles.windows import CumulativeCounts, GroupedCumulativeCounts, check_numbers, parse_thresholds
 
 if TYPE_CHECKING:
     from anonhist.ingest.grouping import Grouping

@@ -20,7 +20,7 @@ from anonhist.privacy import (
     parse_whole_number,
 )
 from anonhist.profiles import Bounded, BoundedUnits
-from anonhist.profiles.whole import MAX_ITEMS
+from anonhist.profiles.counts import MAX_ITEMS
 from anonhist.randomness import RandomSource
 from anonhist.releases.excess import Excess, noise_rates
 

@@ -20,7 +20,7 @@ from anonhist.mechanisms.sized_shape import power_law_profile
 from anonhist.numeric.pulse import tell_share
 from anonhist.outward import Tabular
 from anonhist.privacy import EpsilonLike, NeighboringRelation, PrivacyUnit, parse_epsilon, parse_whole_number
-from anonhist.privacy.whole import MOST_SIMULATIONS
+from anonhist.privacy.parameters import MOST_SIMULATIONS
 from anonhist.profiles import Profile, sorted_l1
 from anonhist.profiles.grouped import Group
 from anonhist.properties.estimate import Estimate

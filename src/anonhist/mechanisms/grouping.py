@@ -13,9 +13,8 @@ from anonhist.mechanisms.basis.setting import without_sizes
 from anonhist.mechanisms.excess import refuse_nothing
 from anonhist.mechanisms.group_preparing import parse_level_shares, prepare_groups
 from anonhist.privacy import EpsilonLike, NeighboringRelation, PrivacyUnit
-from anonhist.profiles.grouped import GroupedProfile
-from anonhist.profiles.levels import prefixes_of
-from anonhist.profiles.whole import MAX_ITEMS
+from anonhist.profiles.counts import MAX_ITEMS
+from anonhist.profiles.grouped import GroupedProfile, prefixes_of
 from anonhist.randomness import RandomSource
 from anonhist.releases.content import content_digest
 from anonhist.releases.grouped import GroupedRelease

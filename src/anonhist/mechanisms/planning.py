@@ -16,7 +16,7 @@ from anonhist.mechanisms.basis.setting import whole_items
 from anonhist.mechanisms.releasing import choose
 from anonhist.outward import Tabular
 from anonhist.privacy import EpsilonLike, NeighboringRelation, PrivacyUnit, parse_epsilon, parse_whole_number
-from anonhist.privacy.whole import MOST_SIMULATIONS
+from anonhist.privacy.parameters import MOST_SIMULATIONS
 from anonhist.profiles import Profile
 from anonhist.properties.estimate import Estimate
 from anonhist.releases import simulate_error

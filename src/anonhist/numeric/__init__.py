@@ -1,12 +1,13 @@
 """Numerical methods that are independent of privacy."""
 
+from anonhist.numeric.arrays import read_only
 from anonhist.numeric.best_polynomial import BestPolynomial, best_polynomial
+from anonhist.numeric.binomial_sums import SignedSums, TwoBinomials
 from anonhist.numeric.block_floating import BlockMatrix, BlockVector, align
 from anonhist.numeric.exponential_quotient import ExponentialQuotient
-from anonhist.numeric.hash_support import HashSupport
-from anonhist.numeric.isotonic_regression import decreasing_fit
 from anonhist.numeric.keyed_hash import hash_buffer, hash_words, keyed_hash
 from anonhist.numeric.multiply_shift import (
+    HashSupport,
     bucket_widths,
     buckets,
     index_words,
@@ -14,9 +15,7 @@ from anonhist.numeric.multiply_shift import (
     paired_buckets,
     seed_coefficients,
 )
-from anonhist.numeric.read_only import read_only
-from anonhist.numeric.signed_sums import SignedSums
-from anonhist.numeric.two_binomials import TwoBinomials
+from anonhist.numeric.projections import decreasing_fit
 
 __all__ = [
     "BestPolynomial",

@@ -1,10 +1,168 @@
-"""Short names for the types of arrays, for private helpers that take several."""
+"""Arrays: read-only ones, differences, bounds of falling ones, and logarithms that are the same on every machine.
+
+Logarithms and exponentials of arrays whose results do not depend on position, neighbors or machine.
+
+NumPy's own may round the last digit differently at different positions of an array: processors handle several numbers
+at a time and the rest one by one, and libraries differ. These use only operations that IEEE 754 rounds in one way
+(plus, minus, times, divided by, powers of two), each on all numbers in turn, so the result for a number depends on that
+number alone. Errors are at most 3·2⁻⁵³ of the result; formulas as in fdlibm (Sun, 1993).
+"""
 
 from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
+
+
+Array = TypeVar("Array", bound=np.ndarray[Any, Any])
+
+
+def read_only(array: Array) -> Array:
+    """Make an array that a cache or several threads share read-only, and return it.
+
+    Examples
+    --------
+    >>> read_only(np.zeros(2)).flags.writeable
+    False
+    """
+    array.setflags(write=False)
+    return array
+
+
+def rises(values: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the difference between each value and the one before it: a faster ``np.diff(values, prepend=0)``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rises(np.array([3, 4, 9])).tolist()
+    [3, 1, 5]
+    """
+    found = values.copy()
+    found[1:] -= values[:-1]
+    return found
+
+
+def widen_to_falling(lows: NDArray[Any], highs: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Widen bounds of a non-increasing sequence until they are non-increasing themselves.
+
+    An upper bound holds for all later values, too, and a lower bound for all earlier ones. The rows of a table are
+    sequences of their own.
+
+    Taking the narrowest bound instead would be wrong too often.
+
+    Examples
+    --------
+    >>> low, high = widen_to_falling(np.array([1, 2, 0]), np.array([3, 5, 4]))
+    >>> low.tolist(), high.tolist()
+    ([1, 1, 0], [5, 5, 4])
+    """
+    highs = np.maximum.accumulate(highs[..., ::-1], axis=-1)[..., ::-1]
+    return np.minimum(np.minimum.accumulate(lows, axis=-1), highs), highs
+
+
+# ln 2 in two parts, the first with so few digits that its whole multiples are exact.
+_LN2_HIGH, _LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
+# Coefficients of 2·artanh(s)/s − 2 as a polynomial in s², s² < 0.03, and of (e^r − 1 − r)/r² in r, |r| < 0.35: further
+# terms are below the last digit.
+_ARTANH = [2 / (2 * term + 1) for term in range(1, 13)]
+_EXPONENTIAL = [1 / math.factorial(term) for term in range(2, 17)]
+# The exponential of anything smaller is 0.
+_LEAST = -800.0
+
+
+def log(x: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return ln x for each x > 0.
+
+    Examples
+    --------
+    >>> log(np.array([1.0, 4.0])).round(12).tolist()
+    [0.0, 1.38629436112]
+    """
+    mantissa, exponent = _split(x)
+    return _of_parts(mantissa - 1.0, exponent, 0.0)
+
+
+def log1p(x: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return ln(1 + x) for each x > −1, accurate however near x is to 0.
+
+    Examples
+    --------
+    >>> log1p(np.array([0.0, 1e-20])).tolist()
+    [0.0, 1e-20]
+    """
+    whole = 1.0 + x
+    mantissa, exponent = _split(whole)
+    # The rounding error of 1 + x; where the exponent is zero, x itself is used instead.
+    lost = np.where(x < 1.0, x - (whole - 1.0), 1.0 - (whole - x)) / whole
+    near = exponent == 0
+    return _of_parts(np.where(near, x, mantissa - 1.0), exponent, np.where(near, 0.0, lost))
+
+
+def exp(x: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return e^x for each x up to 709, including minus infinity.
+
+    Examples
+    --------
+    >>> exp(np.array([-math.inf, 0.0, 1.0])).round(12).tolist()
+    [0.0, 1.0, 2.718281828459]
+    """
+    rest, exponent = _reduce(x)
+    return np.asarray(np.ldexp(1.0 + rest, exponent))
+
+
+def expm1(x: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return e^x − 1 for each x up to 709, including minus infinity, accurate however near x is to 0.
+
+    Examples
+    --------
+    >>> expm1(np.array([-math.inf, 0.0, 1e-20])).tolist()
+    [-1.0, 0.0, 1e-20]
+    """
+    rest, exponent = _reduce(x)
+    return np.asarray(np.ldexp(rest, exponent) + (np.ldexp(1.0, exponent) - 1.0))
+
+
+def _split(x: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Return m from 0.7 to 1.42 and k with ``x = m·2^k``, exactly."""
+    mantissa, exponent = np.frexp(x)
+    is_small = mantissa < math.sqrt(0.5)
+    return np.where(is_small, 2.0 * mantissa, mantissa), exponent.astype(np.int64) - is_small
+
+
+def _of_parts(
+    f: NDArray[np.float64], exponent: NDArray[np.int64], lost: NDArray[np.float64] | float
+) -> NDArray[np.float64]:
+    """Return ``ln(1 + f) + k·ln 2 + lost``: with s = f/(2 + f), ``ln(1 + f) = 2·artanh(s) = f − s·f + …``."""
+    s, half = f / (2.0 + f), 0.5 * f * f
+    square = s * s
+    more = s * (half + square * _polynomial(_ARTANH, square))
+    return np.asarray(exponent * _LN2_HIGH - ((half - (more + (exponent * _LN2_LOW + lost))) - f))
+
+
+def _reduce(x: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
+    """Return ``e^r − 1`` and k with ``x = r + k·ln 2``, |r| at most half of ln 2."""
+    x = np.maximum(x, _LEAST)
+    exponent = np.rint(x / math.log(2))
+    high, low = x - exponent * _LN2_HIGH, exponent * _LN2_LOW
+    r = high - low
+    rest = r + r * r * _polynomial(_EXPONENTIAL, r)
+    return rest + ((high - r) - low) * (1.0 + rest), exponent.astype(np.int32)
+
+
+def _polynomial(coefficients: Sequence[float], x: NDArray[np.float64]) -> NDArray[np.float64]:
+    total = np.full(x.shape, coefficients[-1])
+    for coefficient in reversed(coefficients[:-1]):
+        total *= x
+        total += coefficient
+    return total

@@ -1,20 +1,53 @@
-"""The name of a single value: text that depends on this value alone."""
+"""The name of a value: text that depends on this value alone."""
 
 from __future__ import annotations
 
 import math
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from anonhist.errors import DataError
-from anonhist.numeric.time_name import time_name
+from anonhist.errors import DataError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+_PER_SECOND = 10**9
+
+
+def time_name(value: datetime | timedelta) -> str:
+    """Return a time as Python writes it, one with a zone as the same time of UTC; and a duration as its seconds.
+
+    Examples
+    --------
+    >>> berlin = datetime.fromisoformat("2026-11-23T00:30:00.5+01:00")
+    >>> time_name(berlin), time_name(berlin.replace(tzinfo=None))
+    ('2026-11-22 23:30:00.500000', '2026-11-23 00:30:00.500000')
+    >>> time_name(timedelta(days=1)), time_name(-timedelta(milliseconds=1500)), time_name(timedelta(0))
+    ('86400', '-1.5', '0')
+    """
+    if isinstance(value, timedelta):
+        return _seconds(value)
+    if value.tzinfo is None:
+        return str(value)
+    try:
+        return str(value.astimezone(UTC).replace(tzinfo=None))
+    except OverflowError:
+        # In the year before 1, or after 9999.
+        return str(value)
+
+
+def _seconds(value: timedelta) -> str:
+    micros = (value.days * 86_400 + value.seconds) * 10**6 + value.microseconds
+    # Those of pandas have nanoseconds, too.
+    nanos = micros * 1000 + getattr(value, "nanoseconds", 0)
+    whole, rest = divmod(abs(nanos), _PER_SECOND)
+    fraction = f".{rest:09}".rstrip("0") if rest else ""
+    return f"{'-' if nanos < 0 else ''}{whole}{fraction}"
+
 
 # Floats represent every whole number below this exactly, but not those above.
 LARGEST_NAMED = 2**53
@@ -211,3 +244,62 @@ _NAMERS: tuple[tuple[type | tuple[type, ...], Callable[[Any], tuple[str | None, 
     (np.datetime64, _of_time),
     ((datetime, timedelta), _of_time_of_python),
 )
+
+
+def one_column(values: Any) -> Any:
+    """Return what goes through the values one by one, as lists do; anything else as it is.
+
+    Going through a table gives its columns' names in pandas, and through a column of Arrow what is no text.
+
+    Parameters
+    ----------
+    values
+        A list, array, column, or table of one column, of pandas, Polars, Arrow or a package like them.
+
+    Raises
+    ------
+    UsageError
+        If a table has several columns or is not in memory, or an array has fields or several dimensions.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import pyarrow as pa
+    >>> one_column(pa.array(["yes", "no"])), list(one_column(pd.DataFrame({"answer": ["yes", "no"]})))
+    (['yes', 'no'], ['yes', 'no'])
+    """
+    if isinstance(values, np.ndarray):
+        if values.ndim:  # a single value is no list, which callers say themselves
+            check_one_dimension(values)
+        return values
+    if hasattr(values, "collect_schema") and not hasattr(values, "shape"):
+        raise UsageError("This table is not in memory yet: collect it first, and pass its column of values.")
+    shape = getattr(values, "shape", None)
+    if isinstance(shape, tuple) and len(shape) == 2:
+        if shape[1] != 1:
+            raise UsageError(f"This table has {shape[1]:,} columns: pass the one that holds the values.")
+        if hasattr(values, "iloc"):
+            return values.iloc[:, 0]
+        values = values.to_series() if hasattr(values, "to_series") else values.column(0)
+    return values.to_pylist() if hasattr(values, "to_pylist") else values
+
+
+def check_one_dimension(values: np.ndarray[Any, Any]) -> None:
+    """Refuse an array that is not a list of single values.
+
+    Raises
+    ------
+    UsageError
+        If it has fields, as structured arrays and those of records have, or not one dimension.
+    """
+    if values.dtype.names:
+        field = values.dtype.names[0]
+        raise UsageError(
+            f"This array has fields ({', '.join(map(repr, values.dtype.names))}): pass one of them, as in "
+            f"array[{field!r}], or all as a table, as in pandas.DataFrame(array)."
+        )
+    if values.ndim != 1:
+        raise UsageError(
+            f"An array of values must be one-dimensional, and this one has {values.ndim} dimensions: pass one of its "
+            "columns, a list, or a table."
+        )

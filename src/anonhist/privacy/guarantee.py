@@ -10,8 +10,7 @@ from typing import Any
 
 from anonhist.errors import UsageError
 from anonhist.privacy.conversion import Neighbors, common_neighbors, convert, delta_after
-from anonhist.privacy.epsilon import EpsilonLike, parse_epsilon
-from anonhist.privacy.protection import WEAK_ABOVE, protection
+from anonhist.privacy.parameters import WEAK_ABOVE, EpsilonLike, parse_epsilon, protection
 from anonhist.privacy.unit import NeighboringRelation, PrivacyUnit
 
 # Up to here, δ is not repeated beside what ε says; the guarantee itself always states it.
@@ -62,7 +61,7 @@ class Guarantee:
 
     :attr:`sentence` is the guarantee in one sentence, with δ rounded up to two digits. ``str(guarantee)`` also says if
     epsilon is so large that it gives weak or practically no protection
-    (:func:`~anonhist.privacy.protection.protection`).
+    (:func:`~anonhist.privacy.parameters.protection`).
 
     Examples
     --------
@@ -304,7 +303,7 @@ class Guarantee:
         >>> (half + half).to_dp_event()  # doctest: +SKIP
         SelfComposedDpEvent(event=DiscreteLaplaceDpEvent(noise_parameter=0.5, sensitivity=1), count=2)
         """
-        from anonhist.privacy.dp_event import event_of
+        from anonhist.privacy.loss_distribution import event_of
 
         if self.party_epsilon is not None:
             raise UsageError("Where parties share the noise, guarantees add up plainly: use the sum.")

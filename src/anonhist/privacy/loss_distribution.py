@@ -1,4 +1,4 @@
-"""Losses of many releases composed as distributions, by dp-accounting: a smaller ε at a larger δ."""
+"""Losses of many releases composed by dp-accounting, as events and as distributions."""
 
 from __future__ import annotations
 
@@ -92,3 +92,40 @@ def _grid(epsilons: list[Fraction], plain: Fraction) -> Fraction:
 def _rounded_down(value: Fraction) -> float:
     nearest = float(value)
     return nearest if Fraction(nearest) <= value else math.nextafter(nearest, 0.0)
+
+
+def event_of(epsilons: Iterable[Fraction]) -> Any:
+    """Return one event for all releases together, each with its ε and δ = 0.
+
+    An event of one release is the discrete Laplace mechanism with rate ε and sensitivity 1. Its losses are ε, with
+    probability 1/(1 + e^−ε), and −ε: those of the worst mechanism with this ε. Those of the continuous Laplace
+    mechanism are smaller, and so is what accountants say of it. Each ε is rounded upward to a float.
+
+    Parameters
+    ----------
+    epsilons
+        ε of each release.
+
+    Raises
+    ------
+    MissingExtraError
+        If dp-accounting is not installed.
+    """
+    try:
+        from dp_accounting import dp_event
+    except ImportError:
+        raise MissingExtraError(
+            "Events are those of dp-accounting; install it with: pip install 'anonhist[accounting]'."
+        ) from None
+
+    events = [
+        one if count == 1 else dp_event.SelfComposedDpEvent(one, count)
+        for epsilon, count in Counter(epsilons).items()
+        for one in [dp_event.DiscreteLaplaceDpEvent(noise_parameter=_rounded_up(epsilon), sensitivity=1)]
+    ]
+    return events[0] if len(events) == 1 else dp_event.ComposedDpEvent(events)
+
+
+def _rounded_up(value: Fraction) -> float:
+    nearest = float(value)
+    return nearest if Fraction(nearest) >= value else math.nextafter(nearest, math.inf)

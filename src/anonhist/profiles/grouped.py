@@ -1,18 +1,22 @@
-"""Profiles of several groups, read together for one release."""
+"""Profiles of several groups, the levels of their grouping columns, and totals."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol
 
+import numpy as np
+
 from anonhist.catalogue.levels import Levels
 from anonhist.errors import UsageError
-from anonhist.profiles.bounded_units import BoundedUnits
-from anonhist.profiles.profile import Profile
+from anonhist.profiles.counts import MAX_ITEMS
+from anonhist.profiles.profile import BoundedUnits, Profile
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from fractions import Fraction
 
     from anonhist.accounting import Receipt
@@ -163,3 +167,88 @@ class GroupedProfile(Mapping[Group, Profile]):
     def __repr__(self) -> str:
         """Say what is public."""
         return f"GroupedProfile({len(self):,} groups by {', '.join(self.by)})"
+
+
+def parse_levels(given: str | Levels | None) -> Levels | None:
+    """Return the levels that a name asks for; None for none.
+
+    Raises
+    ------
+    UsageError
+        If there is no such name.
+
+    Examples
+    --------
+    >>> parse_levels("crossing")
+    <Levels.CROSSING: 'crossing'>
+    """
+    if given is None or isinstance(given, Levels):
+        return given
+    known = {each.value: each for each in Levels}
+    if not isinstance(given, str) or given not in known:
+        raise UsageError(f"`levels` must be {' or '.join(map(repr, known))}, not {given!r:.80}.")
+    return known[given]
+
+
+def prefixes_of(groups: Iterable[Group]) -> list[Group]:
+    """Return the first names of groups, from none to all but the last: everything first, each level in order.
+
+    Examples
+    --------
+    >>> prefixes_of([("CA", "Kings"), ("CA", "Napa"), ("NV", "Elko")])
+    [(), ('CA',), ('NV',)]
+    """
+    known = list(groups)
+    return [prefix for depth in range(len(known[0])) for prefix in dict.fromkeys(group[:depth] for group in known)]
+
+
+def total_of(profiles: Iterable[Profile], *, unit: PrivacyUnit | None = None) -> Profile:
+    """Return the profile with the prevalences of all profiles added up: ``φ_r = Σ_g φ_{g,r}``.
+
+    A label of several of them counts in each: what is counted is the pair of a group and a label. If they have more
+    than 2⁶³ − 1 items together, the largest counts are lowered until there are just so many: noise may add to profiles
+    whose true total is less.
+
+    Parameters
+    ----------
+    profiles
+        Any number of profiles.
+    unit
+        The unit of the result; an item by default.
+
+    Examples
+    --------
+    >>> total_of([Profile.from_counts([3, 1]), Profile.from_counts([3])])
+    Profile(n=7, num_labels=3, {1: 1, 3: 2})
+    >>> total_of([Profile([2**63 - 2], [1]), Profile([3], [1])])
+    Profile(n=9223372036854775807, num_labels=2, {3: 1, 9223372036854775804: 1})
+    """
+    found = list(profiles)
+    if sum(each.n for each in found) > MAX_ITEMS:
+        return _clipped(found, unit)
+    if not found:
+        return Profile([], [], unit=unit)
+    counts = np.concatenate([each.counts for each in found])
+    prevalences = np.concatenate([each.prevalences for each in found])
+    order = np.argsort(counts, kind="stable")
+    counts, prevalences = counts[order], prevalences[order]
+    begins = np.flatnonzero(np.diff(counts, prepend=0))
+    return Profile(counts[begins], np.add.reduceat(prevalences, begins) if begins.size else prevalences, unit=unit)
+
+
+def _clipped(profiles: Iterable[Profile], unit: PrivacyUnit | None) -> Profile:
+    """Return the total with its largest counts lowered to a common one, c or c + 1, so that there are 2⁶³ − 1 items."""
+    prevalences: Counter[int] = Counter()
+    for each in profiles:
+        prevalences.update(dict(zip(each.counts.tolist(), each.prevalences.tolist(), strict=True)))
+    # From below: ``left`` items are there for the labels of counts that were not seen yet.
+    left, above, kept = MAX_ITEMS, prevalences.total(), Counter[int]()
+    for count in sorted(prevalences):
+        number = prevalences[count]
+        if left < count * above:
+            break
+        kept[count] = number
+        left, above = left - count * number, above - number
+    cap, more = divmod(left, above)
+    kept.update({cap: above - more, cap + 1: more})
+    return Profile.from_prevalences({count: number for count, number in kept.items() if count and number}, unit=unit)

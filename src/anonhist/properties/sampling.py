@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from anonhist.numeric.read_only import read_only
+from anonhist.numeric.arrays import read_only
 from anonhist.properties.assemblage import Assemblage
 
 if TYPE_CHECKING:

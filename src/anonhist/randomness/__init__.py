@@ -5,19 +5,19 @@ distributions are exact, as docs/proofs/randomness.md proves. The time of a draw
 because some draws need more of them; it does not vary with any data.
 """
 
-from anonhist.randomness.bernoulli import bernoulli, bernoulli_exp, bernoulli_exp_pmf, bernoulli_pmf
-from anonhist.randomness.bit_rows import bernoulli_bits
+from anonhist.randomness.bernoulli import bernoulli, bernoulli_bits, bernoulli_exp, bernoulli_exp_pmf, bernoulli_pmf
 from anonhist.randomness.categorical import categorical, categorical_pmf, categorical_rows
-from anonhist.randomness.discrete_laplace import (
+from anonhist.randomness.geometric import (
     discrete_laplace,
     discrete_laplace_pmf,
     discrete_laplace_variance,
+    geometric,
+    geometric_pmf,
+    negative_binomial,
+    negative_binomial_pmf,
 )
-from anonhist.randomness.geometric import geometric, geometric_pmf
-from anonhist.randomness.negative_binomial import negative_binomial, negative_binomial_pmf
 from anonhist.randomness.source import RandomSource, SystemSource
-from anonhist.randomness.subsets import random_subsets
-from anonhist.randomness.uniform import uniform_integers, uniform_integers_pmf
+from anonhist.randomness.uniform import random_subsets, uniform_integers, uniform_integers_pmf
 
 __all__ = [
     "RandomSource",

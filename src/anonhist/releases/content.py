@@ -6,7 +6,7 @@ import hashlib
 from typing import TYPE_CHECKING, Any
 
 from anonhist.accounting.entry import canonical
-from anonhist.profiles.bounded_units import Bounded
+from anonhist.profiles.profile import Bounded
 from anonhist.releases.cumulative import CumulativeRelease
 from anonhist.releases.grouped import GroupedRelease
 from anonhist.releases.grouped_cumulative import GroupedCumulativeRelease

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from anonhist.accounting import Receipt
 from anonhist.errors import UsageError
 from anonhist.frozen import Converted, completed, converted, frozen, optional
-from anonhist.numeric.read_only import read_only
+from anonhist.numeric.arrays import read_only
 from anonhist.outward import Saved, Shown, Tabular
 from anonhist.privacy import Guarantee, is_in_groups, left_out, none_left_out, parse_order_key, short_decimal
 from anonhist.profiles.windows import check_days, parse_thresholds

@@ -18,10 +18,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from anonhist.errors import DataError
 from anonhist.frozen import Converted, converted, frozen
-from anonhist.numeric.read_only import read_only
+from anonhist.numeric.arrays import read_only
 from anonhist.privacy import parse_simulations
 from anonhist.profiles import Profile
-from anonhist.profiles.whole import MAX_ITEMS, fixed_numbers
+from anonhist.profiles.counts import MAX_ITEMS, fixed_numbers
 from anonhist.properties.estimate import Estimate
 from anonhist.properties.levels import widening_factor
 from anonhist.properties.statement import Holds, Statement

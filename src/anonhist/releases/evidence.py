@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from anonhist.errors import DataError, UsageError
 from anonhist.frozen import Converted, converted, frozen
 from anonhist.profiles import Profile
-from anonhist.profiles.whole import fixed_numbers
+from anonhist.profiles.counts import fixed_numbers
 
 
 @frozen

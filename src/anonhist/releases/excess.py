@@ -18,12 +18,12 @@ from anonhist.privacy import (
     parse_epsilon,
     parse_whole_number,
 )
-from anonhist.profiles.bounded_units import Bounded
-from anonhist.profiles.whole import MAX_ITEMS
+from anonhist.profiles.counts import MAX_ITEMS
+from anonhist.profiles.profile import Bounded
 from anonhist.properties.estimate import Estimate
 from anonhist.properties.statement import Holds, Statement
 from anonhist.randomness import discrete_laplace_variance
-from anonhist.randomness.arguments import SMALLEST_GAMMA
+from anonhist.randomness.source import SMALLEST_GAMMA
 
 METHOD = "exact quantiles of the discrete Laplace noise"
 # The step of the budget of a profile that has only one.

@@ -15,9 +15,8 @@ from anonhist.errors import UsageError
 from anonhist.outward import Saved, Shown, Tabular
 from anonhist.privacy import Guarantee, left_out, short_decimal
 from anonhist.privacy.guarantee import round_up
-from anonhist.profiles.bounded_units import Bounded
-from anonhist.profiles.grouped import Group
-from anonhist.profiles.levels import prefixes_of
+from anonhist.profiles.grouped import Group, prefixes_of
+from anonhist.profiles.profile import Bounded
 from anonhist.releases.excess import Excess
 from anonhist.releases.group_guarantee import guarantee_of, on_condition
 from anonhist.releases.protocols import Mechanism

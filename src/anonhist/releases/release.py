@@ -23,7 +23,7 @@ from anonhist.privacy import (
 )
 from anonhist.privacy.guarantee import round_up
 from anonhist.profiles import Profile
-from anonhist.profiles.whole import MAX_ITEMS
+from anonhist.profiles.counts import MAX_ITEMS
 from anonhist.properties.estimate import Estimate
 from anonhist.properties.statement import Holds, Statement
 from anonhist.releases.error import ReleaseError, simulate_error

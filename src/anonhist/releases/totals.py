@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 from anonhist.errors import UsageError
 from anonhist.frozen import Converted, converted, frozen
 from anonhist.profiles import Profile
-from anonhist.profiles.levels import prefixes_of
-from anonhist.profiles.total import total_of
+from anonhist.profiles.grouped import prefixes_of, total_of
 from anonhist.releases.error import ReleaseError
 from anonhist.releases.protocols import runs_fall_short
 from anonhist.releases.release import Release

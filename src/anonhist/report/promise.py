@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from anonhist.privacy import NeighboringRelation, certainty, protection, short_decimal
 from anonhist.privacy.guarantee import delta_apart, round_up
-from anonhist.privacy.protection import NONE_ABOVE
+from anonhist.privacy.parameters import NONE_ABOVE
 
 if TYPE_CHECKING:
     from fractions import Fraction

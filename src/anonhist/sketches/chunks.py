@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from anonhist.errors import DataError, UsageError
-from anonhist.numeric.one_column import one_column
+from anonhist.numeric.value_name import one_column
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

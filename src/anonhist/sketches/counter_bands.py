@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from anonhist.numeric.falling import widen_to_falling
+from anonhist.numeric.arrays import widen_to_falling
 from anonhist.releases import KPlusBand, PrevalenceBand
 
 if TYPE_CHECKING:

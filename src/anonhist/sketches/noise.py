@@ -18,8 +18,8 @@ from anonhist.frozen import Converted, converted, frozen
 from anonhist.numeric.exponential import float_rate
 from anonhist.privacy import parse_whole_number
 from anonhist.randomness import RandomSource
-from anonhist.randomness.arguments import SMALLEST_GAMMA
-from anonhist.randomness.negative_binomial import negative_binomial
+from anonhist.randomness.geometric import negative_binomial
+from anonhist.randomness.source import SMALLEST_GAMMA
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

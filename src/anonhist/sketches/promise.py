@@ -17,7 +17,7 @@ from anonhist.errors import DataError, UsageError
 from anonhist.mechanisms.basis.setting import NOISE_IS_EXACT, check_relation
 from anonhist.numeric.exponential import float_rate
 from anonhist.privacy import EpsilonLike, Guarantee, NeighboringRelation, PrivacyUnit, parse_epsilon
-from anonhist.randomness.arguments import SMALLEST_GAMMA
+from anonhist.randomness.source import SMALLEST_GAMMA
 from anonhist.sketches.noise import NoiseComponent
 
 if TYPE_CHECKING:

@@ -155,7 +155,7 @@ class DecidedChoices:
 
 
 def decided_laplace(decisions: Decisions) -> Callable[..., NDArray[np.int64]]:
-    """Return a function that stands in for :func:`anonhist.randomness.discrete_laplace`, each draw decided.
+    """Return a function that stands in for :func:`anonhist.randomness.geometric`, each draw decided.
 
     Examples
     --------

@@ -18,7 +18,7 @@ from anonhist.mechanisms.estimators import (
 )
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile
-from anonhist.randomness.arguments import SMALLEST_GAMMA
+from anonhist.randomness.source import SMALLEST_GAMMA
 from anonhist_testing.cases import each_of
 from anonhist_testing.estimators import MECHANISMS
 

@@ -20,7 +20,7 @@ from anonhist.local.decoding.descent import minimize
 from anonhist.local.decoding.least_squares import Squares
 from anonhist.local.randomizers.orappor import ORAPPOR
 from anonhist.local.randomizers.orr import ORR
-from anonhist.numeric.simplex import project_to_simplex
+from anonhist.numeric.projections import project_to_simplex
 from anonhist_papers.kairouz.settings import OPEN, SYMBOLS
 
 if TYPE_CHECKING:

@@ -95,7 +95,7 @@ class Asked(NamedTuple):
         if share is not None and share >= 1:
             raise UsageError("--find-share must be a share of epsilon below 1, such as 0.1.")
         from anonhist.mechanisms.group_preparing import parse_level_shares
-        from anonhist.profiles.levels import parse_levels
+        from anonhist.profiles.grouped import parse_levels
 
         columns = tuple(name.strip() for name in by.split(","))
         asked = parse_levels(levels)

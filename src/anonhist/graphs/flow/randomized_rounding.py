@@ -13,7 +13,7 @@ from anonhist.errors import UsageError
 from anonhist.numeric.exponential import exp_bounds
 from anonhist.privacy import EpsilonLike, parse_epsilon, parse_whole_number
 from anonhist.randomness import RandomSource, SystemSource
-from anonhist.randomness.inversion import resolve
+from anonhist.randomness.categorical import resolve
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

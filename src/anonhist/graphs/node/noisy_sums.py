@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from anonhist.mechanisms.basis.noise_quantile import noise_quantile
-from anonhist.numeric.isotonic_regression import decreasing_fit
-from anonhist.numeric.read_only import read_only
+from anonhist.numeric.arrays import read_only
+from anonhist.numeric.projections import decreasing_fit
 from anonhist.numeric.smooth_fit import LARGEST_LOG, Curvature, rates_at, smooth_fit
 from anonhist.releases import Evidence, KPlusBand, PrevalenceBand
 

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from anonhist.errors import UsageError
 from anonhist.graphs.statistics.degree_data import DegreeData, DegreeSource
-from anonhist.profiles.whole import MAX_ITEMS, whole_levels
+from anonhist.profiles.counts import MAX_ITEMS, whole_levels
 from anonhist.properties.curve import Curve
 from anonhist.releases.whole_interval import NORMAL_95
 

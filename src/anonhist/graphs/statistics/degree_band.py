@@ -23,8 +23,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from anonhist.numeric.falling import widen_to_falling
-from anonhist.profiles.whole import MAX_ITEMS
+from anonhist.numeric.arrays import widen_to_falling
+from anonhist.profiles.counts import MAX_ITEMS
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -10,7 +10,7 @@ import numpy as np
 
 from anonhist.frozen import frozen
 from anonhist.local.decoding.channel import BitChannel, SupportChannel
-from anonhist.numeric.read_only import read_only
+from anonhist.numeric.arrays import read_only
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from anonhist.local.decoding.decoder import Decoded
-from anonhist.numeric.simplex import project_to_simplex
+from anonhist.numeric.projections import project_to_simplex
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

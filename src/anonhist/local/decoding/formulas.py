@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from anonhist.local.decoding.decoder import Decoded, Decoder
-from anonhist.numeric.simplex import project_to_simplex, project_to_solid_simplex, truncate_and_renormalize
+from anonhist.numeric.projections import project_to_simplex, project_to_solid_simplex, truncate_and_renormalize
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, SupportsIndex
 
-from anonhist.numeric.primes import prime_at_least, prime_at_most
-from anonhist.numeric.projective_space import ProjectiveSpace
+from anonhist.numeric.projective_space import ProjectiveSpace, prime_at_least, prime_at_most
 from anonhist.privacy import parse_whole_number
 
 if TYPE_CHECKING:

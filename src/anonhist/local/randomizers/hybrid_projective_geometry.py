@@ -11,7 +11,7 @@ from anonhist.local.designs.block_design import BlockDesign
 from anonhist.local.designs.block_estimator import BlockEstimator
 from anonhist.local.designs.geometry import space_for
 from anonhist.local.randomizers.blocks import BlockSurvey
-from anonhist.numeric.primes import prime_at_most
+from anonhist.numeric.projective_space import prime_at_most
 from anonhist.privacy import parse_whole_number
 
 # With five elements the variance is about 25 % above that of the best field; with two it would be twice as large.

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from anonhist.errors import DataError, UsageError
 from anonhist.frozen import frozen
-from anonhist.numeric.one_column import one_column
+from anonhist.numeric.value_name import one_column
 from anonhist.privacy import parse_whole_number
 
 LARGEST_ALPHABET = 2**32

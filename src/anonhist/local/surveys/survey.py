@@ -28,7 +28,7 @@ from anonhist.local.surveys.reports import Column, Reports, WholeColumn
 from anonhist.local.surveys.shuffling import shuffled_guarantee
 from anonhist.local.surveys.tally import Tally, count_cells
 from anonhist.numeric import ExponentialQuotient
-from anonhist.numeric.one_column import one_column
+from anonhist.numeric.value_name import one_column
 from anonhist.outward import Saved, Shown
 from anonhist.privacy import EpsilonLike, Guarantee, short_decimal
 from anonhist.randomness import RandomSource, SystemSource

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from anonhist.errors import DataError, UsageError
 from anonhist.frozen import Converted, converted, frozen
-from anonhist.numeric.read_only import read_only
+from anonhist.numeric.arrays import read_only
 from anonhist.outward import Saved, Shown, Tabular
 
 # Sums of two stay below 2⁶³.

@@ -20,7 +20,7 @@ from anonhist.mechanisms.basis.skeletons import AdditiveMechanism, Released
 from anonhist.numeric import decreasing_fit
 from anonhist.privacy import short_decimal
 from anonhist.profiles import Profile
-from anonhist.randomness.arguments import SMALLEST_GAMMA
+from anonhist.randomness.source import SMALLEST_GAMMA
 from anonhist.releases import Evidence
 
 if TYPE_CHECKING:

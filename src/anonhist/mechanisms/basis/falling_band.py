@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from anonhist.mechanisms.basis.noise_quantile import noise_quantile, sum_quantiles
-from anonhist.numeric.falling import widen_to_falling
+from anonhist.numeric.arrays import widen_to_falling
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

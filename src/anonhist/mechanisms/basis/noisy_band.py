@@ -23,7 +23,7 @@ from anonhist.mechanisms.basis.falling_band import falling_bounds, reaches
 from anonhist.mechanisms.basis.noise_quantile import noise_quantile, sum_quantiles
 from anonhist.mechanisms.basis.noisy_total import of_prevalences as items_of_prevalences
 from anonhist.mechanisms.basis.noisy_total import of_sums
-from anonhist.profiles.whole import MAX_ITEMS
+from anonhist.profiles.counts import MAX_ITEMS
 from anonhist.releases.evidence import Evidence, KPlusBand, PrevalenceBand
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ import numpy as np
 
 from anonhist.mechanisms.basis.noise import deviation
 from anonhist.mechanisms.basis.noise_quantile import noise_quantile
-from anonhist.profiles.whole import MAX_ITEMS
+from anonhist.profiles.counts import MAX_ITEMS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from anonhist.numeric.rises import rises
+from anonhist.numeric.arrays import rises
 from anonhist.profiles import FrobeniusCoordinates, Profile
-from anonhist.profiles.whole import MAX_ITEMS
+from anonhist.profiles.counts import MAX_ITEMS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

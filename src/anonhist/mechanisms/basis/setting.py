@@ -24,7 +24,7 @@ from anonhist.privacy import (
     short_decimal,
 )
 from anonhist.profiles import Profile
-from anonhist.profiles.whole import MAX_ITEMS
+from anonhist.profiles.counts import MAX_ITEMS
 from anonhist.releases import Release
 from anonhist.releases.kind import CENTRAL, ReleaseKind
 from anonhist.version import __version__

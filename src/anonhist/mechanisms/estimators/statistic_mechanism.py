@@ -15,11 +15,11 @@ from anonhist.mechanisms.basis.noise import exact_noise
 from anonhist.mechanisms.basis.setting import Setting, whole_items, without_sizes
 from anonhist.mechanisms.estimators.whole_weights import FINEST, WholeWeights
 from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit
-from anonhist.profiles.whole import MAX_ITEMS
+from anonhist.profiles.counts import MAX_ITEMS
 from anonhist.properties.estimate import Estimate
 from anonhist.properties.levels import check_level, quantile
 from anonhist.properties.statement import PLUS_MINUS, Holds, Statement
-from anonhist.randomness.arguments import SMALLEST_GAMMA
+from anonhist.randomness.source import SMALLEST_GAMMA
 
 if TYPE_CHECKING:
     from anonhist.mechanisms.basis.noise import Noise

@@ -16,7 +16,7 @@ from anonhist.mechanisms.exponential.band import DROP_P, DROP_T, STAY_P, STAY_T,
 from anonhist.mechanisms.exponential.side_chain import SideChain
 from anonhist.numeric import BlockVector, align
 from anonhist.profiles import FrobeniusCoordinates
-from anonhist.profiles.whole import MAX_ITEMS
+from anonhist.profiles.counts import MAX_ITEMS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

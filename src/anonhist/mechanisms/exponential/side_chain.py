@@ -18,7 +18,7 @@ import numpy as np
 from anonhist.mechanisms.exponential.band import STAY_P
 from anonhist.numeric import BlockVector
 from anonhist.numeric.pulse import pulse, pulsing
-from anonhist.profiles.whole import MAX_ITEMS
+from anonhist.profiles.counts import MAX_ITEMS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

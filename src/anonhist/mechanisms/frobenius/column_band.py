@@ -20,7 +20,7 @@ import numpy as np
 from anonhist.mechanisms.basis.noise_quantile import noise_quantile
 from anonhist.mechanisms.frobenius.band_rows import BandRows
 from anonhist.mechanisms.frobenius.row_band import TAIL, Guess, k_plus_rows
-from anonhist.profiles.whole import MAX_ITEMS
+from anonhist.profiles.counts import MAX_ITEMS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -23,9 +23,8 @@ import numpy as np
 from anonhist.mechanisms.basis.noise_quantile import noise_quantile
 from anonhist.mechanisms.frobenius.band_rows import BandRows, search_rows
 from anonhist.numeric import decreasing_fit
-from anonhist.numeric.falling import widen_to_falling
-from anonhist.numeric.rises import rises
-from anonhist.profiles.whole import MAX_ITEMS
+from anonhist.numeric.arrays import rises, widen_to_falling
+from anonhist.profiles.counts import MAX_ITEMS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -23,7 +23,7 @@ import numpy as np
 
 from anonhist.mechanisms.basis.noise import deviation
 from anonhist.numeric import decreasing_fit
-from anonhist.profiles.whole import MAX_ITEMS
+from anonhist.profiles.counts import MAX_ITEMS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

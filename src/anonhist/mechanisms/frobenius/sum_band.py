@@ -29,8 +29,8 @@ from anonhist.mechanisms.basis.noisy_band import differences, merge_steps
 from anonhist.mechanisms.basis.noisy_total import of_sums
 from anonhist.mechanisms.frobenius.row_band import TAIL, Guess, k_plus_rows
 from anonhist.mechanisms.frobenius.row_groups import NoisyRows
-from anonhist.numeric.falling import widen_to_falling
-from anonhist.profiles.whole import MAX_ITEMS
+from anonhist.numeric.arrays import widen_to_falling
+from anonhist.profiles.counts import MAX_ITEMS
 from anonhist.releases.evidence import Evidence, KPlusBand, PrevalenceBand
 
 if TYPE_CHECKING:

@@ -25,7 +25,7 @@ import numpy as np
 from anonhist.mechanisms.basis.falling_band import falling_bounds
 from anonhist.mechanisms.basis.noise_quantile import noise_quantile
 from anonhist.mechanisms.basis.noisy_band import differences, in_steps, invert, merge_steps
-from anonhist.numeric.falling import widen_to_falling
+from anonhist.numeric.arrays import widen_to_falling
 from anonhist.releases.evidence import Evidence, KPlusBand, PrevalenceBand
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import numpy as np
 
 from anonhist.mechanisms.basis.noise import add_noise
 from anonhist.mechanisms.basis.published import profile_of_fit
-from anonhist.profiles.whole import MAX_ITEMS
+from anonhist.profiles.counts import MAX_ITEMS
 
 if TYPE_CHECKING:
     from fractions import Fraction

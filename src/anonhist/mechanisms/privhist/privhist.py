@@ -22,7 +22,7 @@ from anonhist.mechanisms.privhist.low import low_privacy
 from anonhist.numeric.pulse import pulsing
 from anonhist.privacy import EpsilonLike, Guarantee, parse_epsilon, short_decimal
 from anonhist.profiles import Profile
-from anonhist.profiles.whole import MAX_ITEMS
+from anonhist.profiles.counts import MAX_ITEMS
 from anonhist.randomness import RandomSource
 from anonhist.releases import Release
 from anonhist.releases.protocols import check_numbers

@@ -9,7 +9,7 @@ from anonhist.accounting.recording import Price, account_of, recording
 from anonhist.errors import UsageError
 from anonhist.mechanisms.windows.release import check_cap, prepare_cumulative
 from anonhist.privacy import EpsilonLike, NeighboringRelation, PrivacyUnit
-from anonhist.profiles.grouped_windows import GroupedCumulativeCounts
+from anonhist.profiles.windows import GroupedCumulativeCounts
 from anonhist.randomness import RandomSource
 from anonhist.releases.content import content_digest
 from anonhist.releases.grouped_cumulative import GroupedCumulativeRelease

@@ -15,7 +15,7 @@ from anonhist.frozen import Converted, completed, converted, frozen
 from anonhist.mechanisms.basis.noise import add_noise
 from anonhist.mechanisms.windows.window_mechanism import WindowMechanism, moved
 from anonhist.privacy import parse_epsilon, parse_whole_number, short_decimal
-from anonhist.randomness.discrete_laplace import discrete_laplace_variance
+from anonhist.randomness.geometric import discrete_laplace_variance
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

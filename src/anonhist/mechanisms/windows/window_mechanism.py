@@ -15,11 +15,11 @@ from anonhist.frozen import Converted, converted, frozen
 from anonhist.mechanisms.basis.noise import exact_noise
 from anonhist.mechanisms.basis.setting import Setting
 from anonhist.mechanisms.windows.monotone import monotone_whole
-from anonhist.numeric.read_only import read_only
+from anonhist.numeric.arrays import read_only
 from anonhist.privacy import PrivacyUnit, parse_whole_number, short_decimal
 from anonhist.profiles.windows import MOST_DAYS, MOST_THRESHOLDS
-from anonhist.randomness.arguments import SMALLEST_GAMMA
-from anonhist.randomness.discrete_laplace import discrete_laplace_variance
+from anonhist.randomness.geometric import discrete_laplace_variance
+from anonhist.randomness.source import SMALLEST_GAMMA
 from anonhist.releases.cumulative import CumulativeRelease
 from anonhist.releases.whole_interval import NORMAL_95
 from anonhist.version import __version__

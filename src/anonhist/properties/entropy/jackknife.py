@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from anonhist.numeric import pointwise
+from anonhist.numeric import arrays
 from anonhist.properties.linear import LinearEstimator, LinearStatistic
 
 if TYPE_CHECKING:
@@ -47,4 +47,4 @@ class Jackknife(LinearEstimator):
 def _gain(counts: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return ``g(r) = ln r + (r−1)·ln(r/(r−1))``: without the difference of large numbers, which loses digits."""
     before = counts - 1
-    return pointwise.log(counts) + before * pointwise.log1p(1 / np.maximum(before, 1.0))
+    return arrays.log(counts) + before * arrays.log1p(1 / np.maximum(before, 1.0))

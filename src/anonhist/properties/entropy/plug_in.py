@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from anonhist.numeric import pointwise
+from anonhist.numeric import arrays
 from anonhist.properties.linear import LinearEstimator, LinearStatistic
 
 if TYPE_CHECKING:
@@ -38,6 +38,6 @@ class PlugIn(LinearEstimator):
 
         def weights(counts: NDArray[np.int64]) -> NDArray[np.float64]:
             share = np.minimum(counts / size, 1.0)
-            return share * -pointwise.log(np.where(share > 0, share, 1.0))
+            return share * -arrays.log(np.where(share > 0, share, 1.0))
 
         return LinearStatistic(weights, head=0)

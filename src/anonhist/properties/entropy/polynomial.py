@@ -13,7 +13,7 @@ import numpy as np
 from anonhist.errors import UsageError
 from anonhist.numeric import best_polynomial, read_only
 from anonhist.privacy import parse_whole_number
-from anonhist.profiles.whole import MAX_ITEMS
+from anonhist.profiles.counts import MAX_ITEMS
 from anonhist.properties.entropy.plug_in import PlugIn
 from anonhist.properties.estimator import Point
 from anonhist.properties.linear import LinearStatistic

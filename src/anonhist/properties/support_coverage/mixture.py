@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from anonhist.numeric import pointwise
+from anonhist.numeric import arrays
 from anonhist.properties.estimator import Point
 from anonhist.properties.sampling import sampling_error
 from anonhist.properties.support_coverage.rarefaction import Rarefaction
@@ -171,7 +171,7 @@ class Mixture:
 
 def _new(rates: Floats, beyond: float) -> Floats:
     """Return how many new labels a rate has for each label seen, after t·n further draws."""
-    return np.asarray(pointwise.expm1(-rates * beyond) / -pointwise.expm1(rates))
+    return np.asarray(arrays.expm1(-rates * beyond) / -arrays.expm1(rates))
 
 
 def _chances(rates: Floats) -> Floats:

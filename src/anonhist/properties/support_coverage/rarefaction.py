@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from anonhist.numeric import pointwise
+from anonhist.numeric import arrays
 from anonhist.properties.estimator import Point
 from anonhist.properties.linear import LinearStatistic
 
@@ -97,7 +97,7 @@ def _inclusion_probability(counts: NDArray[np.int64], n: int, draws: int) -> NDA
     result = np.empty(counts.shape)
     result[rare] = np.array(table)[counts[rare]]
     if not bool(rare.all()):
-        result[~rare] = np.abs(pointwise.expm1(_log_exclusion_probability(counts[~rare], n, draws)))
+        result[~rare] = np.abs(arrays.expm1(_log_exclusion_probability(counts[~rare], n, draws)))
     return result
 
 
@@ -105,8 +105,8 @@ def _log_exclusion_probability(counts: NDArray[np.int64], n: int, draws: int) ->
     """Return ``ln(C(n−r, m)/C(n, m))`` for r ≤ n − m by Stirling's formula."""
     # The second difference of (x + ½)·ln x, written in logarithms of 1 + x: nothing cancels at n = 10^15.
     left = np.maximum((n - draws) - counts, 1)
-    shared = pointwise.log1p(counts / n * (draws / left))
-    alone = counts * math.log1p(draws / (n - draws)) + draws * pointwise.log1p(counts / (n - counts))
+    shared = arrays.log1p(counts / n * (draws / left))
+    alone = counts * math.log1p(draws / (n - draws)) + draws * arrays.log1p(counts / (n - counts))
     rest = _series(np.float64(n)) - _series(n - counts) - _series(np.float64(n - draws)) + _series(left)
     return np.asarray((left + 0.5) * shared - alone - rest)
 

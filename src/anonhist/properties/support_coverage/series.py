@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from anonhist.numeric import pointwise
-from anonhist.numeric.read_only import read_only
+from anonhist.numeric import arrays
+from anonhist.numeric.arrays import read_only
 from anonhist.properties.assemblage import Assemblage
 from anonhist.properties.estimator import Point
 from anonhist.properties.linear import LinearStatistic
@@ -51,7 +51,7 @@ def series(beyond: float, log_tails: NDArray[np.float64]) -> LinearStatistic:
     [0.0, 1.5, 0.75, 1.125, 1.0]
     """
     counts = np.arange(log_tails.size)
-    terms = pointwise.exp(np.minimum(counts * math.log(beyond) + log_tails, _LARGEST_LOG))
+    terms = arrays.exp(np.minimum(counts * math.log(beyond) + log_tails, _LARGEST_LOG))
     all_weights = 1.0 - np.where(counts % 2, -terms, terms)
     # Terms below rounding give weights of exactly 1.
     head = 1 + int(np.flatnonzero(all_weights != 1.0)[-1])
@@ -179,4 +179,4 @@ def _tails(log_pmf: NDArray[np.float64]) -> NDArray[np.float64]:
 @cache
 def log_factorials() -> NDArray[np.float64]:
     """Return ``ln j!`` for j = 0, …, ``LONGEST``."""
-    return read_only(np.append(0.0, np.cumsum(pointwise.log(np.arange(1.0, LONGEST + 1)))))
+    return read_only(np.append(0.0, np.cumsum(arrays.log(np.arange(1.0, LONGEST + 1)))))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from anonhist.profiles.whole import MAX_ITEMS
+from anonhist.profiles.counts import MAX_ITEMS
 from anonhist.properties.estimator import Point
 from anonhist.properties.support_size.chao1 import Chao1
 from anonhist.properties.support_size.coverage_sums import CoverageSums

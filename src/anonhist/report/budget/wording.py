@@ -11,7 +11,7 @@ from anonhist.accounting.balance import State
 from anonhist.errors import UsageError
 from anonhist.privacy import NeighboringRelation, PrivacyUnit, short_decimal
 from anonhist.privacy.guarantee import round_up
-from anonhist.privacy.protection import WARNED_FROM
+from anonhist.privacy.parameters import WARNED_FROM
 from anonhist.report.promise import doubt_about, factor, worth
 from anonhist.report.wording import many, percent
 

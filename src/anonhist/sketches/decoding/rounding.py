@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from anonhist.errors import UsageError
-from anonhist.numeric.simplex import project_to_simplex
+from anonhist.numeric.projections import project_to_simplex
 from anonhist.sketches.decoding.decoder import CounterSetting, Prevalences
 
 if TYPE_CHECKING:

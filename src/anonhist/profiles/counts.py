@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from anonhist.errors import DataError, UsageError
-from anonhist.numeric.read_only import read_only
+from anonhist.numeric.arrays import read_only
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

@@ -1,0 +1,257 @@
+"""Exact privacy parameters and whole numbers, parsed from what people pass; what an epsilon means in words."""
+
+from __future__ import annotations
+
+import math
+import operator
+import re
+from decimal import Decimal
+from fractions import Fraction
+from numbers import Rational
+
+from anonhist.errors import UsageError, parameter
+
+# Types of a privacy parameter; the result is always a Fraction.
+EpsilonLike = int | float | str | Decimal | Fraction
+
+# Without a limit, "1e999999999" would fill the memory. Every accepted number can be written as a fraction and read
+# back.
+LARGEST_POWER = 64
+LONGEST_NUMBER = 10**256
+
+_DECIMAL = re.compile(r"\+?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,6})?")
+_FRACTION = re.compile(r"\+?[0-9]+/[0-9]+")
+
+
+def parse_epsilon(value: object, *, name: str = "epsilon") -> Fraction:
+    """Read a privacy parameter exactly.
+
+    Parameters
+    ----------
+    value
+        An int, str, ``Decimal``, ``Fraction``, or float; NumPy's integers and 64-bit floats are ints and floats. A
+        float means its shortest decimal: ``0.1`` is one tenth, not the binary number nearest to it. Strings are
+        decimals (``"0.5"``, ``"1e-3"``) or fractions (``"1/3"``), spaces around them allowed.
+    name
+        What to call the parameter in an error.
+
+    Returns
+    -------
+    Fraction
+        The exact value, > 0.
+
+    Raises
+    ------
+    UsageError
+        For truth values, NaN, infinities, zero, negative numbers, anything that is not a number, numbers outside
+        10⁻⁶⁴ to 10⁶⁴, and fractions whose numerator or denominator has more than 256 digits.
+
+    Examples
+    --------
+    >>> parse_epsilon(0.1)
+    Fraction(1, 10)
+    >>> parse_epsilon("1/3")
+    Fraction(1, 3)
+    """
+    parsed = _exact(value)
+    if parsed is None or parsed <= 0:
+        is_known = isinstance(value, str | float | Decimal | Rational) and not isinstance(value, bool)
+        hint = "such as 0.5" if is_known else "as an int, str, float, Decimal or Fraction"
+        raise UsageError(f"{parameter(name)} must be a finite number greater than zero, {hint}, not {_show(value)}.")
+    too_long = max(parsed.numerator, parsed.denominator) > LONGEST_NUMBER
+    if too_long or not Fraction(1, 10**LARGEST_POWER) <= parsed <= 10**LARGEST_POWER:
+        raise UsageError(
+            f"{parameter(name)} must lie between 1e-{LARGEST_POWER} and 1e{LARGEST_POWER} and have at most 256 digits."
+        )
+    return parsed
+
+
+def _exact(value: object) -> Fraction | None:
+    """Return the exact number, or None if it is not one; far out of range, any number that is also out of range."""
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, float):
+        return Fraction(float.__repr__(value)) if math.isfinite(value) else None
+    if isinstance(value, Decimal):
+        return _from_decimal(value) if value.is_finite() else None
+    if isinstance(value, str):
+        return _from_text(value.strip())
+    if isinstance(value, Rational):
+        return Fraction(int(value.numerator), int(value.denominator))
+    return None
+
+
+def _from_decimal(value: Decimal) -> Fraction:
+    power = value.adjusted() if value else 0
+    if abs(power) <= 2 * LARGEST_POWER:
+        return Fraction(value)
+    # Far out of range: written out, it would have as many digits as its exponent says.
+    size = Fraction(10) ** (2 * LARGEST_POWER if power > 0 else -2 * LARGEST_POWER)
+    return -size if value.is_signed() else size
+
+
+def _from_text(text: str) -> Fraction | None:
+    if len(text) > 1024:
+        return None
+    if _FRACTION.fullmatch(text):
+        above, below = map(int, text.split("/"))
+        return Fraction(above, below) if below else None
+    return _from_decimal(Decimal(text)) if _DECIMAL.fullmatch(text) else None
+
+
+def _show(value: object) -> str:
+    try:
+        text = repr(value)
+    except ValueError:  # Python does not print integers of thousands of digits
+        return "a number too long to show"
+    return text if len(text) <= 80 else f"{text[:77]}..."
+
+
+# Error estimates from 1,000 runs are correct to about 2 %, so a file that asks for more is refused.
+MOST_SIMULATIONS = 1000
+
+
+def parse_whole_number(value: object, *, name: str, least: int = 1, most: int = 2**62) -> int:
+    """Return a setting as an int; refuse anything but a whole number in its range.
+
+    Parameters
+    ----------
+    value
+        An int or a NumPy integer. Truth values, text and floats are refused.
+    name
+        The name of the setting in an error.
+    least, most
+        The range, both ends included.
+
+    Raises
+    ------
+    UsageError
+        If it is not a whole number from ``least`` to ``most``.
+
+    Examples
+    --------
+    >>> parse_whole_number(32, name="simulations", least=2)
+    32
+    """
+    try:
+        number = operator.index(value)  # type: ignore[arg-type]  # refusing what has no __index__ is the purpose
+    except TypeError:
+        number = least - 1
+    if isinstance(value, bool) or not least <= number <= most:
+        raise UsageError(
+            f"{parameter(name)} must be a whole number from {least} to {_show_number(most)}, not {value!r:.80}."
+        )
+    return number
+
+
+def parse_simulations(value: object, *, name: str = "simulations") -> int:
+    """Return the number of simulations behind error estimates; refuse anything but 0 or a number from 2 to 1,000.
+
+    A single run does not show how uncertain its result is; 0 means no error estimates.
+
+    Raises
+    ------
+    UsageError
+        If it is not.
+
+    Examples
+    --------
+    >>> parse_simulations(32), parse_simulations(0)
+    (32, 0)
+    """
+    try:
+        number = parse_whole_number(value, name=name, least=0, most=MOST_SIMULATIONS)
+    except UsageError:
+        number = 1
+    if number == 1:
+        message = f"{parameter(name)} must be 0 or a whole number from 2 to {MOST_SIMULATIONS:,}, not {value!r:.80}."
+        raise UsageError(message)
+    return number
+
+
+def _show_number(number: int) -> str:
+    power = number.bit_length() - 1
+    return f"2^{power}" if number == 1 << power and power > 15 else f"{number:,}"
+
+
+MODERATE_FROM, WEAK_ABOVE, NONE_ABOVE, WARNED_FROM = 1, 3, 10, 10
+_MOST_PLACES = 6
+
+
+def strength(epsilon: Fraction) -> str:
+    """Return how strongly an epsilon protects: the word used wherever a budget is explained.
+
+    Below 1 ``"strong"``, from 1 to 3 ``"moderate"``, above 3 ``"weak"`` and above 10 ``"practically none"``.
+
+    Parameters
+    ----------
+    epsilon
+        Exact, > 0.
+
+    Notes
+    -----
+    These limits are conventions. An adversary with even odds between two neighbors becomes at most 73 % sure at an
+    epsilon of 1, 95 % at 3 and 99.995 % at 10 (:func:`certainty`).
+
+    Examples
+    --------
+    >>> [strength(Fraction(each)) for each in ("0.5", "3", "10", "10.01")]
+    ['strong', 'moderate', 'weak', 'practically none']
+    """
+    if epsilon < MODERATE_FROM:
+        return "strong"
+    if epsilon <= WEAK_ABOVE:
+        return "moderate"
+    return "weak" if epsilon <= NONE_ABOVE else "practically none"
+
+
+def protection(epsilon: Fraction) -> str:
+    """Return the same as a noun phrase.
+
+    Examples
+    --------
+    >>> protection(Fraction(4)), protection(Fraction(40))
+    ('weak protection', 'practically no protection')
+    """
+    return f"{strength(epsilon)} protection" if epsilon <= NONE_ABOVE else "practically no protection"
+
+
+def certainty(epsilon: Fraction) -> str:
+    """Write how sure a release can make someone who thought two neighbors equally likely: ``e^ε/(1 + e^ε)``.
+
+    In percent, rounded up, with two digits of the distance to 50 % and to 100 %.
+
+    Parameters
+    ----------
+    epsilon
+        Exact, > 0. With δ > 0, it holds except for results of probability δ.
+
+    Examples
+    --------
+    >>> [certainty(Fraction(each)) for each in ("0.01", "0.5", "1", "4", "10")]
+    ['50.25 %', '62.3 %', '73.2 %', '98.3 %', '99.9955 %']
+    """
+    power = min(float(min(epsilon, Fraction(700))), 700.0)
+    missing = 100 / (1 + math.exp(power))
+    smaller = min(missing, 50 * math.tanh(power / 2))
+    places = min(_MOST_PLACES, max(1, 1 - math.floor(math.log10(smaller))))
+    rounded = math.ceil((100 - missing) * 10**places) / 10**places
+    return f"{rounded:.{places}f} %"
+
+
+def warning(epsilon: Fraction) -> str:
+    """Return the warning for results at an epsilon of 10 or more; empty below.
+
+    Examples
+    --------
+    >>> print(warning(Fraction(100)))
+    An epsilon of 10 or more gives practically no protection: show these results only to people who may see the data.
+    >>> warning(Fraction(9))
+    ''
+    """
+    if epsilon < WARNED_FROM:
+        return ""
+    return (
+        "An epsilon of 10 or more gives practically no protection: show these results only to people who may see "
+        "the data."
+    )
