@@ -23,11 +23,9 @@ from skbio.diversity import alpha
 
 import anonhist as ah
 from anonhist.properties.catalogue import PROPERTIES
-from anonhist.properties.entropy import ENTROPY_METHODS
-from anonhist.properties.entropy.entropy import entropy_estimator
+from anonhist.properties.entropy import ENTROPY_METHODS, entropy_estimator
 from anonhist.properties.estimator import value_of
-from anonhist.properties.support_size import SUPPORT_SIZE_METHODS
-from anonhist.properties.support_size.support_size import support_size_estimator
+from anonhist.properties.support_size import SUPPORT_SIZE_METHODS, support_size_estimator
 from anonhist_papers.inspectre.errors import distributions
 from bundled import PROFILES
 

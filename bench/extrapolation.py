@@ -16,10 +16,9 @@ import numpy as np
 
 import anonhist as ah
 from anonhist.profiles import Profile
-from anonhist.properties.rarefaction import _extrapolate
-from anonhist.properties.support_coverage.good_toulmin import GoodToulmin
-from anonhist.properties.support_coverage.mixture import Mixture
-from anonhist.properties.support_coverage.smoothed import SmoothedBinomialB
+from anonhist.properties.poisson_mixture import Mixture
+from anonhist.properties.support_coverage import _extrapolate
+from anonhist.properties.unseen_series import GoodToulmin, SmoothedBinomialB
 from bundled import DATA, PROFILES, read_bundled
 from ten_shapes import random_shapes
 

@@ -25,7 +25,7 @@ import numpy as np
 
 from anonhist.profiles import Profile
 from anonhist.properties.catalogue import PROPERTIES
-from anonhist.properties.statement import Holds
+from anonhist.properties.estimate import Holds
 from ten_shapes import REAL, named_shapes, random_shapes
 
 if TYPE_CHECKING:

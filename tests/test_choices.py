@@ -15,15 +15,14 @@ from anonhist.local.decoding import names
 from anonhist.mechanisms import MECHANISM_NAMES
 from anonhist.mechanisms.estimators import PRIVATE_ENTROPY_METHODS, PRIVATE_SUPPORT_SIZE_METHODS
 from anonhist.mechanisms.releasing import MechanismName
-from anonhist.properties.diversity.orders import DIVERSITY_METHODS
-from anonhist.properties.diversity.uniformity import UNIFORMITY_METHODS
 from anonhist.properties.entropy import ENTROPY_METHODS
-from anonhist.properties.guessing.share_cost import CostUnit
-from anonhist.properties.guessing.success import SuccessUnit
-from anonhist.properties.rarefaction import RAREFACTION_METHODS
+from anonhist.properties.guessing_curve import SuccessUnit
+from anonhist.properties.orders import DIVERSITY_METHODS
 from anonhist.properties.sample_coverage import SAMPLE_COVERAGE_METHODS
-from anonhist.properties.support_coverage import LINEAR_COVERAGE_METHODS, SUPPORT_COVERAGE_METHODS
+from anonhist.properties.share_cost import CostUnit
+from anonhist.properties.support_coverage import LINEAR_COVERAGE_METHODS, RAREFACTION_METHODS, SUPPORT_COVERAGE_METHODS
 from anonhist.properties.support_size import SUPPORT_SIZE_METHODS
+from anonhist.properties.uniformity import UNIFORMITY_METHODS
 from anonhist.sketches import Sketch
 from anonhist.sketches.decoding.decoder import DecoderName
 from anonhist.sketches.decoding.names import DECODERS

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from anonhist.properties.apply import apply
-from anonhist.properties.guessing.success import GuessingSuccess, SuccessInterval
+from anonhist.properties.guessing_curve import GuessingSuccess, SuccessInterval
 
 if TYPE_CHECKING:
     from anonhist.profiles import Profile

@@ -16,7 +16,7 @@ from anonhist.cli.central.estimate import NOT_PRIVATE
 from anonhist.cli.central.estimate_display import say
 from anonhist.mechanisms.estimators import PRIVATE_PROPERTIES
 from anonhist.properties.catalogue import PROPERTIES, estimate_all
-from anonhist.properties.statement import Holds, Statement
+from anonhist.properties.estimate import Holds, Statement
 from anonhist_testing.cases import each_of
 
 Cli = Callable[..., CompletedProcess[str]]

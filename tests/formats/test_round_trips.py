@@ -22,7 +22,7 @@ from anonhist.formats.writing import write
 from anonhist.mechanisms import MECHANISM_NAMES, FrobeniusMechanism, PartitionMechanism
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile
-from anonhist.properties.statement import Holds
+from anonhist.properties.estimate import Holds
 from anonhist.releases import Release, ReleaseError
 from anonhist_testing.cases import each_of
 

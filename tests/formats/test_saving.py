@@ -13,7 +13,7 @@ from anonhist.mechanisms import compare
 from anonhist.profiles import Profile
 from anonhist.properties.entropy import entropy
 from anonhist.properties.estimate import Estimates
-from anonhist.properties.guessing.guessing_curve import guessing_curve
+from anonhist.properties.guessing_curve import guessing_curve
 from anonhist.releases import Release
 from anonhist.sketches import DomainSketch
 

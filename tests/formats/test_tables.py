@@ -26,10 +26,10 @@ from anonhist.mechanisms.windows.release import release_cumulative
 from anonhist.outward import Tabular
 from anonhist.profiles import Profile
 from anonhist.profiles.windows import CumulativeCounts, GroupedCumulativeCounts
-from anonhist.properties.diversity.hill_curve import hill_curve
 from anonhist.properties.entropy import entropy
 from anonhist.properties.estimate import Estimates
-from anonhist.properties.rarefaction import rarefaction_curve
+from anonhist.properties.orders import hill_curve
+from anonhist.properties.support_coverage import rarefaction_curve
 from anonhist.properties.support_size import support_size
 from anonhist.releases import Release
 from anonhist.releases.grouped import GroupedRelease

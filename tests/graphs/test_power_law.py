@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from anonhist.graphs.statistics import power_law_tail
 from anonhist.graphs.statistics.power_law_tail import PowerLaw, log_zeta
 from anonhist.profiles import Profile
-from anonhist.properties.statement import Holds
+from anonhist.properties.estimate import Holds
 
 
 @pytest.mark.slow

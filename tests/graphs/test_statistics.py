@@ -45,8 +45,7 @@ from anonhist.mechanisms import release
 from anonhist.mechanisms.basis.setting import cap_counts
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile
-from anonhist.properties.estimate import Estimate
-from anonhist.properties.statement import Holds
+from anonhist.properties.estimate import Estimate, Holds
 from anonhist.releases import Release, ReleaseError
 from anonhist.releases.evidence import KPlusBand
 from anonhist_testing.sources import SeededSource

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from anonhist.mechanisms.estimators import EntropyMechanism, StatisticMechanism, SupportCoverageMechanism
-from anonhist.properties.linear import LinearStatistic
+from anonhist.properties.estimator import LinearStatistic
 from anonhist_papers.experiment import Point
 from anonhist_papers.inspectre import figures, hardness, lemmas, supplement, theorems
 from anonhist_papers.inspectre.bounds import EXACT, NO_PRIVACY, PLUG_IN, POLYNOMIAL, PUBLISHED

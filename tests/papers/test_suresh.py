@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from anonhist.profiles import Profile, sorted_l1
-from anonhist.properties.diversity.uniformity import DistanceToUniformity
+from anonhist.properties.uniformity import DistanceToUniformity
 from anonhist_papers.experiment import Point
 from anonhist_papers.suresh.bounds import block_height, further_samples, hard_profile, lower_bound, slope
 from anonhist_papers.suresh.corollary import COROLLARY, EXPONENTS, ZERO_COUNTS

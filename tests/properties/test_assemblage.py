@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from anonhist.profiles import Profile
-from anonhist.properties.assemblage import Assemblage
+from anonhist.properties.sampling import Assemblage
 from anonhist_testing.cases import each_of
 
 

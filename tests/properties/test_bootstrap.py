@@ -8,10 +8,8 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from anonhist.profiles import Profile
-from anonhist.properties import bootstrap
-from anonhist.properties.assemblage import Assemblage
-from anonhist.properties.bootstrap import resample, spread
-from anonhist.properties.sampling import sampling_error
+from anonhist.properties import sampling
+from anonhist.properties.sampling import Assemblage, resample, sampling_error, spread
 from anonhist_testing.statistics import assert_pmf_equal
 
 MANY = Profile.from_prevalences({1: 3000, 2: 1500, 3: 700, 40: 30, 900: 2})
@@ -46,7 +44,7 @@ def test_samples_follow_the_assemblage(profile: Profile) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("labels", [10, 3000], ids=["one by one", "taken together"])
 def test_each_count_is_poisson(labels: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bootstrap, "_FEW", 0)
+    monkeypatch.setattr(sampling, "_FEW", 0)
     profile = Profile([9], [labels])
     drawn = [sample.prevalence(9) for sample in resample(profile, size=4000, rng=np.random.default_rng(3))]
     assert_pmf_equal(drawn, stats.binom(labels, stats.poisson(9).pmf(9)).pmf, false_fail_rate=1e-6)
@@ -57,7 +55,7 @@ def test_both_ways_spread_alike(monkeypatch: pytest.MonkeyPatch) -> None:
     # Multinomial counts fix n; Poisson counts are regressed on it. Each is off by 3.5 %, four of these together 20 %.
     profile = Profile.from_prevalences({1: 300, 2: 150, 3: 70, 40: 10})
     exact = spread(profile, describe, size=400, rng=np.random.default_rng(4))
-    monkeypatch.setattr(bootstrap, "_FEW", 0)
+    monkeypatch.setattr(sampling, "_FEW", 0)
     regressed = spread(profile, describe, size=400, rng=np.random.default_rng(5))
     assert regressed == pytest.approx(exact, rel=0.2)
 

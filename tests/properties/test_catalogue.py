@@ -11,8 +11,7 @@ from anonhist.errors import UsageError
 from anonhist.mechanisms.estimators import PRIVATE_PROPERTIES
 from anonhist.profiles import Profile
 from anonhist.properties.catalogue import PROPERTIES, estimate_all
-from anonhist.properties.estimate import Estimate
-from anonhist.properties.statement import Holds
+from anonhist.properties.estimate import Estimate, Holds
 from anonhist_testing.cases import each_of
 from anonhist_testing.properties import answer, questions
 from anonhist_testing.strategies import profiles, repeatable

@@ -10,8 +10,7 @@ import pytest
 
 from anonhist.profiles import Profile
 from anonhist.properties.catalogue import PROPERTIES
-from anonhist.properties.estimate import format_number
-from anonhist.properties.statement import Holds, Statement
+from anonhist.properties.estimate import Holds, Statement, format_number
 from anonhist_testing.cases import each_of
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "estimators.md"

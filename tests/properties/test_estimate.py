@@ -8,8 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from anonhist.properties.estimate import Estimate
-from anonhist.properties.statement import Holds, Statement
+from anonhist.properties.estimate import Estimate, Holds, Statement
 from anonhist.releases.whole_interval import NORMAL_95, whole_interval
 from anonhist_testing.cases import each_of
 

@@ -14,15 +14,12 @@ from hypothesis import strategies as st
 from anonhist.errors import UsageError
 from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile
-from anonhist.properties.apply import apply
-from anonhist.properties.bootstrap import resample
-from anonhist.properties.estimator import Point, value_of
-from anonhist.properties.intervals import Interval, LowerEnd, NormalInterval
-from anonhist.properties.levels import check_level, quantile, widening_factor
-from anonhist.properties.rarefaction import rarefaction_curve
-from anonhist.properties.sample import Sample
-from anonhist.properties.statement import Holds
-from anonhist.properties.support_size.interval import SupportSizeInterval, log_normal_ends
+from anonhist.properties.apply import Interval, LowerEnd, NormalInterval, apply
+from anonhist.properties.estimate import Holds, check_level, quantile, widening_factor
+from anonhist.properties.estimator import Point, Sample, value_of
+from anonhist.properties.sampling import resample
+from anonhist.properties.support_coverage import rarefaction_curve
+from anonhist.properties.support_size import SupportSizeInterval, log_normal_ends
 from anonhist_testing.cases import each_of
 from anonhist_testing.known_runs import KnownRuns
 from anonhist_testing.strategies import repeatable

@@ -11,7 +11,7 @@ from anonhist.errors import UsageError
 from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile
 from anonhist.properties.curve import Axes, Curve, estimated_curve
-from anonhist.properties.rarefaction import rarefaction_curve
+from anonhist.properties.support_coverage import rarefaction_curve
 from anonhist_testing.cases import each_of
 from anonhist_testing.known_runs import KnownRuns
 

@@ -12,12 +12,12 @@ import pytest
 import anonhist as ah
 from anonhist.profiles import Profile
 from anonhist.properties.catalogue import PROPERTIES, estimate_all
-from anonhist.properties.entropy.entropy import entropy_estimator
+from anonhist.properties.entropy import entropy_estimator
+from anonhist.properties.estimate import Holds
 from anonhist.properties.estimator import Estimator, value_of
-from anonhist.properties.sample_coverage.sample_coverage import sample_coverage_estimator
-from anonhist.properties.statement import Holds
-from anonhist.properties.support_coverage.support_coverage import support_coverage_estimator
-from anonhist.properties.support_size.support_size import support_size_estimator
+from anonhist.properties.sample_coverage import sample_coverage_estimator
+from anonhist.properties.support_coverage import support_coverage_estimator
+from anonhist.properties.support_size import support_size_estimator
 from anonhist.releases import Mechanism, Release
 from anonhist_testing.known_runs import KnownRuns
 from anonhist_testing.properties import answer, questions

@@ -14,8 +14,7 @@ from anonhist.errors import DataError, UsageError
 from anonhist.mechanisms import FrobeniusMechanism, staircase_profile
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile, sorted_l1
-from anonhist.properties.estimate import Estimate
-from anonhist.properties.levels import widening_factor
+from anonhist.properties.estimate import Estimate, widening_factor
 from anonhist.releases import ReleaseError, simulate_error
 from anonhist.releases.expected import METHOD
 from anonhist_testing.cases import each_of

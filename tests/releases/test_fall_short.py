@@ -27,8 +27,8 @@ from anonhist.mechanisms import (
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile
 from anonhist.properties.entropy import entropy
-from anonhist.properties.rarefaction import rarefaction_curve
-from anonhist.properties.statement import Holds
+from anonhist.properties.estimate import Holds
+from anonhist.properties.support_coverage import rarefaction_curve
 from anonhist.properties.support_size import support_size
 from anonhist.releases import Mechanism, Release
 from anonhist.releases.protocols import runs_fall_short

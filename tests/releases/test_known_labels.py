@@ -7,8 +7,7 @@ import pytest
 from anonhist.errors import UsageError
 from anonhist.mechanisms import PrivHistMechanism
 from anonhist.profiles import Profile
-from anonhist.properties.estimate import Estimate
-from anonhist.properties.statement import Holds, Statement
+from anonhist.properties.estimate import Estimate, Holds, Statement
 from anonhist.releases.known_labels import never_occurring
 from anonhist_testing.sources import SeededSource
 

@@ -20,7 +20,7 @@ from anonhist.mechanisms.basis.setting import make_release
 from anonhist.mechanisms.basis.skeletons import AdditiveMechanism
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile
-from anonhist.properties.statement import Holds
+from anonhist.properties.estimate import Holds
 from anonhist_testing.cases import each_of
 from anonhist_testing.sources import SeededSource
 

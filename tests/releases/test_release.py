@@ -21,7 +21,7 @@ from anonhist.mechanisms import (
 )
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile
-from anonhist.properties.statement import Holds
+from anonhist.properties.estimate import Holds
 from anonhist.releases import Mechanism, Release
 from anonhist.releases.protocols import USUAL_RUNS
 from anonhist_testing.cases import each_of

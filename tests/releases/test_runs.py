@@ -12,8 +12,7 @@ from anonhist.errors import UsageError
 from anonhist.mechanisms import FrobeniusMechanism, PrevalenceMechanism, release
 from anonhist.numeric.pulse import pulse, pulsing, tell_share
 from anonhist.profiles import Profile
-from anonhist.properties.levels import widening_factor
-from anonhist.properties.statement import Holds
+from anonhist.properties.estimate import Holds, widening_factor
 from anonhist.releases import Release, ReleaseError
 from anonhist.releases.protocols import LEAST_RUNS, USUAL_RUNS, simulation_work, simulations_of
 from anonhist.releases.runs import draw_runs, generator_of

@@ -30,10 +30,10 @@ from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile
 from anonhist.profiles.grouped import GroupedProfile
 from anonhist.properties.curve import Curve
-from anonhist.properties.diversity.hill_curve import hill_curve
 from anonhist.properties.estimate import Estimate
-from anonhist.properties.guessing.guessing_curve import guessing_curve
-from anonhist.properties.rarefaction import rarefaction_curve
+from anonhist.properties.guessing_curve import guessing_curve
+from anonhist.properties.orders import hill_curve
+from anonhist.properties.support_coverage import rarefaction_curve
 from anonhist.releases import KPlusBand, PrevalenceBand, Release, ReleaseError
 from anonhist.releases.expected import METHOD
 from anonhist.releases.protocols import runs_fall_short

@@ -17,9 +17,9 @@ from anonhist.mechanisms import FrobeniusMechanism
 from anonhist.profiles import Profile
 from anonhist.properties.catalogue import PROPERTIES
 from anonhist.properties.curve import Curve
-from anonhist.properties.diversity.hill_curve import hill_curve
-from anonhist.properties.guessing.guessing_curve import guessing_curve
-from anonhist.properties.rarefaction import rarefaction_curve
+from anonhist.properties.guessing_curve import guessing_curve
+from anonhist.properties.orders import hill_curve
+from anonhist.properties.support_coverage import rarefaction_curve
 from anonhist.releases import Release
 from anonhist.report import plot, write_report
 from anonhist.report.curve.wording import (

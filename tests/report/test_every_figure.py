@@ -31,10 +31,10 @@ from anonhist.profiles.grouped import GroupedProfile
 from anonhist.profiles.windows import CumulativeCounts, GroupedCumulativeCounts
 from anonhist.properties.catalogue import estimate_all
 from anonhist.properties.curve import Curve
-from anonhist.properties.diversity.hill_curve import hill_curve
 from anonhist.properties.entropy import entropy
-from anonhist.properties.guessing.guessing_curve import guessing_curve
-from anonhist.properties.rarefaction import rarefaction_curve
+from anonhist.properties.guessing_curve import guessing_curve
+from anonhist.properties.orders import hill_curve
+from anonhist.properties.support_coverage import rarefaction_curve
 from anonhist.releases import Release
 from anonhist.releases.cumulative import CumulativeRelease
 from anonhist.releases.grouped import GroupedRelease

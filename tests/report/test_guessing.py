@@ -9,9 +9,8 @@ import pytest
 
 from anonhist.mechanisms import FrobeniusMechanism
 from anonhist.profiles import Profile, sorted_l1
-from anonhist.properties.estimate import Estimate
-from anonhist.properties.guessing.covered import covered_share
-from anonhist.properties.levels import widening_factor
+from anonhist.properties.estimate import Estimate, widening_factor
+from anonhist.properties.guessing_curve import covered_share
 from anonhist.releases import Evidence, KPlusBand, Release
 from anonhist.releases.whole_interval import NORMAL_95
 from anonhist.report import Guessing, guessing_figure

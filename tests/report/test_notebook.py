@@ -27,7 +27,7 @@ from anonhist.profiles.windows import CumulativeCounts, GroupedCumulativeCounts
 from anonhist.properties.catalogue import estimate_all
 from anonhist.properties.entropy import entropy
 from anonhist.properties.estimate import Estimates
-from anonhist.properties.guessing.guessing_curve import guessing_curve
+from anonhist.properties.guessing_curve import guessing_curve
 from anonhist.releases import Release
 from anonhist.releases.grouped import GroupedRelease
 from anonhist.report import plot

@@ -43,7 +43,7 @@ class PropertyEntry:
 
 
 _ONCE: tuple[Mapping[str, object], ...] = ({},)
-_DIVERSITY = ".properties.diversity.orders:DIVERSITY_METHODS"
+_DIVERSITY = ".properties.orders:DIVERSITY_METHODS"
 PROPERTIES = {
     "entropy": PropertyEntry(
         ".properties.entropy:entropy", "Shannon's", ".properties.entropy:ENTROPY_METHODS", _ONCE, each_method=True
@@ -70,47 +70,43 @@ PROPERTIES = {
         each_method=True,
     ),
     "hill-number": PropertyEntry(
-        ".properties.diversity.orders:hill_number",
+        ".properties.orders:hill_number",
         "the effective number of labels, of an `order`",
         _DIVERSITY,
         ({"order": 0}, {"order": 1}, {"order": 2}),
     ),
     "renyi-entropy": PropertyEntry(
-        ".properties.diversity.orders:renyi_entropy", "of an `order`", _DIVERSITY, ({"order": 2},), required=("order",)
+        ".properties.orders:renyi_entropy", "of an `order`", _DIVERSITY, ({"order": 2},), required=("order",)
     ),
     "tsallis-entropy": PropertyEntry(
-        ".properties.diversity.orders:tsallis_entropy", "of an `order`", _DIVERSITY, required=("order",)
+        ".properties.orders:tsallis_entropy", "of an `order`", _DIVERSITY, required=("order",)
     ),
-    "min-entropy": PropertyEntry(
-        ".properties.diversity.min_entropy:min_entropy", "that of the most frequent label", asked=_ONCE
-    ),
+    "min-entropy": PropertyEntry(".properties.orders:min_entropy", "that of the most frequent label", asked=_ONCE),
     "simpson": PropertyEntry(
-        ".properties.diversity.power_sum:simpson", "the chance that two items have the same label", asked=_ONCE
+        ".properties.power_sum:simpson", "the chance that two items have the same label", asked=_ONCE
     ),
     "gini-simpson": PropertyEntry(
-        ".properties.diversity.power_sum:gini_simpson", "the chance that two items have different labels"
+        ".properties.power_sum:gini_simpson", "the chance that two items have different labels"
     ),
-    "power-sum": PropertyEntry(
-        ".properties.diversity.power_sum:power_sum", "the chance that `order` items have the same label"
-    ),
+    "power-sum": PropertyEntry(".properties.power_sum:power_sum", "the chance that `order` items have the same label"),
     "distance-to-uniformity": PropertyEntry(
-        ".properties.diversity.uniformity:distance_to_uniformity",
+        ".properties.uniformity:distance_to_uniformity",
         "from an alphabet of known size (`alphabet_size`)",
-        ".properties.diversity.uniformity:UNIFORMITY_METHODS",
+        ".properties.uniformity:UNIFORMITY_METHODS",
         _ONCE,
     ),
     "guessing-success": PropertyEntry(
-        ".properties.guessing.success:guessing_success",
+        ".properties.guessing_curve:guessing_success",
         "share of accounts broken by a number of `guesses`",
         asked=({"guesses": 10}, {"guesses": 1000}),
     ),
     "work-factor": PropertyEntry(
-        ".properties.guessing.share_cost:work_factor",
+        ".properties.share_cost:work_factor",
         "guesses needed to break a `share` of accounts",
         asked=({"share": 0.25}, {"share": 0.5}),
     ),
     "guesswork": PropertyEntry(
-        ".properties.guessing.share_cost:guesswork",
+        ".properties.share_cost:guesswork",
         "guesses an account on average, up to that `share`",
         asked=({"share": 0.25}, {"share": 0.5}),
     ),

@@ -15,7 +15,7 @@ from anonhist.formats.file_kind import FileKind
 from anonhist.formats.json_text import parse_json
 from anonhist.formats.parquet_content import batches, check_codecs, open_parquet, refuse_damage
 from anonhist.formats.tables import Table
-from anonhist.properties.statement import Holds
+from anonhist.properties.estimate import Holds
 
 if TYPE_CHECKING:
     import pyarrow.parquet as pq

@@ -1,22 +1,59 @@
-"""From the number of an estimator to an estimate with an interval."""
+"""From the number of an estimator to an estimate with an interval, which bounds on units may limit."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Protocol
 
 from anonhist.profiles import Profile
-from anonhist.properties.bounded import assumption, truncation_reason
-from anonhist.properties.estimate import Estimate
-from anonhist.properties.estimator import error_of, profile_of, why_unknown
-from anonhist.properties.levels import check_level
-from anonhist.properties.sample import Sample
-from anonhist.properties.statement import Holds, Statement
+from anonhist.properties.estimate import Bounds, Estimate, Holds, Statement, check_level
+from anonhist.properties.estimator import Sample, error_of, profile_of, why_unknown
 
 if TYPE_CHECKING:
+    from anonhist.privacy import PrivacyUnit
     from anonhist.properties.estimator import Estimator, Resimulated
-    from anonhist.properties.intervals import Interval
+
+
+def truncation_reason(unit: PrivacyUnit) -> Statement | None:
+    """Return why estimates that depend on large counts have no interval in a release for this unit; None if they may.
+
+    Label privacy caps counts, and node privacy removes edges until no node has too many. Both affect the most frequent
+    labels most, so entropies are too large and the shares of frequent labels too small. By how much is unknown, so no
+    interval covers it.
+
+    Examples
+    --------
+    >>> from anonhist.privacy import PrivacyUnit
+    >>> truncation_reason(PrivacyUnit.label(max_count=20)).reason
+    'counts of 20 or more were merged, so the value is that of capped counts'
+    >>> truncation_reason(PrivacyUnit.item()) is None
+    True
+    """
+    if unit.needs_bounded_degrees:
+        return Statement(
+            Holds.NONE, "edges of nodes with too many were left out, so the value is that of the remaining graph"
+        )
+    if unit.max_count is not None:
+        return Statement(
+            Holds.NONE, f"counts of {unit.max_count:,} or more were merged, so the value is that of capped counts"
+        )
+    return None
+
+
+def assumption(unit: PrivacyUnit) -> str:
+    """Return what every estimate from a release for this unit assumes about its bound; empty if it has none.
+
+    Examples
+    --------
+    >>> from anonhist.privacy import PrivacyUnit
+    >>> assumption(PrivacyUnit.user(max_items=2))
+    'the items of a user beyond 2, which were left out, are like the others'
+    """
+    if unit.max_items is None:
+        return ""
+    return f"the items of a user beyond {unit.max_items:,}, which were left out, are like the others"
+
 
 _DROWNED = "The release is mostly noise: the data may be much smaller, and this number very wrong."
 NOT_SIMULATED = Statement(
@@ -58,7 +95,7 @@ def apply(
     needs_counts
         Whether the interval depends on the sizes of counts, not only on the number of labels. If so, there is no
         interval where large counts were capped before the release: see
-        :func:`~anonhist.properties.bounded.truncation_reason`.
+        :func:`~anonhist.properties.apply.truncation_reason`.
 
     Raises
     ------
@@ -135,3 +172,83 @@ def _scale(found: Estimate, scale: float) -> Estimate:
         interval=(scale * low, scale * high),
         parts=tuple((cause, scale * error) for cause, error in found.parts),
     )
+
+
+class Interval(Protocol):
+    """A way to make intervals for one property."""
+
+    def of(self, sample: Sample, value: float, error: float) -> Bounds:
+        """Return the interval for a value with a standard error, from a sample with at least one item."""
+
+    def of_nothing(self) -> tuple[float, float]:
+        """Return the range of the property."""
+
+
+@dataclass(frozen=True)
+class NormalInterval:
+    """``value ± z·error``, clipped to the range of the property: for estimators with negligible bias.
+
+    Attributes
+    ----------
+    least, most
+        Range of the property.
+
+    Examples
+    --------
+    >>> from anonhist.profiles import Profile
+    >>> from anonhist.properties.estimator import Sample
+    >>> found = NormalInterval(0.0, 1.0).of(Sample(Profile([1], [1])), 0.5, 0.1)
+    >>> round(found.low, 3), round(found.high, 3)
+    (0.304, 0.696)
+    """
+
+    least: float = -math.inf
+    most: float = math.inf
+
+    def of(self, sample: Sample, value: float, error: float) -> Bounds:
+        """Return the ends; the value always lies between them."""
+        half = sample.z * error
+        return Bounds(max(value - half, self.least), min(value + half, self.most)).around(value)
+
+    def of_nothing(self) -> tuple[float, float]:
+        """Return the range of the property."""
+        return self.least, self.most
+
+
+@dataclass(frozen=True)
+class LowerEnd:
+    """The lower end of the normal interval of an estimator that is too low on average, for every distribution.
+
+    It is the same for all methods, since they estimate the same truth.
+
+    Attributes
+    ----------
+    estimator
+        The estimator that gives the end.
+    reason
+        Why there is no upper end.
+    range
+        Range of the property.
+
+    Examples
+    --------
+    >>> from anonhist.profiles import Profile
+    >>> from anonhist.properties.estimator import Sample
+    >>> from anonhist.properties.support_size_estimators import Observed
+    >>> round(LowerEnd(Observed(), "labels may be missing").of(Sample(Profile([90], [2])), 3.0, 9.0).low, 6)
+    2.0
+    """
+
+    estimator: Estimator
+    reason: str
+    range: NormalInterval = NormalInterval(0.0)
+
+    def of(self, sample: Sample, value: float, error: float) -> Bounds:
+        """Return the lower end, and the largest value of the property as the upper one."""
+        del error
+        low = self.range.of(sample, *sample.of(self.estimator)).low
+        return Bounds(low, max(self.range.most, low), Statement(Holds.AT_LEAST, self.reason)).around(value)
+
+    def of_nothing(self) -> tuple[float, float]:
+        """Return the range of the property."""
+        return self.range.of_nothing()

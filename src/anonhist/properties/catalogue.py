@@ -15,8 +15,7 @@ from anonhist.errors import UsageError
 from anonhist.numeric.pulse import tell_share
 from anonhist.profiles import Profile
 from anonhist.properties.estimate import Estimates
-from anonhist.properties.estimator import Resimulated, profile_of
-from anonhist.properties.options import check_alphabet, check_method
+from anonhist.properties.estimator import Resimulated, check_alphabet, check_method, profile_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -15,10 +15,10 @@ from anonhist.numeric.pulse import pulsing
 from anonhist.outward import Saved, Shown, Tabular
 from anonhist.privacy import Guarantee, left_out, parse_whole_number
 from anonhist.profiles import Profile
-from anonhist.properties.bootstrap import spread
-from anonhist.properties.bounded import assumption, truncation_reason
+from anonhist.properties.apply import assumption, truncation_reason
+from anonhist.properties.estimate import check_level, quantile, widening_factor
 from anonhist.properties.estimator import profile_of, why_unknown
-from anonhist.properties.levels import check_level, quantile, widening_factor
+from anonhist.properties.sampling import spread
 
 if TYPE_CHECKING:
     from collections.abc import Callable

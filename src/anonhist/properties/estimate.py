@@ -1,14 +1,82 @@
-"""A number with its uncertainty."""
+"""A number with its uncertainty: confidence levels, which ends of an interval hold, and warnings of the unseen."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from enum import StrEnum
+from statistics import NormalDist
+from typing import TYPE_CHECKING
 
+from anonhist.errors import UsageError
 from anonhist.frozen import frozen
 from anonhist.outward import Saved, Shown, Tabular
 from anonhist.privacy import Guarantee, left_out
-from anonhist.properties.statement import PLUS_MINUS, Holds, Statement
+
+if TYPE_CHECKING:
+    from anonhist.profiles import Profile
+
+
+class Holds(StrEnum):
+    """Which ends of an interval hold with the stated probability."""
+
+    BOTH = "interval"
+    AT_LEAST = "at least"
+    AT_MOST = "at most"
+    NONE = "no interval"
+
+
+@dataclass(frozen=True)
+class Statement:
+    """Which ends of an interval hold, and why not both.
+
+    Attributes
+    ----------
+    holds
+        Which ends hold.
+    reason
+        Why an end is missing, or what the interval covers besides random error: a phrase without a full stop. If empty,
+        the estimator is taken as unbiased, and the interval is the value plus and minus a multiple of its error.
+
+    Examples
+    --------
+    >>> Statement(Holds.AT_LEAST, "any number of labels may be too rare to be seen").holds.value
+    'at least'
+    """
+
+    holds: Holds = Holds.BOTH
+    reason: str = ""
+
+
+PLUS_MINUS = Statement()
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """The two ends of an interval and which of them hold.
+
+    Attributes
+    ----------
+    low, high
+        The ends; an end that does not hold is the extreme value of the property.
+    statement
+        Which of them hold.
+    """
+
+    low: float
+    high: float
+    statement: Statement = PLUS_MINUS
+
+    def around(self, value: float) -> Bounds:
+        """Return the interval, widened to contain a value: the statement stays true.
+
+        Examples
+        --------
+        >>> Bounds(2.0, 4.0).around(1.0).low
+        1.0
+        """
+        return Bounds(min(self.low, value), max(self.high, value), self.statement)
 
 
 @frozen
@@ -41,7 +109,7 @@ class Estimate(Shown, Tabular, Saved):
     guarantee
         The guarantee, for a private estimate.
     statement
-        Which ends of the interval hold, and why not both: see :class:`~anonhist.properties.statement.Holds`.
+        Which ends of the interval hold, and why not both: see :class:`~anonhist.properties.estimate.Holds`.
 
     Examples
     --------
@@ -137,3 +205,119 @@ def format_number(number: float, *, digits: int) -> str:
     if number in (float("inf"), float("-inf")):
         return "infinity" if number > 0 else "−infinity"
     return f"{number:,.0f}" if abs(number) >= 10**digits else f"{number:,.{digits}g}"
+
+
+def quantile(level: float) -> float:
+    """Return z with ``P(|N(0, 1)| ≤ z) = level``.
+
+    Examples
+    --------
+    >>> round(quantile(0.95), 6)
+    1.959964
+    """
+    # From the lower tail: near 1, floats cannot represent the remaining probability.
+    return -NormalDist().inv_cdf((1 - level) / 2)
+
+
+def widening_factor(runs: int) -> float:
+    """Return the factor that widens a normal interval whose standard error comes from a few runs.
+
+    It is the ratio of the 97.5 % quantiles of Student's t with ``runs`` degrees of freedom and of the normal
+    distribution, by a Cornish–Fisher expansion ([1]_, 26.7.5): within 0.1 % from four runs on, 5 % too small at two.
+
+    References
+    ----------
+    .. [1] M. Abramowitz, I. A. Stegun, *Handbook of Mathematical Functions*, 1964.
+
+    Examples
+    --------
+    >>> [round(widening_factor(runs), 3) for runs in (8, 32, 1000)]
+    [1.177, 1.039, 1.001]
+    """
+    z = quantile(0.95)
+    terms = (
+        (z**3 + z) / 4,
+        (5 * z**5 + 16 * z**3 + 3 * z) / 96,
+        (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
+        (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / 92160,
+    )
+    return 1 + math.fsum(term / runs**power for power, term in enumerate(terms, start=1)) / z
+
+
+def check_level(level: object) -> None:
+    """Refuse what is not a probability strictly between 0 and 1.
+
+    Raises
+    ------
+    UsageError
+        If it is not.
+    """
+    if isinstance(level, bool) or not isinstance(level, int | float) or not 0 < level < 1:
+        raise UsageError(f"The level of an interval must be a number between 0 and 1, such as 0.95, not {level!r:.80}.")
+
+
+def largest_mean(count: float, z: float) -> float:
+    """Return ``x + z²/2 + z·sqrt(x + z²/4)``: the largest Poisson mean consistent with a count x.
+
+    Examples
+    --------
+    >>> round(largest_mean(0, 1.96), 2), round(largest_mean(100, 1.96), 1)
+    (3.84, 121.6)
+    """
+    return count + z**2 / 2 + z * math.sqrt(count + z**2 / 4)
+
+
+_MUCH = 0.1
+
+
+def chao_unseen(profile: Profile) -> float:
+    """Return Chao's lower bound on the number of unseen labels, as iNEXT computes it; n ≥ 1.
+
+    It is ``((n − 1)/n)·φ_1²/(2·φ_2)`` ([1]_, eq. 6, with the factor of [2]_), or ``((n − 1)/n)·φ_1·(φ_1 − 1)/2`` if
+    φ_2 is 0.
+
+    References
+    ----------
+    .. [1] A. Chao, "Nonparametric estimation of the number of classes in a population", Scandinavian Journal of
+           Statistics 11 (1984), 265–270, eq. 6.
+    .. [2] A. Chao, N. J. Gotelli, T. C. Hsieh and others, "Rarefaction and extrapolation with Hill numbers: a framework
+           for sampling and estimation in species diversity studies", Ecological Monographs 84 (2014), 45–67.
+
+    Examples
+    --------
+    >>> from anonhist.profiles import Profile
+    >>> chao_unseen(Profile.from_counts([2, 1, 1])), chao_unseen(Profile.from_counts([3, 1]))
+    (1.5, 0.0)
+    """
+    n, once, twice = float(profile.n), float(profile.prevalence(1)), float(profile.prevalence(2))
+    finite = (n - 1) / n
+    return finite * once**2 / (2 * twice) if twice else finite * once * (once - 1) / 2
+
+
+def undersampling_warning(profile: Profile) -> tuple[str, ...]:
+    """Warn if labels seen once make up a tenth of the items or more: about that share of further items is new labels.
+
+    Examples
+    --------
+    >>> from anonhist.profiles import Profile
+    >>> undersampling_warning(Profile.from_counts([90, 9])), len(undersampling_warning(Profile.from_counts([5, 1, 1])))
+    ((), 1)
+    """
+    share = profile.prevalence(1) / profile.n
+    if share < _MUCH:
+        return ()
+    return (f"About {100 * share:.0f} % of further items would have labels not seen yet: the value is too low.",)
+
+
+def without_repeats(profile: Profile) -> tuple[str, ...]:
+    """Warn if every label was seen once.
+
+    Examples
+    --------
+    >>> from anonhist.profiles import Profile
+    >>> without_repeats(Profile.from_counts([2, 1])), len(without_repeats(Profile.from_counts([1, 1])))
+    ((), 1)
+    """
+    if profile.num_labels < profile.n:
+        return ()
+    return ("Every label was seen once: the number of labels cannot be estimated, and may be arbitrarily large.",)

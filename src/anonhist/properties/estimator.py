@@ -1,20 +1,25 @@
-"""Protocols: estimators, and what they need of data or of a release."""
+"""What an estimator is and takes: options, samples with known errors, linear statistics."""
 
 from __future__ import annotations
 
+import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, ClassVar, Protocol, runtime_checkable
+
+import numpy as np
 
 from anonhist.errors import UsageError, kind_of
+from anonhist.numeric.pulse import pulsing
+from anonhist.privacy import parse_whole_number
 from anonhist.profiles import Profile
+from anonhist.properties.estimate import Holds, quantile, undersampling_warning, widening_factor
 from anonhist.properties.sampling import sampling_error
-from anonhist.properties.statement import Holds
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from anonhist.privacy import Guarantee
@@ -146,3 +151,189 @@ def error_of(point: Point, profile: Profile) -> float:
     if point.standard_error is not None:
         return point.standard_error
     return 0.0 if point.weights is None else sampling_error(profile, point.weights)
+
+
+def check_method(method: object, methods: Collection[str], *, of: str) -> None:
+    """Refuse an unknown name of a method.
+
+    Raises
+    ------
+    UsageError
+        If there is no such method.
+
+    Examples
+    --------
+    >>> check_method("plug-in", ("plug-in", "pml"), of="entropy")
+    """
+    if method not in methods:
+        raise UsageError(f"There is no method {method!r:.80} for {of}; choose one of {', '.join(methods)}.")
+
+
+def check_unit(unit: object, units: Collection[str]) -> None:
+    """Refuse an unknown unit.
+
+    Raises
+    ------
+    UsageError
+        If there is no such unit.
+
+    Examples
+    --------
+    >>> check_unit("bits", ("guesses", "bits"))
+    """
+    if unit not in units:
+        raise UsageError(f"`unit` must be one of {', '.join(units)}, not {unit!r:.80}.")
+
+
+def check_alphabet(data: Profile | Resimulated, alphabet_size: int | None) -> int | None:
+    """Return k; refuse anything but a whole number ≥ 1, and a k below the number of labels of a profile.
+
+    A release may have more labels than there are, by chance, so its number of labels is not checked.
+    """
+    if alphabet_size is None:
+        return None
+    size = parse_whole_number(alphabet_size, name="alphabet_size")
+    if isinstance(data, Profile) and size < data.num_labels:
+        raise UsageError(
+            "`alphabet_size` is below the number of labels in the data: give a larger one, or leave it out."
+        )
+    return size
+
+
+@dataclass(frozen=True)
+class LinearStatistic:
+    """``f = Σ_{j≥0} w(j)·φ_j`` with weights w that depend on public numbers alone; ``φ_0 = k − S_obs``.
+
+    Attributes
+    ----------
+    weights
+        w, as a function of counts j ≥ 0.
+    head
+        From this count on, the steps ``d(j) = w(j+1) − w(j)`` are monotone in j; equal steps are allowed. Smaller
+        counts are examined one by one, so it is at most a few thousand.
+    alphabet_size
+        k, if ``w(0)`` is not 0. A profile with more than k labels makes ``φ_0`` negative, which keeps f linear for all
+        data.
+    kinks
+        Counts beyond the head at which w has a kink.
+
+    Examples
+    --------
+    >>> from anonhist.profiles import Profile
+    >>> seen = LinearStatistic(lambda counts: (counts > 0) * 1.0, head=1)
+    >>> seen.of(Profile.from_counts([5, 1]))
+    2.0
+    """
+
+    weights: Weights
+    head: int
+    alphabet_size: int | None = None
+    kinks: tuple[int, ...] = ()
+
+    def of(self, profile: Profile) -> float:
+        """Return f, in O(t)."""
+        value = float(self.weights(profile.counts) @ profile.prevalences)
+        if self.alphabet_size is None:
+            return value
+        unseen = float(self.weights(np.zeros(1, dtype=np.int64))[0])
+        return value + unseen * (self.alphabet_size - profile.num_labels)
+
+
+@dataclass(frozen=True)
+class LinearEstimator(ABC):
+    """An estimator that is a linear statistic of the profile."""
+
+    name: ClassVar[str]
+    assumes: ClassVar[str]
+
+    @abstractmethod
+    def statistic(self, n: int) -> LinearStatistic:
+        """Return the statistic for n ≥ 1 items."""
+
+    def point(self, profile: Profile) -> Point:
+        """Estimate from a profile with at least one item."""
+        statistic = self.statistic(profile.n)
+        return Point(statistic.of(profile), statistic.weights, warnings=undersampling_warning(profile))
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A profile of n ≥ 1 items, or the profile of a release together with runs of its mechanism.
+
+    Attributes
+    ----------
+    profile
+        The profile, exact or released.
+    level
+        Probability with which intervals are meant to contain the truth.
+    release
+        The release that the profile comes from, if any.
+    runs
+        Runs of the mechanism of the release on the profile.
+
+    Examples
+    --------
+    >>> from anonhist.profiles import Profile
+    >>> Sample(Profile.from_counts([3, 1])).labels
+    (2.0, 2.0)
+    """
+
+    profile: Profile
+    level: float = 0.95
+    release: Resimulated | None = None
+    runs: tuple[Profile, ...] = ()
+
+    @property
+    def z(self) -> float:
+        """The normal quantile of the level, for two sides."""
+        return quantile(self.level)
+
+    @property
+    def labels(self) -> tuple[float, float]:
+        """Bounds on the number of labels in the data: the exact number, or the interval of the release."""
+        return self._number_with(1, or_more=True)
+
+    def exactly(self, count: int) -> tuple[float, float]:
+        """Return bounds on the number of labels in the data with exactly this count."""
+        return self._number_with(count, or_more=False)
+
+    def _number_with(self, count: int, *, or_more: bool) -> tuple[float, float]:
+        if self.release is None:
+            counted = float(self.profile.k_plus(count) if or_more else self.profile.prevalence(count))
+            return counted, counted
+        found = self.release.k_plus(count) if or_more else self.release.prevalence(count)
+        # The interval of a release is for its own level: a higher level needs a wider one.
+        wider = max(self.z / quantile(found.level), 1.0)
+        low, high = found.interval
+        return max(found.value - wider * (found.value - low), 0.0), found.value + wider * (high - found.value)
+
+    def of(self, estimator: Estimator) -> tuple[float, float]:
+        """Return the value of an estimator and the error that intervals are computed from."""
+        point = estimator.point(self.profile)
+        return point.value, self.error(error_of(point, self.profile), self.noise(estimator, point.value))
+
+    def noise(self, estimator: Estimator, value: float) -> float:
+        """Return ``sqrt(mean_b (f(R*_b) − f(R))²)`` over the runs R*_b on the release R; 0 without runs.
+
+        Examples
+        --------
+        >>> from anonhist.profiles import Profile
+        >>> from anonhist.properties.support_size_estimators import Observed
+        >>> Sample(Profile.from_counts([3, 1]), runs=(Profile.from_counts([4]),)).noise(Observed(), 2.0)
+        1.0
+        """
+        if not self.runs:
+            return 0.0
+        far = math.fsum((value_of(estimator, run) - value) ** 2 for run in pulsing(self.runs))
+        return math.sqrt(far / len(self.runs))
+
+    def error(self, own: float, noise: float) -> float:
+        """Return the error that an interval is computed from: sampling error and noise, widened for the number of runs.
+
+        Examples
+        --------
+        >>> from anonhist.profiles import Profile
+        >>> Sample(Profile.from_counts([3, 1])).error(3.0, 0.0)
+        3.0
+        """
+        return math.hypot(own, widening_factor(len(self.runs)) * noise) if self.runs else own

@@ -22,9 +22,7 @@ from anonhist.numeric.arrays import read_only
 from anonhist.privacy import parse_simulations
 from anonhist.profiles import Profile
 from anonhist.profiles.counts import MAX_ITEMS, fixed_numbers
-from anonhist.properties.estimate import Estimate
-from anonhist.properties.levels import widening_factor
-from anonhist.properties.statement import Holds, Statement
+from anonhist.properties.estimate import Estimate, Holds, Statement, widening_factor
 from anonhist.releases.evidence import Evidence, KPlusBand, PrevalenceBand, TellsMisfit
 from anonhist.releases.expected import METHOD, by_factors, compromise, expected_distance
 from anonhist.releases.flattening import ends_on_flattened

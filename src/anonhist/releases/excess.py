@@ -20,8 +20,7 @@ from anonhist.privacy import (
 )
 from anonhist.profiles.counts import MAX_ITEMS
 from anonhist.profiles.profile import Bounded
-from anonhist.properties.estimate import Estimate
-from anonhist.properties.statement import Holds, Statement
+from anonhist.properties.estimate import Estimate, Holds, Statement
 from anonhist.randomness import discrete_laplace_variance
 from anonhist.randomness.source import SMALLEST_GAMMA
 

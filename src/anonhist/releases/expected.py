@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from anonhist.properties.estimate import Estimate
-from anonhist.properties.levels import widening_factor
+from anonhist.properties.estimate import Estimate, widening_factor
 from anonhist.releases.whole_interval import NORMAL_95
 
 # On all shapes of bench/intervals.py, mean errors were within these factors of the error of the runs.

@@ -16,7 +16,7 @@ import numpy as np
 
 from anonhist.errors import DataError, UsageError
 from anonhist.profiles import Profile, sorted_l1
-from anonhist.properties.levels import widening_factor
+from anonhist.properties.estimate import widening_factor
 from anonhist.releases.protocols import LEAST_RUNS
 from anonhist.releases.runs import draw_runs, part_of
 from anonhist.releases.whole_interval import NORMAL_95

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from anonhist.properties.statement import Holds
+from anonhist.properties.estimate import Holds
 
 if TYPE_CHECKING:
     from anonhist.properties.estimate import Estimate

@@ -24,8 +24,7 @@ from anonhist.privacy import (
 from anonhist.privacy.guarantee import round_up
 from anonhist.profiles import Profile
 from anonhist.profiles.counts import MAX_ITEMS
-from anonhist.properties.estimate import Estimate
-from anonhist.properties.statement import Holds, Statement
+from anonhist.properties.estimate import Estimate, Holds, Statement
 from anonhist.releases.error import ReleaseError, simulate_error
 from anonhist.releases.evidence import Evidence
 from anonhist.releases.excess import Excess

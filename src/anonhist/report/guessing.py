@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from anonhist.frozen import frozen
 from anonhist.lazy import LaterModule
-from anonhist.properties.guessing.covered import covered_share, round_grid
-from anonhist.properties.levels import widening_factor
+from anonhist.properties.estimate import widening_factor
+from anonhist.properties.guessing_curve import covered_share, round_grid
 from anonhist.releases import Release
 from anonhist.releases.whole_interval import NORMAL_95
 from anonhist.report.figures import BAND, BLUE, add_legend, canvas, mark_shares, say_empty, scale_across

@@ -66,7 +66,7 @@ def plot(
     --------
     >>> from anonhist.mechanisms import release
     >>> from anonhist.profiles import Profile
-    >>> from anonhist.properties.rarefaction import rarefaction_curve
+    >>> from anonhist.properties.support_coverage import rarefaction_curve
     >>> profile = Profile.from_counts([8, 8, 3])
     >>> plot(release(profile, epsilon=9)).axes[0].get_xlabel()
     'count'

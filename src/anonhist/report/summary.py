@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from anonhist.properties.statement import Holds
+from anonhist.properties.estimate import Holds
 from anonhist.report.kinds import view_of
 from anonhist.report.promise import any_user
 from anonhist.report.remarks import remarks

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from anonhist.privacy import certainty, strength, warning
 from anonhist.privacy.guarantee import delta_apart
 from anonhist.privacy.parameters import NONE_ABOVE
-from anonhist.properties.estimate import format_number
-from anonhist.properties.statement import Holds
+from anonhist.properties.estimate import Holds, format_number
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from anonhist.properties.sample import Sample
-from anonhist.properties.support_size.chao1 import Chao1
-from anonhist.properties.support_size.interval import log_normal_ends
+from anonhist.properties.estimator import Sample
+from anonhist.properties.support_size import log_normal_ends
+from anonhist.properties.support_size_estimators import Chao1
 
 if TYPE_CHECKING:
     from anonhist.profiles import Profile

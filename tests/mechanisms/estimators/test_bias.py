@@ -9,13 +9,11 @@ import pytest
 import anonhist as ah
 from anonhist.mechanisms.estimators.bias import largest_bias, new_labels, surprise
 from anonhist.profiles import Profile
-from anonhist.properties.assemblage import Assemblage
-from anonhist.properties.entropy.jackknife import Jackknife
-from anonhist.properties.entropy.polynomial import Polynomial
-from anonhist.properties.linear import LinearStatistic
-from anonhist.properties.sampling import SampleDistribution
-from anonhist.properties.statement import Holds
-from anonhist.properties.support_coverage.good_toulmin import GoodToulmin
+from anonhist.properties.entropy_estimators import Jackknife, Polynomial
+from anonhist.properties.estimate import Holds
+from anonhist.properties.estimator import LinearStatistic
+from anonhist.properties.sampling import Assemblage, SampleDistribution
+from anonhist.properties.unseen_series import GoodToulmin
 from anonhist.randomness import RandomSource
 from anonhist_testing.cases import each_of
 from anonhist_testing.sources import SeededSource

@@ -22,7 +22,7 @@ from anonhist.mechanisms.estimators import (
 )
 from anonhist.mechanisms.estimators.whole_weights import WholeWeights
 from anonhist.profiles import Profile
-from anonhist.properties.linear import LinearStatistic
+from anonhist.properties.estimator import LinearStatistic
 from anonhist.properties.support_coverage import LINEAR_COVERAGE_METHODS
 from anonhist_testing.cases import each_of
 

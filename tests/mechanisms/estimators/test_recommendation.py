@@ -15,8 +15,8 @@ from anonhist.mechanisms.estimators import (
 from anonhist.mechanisms.estimators.recommendation import mean_error, populations
 from anonhist.privacy import NeighboringRelation
 from anonhist.profiles import Profile
-from anonhist.properties.entropy.plug_in import PlugIn
-from anonhist.properties.linear import LinearStatistic
+from anonhist.properties.entropy_estimators import PlugIn
+from anonhist.properties.estimator import LinearStatistic
 from anonhist.properties.sampling import SampleDistribution
 
 SUBSTITUTE = NeighboringRelation.SUBSTITUTE

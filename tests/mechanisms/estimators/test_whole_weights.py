@@ -12,9 +12,9 @@ from anonhist.mechanisms.estimators import EntropyMechanism
 from anonhist.mechanisms.estimators.whole_weights import FINEST, WholeWeights
 from anonhist.privacy import NeighboringRelation
 from anonhist.profiles import Profile
-from anonhist.properties.entropy.plug_in import PlugIn
-from anonhist.properties.linear import LinearStatistic
-from anonhist.properties.support_coverage.smoothed import SmoothedPoisson
+from anonhist.properties.entropy_estimators import PlugIn
+from anonhist.properties.estimator import LinearStatistic
+from anonhist.properties.unseen_series import SmoothedPoisson
 from anonhist_testing.cases import each_of
 from anonhist_testing.partitions import larger_neighbors, partitions, partitions_up_to
 

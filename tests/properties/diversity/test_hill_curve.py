@@ -6,7 +6,7 @@ import pytest
 from anonhist.errors import UsageError
 from anonhist.profiles import Profile
 from anonhist.properties import hill_number
-from anonhist.properties.diversity.hill_curve import hill_curve
+from anonhist.properties.orders import hill_curve
 
 GIRDLED = Profile.from_prevalences({1: 12, 2: 4, 4: 1, 6: 2, 8: 1, 9: 1, 15: 2, 17: 1, 22: 1, 46: 1})
 

@@ -12,7 +12,7 @@ from skbio.diversity import alpha
 from anonhist.errors import UsageError
 from anonhist.profiles import Profile
 from anonhist.properties import distance_to_uniformity, min_entropy
-from anonhist.properties.diversity.uniformity import DistanceToUniformity
+from anonhist.properties.uniformity import DistanceToUniformity
 from anonhist_testing.cases import each_of
 
 COUNTS = st.lists(st.integers(1, 30), min_size=1, max_size=12)

@@ -17,8 +17,7 @@ from anonhist.properties import (
     renyi_entropy,
     tsallis_entropy,
 )
-from anonhist.properties.estimate import Estimate
-from anonhist.properties.statement import Holds
+from anonhist.properties.estimate import Estimate, Holds
 
 RUNS = 300
 ZIPF = 1 / np.arange(1, 301)

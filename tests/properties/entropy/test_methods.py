@@ -7,8 +7,8 @@ import pytest
 from anonhist.errors import UsageError
 from anonhist.profiles import Profile
 from anonhist.properties.entropy import ENTROPY_METHODS, entropy
-from anonhist.properties.entropy.polynomial import Polynomial
-from anonhist.properties.statement import Holds
+from anonhist.properties.entropy_estimators import Polynomial
+from anonhist.properties.estimate import Holds
 from anonhist_testing.cases import each_of
 
 PROFILE = Profile.from_prevalences({1: 40, 2: 20, 5: 9, 30: 2})

@@ -8,11 +8,9 @@ import pytest
 from scipy.stats import binom, chi2
 
 from anonhist.profiles import Profile
-from anonhist.properties.entropy import ENTROPY_METHODS, entropy
-from anonhist.properties.entropy.entropy import entropy_estimator
-from anonhist.properties.estimate import Estimate
+from anonhist.properties.entropy import ENTROPY_METHODS, entropy, entropy_estimator
+from anonhist.properties.estimate import Estimate, quantile
 from anonhist.properties.estimator import Estimator, error_of, value_of
-from anonhist.properties.levels import quantile
 
 # Profile maximum likelihood is slow, and has tests of its own.
 CLOSED = tuple(method for method in ENTROPY_METHODS if method != "pml")

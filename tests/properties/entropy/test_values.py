@@ -13,15 +13,9 @@ from skbio.diversity.alpha import shannon
 
 from anonhist.numeric import best_polynomial
 from anonhist.profiles import Profile
-from anonhist.properties.entropy.chao_shen import ChaoShen
-from anonhist.properties.entropy.entropy import ENTROPY_METHODS, entropy_estimator
-from anonhist.properties.entropy.grassberger import Grassberger
-from anonhist.properties.entropy.jackknife import Jackknife
-from anonhist.properties.entropy.miller_madow import MillerMadow
-from anonhist.properties.entropy.plug_in import PlugIn
-from anonhist.properties.entropy.polynomial import Polynomial
-from anonhist.properties.estimator import Estimator
-from anonhist.properties.linear import LinearStatistic
+from anonhist.properties.entropy import ENTROPY_METHODS, entropy_estimator
+from anonhist.properties.entropy_estimators import ChaoShen, Grassberger, Jackknife, MillerMadow, PlugIn, Polynomial
+from anonhist.properties.estimator import Estimator, LinearStatistic
 from anonhist_testing.cases import each_of
 
 # Profile maximum likelihood is slow, and has tests of its own.

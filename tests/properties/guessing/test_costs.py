@@ -15,8 +15,8 @@ from anonhist.errors import UsageError
 from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile
 from anonhist.properties.estimate import Estimate
-from anonhist.properties.guessing.share_cost import guesswork, work_factor
-from anonhist.properties.guessing.success import guessing_success
+from anonhist.properties.guessing_curve import guessing_success
+from anonhist.properties.share_cost import guesswork, work_factor
 from anonhist_testing.cases import each_of
 from anonhist_testing.known_runs import KnownRuns
 

@@ -5,8 +5,7 @@ import pytest
 
 from anonhist.errors import UsageError
 from anonhist.profiles import Profile
-from anonhist.properties.guessing.guessing_curve import guessing_curve
-from anonhist.properties.guessing.success import guessing_success
+from anonhist.properties.guessing_curve import guessing_curve, guessing_success
 
 PROFILE = Profile.from_counts(np.round(3000 / np.arange(1, 400)).astype(int))
 

@@ -6,7 +6,7 @@ import pytest
 from scipy.stats import binom
 
 from anonhist.profiles import Profile
-from anonhist.properties.guessing.success import guessing_success
+from anonhist.properties.guessing_curve import guessing_success
 from anonhist_testing.cases import each_of
 
 ITEMS = 1000

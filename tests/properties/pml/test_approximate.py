@@ -14,10 +14,16 @@ from numpy.testing import assert_allclose
 
 from anonhist.errors import UsageError
 from anonhist.profiles import Profile
-from anonhist.properties.pml.approximate import _best_blocks, _Classes, approximate_pml
-from anonhist.properties.pml.distribution import PmlDistribution, property_of
-from anonhist.properties.pml.factorials import factorial_rest, log_ways
-from anonhist.properties.pml.unseen_labels import maximize_unseen
+from anonhist.properties.pml import (
+    PmlDistribution,
+    _best_blocks,
+    _Classes,
+    approximate_pml,
+    factorial_rest,
+    log_ways,
+    maximize_unseen,
+    property_of,
+)
 from anonhist_testing.cases import each_of
 
 if TYPE_CHECKING:
@@ -138,7 +144,7 @@ def test_classes_of_many_distinct_counts_lose_next_to_nothing(monkeypatch: pytes
     counts = np.unique(np.random.default_rng(5).integers(1, 20_000, size=4000))
     profile = Profile(counts, np.ones(counts.size, dtype=np.int64))
     single = approximate_pml(profile)
-    monkeypatch.setattr("anonhist.properties.pml.approximate._SINGLE", 100)
+    monkeypatch.setattr("anonhist.properties.pml._SINGLE", 100)
     assert _Classes.of(profile).counts.size < 0.75 * counts.size
     taken_together = approximate_pml(profile)
     assert taken_together.num_labels == single.num_labels

@@ -10,14 +10,18 @@ import pytest
 from numpy.testing import assert_allclose
 
 from anonhist.profiles import Profile
-from anonhist.properties.apply import apply
-from anonhist.properties.entropy.plug_in import PlugIn
-from anonhist.properties.intervals import NormalInterval
-from anonhist.properties.pml.approximate import approximate_pml
-from anonhist.properties.pml.bootstrap import bootstrap_error, draw_profile
-from anonhist.properties.pml.distribution import PmlDistribution, property_of
-from anonhist.properties.pml.plug_ins import PmlDistanceToUniformity, PmlEntropy, PmlSupportSize, plug_in
-from anonhist.properties.support_size.interval import SupportSizeInterval
+from anonhist.properties.apply import NormalInterval, apply
+from anonhist.properties.entropy_estimators import PlugIn
+from anonhist.properties.pml import PmlDistribution, approximate_pml, property_of
+from anonhist.properties.pml_plug_ins import (
+    PmlDistanceToUniformity,
+    PmlEntropy,
+    PmlSupportSize,
+    bootstrap_error,
+    draw_profile,
+    plug_in,
+)
+from anonhist.properties.support_size import SupportSizeInterval
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -13,9 +13,8 @@ from skbio.diversity.alpha import esty_ci, goods_coverage
 
 from anonhist.errors import UsageError
 from anonhist.profiles import Profile
-from anonhist.properties.sample_coverage import SAMPLE_COVERAGE_METHODS, sample_coverage
-from anonhist.properties.sample_coverage.good_turing import GoodTuring
-from anonhist.properties.statement import Holds
+from anonhist.properties.estimate import Holds
+from anonhist.properties.sample_coverage import SAMPLE_COVERAGE_METHODS, GoodTuring, sample_coverage
 from anonhist_testing.cases import each_of
 
 COUNTS = st.lists(st.one_of(st.integers(1, 3), st.integers(1, 40)), min_size=1, max_size=60)

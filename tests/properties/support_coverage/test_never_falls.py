@@ -9,10 +9,13 @@ import pytest
 import anonhist as ah
 from anonhist.profiles import Profile
 from anonhist.properties.estimator import value_of
-from anonhist.properties.rarefaction import rarefaction_curve
-from anonhist.properties.support_coverage import LINEAR_COVERAGE_METHODS, support_coverage
-from anonhist.properties.support_coverage.mixture import Mixture, PoissonMixture
-from anonhist.properties.support_coverage.support_coverage import support_coverage_estimator
+from anonhist.properties.poisson_mixture import Mixture, PoissonMixture
+from anonhist.properties.support_coverage import (
+    LINEAR_COVERAGE_METHODS,
+    rarefaction_curve,
+    support_coverage,
+    support_coverage_estimator,
+)
 from anonhist_testing.cases import each_of
 from anonhist_testing.sources import SeededSource
 

@@ -14,13 +14,15 @@ from scipy import stats
 from anonhist.errors import UsageError
 from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile
-from anonhist.properties.support_coverage import LINEAR_COVERAGE_METHODS, support_coverage
-from anonhist.properties.support_coverage.good_toulmin import GoodToulmin
-from anonhist.properties.support_coverage.interval import rarefaction_variance
-from anonhist.properties.support_coverage.mixture import Mixture
-from anonhist.properties.support_coverage.rarefaction import Rarefaction
-from anonhist.properties.support_coverage.smoothed import SmoothedBinomialA, SmoothedBinomialB, SmoothedPoisson
-from anonhist.properties.support_coverage.support_coverage import SupportCoverageMethod
+from anonhist.properties.fewer_draws import Rarefaction
+from anonhist.properties.poisson_mixture import Mixture
+from anonhist.properties.support_coverage import (
+    LINEAR_COVERAGE_METHODS,
+    SupportCoverageMethod,
+    rarefaction_variance,
+    support_coverage,
+)
+from anonhist.properties.unseen_series import GoodToulmin, SmoothedBinomialA, SmoothedBinomialB, SmoothedPoisson
 from anonhist_testing.cases import each_of
 from anonhist_testing.known_runs import KnownRuns
 

@@ -11,12 +11,16 @@ import pytest
 from scipy import stats
 
 from anonhist.profiles import Profile
-from anonhist.properties.linear import LinearStatistic
+from anonhist.properties.estimator import LinearStatistic
+from anonhist.properties.fewer_draws import Rarefaction
 from anonhist.properties.support_coverage import support_coverage
-from anonhist.properties.support_coverage.good_toulmin import GoodToulmin
-from anonhist.properties.support_coverage.rarefaction import Rarefaction
-from anonhist.properties.support_coverage.series import SeriesEstimator
-from anonhist.properties.support_coverage.smoothed import SmoothedBinomialA, SmoothedBinomialB, SmoothedPoisson
+from anonhist.properties.unseen_series import (
+    GoodToulmin,
+    SeriesEstimator,
+    SmoothedBinomialA,
+    SmoothedBinomialB,
+    SmoothedPoisson,
+)
 from anonhist_testing.cases import each_of
 
 SERIES = (GoodToulmin, SmoothedPoisson, SmoothedBinomialA, SmoothedBinomialB)

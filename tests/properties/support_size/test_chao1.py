@@ -10,8 +10,7 @@ from skbio.diversity.alpha import chao1, chao1_ci
 
 from anonhist.profiles import Profile
 from anonhist.properties.support_size import support_size
-from anonhist.properties.support_size.chao1 import Chao1
-from anonhist.properties.support_size.chao1_inext import Chao1Inext
+from anonhist.properties.support_size_estimators import Chao1, Chao1Inext
 from anonhist_testing.cases import each_of
 from anonhist_testing.published import chao1_interval
 

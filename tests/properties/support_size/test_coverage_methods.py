@@ -11,9 +11,7 @@ from skbio.diversity.alpha import ace
 
 from anonhist.profiles import Profile
 from anonhist.properties.support_size import support_size
-from anonhist.properties.support_size.ace import Ace
-from anonhist.properties.support_size.chao1 import Chao1
-from anonhist.properties.support_size.chao_lee import ChaoLee
+from anonhist.properties.support_size_estimators import Ace, Chao1, ChaoLee
 from anonhist_testing.cases import each_of
 
 COUNTS = st.lists(st.one_of(st.integers(1, 4), st.integers(1, 30)), min_size=1, max_size=60)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from anonhist.profiles import Profile
 from anonhist.properties.support_size import support_size
-from anonhist.properties.support_size.jackknife import Jackknife1, Jackknife2
+from anonhist.properties.support_size_estimators import Jackknife1, Jackknife2
 
 COUNTS = st.lists(st.integers(1, 4), min_size=1, max_size=8)
 

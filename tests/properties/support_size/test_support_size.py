@@ -15,17 +15,17 @@ from scipy.stats import binom, poisson
 
 from anonhist.errors import UsageError
 from anonhist.profiles import Profile
-from anonhist.properties.estimator import value_of
-from anonhist.properties.sample import Sample
-from anonhist.properties.statement import Holds
-from anonhist.properties.support_size import SUPPORT_SIZE_METHODS, support_size
-from anonhist.properties.support_size.ace import Ace
-from anonhist.properties.support_size.chao_lee import ChaoLee
-from anonhist.properties.support_size.chebyshev import Chebyshev
-from anonhist.properties.support_size.interval import log_normal_ends, most_unseen
-from anonhist.properties.support_size.jackknife import Jackknife1, Jackknife2
-from anonhist.properties.support_size.observed import Observed
-from anonhist.properties.support_size.support_size import support_size_estimator
+from anonhist.properties.chebyshev import Chebyshev
+from anonhist.properties.estimate import Holds
+from anonhist.properties.estimator import Sample, value_of
+from anonhist.properties.support_size import (
+    SUPPORT_SIZE_METHODS,
+    log_normal_ends,
+    most_unseen,
+    support_size,
+    support_size_estimator,
+)
+from anonhist.properties.support_size_estimators import Ace, ChaoLee, Jackknife1, Jackknife2, Observed
 from anonhist_testing.cases import each_of
 
 # Profile maximum likelihood is slow, and has tests of its own.

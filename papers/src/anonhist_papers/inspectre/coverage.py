@@ -11,7 +11,7 @@ import numpy as np
 from anonhist.mechanisms.basis.noise import simulated_noise
 from anonhist.mechanisms.estimators.support_coverage import SupportCoverageMechanism
 from anonhist.profiles import Profile
-from anonhist.properties.support_coverage.smoothed import SmoothedPoisson, poisson_rate
+from anonhist.properties.unseen_series import SmoothedPoisson, poisson_rate
 from anonhist_papers.inspectre.errors import DISTRIBUTIONS, SUBSTITUTE, ErrorRow, Errors, distributions
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from scipy.stats import betabinom, binom
 from anonhist.mechanisms.basis.noise import simulated_noise
 from anonhist.mechanisms.estimators.entropy import EntropyMechanism, PolynomialParameters
 from anonhist.profiles import Profile
-from anonhist.properties.entropy.polynomial import Polynomial
+from anonhist.properties.entropy_estimators import Polynomial
 from anonhist_papers.inspectre.errors import DISTRIBUTIONS, PRIORS, SUBSTITUTE, ErrorRow, Errors, distributions
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from anonhist.properties.linear import LinearStatistic
+    from anonhist.properties.estimator import LinearStatistic
 
 DEGREE_LABELS = 2000
 ENTROPY_LABELS, ENTROPY_ITEMS = 1000, (100, 300, 500, 1000)
@@ -118,7 +118,7 @@ def exact_bias(name: str, statistic: LinearStatistic, items: int, labels: int) -
 
     Examples
     --------
-    >>> from anonhist.properties.entropy.plug_in import PlugIn
+    >>> from anonhist.properties.entropy_estimators import PlugIn
     >>> round(exact_bias("uniform", PlugIn().statistic(2), 2, 2), 4)  # half of the samples have both labels
     -0.3466
     """

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from anonhist.properties.linear import LinearStatistic
+    from anonhist.properties.estimator import LinearStatistic
 
 # The paper studies "the problem for β = 1/3".
 BETA = 1 / 3
@@ -81,7 +81,7 @@ def sensitivity(statistic: LinearStatistic, items: int) -> float:
 
     Examples
     --------
-    >>> from anonhist.properties.entropy.plug_in import PlugIn
+    >>> from anonhist.properties.entropy_estimators import PlugIn
     >>> round(sensitivity(PlugIn().statistic(1000), 1000), 5)
     0.00791
     """

@@ -11,10 +11,10 @@ import numpy as np
 
 from anonhist.mechanisms.estimators.entropy import PolynomialParameters
 from anonhist.mechanisms.estimators.support_size import coverage_draws
-from anonhist.properties.entropy.plug_in import PlugIn
-from anonhist.properties.support_coverage.rarefaction import Rarefaction
-from anonhist.properties.support_coverage.smoothed import SmoothedPoisson
-from anonhist.properties.support_size.chebyshev import Chebyshev
+from anonhist.properties.chebyshev import Chebyshev
+from anonhist.properties.entropy_estimators import PlugIn
+from anonhist.properties.fewer_draws import Rarefaction
+from anonhist.properties.unseen_series import SmoothedPoisson
 from anonhist_papers.experiment import Axes, Experiment, Point, Size
 from anonhist_papers.inspectre import formulas
 from anonhist_papers.inspectre.bounds import (
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from anonhist.properties.linear import LinearStatistic
+    from anonhist.properties.estimator import LinearStatistic
     from anonhist_papers.experiment import Cell
 
 _TRIALS, _FEW = 100, 20

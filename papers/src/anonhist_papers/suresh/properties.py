@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from anonhist.profiles import Profile
-from anonhist.properties.diversity.uniformity import DistanceToUniformity
-from anonhist.properties.entropy.polynomial import Polynomial
-from anonhist.properties.support_coverage.smoothed import SmoothedPoisson
-from anonhist.properties.support_size.chebyshev import Chebyshev
+from anonhist.properties.chebyshev import Chebyshev
+from anonhist.properties.entropy_estimators import Polynomial
+from anonhist.properties.uniformity import DistanceToUniformity
+from anonhist.properties.unseen_series import SmoothedPoisson
 from anonhist_papers.experiment import Point
 from anonhist_papers.inspectre.errors import distributions
 from anonhist_papers.suresh.errors import SHORT, privhist
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from anonhist.properties.linear import LinearStatistic
+    from anonhist.properties.estimator import LinearStatistic
     from anonhist_papers.experiment import Cell
 
 LABELS = 1000

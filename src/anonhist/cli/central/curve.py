@@ -36,9 +36,9 @@ _MOST = 10_000
 _POINTS = 100
 # Which options of theirs each takes, its parameters say.
 _CURVES = {
-    "rarefaction": ".properties.rarefaction:rarefaction_curve",
-    "guessing": ".properties.guessing.guessing_curve:guessing_curve",
-    "hill": ".properties.diversity.hill_curve:hill_curve",
+    "rarefaction": ".properties.support_coverage:rarefaction_curve",
+    "guessing": ".properties.guessing_curve:guessing_curve",
+    "hill": ".properties.orders:hill_curve",
 }
 # One option, of one number or several.
 _TYPED = {"draws": "--draws", "points": "--points", "orders": "--order"}

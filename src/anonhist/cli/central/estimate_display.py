@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from anonhist.cli.output import say_line, tell_of_epsilon
 from anonhist.cli.tables import console_on, print_hanging
-from anonhist.properties.estimate import Estimate, Estimates, format_number
-from anonhist.properties.statement import Holds
+from anonhist.properties.estimate import Estimate, Estimates, Holds, format_number
 from anonhist.report.remarks import bound_of
 from anonhist.report.wording import known_ends, method_text, promise_lines
 

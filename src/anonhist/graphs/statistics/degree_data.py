@@ -13,9 +13,7 @@ from anonhist.graphs.kind import DegreeMechanism
 from anonhist.graphs.policy import SIMPLE, Direction, EdgePolicy
 from anonhist.graphs.statistics.degree_band import DegreeBand
 from anonhist.profiles import Profile
-from anonhist.properties.estimate import Estimate
-from anonhist.properties.levels import widening_factor
-from anonhist.properties.statement import PLUS_MINUS, Holds, Statement
+from anonhist.properties.estimate import PLUS_MINUS, Estimate, Holds, Statement, widening_factor
 from anonhist.releases import Release, ReleaseError
 from anonhist.releases.whole_interval import NORMAL_95, whole_interval
 

@@ -11,9 +11,7 @@ import numpy as np
 from anonhist.frozen import frozen
 from anonhist.graphs.statistics.degree_data import DegreeData, DegreeSource
 from anonhist.privacy import parse_whole_number
-from anonhist.properties.estimate import Estimate
-from anonhist.properties.levels import widening_factor
-from anonhist.properties.statement import Holds, Statement
+from anonhist.properties.estimate import Estimate, Holds, Statement, widening_factor
 from anonhist.releases.whole_interval import NORMAL_95
 
 if TYPE_CHECKING:

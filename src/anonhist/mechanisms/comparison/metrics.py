@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from anonhist.profiles import Profile, sorted_l1, sorted_l2
-from anonhist.properties.guessing.covered import covered_share, log_grid
+from anonhist.properties.guessing_curve import covered_share, log_grid
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 from anonhist.accounting.recording import Price, recording
 from anonhist.mechanisms.basis.setting import check_profile
 from anonhist.privacy import parse_whole_number
-from anonhist.properties.levels import check_level
+from anonhist.properties.estimate import check_level
 from anonhist.releases.content import estimates_digest
 
 if TYPE_CHECKING:

@@ -7,15 +7,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from anonhist.properties.assemblage import Assemblage
-from anonhist.properties.sampling import SampleDistribution
+from anonhist.properties.sampling import Assemblage, SampleDistribution
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
 
-    from anonhist.properties.linear import LinearStatistic
+    from anonhist.properties.estimator import LinearStatistic
 
 _POINTS = 400
 # Labels with mean counts below this share of the mean are negligible.
@@ -53,7 +52,7 @@ def largest_bias(
 
     Examples
     --------
-    >>> from anonhist.properties.linear import LinearStatistic
+    >>> from anonhist.properties.estimator import LinearStatistic
     >>> seen = LinearStatistic(lambda counts: (counts > 0) * 1.0, head=1)
     >>> low, high = largest_bias(seen, lambda means: (means > 0) * 1.0, 100, alphabet_size=100, least=1.0)
     >>> round(low, 2), round(high, 9)  # labels not seen, 100/e of 100 with mean count 1

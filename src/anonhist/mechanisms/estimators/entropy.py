@@ -18,18 +18,15 @@ from anonhist.mechanisms.estimators.recommendation import mean_error, population
 from anonhist.mechanisms.estimators.statistic_mechanism import StatisticMechanism
 from anonhist.privacy import EpsilonLike, NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile
-from anonhist.properties.entropy.entropy import entropy_unit
-from anonhist.properties.entropy.jackknife import Jackknife
-from anonhist.properties.entropy.miller_madow import MillerMadow
-from anonhist.properties.entropy.plug_in import PlugIn
-from anonhist.properties.entropy.polynomial import Polynomial
+from anonhist.properties.entropy import entropy_unit
+from anonhist.properties.entropy_estimators import Jackknife, MillerMadow, PlugIn, Polynomial
 from anonhist.properties.estimate import Estimate
-from anonhist.properties.options import check_method
+from anonhist.properties.estimator import check_method
 from anonhist.properties.sampling import SampleDistribution
 from anonhist.randomness import RandomSource
 
 if TYPE_CHECKING:
-    from anonhist.properties.linear import LinearStatistic
+    from anonhist.properties.estimator import LinearStatistic
 
 _LINEAR = {estimator.name: estimator for estimator in (Jackknife(), MillerMadow(), PlugIn())}
 PrivateEntropyMethod = Literal["polynomial", "jackknife", "miller-madow", "plug-in"]
@@ -38,7 +35,7 @@ PRIVATE_ENTROPY_METHODS: tuple[str, ...] = get_args(PrivateEntropyMethod)
 
 @dataclass(frozen=True)
 class PolynomialParameters:
-    """The parameters of the best polynomial entropy: see :class:`~anonhist.properties.entropy.polynomial.Polynomial`.
+    """The parameters of the best polynomial entropy: see :class:`~anonhist.properties.entropy_estimators.Polynomial`.
 
     Attributes
     ----------

@@ -14,14 +14,14 @@ from anonhist.mechanisms.estimators.asking import Asked, in_unit, public_size
 from anonhist.mechanisms.estimators.statistic_mechanism import StatisticMechanism
 from anonhist.privacy import EpsilonLike, NeighboringRelation, PrivacyUnit, parse_whole_number
 from anonhist.profiles import Profile
-from anonhist.properties.diversity.power_sum import PowerSum
-from anonhist.properties.entropy.entropy import entropy_unit
+from anonhist.properties.entropy import entropy_unit
 from anonhist.properties.estimate import Estimate
+from anonhist.properties.power_sum import PowerSum
 from anonhist.randomness import RandomSource
 
 if TYPE_CHECKING:
     from anonhist.mechanisms.estimators.whole_weights import WholeWeights
-    from anonhist.properties.linear import LinearStatistic
+    from anonhist.properties.estimator import LinearStatistic
 
 LARGEST_ORDER = 12
 

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from anonhist.numeric.arrays import read_only
-from anonhist.properties.assemblage import Assemblage
+from anonhist.properties.sampling import Assemblage
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from anonhist.properties.linear import LinearStatistic
+    from anonhist.properties.estimator import LinearStatistic
     from anonhist.properties.sampling import SampleDistribution
 
 _GROUPS = 48

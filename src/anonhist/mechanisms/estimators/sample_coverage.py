@@ -14,8 +14,8 @@ from anonhist.mechanisms.estimators.statistic_mechanism import StatisticMechanis
 from anonhist.privacy import EpsilonLike, NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile
 from anonhist.properties.estimate import Estimate
-from anonhist.properties.linear import LinearStatistic
-from anonhist.properties.sample_coverage.good_turing import GoodTuring
+from anonhist.properties.estimator import LinearStatistic
+from anonhist.properties.sample_coverage import GoodTuring
 from anonhist.randomness import RandomSource
 
 

@@ -16,15 +16,13 @@ from anonhist.mechanisms.basis.setting import Setting, whole_items, without_size
 from anonhist.mechanisms.estimators.whole_weights import FINEST, WholeWeights
 from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit
 from anonhist.profiles.counts import MAX_ITEMS
-from anonhist.properties.estimate import Estimate
-from anonhist.properties.levels import check_level, quantile
-from anonhist.properties.statement import PLUS_MINUS, Holds, Statement
+from anonhist.properties.estimate import PLUS_MINUS, Estimate, Holds, Statement, check_level, quantile
 from anonhist.randomness.source import SMALLEST_GAMMA
 
 if TYPE_CHECKING:
     from anonhist.mechanisms.basis.noise import Noise
     from anonhist.profiles import Profile
-    from anonhist.properties.linear import LinearStatistic
+    from anonhist.properties.estimator import LinearStatistic
     from anonhist.randomness import RandomSource
 
 # Names of the components of the error.

@@ -17,24 +17,23 @@ from anonhist.mechanisms.estimators.statistic_mechanism import StatisticMechanis
 from anonhist.privacy import EpsilonLike, NeighboringRelation, PrivacyUnit, parse_whole_number
 from anonhist.profiles import Profile
 from anonhist.properties.estimate import Estimate
-from anonhist.properties.options import check_method
+from anonhist.properties.estimator import check_method
+from anonhist.properties.fewer_draws import Rarefaction
 from anonhist.properties.sampling import SampleDistribution
-from anonhist.properties.support_coverage import LINEAR_COVERAGE_METHODS
-from anonhist.properties.support_coverage.good_toulmin import GoodToulmin
-from anonhist.properties.support_coverage.rarefaction import Rarefaction
-from anonhist.properties.support_coverage.series import LARGEST_RATE
-from anonhist.properties.support_coverage.smoothed import (
+from anonhist.properties.support_coverage import LINEAR_COVERAGE_METHODS, MAX_DRAWS, LinearCoverageMethod
+from anonhist.properties.unseen_series import (
+    LARGEST_RATE,
+    GoodToulmin,
     SmoothedBinomialA,
     SmoothedBinomialB,
     SmoothedPoisson,
     poisson_rate,
     usual_trials,
 )
-from anonhist.properties.support_coverage.support_coverage import MAX_DRAWS, LinearCoverageMethod
 from anonhist.randomness import RandomSource
 
 if TYPE_CHECKING:
-    from anonhist.properties.linear import LinearStatistic
+    from anonhist.properties.estimator import LinearStatistic
 
 # If the number of labels is not known, these multiples of the number of items are tried.
 _LABELS_PER_ITEM = (0.5, 2.0, 10.0)

@@ -18,11 +18,10 @@ from anonhist.mechanisms.estimators.statistic_mechanism import StatisticMechanis
 from anonhist.mechanisms.estimators.support_coverage import SupportCoverageMechanism
 from anonhist.privacy import EpsilonLike, NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile
+from anonhist.properties.chebyshev import Chebyshev
 from anonhist.properties.estimate import Estimate
-from anonhist.properties.linear import LinearStatistic
-from anonhist.properties.options import check_method
-from anonhist.properties.support_size.chebyshev import Chebyshev
-from anonhist.properties.support_size.observed import Observed
+from anonhist.properties.estimator import LinearStatistic, check_method
+from anonhist.properties.support_size_estimators import Observed
 from anonhist.randomness import RandomSource
 
 if TYPE_CHECKING:

@@ -13,12 +13,12 @@ from anonhist.mechanisms.estimators.asking import Asked
 from anonhist.mechanisms.estimators.statistic_mechanism import StatisticMechanism
 from anonhist.privacy import EpsilonLike, NeighboringRelation, PrivacyUnit, parse_whole_number
 from anonhist.profiles import Profile
-from anonhist.properties.diversity.uniformity import DistanceToUniformity, distance_bias
 from anonhist.properties.estimate import Estimate
+from anonhist.properties.uniformity import DistanceToUniformity, distance_bias
 from anonhist.randomness import RandomSource
 
 if TYPE_CHECKING:
-    from anonhist.properties.linear import LinearStatistic
+    from anonhist.properties.estimator import LinearStatistic
 
 
 @frozen

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from anonhist.profiles import Profile
-    from anonhist.properties.linear import LinearStatistic
+    from anonhist.properties.estimator import LinearStatistic
 
 # Every label is off by at most half a step of the grid; n times that must be small compared to the noise.
 FINEST = 2.0**34
@@ -52,7 +52,7 @@ class WholeWeights:
 
     Examples
     --------
-    >>> from anonhist.properties.linear import LinearStatistic
+    >>> from anonhist.properties.estimator import LinearStatistic
     >>> seen = WholeWeights.of(LinearStatistic(lambda counts: (counts > 0) * 1.0, head=1), 1000)
     >>> seen.grid, seen.sensitivity_to_replacing / seen.highest
     (5.820766091346741e-11, 1.0)

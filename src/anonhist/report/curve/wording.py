@@ -150,7 +150,7 @@ def value_text(curve: Curve, at: int) -> str:
     Examples
     --------
     >>> from anonhist.profiles import Profile
-    >>> from anonhist.properties.guessing.guessing_curve import guessing_curve
+    >>> from anonhist.properties.guessing_curve import guessing_curve
     >>> curve = guessing_curve(Profile.from_counts([200, 100]), rng=np.random.default_rng(1))
     >>> value_text(curve, 0), interval_text(curve, 0)
     ('66.7 %', '61.5 to 71.8 %')
@@ -213,7 +213,7 @@ def shown_points(curve: Curve, *, most: int = _ROWS) -> list[int]:
     Examples
     --------
     >>> from anonhist.profiles import Profile
-    >>> from anonhist.properties.guessing.guessing_curve import guessing_curve
+    >>> from anonhist.properties.guessing_curve import guessing_curve
     >>> curve = guessing_curve(Profile([1, 2], [990, 10]))
     >>> [x_text(curve, at) for at in shown_points(curve)]
     ['1', '2', '5', '10', '20', '50', '100', '200', '500', '1,000']

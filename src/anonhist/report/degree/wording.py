@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from anonhist.graphs.statistics.degree_data import DegreeData
-from anonhist.properties.statement import Holds
+from anonhist.properties.estimate import Holds
 from anonhist.report.promise import exclusions
 from anonhist.report.remarks import bound_of
 from anonhist.report.wording import interval, percent, with_error
@@ -98,7 +98,7 @@ def ends_text(estimate: Estimate) -> str:
     '0.54118 to 0.54190'
     >>> ends_text(Estimate(1.0, 0.0, (1.0, math.inf), "")), ends_text(Estimate(4.0, 0.0, (4.0, 4.0), ""))
     ('1 to infinity', 'exact')
-    >>> from anonhist.properties.statement import Statement
+    >>> from anonhist.properties.estimate import Statement
     >>> ends_text(Estimate(0.5, math.nan, (0.0, 1.0), "", statement=Statement(Holds.NONE, "nothing was simulated")))
     'no interval'
     """

@@ -9,8 +9,7 @@ from anonhist.errors import DataError, UsageError, spell_out
 from anonhist.mechanisms import METRICS
 from anonhist.mechanisms.comparison.rows import NOT_PRIVATE as COMPARING_IS_NOT_PRIVATE
 from anonhist.privacy import short_decimal, warning
-from anonhist.properties.estimate import format_number
-from anonhist.properties.statement import Holds
+from anonhist.properties.estimate import Holds, format_number
 from anonhist.report import summary
 from anonhist.report.comparison import wording as comparison_wording
 from anonhist.report.comparison.figures import comparison_figure

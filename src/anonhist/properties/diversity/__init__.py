@@ -1,1 +1,0 @@
-"""Diversity: power sums and functions of them, and the distance to uniformity."""

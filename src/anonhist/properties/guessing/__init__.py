@@ -1,1 +1,0 @@
-"""Guessing: the share that the most frequent labels cover, and the cost of guesses."""

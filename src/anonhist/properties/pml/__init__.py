@@ -1,1 +1,0 @@
-"""Approximate profile maximum likelihood, and estimates of symmetric properties from it."""

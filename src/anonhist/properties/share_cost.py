@@ -1,0 +1,315 @@
+"""The cost of breaking a share of all accounts: the α-work-factor μ_α and the α-guesswork G_α."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, ClassVar, Literal, get_args
+
+import numpy as np
+
+from anonhist.errors import UsageError
+from anonhist.profiles import Profile
+from anonhist.properties.apply import apply
+from anonhist.properties.estimate import Bounds, Estimate, Holds, Statement
+from anonhist.properties.estimator import Point, Resimulated, check_unit, multiplied
+from anonhist.properties.guessing_curve import BY_CHANCE, ONE_ACCOUNT_EACH, MostFrequent
+from anonhist.properties.sampling import sampling_error
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from anonhist.properties.estimator import Sample, Weights
+
+CostUnit = Literal["guesses", "bits"]
+
+
+@dataclass(frozen=True)
+class CostOfShare(ABC):
+    """The cost of breaking a share of all accounts: a function of the most frequent labels that cover the share.
+
+    Attributes
+    ----------
+    share
+        α, in (0, 1].
+    unit
+        ``"guesses"`` or ``"bits"``.
+    """
+
+    share: Fraction
+    unit: CostUnit = "guesses"
+    name: ClassVar[str] = "plug-in"
+    # Whether the cost is a function of the number of labels alone.
+    counts_labels: ClassVar[bool]
+
+    @property
+    def assumes(self) -> str:
+        """What the value assumes."""
+        wrong = "more guesses are needed" if self.unit == "guesses" else "the number of bits is higher"
+        return f"{ONE_ACCOUNT_EACH} {wrong}"
+
+    def point(self, profile: Profile) -> Point:
+        """Estimate from a profile with at least one item."""
+        top = MostFrequent.of_share(profile, self.share)
+        return Point(self.of(top), self.weights(top), warnings=top.doubts(profile, wrong="too low"))
+
+    def of(self, top: MostFrequent, *, too_high: float = 0.0) -> float:
+        """Return the cost of trying these labels, with λ reduced by ``too_high``, but at least α."""
+        if self.unit == "guesses":
+            return self.guesses(top)
+        return self.bits(self.guesses(top), min(max(top.share - too_high, float(self.share)), 1.0))
+
+    def weights(self, top: MostFrequent) -> Weights:
+        """Return the derivatives; those of bits neglect the change of λ."""
+        slope = 1.0 if self.unit == "guesses" else self.bits_per_guess(self.guesses(top), top.share)
+        return multiplied(self.weights_of_guesses(top), slope)
+
+    @abstractmethod
+    def guesses(self, top: MostFrequent) -> float:
+        """Return the cost in guesses."""
+
+    @abstractmethod
+    def weights_of_guesses(self, top: MostFrequent) -> Weights:
+        """Return the derivatives of the cost in guesses."""
+
+    @abstractmethod
+    def bits(self, guesses: float, share: float) -> float:
+        """Return the cost in bits: those of a uniform distribution that is as hard to guess."""
+
+    @abstractmethod
+    def bits_per_guess(self, guesses: float, share: float) -> float:
+        """Return the derivative of the cost in bits by that in guesses."""
+
+
+class WorkFactor(CostOfShare):
+    """``μ_α = min{β : λ_β ≥ α}`` of the sample itself (Bonneau 2012); in bits ``lg(μ_α/λ_{μ_α})``.
+
+    With τ the count of the last label, it changes like ``−(n/τ)·λ_β`` with β fixed. For one label it is 1 guess, 0
+    bits; for n singletons ``⌈α·n⌉`` guesses, lg n bits.
+
+    References
+    ----------
+    .. [1] J. Bonneau, "The science of guessing: analyzing an anonymized corpus of 70 million passwords", IEEE Symposium
+           on Security and Privacy (2012), 538–552.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> from anonhist.profiles import Profile
+    >>> WorkFactor(Fraction(1, 2)).point(Profile.from_counts([4, 3, 2, 1])).value
+    2.0
+    >>> WorkFactor(Fraction(1, 3), "bits").point(Profile.from_counts([1] * 8)).value
+    3.0
+    """
+
+    counts_labels = True
+
+    def guesses(self, top: MostFrequent) -> float:
+        """Return μ."""
+        return float(top.labels)
+
+    def weights_of_guesses(self, top: MostFrequent) -> Weights:
+        """Return ``−(n/τ)·∂λ_μ``."""
+        return multiplied(top.above(), -top.n / top.least)
+
+    def bits(self, guesses: float, share: float) -> float:
+        """Return ``lg(μ/λ)``."""
+        return math.log2(guesses / share)
+
+    def bits_per_guess(self, guesses: float, share: float) -> float:
+        """Return ``1/(μ·ln 2)``."""
+        del share
+        return 1 / (guesses * math.log(2))
+
+
+class Guesswork(CostOfShare):
+    """``G_α = (1 − λ_μ)·μ + Σ_{i≤μ} i·p_i``, ``μ = μ_α``, of the sample itself (Bonneau 2012).
+
+    In bits ``lg(2G_α/λ_μ − 1) − lg(2 − λ_μ)``. If few labels cover the share, it jumps with μ; its interval
+    allows for that, its error does not. As a sum, ``G_α = Σ_{b<μ} (1 − λ_b)``, so it changes by
+    ``−Σ_{b<μ} dλ_b + (1 − λ_μ)·dμ``. For one label it is 1 guess, 0 bits; for n singletons ``μ − μ·(μ − 1)/(2n)``
+    guesses, lg n bits.
+
+    References
+    ----------
+    .. [1] J. Bonneau, "The science of guessing: analyzing an anonymized corpus of 70 million passwords", IEEE Symposium
+           on Security and Privacy (2012), 538–552.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> from anonhist.profiles import Profile
+    >>> Guesswork(Fraction(1)).point(Profile.from_counts([4, 3, 2, 1])).value  # (4 + 2·3 + 3·2 + 4·1)/10
+    2.0
+    >>> round(Guesswork(Fraction(1, 3), "bits").point(Profile.from_counts([1] * 8)).value, 12)
+    3.0
+    """
+
+    counts_labels = False
+
+    def guesses(self, top: MostFrequent) -> float:
+        """Return G."""
+        return (top.n - top.items) / top.n * top.labels + top.guesses()
+
+    def weights_of_guesses(self, top: MostFrequent) -> Weights:
+        """Return ``−Σ_{b<μ} ∂λ_b + (1 − λ_μ)·∂μ``."""
+        each, last = top.above_each(), top.above()
+        for_last = (top.n - top.items) / top.least
+
+        def weights(counts: NDArray[np.int64]) -> NDArray[np.float64]:
+            return np.asarray(-each(counts) - for_last * last(counts))
+
+        return weights
+
+    def bits(self, guesses: float, share: float) -> float:
+        """Return ``lg((2G/λ − 1)/(2 − λ))``, at least 0."""
+        return math.log2(max((2 * guesses / share - 1) / (2 - share), 1.0))
+
+    def bits_per_guess(self, guesses: float, share: float) -> float:
+        """Return ``2/(λ·(2G/λ − 1)·ln 2)``."""
+        return 2 / (share * (2 * guesses / share - 1) * math.log(2))
+
+
+@dataclass(frozen=True)
+class ShareInterval:
+    """At least the cost of the share ``α − z·(error of λ_μ)`` (Woodruff 1952), or ``value − z·error`` if that is less.
+
+    The share covered by the most frequent labels of a sample is too high on average for every distribution, so the cost
+    of guessing is too low: the lower end holds, and there is no upper end.
+
+    Attributes
+    ----------
+    cost
+        The estimated cost.
+    least
+        Lower bound of the property.
+
+    References
+    ----------
+    .. [1] R. S. Woodruff, "Confidence intervals for medians and other position measures", Journal of the American
+           Statistical Association 47 (1952), 635–646.
+
+    Examples
+    --------
+    >>> from anonhist.profiles import Profile
+    >>> from anonhist.properties.share_cost import work_factor
+    >>> work_factor(Profile.from_counts([501, 300, 199]), share=0.51).interval[0]
+    1.0
+    """
+
+    cost: CostOfShare
+    least: float
+
+    def of(self, sample: Sample, value: float, error: float) -> Bounds:
+        """Return the lower end, which lies below the value."""
+        share = self.cost.share
+        top = MostFrequent.of_share(sample.profile, share)
+        own = sampling_error(sample.profile, self.cost.weights(top))
+        # Privacy noise widens both equally.
+        wider = error / own if own else 1.0
+        off = Fraction(sample.z * wider * sampling_error(sample.profile, top.above()))
+        there = MostFrequent.of_share(sample.profile, max(share - off, Fraction(0)))
+        lower = self.cost.of(there, too_high=-float(off))
+        if not self.cost.counts_labels:
+            # The cost of fewer labels has an error of its own.
+            lower -= sample.z * wider * sampling_error(sample.profile, self.cost.weights(there))
+        low = min(lower, value - sample.z * error)
+        return Bounds(max(low, self.least), math.inf, Statement(Holds.AT_LEAST, BY_CHANCE)).around(value)
+
+    def of_nothing(self) -> tuple[float, float]:
+        """Return the range of the property."""
+        return self.least, math.inf
+
+
+def work_factor(
+    data: Profile | Resimulated, *, share: float, unit: CostUnit = "guesses", level: float = 0.95
+) -> Estimate:
+    """Estimate the α-work-factor ``μ_α``: guesses per account needed to break a share α of accounts.
+
+    Parameters
+    ----------
+    data
+        A profile of passwords or a release. For a release, the interval also covers privacy noise.
+    share
+        α, above 0 and up to 1; a float means its shortest decimal.
+    unit
+        ``"guesses"``, or ``"bits"``: ``lg(μ_α/λ_{μ_α})``, the effective key length of Bonneau (2012).
+    level
+        Probability with which the interval is meant to contain the truth.
+
+    Raises
+    ------
+    UsageError
+        If a number is out of range, or there is no such unit.
+
+    References
+    ----------
+    .. [1] J. Bonneau, "The science of guessing: analyzing an anonymized corpus of 70 million passwords", IEEE Symposium
+           on Security and Privacy (2012), 538–552.
+
+    Examples
+    --------
+    >>> from anonhist.profiles import Profile
+    >>> work_factor(Profile.from_counts([40, 30, 20, 10]), share=0.5).value
+    2.0
+    """
+    return _cost_of_share(data, WorkFactor, share, unit=unit, level=level)
+
+
+def guesswork(
+    data: Profile | Resimulated, *, share: float, unit: CostUnit = "guesses", level: float = 0.95
+) -> Estimate:
+    """Estimate the α-guesswork ``G_α``: mean guesses per account of an attacker who stops after a share α of accounts.
+
+    Parameters
+    ----------
+    data
+        A profile of passwords or a release. For a release, the interval also covers privacy noise.
+    share
+        α, above 0 and up to 1; a float means its shortest decimal.
+    unit
+        ``"guesses"``, or ``"bits"``, the effective key length of Bonneau (2012).
+    level
+        Probability with which the interval is meant to contain the truth.
+
+    Raises
+    ------
+    UsageError
+        If a number is out of range, or there is no such unit.
+
+    References
+    ----------
+    .. [1] J. Bonneau, "The science of guessing: analyzing an anonymized corpus of 70 million passwords", IEEE Symposium
+           on Security and Privacy (2012), 538–552.
+
+    Examples
+    --------
+    >>> from anonhist.profiles import Profile
+    >>> guesswork(Profile.from_counts([40, 30, 20, 10]), share=0.5).value
+    1.6
+    """
+    return _cost_of_share(data, Guesswork, share, unit=unit, level=level)
+
+
+def _cost_of_share(
+    data: Profile | Resimulated, kind: type[CostOfShare], share: float, *, unit: CostUnit, level: float
+) -> Estimate:
+    part = _exact_share(share)
+    check_unit(unit, get_args(CostUnit))
+    cost = kind(part, unit)
+    return apply(data, cost, ShareInterval(cost, 0.0 if unit == "bits" else 1.0), level=level, unit=unit)
+
+
+def _exact_share(share: object) -> Fraction:
+    """Return α; refuse anything but a number above 0 and up to 1. A float means its shortest decimal.
+
+    Examples
+    --------
+    >>> _exact_share(0.1)
+    Fraction(1, 10)
+    """
+    if isinstance(share, bool) or not isinstance(share, int | float | Fraction) or not 0 < share <= 1:
+        raise UsageError(f"`share` must be a number above 0 and up to 1, such as 0.5, not {share!r:.80}.")
+    return share if isinstance(share, Fraction) else Fraction(repr(float(share)))

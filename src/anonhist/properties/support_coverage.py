@@ -1,0 +1,422 @@
+"""The expected number of labels in a number of draws, its interval, and its curve."""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, ClassVar, Literal, get_args
+
+import numpy as np
+
+from anonhist.errors import UsageError
+from anonhist.privacy import parse_whole_number
+from anonhist.profiles import Profile
+from anonhist.properties.apply import apply
+from anonhist.properties.curve import Axes, Curve, estimated_curve
+from anonhist.properties.estimate import Bounds, Estimate, Holds, Statement, chao_unseen
+from anonhist.properties.estimator import Point, Resimulated, check_method, error_of, profile_of
+from anonhist.properties.fewer_draws import Rarefaction
+from anonhist.properties.poisson_mixture import Mixture, PoissonMixture
+from anonhist.properties.unseen_series import (
+    GoodToulmin,
+    SmoothedBinomialA,
+    SmoothedBinomialB,
+    SmoothedPoisson,
+    reach,
+    visible_doubts,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from anonhist.properties.estimator import Estimator, Sample
+
+_BEYOND = "beyond 2n draws, it assumes only that new labels appear ever more slowly"
+_BY_COUNT = "the interval is that of a count and allows for labels not seen"
+
+
+@dataclass(frozen=True)
+class SupportCoverageInterval:
+    """The interval of an unbiased estimator at fixed numbers of draws up to 2n; its ends never fall as draws grow.
+
+    ``S_m = Σ_x (1 − (1 − p_x)^m)`` grows with m, so a lower end for fewer draws holds for m, too, and an upper end may
+    be raised to it. At 1, …, n/4, n/2, n, 5n/4, 6n/4, 7n/4, 2n draws, rounded down, each end is the largest of those up
+    to there. They are few, since the best of many lower ends would be too high too often. Between two of them the ends
+    grow as the default estimate does, plus m/n.
+
+    S_m is also concave. So for m > 2n it is at most ``S_2n + ((m − 2n)/n)·(S_2n − S_n)``; both have unbiased
+    estimators. At n the lower end is at least that of the number of labels in the data, of which a noisy release tells
+    more.
+
+    At those numbers of draws the ends are ``S − z·h`` and ``S + z·h + z²s/2``, ``h = sqrt(error² + z²s²/4)``, with
+    ``s = m/n``, the most that one label seen once may add. The upper end is that of a Poisson count times s: even if
+    nothing was seen once, labels with up to z² expected items may have been missed. Up to n draws the error is at least
+    that of :func:`rarefaction_variance`.
+
+    Attributes
+    ----------
+    draws
+        m ≥ 1.
+
+    Examples
+    --------
+    >>> from anonhist.profiles import Profile
+    >>> from anonhist.properties.estimator import Sample
+    >>> found = SupportCoverageInterval(300).of(Sample(Profile.from_prevalences({1: 60, 2: 20, 5: 10})), 140.0, 0.0)
+    >>> round(found.low, 1), round(found.high, 1)
+    (117.3, 166.5)
+    """
+
+    draws: int
+
+    def of(self, sample: Sample, value: float, error: float) -> Bounds:
+        """Return the ends; the value always lies between them."""
+        del error
+        n, draws = sample.profile.n, self.draws
+        low, high = _between(sample, min(draws, 2 * n))
+        if draws > 2 * n:
+            high = max(high, _ends(sample, _Straight(draws), draws)[1])
+        reason = _BEYOND if draws > 2 * n else _BY_COUNT
+        least, most = self.of_nothing()
+        return Bounds(max(low, least), min(high, most), Statement(Holds.BOTH, reason)).around(value)
+
+    def of_nothing(self) -> tuple[float, float]:
+        """Return 0 and the number of draws."""
+        return 0.0, float(self.draws)
+
+
+def _knots(n: int) -> list[int]:
+    """Return the numbers of draws at which ends are computed, ascending from 1 to 2n."""
+    return sorted({n >> halved for halved in range(n.bit_length())} | {n + n * part // 4 for part in range(1, 5)})
+
+
+def _between(sample: Sample, draws: int) -> tuple[float, float]:
+    """Return the ends for m ≤ 2n draws."""
+    knots = _knots(sample.profile.n)
+    at = bisect_left(knots, draws)
+    if knots[at] == draws:
+        return _so_far(sample, knots[: at + 1])
+    before, here = _so_far(sample, knots[:at]), _at(sample, knots[at])
+    after = max(before[0], here[0]), max(before[1], here[1])
+    first, within, last = _shape(sample.profile, (knots[at - 1], draws, knots[at]))
+    # In floats, far below n, nothing may change.
+    share = (within - first) / (last - first) if last > first else 1.0
+    low, high = ((1 - share) * left + share * right for left, right in zip(before, after, strict=True))
+    return low, high
+
+
+def _so_far(sample: Sample, knots: list[int]) -> tuple[float, float]:
+    """Return the largest ends at any of the numbers of draws."""
+    low, high = 0.0, 0.0
+    for draws in reversed(knots):
+        # No ends are larger than the number of draws.
+        if draws <= low:
+            break
+        here = _at(sample, draws)
+        low, high = max(low, here[0]), max(high, here[1])
+    return low, high
+
+
+def _at(sample: Sample, draws: int) -> tuple[float, float]:
+    """Return the ends for m ≤ 2n draws from the unbiased estimator for as many."""
+    n = sample.profile.n
+    low, high = _ends(sample, Rarefaction(draws) if draws <= n else GoodToulmin(draws), draws)
+    return max(low, _least(sample)) if draws == n else low, min(high, float(draws))
+
+
+def _shape(profile: Profile, marks: tuple[int, ...]) -> list[float]:
+    """Return the default estimate plus m/n, less a constant, for numbers of draws all up to n, or all from n on."""
+    n = profile.n
+    if max(marks) <= n:
+        return [Rarefaction(draws).statistic(n).of(profile) + draws / n for draws in marks]
+    mixture = PoissonMixture.of(profile)
+    return [mixture.new_labels(reach(n=n, draws=draws)) + draws / n for draws in marks]
+
+
+def _ends(sample: Sample, estimator: Estimator, draws: int) -> tuple[float, float]:
+    """Return the ends for m or 2n draws from an unbiased estimator."""
+    profile, z = sample.profile, sample.z
+    point = estimator.point(profile)
+    own = error_of(point, profile)
+    if draws <= profile.n:
+        own = max(own, math.sqrt(rarefaction_variance(profile, draws)))
+    step = draws / profile.n
+    half = z * math.hypot(own, sample.noise(estimator, point.value), z / 2 * step)
+    return point.value - half, point.value + half + z**2 / 2 * step
+
+
+def _least(sample: Sample) -> float:
+    """Return the lower end for n draws, from the interval of the number of labels in the data."""
+    profile, z = sample.profile, sample.z
+    noise = profile.num_labels - sample.labels[0]
+    return profile.num_labels - math.hypot(noise, z * math.sqrt(rarefaction_variance(profile, profile.n)), z**2 / 2)
+
+
+def rarefaction_variance(profile: Profile, draws: int) -> float:
+    """Return ``Σ_j φ_j·w(j)² − 2·S_m + S_2m − (m·(S_m − S_{m−1}))²/n``, w the weights of rarefaction to m ≤ n; ≥ 0.
+
+    For Poisson counts N_x ``E w(N_x) = 1 − e^(−m·p_x)``, so ``Σ_x Var w(N_x) = E Σ_j φ_j·w(j)² − 2·S_m + S_2m``, and
+    each term has an unbiased estimate that includes unseen labels. The last term is due to the fixed n:
+    ``m·(S_m − S_{m−1})`` is the expected number of labels that m draws show once. ``S_2m`` is rarefied or, beyond n,
+    extrapolated by the series of Good and Toulmin.
+
+    Examples
+    --------
+    >>> from anonhist.profiles import Profile
+    >>> round(rarefaction_variance(Profile.from_prevalences({1: 60, 2: 20, 5: 10}), 50), 3)
+    1.585
+    >>> rarefaction_variance(Profile.from_counts([1] * 8), 4)  # any four draws show four labels
+    0.0
+    """
+    n = profile.n
+    linear = Rarefaction(draws).statistic(n)
+    weights, expected = linear.weights(profile.counts), linear.of(profile)
+    twice = Rarefaction(2 * draws) if 2 * draws <= n else GoodToulmin(2 * draws)
+    doubled = twice.statistic(n).of(profile)
+    once = draws * (expected - Rarefaction(draws - 1).statistic(n).of(profile)) if draws > 1 else 1.0
+    variance = float(profile.prevalences @ weights**2) - 2 * expected + doubled - once**2 / n
+    return max(variance, 0.0)
+
+
+@dataclass(frozen=True)
+class _Straight:
+    """``S_2n + a·(S_2n − S_obs)``, ``a = (m − 2n)/n``: as if new labels came as fast as from n to 2n, for m ≥ 2n."""
+
+    draws: int
+    name: ClassVar[str] = "straight"
+    assumes: ClassVar[str] = "items drawn independently"
+
+    def point(self, profile: Profile) -> Point:
+        """Estimate from a profile with at least one item; of fewer than m/2 items, as a run of a release may have."""
+        twice, further = GoodToulmin(2 * profile.n), max((self.draws - 2 * profile.n) / profile.n, 0.0)
+        value, at_twice = twice.value(profile), twice.statistic(profile.n).weights
+
+        def weights(counts: NDArray[np.int64]) -> NDArray[np.float64]:
+            return np.asarray((1 + further) * at_twice(counts) - further * (counts > 0))
+
+        return Point(value + further * (value - profile.num_labels), weights)
+
+
+_ESTIMATORS = (Rarefaction, Mixture, GoodToulmin, SmoothedPoisson, SmoothedBinomialA, SmoothedBinomialB)
+# Linear in the prevalences, so that they can be private on their own.
+LinearCoverageMethod = Literal[
+    "rarefaction", "good-toulmin", "smoothed-poisson", "smoothed-binomial-a", "smoothed-binomial-b"
+]
+LINEAR_COVERAGE_METHODS: tuple[str, ...] = get_args(LinearCoverageMethod)
+SupportCoverageMethod = Literal[
+    "rarefaction", "mixture", "good-toulmin", "smoothed-poisson", "smoothed-binomial-a", "smoothed-binomial-b"
+]
+SUPPORT_COVERAGE_METHODS: tuple[str, ...] = get_args(SupportCoverageMethod)
+# Twice the largest number of items: as far as the series of Good and Toulmin goes.
+MAX_DRAWS = 2**64
+
+
+def support_coverage(
+    data: Profile | Resimulated, *, draws: int, method: SupportCoverageMethod | None = None, level: float = 0.95
+) -> Estimate:
+    """Estimate the expected number of distinct labels in m draws, ``S_m = Σ_x (1 − (1 − p_x)^m)``.
+
+    The default and the ends of its interval never fall as draws grow, and from n draws on it is at least the number of
+    labels seen. The interval is the same for all methods, but for being widened to contain the value. Up to 2n draws it
+    is that of an unbiased estimator, widened for labels that may have been missed; beyond, it follows from the one at
+    2n and from the concavity of S_m in m.
+
+    Parameters
+    ----------
+    data
+        A profile or a release. For a release, the interval also covers privacy noise.
+    draws
+        m, from 1 to 2^64. Beyond about n·(1 + ln n) no estimate is reliable.
+    method
+        ``"rarefaction"``, ``"mixture"``, ``"good-toulmin"``, ``"smoothed-poisson"``, ``"smoothed-binomial-a"`` or
+        ``"smoothed-binomial-b"``. Up to n draws all methods are rarefaction, and beyond, the default is the mixture.
+        The others are published series, whose values may fall as draws grow: a warning then says so.
+    level
+        Probability with which the interval is meant to contain the truth.
+
+    Raises
+    ------
+    UsageError
+        If there is no such method, a number is out of range, or rarefaction is asked for more draws than items.
+
+    References
+    ----------
+    .. [1] S. H. Hurlbert, "The nonconcept of species diversity: a critique and alternative parameters", Ecology 52
+           (1971), 577–586.
+    .. [2] I. J. Good, G. H. Toulmin, "The number of new species, and the increase in population coverage, when a sample
+           is increased", Biometrika 43 (1956), 45–63.
+    .. [3] B. Efron, R. Thisted, "Estimating the number of unseen species: how many words did Shakespeare know?",
+           Biometrika 63 (1976), 435–447.
+    .. [4] A. Orlitsky, A. T. Suresh, Y. Wu, "Optimal prediction of the number of unseen species", Proceedings of the
+           National Academy of Sciences 113 (2016), 13283–13288.
+    .. [5] C. X. Mao, R. K. Colwell, J. Chang, "Estimating the species accumulation curve using mixtures", Biometrics 61
+           (2005), 433–441.
+
+    Examples
+    --------
+    >>> profile = Profile.from_prevalences({1: 60, 2: 20, 5: 10})
+    >>> print(support_coverage(profile, draws=50))
+    39.8683 labels (95 % interval 37.151 to 43.2254)
+    >>> print(support_coverage(profile, draws=300))
+    141.681 labels (95 % interval 117.339 to 166.502)
+    """
+    chosen = support_coverage_estimator(method, draws=draws, n=profile_of(data).n)
+    return apply(data, chosen, SupportCoverageInterval(draws), level=level, unit="labels")
+
+
+def support_coverage_estimator(method: str | None, *, draws: int, n: int) -> Estimator:
+    """Return the estimator of this name; by default the one with the lowest error for n items and m draws."""
+    count = parse_whole_number(draws, name="draws", most=MAX_DRAWS)
+    name = method or (Rarefaction.name if count <= n else Mixture.name)
+    check_method(name, SUPPORT_COVERAGE_METHODS, of="support coverage")
+    if name == Rarefaction.name and n and count > n:
+        raise UsageError("Rarefaction takes at most as many draws as there are items: leave the method out.")
+    return next(estimator for estimator in _ESTIMATORS if estimator.name == name)(count)
+
+
+RarefactionMethod = Literal["mixture", "inext"]
+RAREFACTION_METHODS: tuple[str, ...] = get_args(RarefactionMethod)
+_FAR = 2
+_FORECAST = (
+    "Beyond n, the band does not cover labels far rarer than those seen once: use the interval of an estimate for one "
+    "number of draws."
+)
+_TOO_LOW = "Beyond n, the curve is too low if some labels not seen are rarer than those seen once."
+_TOO_SHORT = "The band is about a tenth too narrow: use the interval of an estimate for one number of draws."
+
+
+def rarefaction_curve(
+    data: Profile | Resimulated,
+    *,
+    draws: int | None = None,
+    points: int = 40,
+    method: RarefactionMethod = "mixture",
+    level: float = 0.95,
+    bootstraps: int = 50,
+    rng: np.random.Generator | None = None,
+) -> Curve:
+    """Estimate the expected number of distinct labels in m draws, for m from 1 to twice the items.
+
+    Up to n draws it is rarefaction, at n the number of labels seen; beyond, it is that of
+    :func:`~anonhist.properties.support_coverage`: neither falls as draws grow. Points are evenly
+    spread, half of them up to n, as in iNEXT; n is one of them. Each end of the band is the largest up to there.
+
+    Parameters
+    ----------
+    data
+        A profile or a release. For a release, the band also covers privacy noise, or there is no band, and
+        :attr:`Curve.why_unknown` says why.
+    draws
+        The largest m, from 1 to 2⁶⁴; 2n by default.
+    points
+        The largest number of points, ≥ 4.
+    method
+        Beyond n: ``"mixture"``, or ``"inext"`` to compare with iNEXT, a lower bound that is lower the farther it goes:
+        ``S_obs + f_0·(1 − (1 − φ_1/(n·f_0 + φ_1))^{m−n})`` ([2]_, eq. 9; generalized to Hill numbers in [3]_). f_0 is
+        Chao's lower bound on the number of unseen labels, ``(n−1)/n·φ_1²/(2φ_2)``, or ``(n−1)/n·φ_1·(φ_1−1)/2`` if
+        ``φ_2 = 0``.
+    level
+        Probability with which the interval at each m is meant to contain the truth.
+    bootstraps
+        Number of bootstrap samples for the band, ≥ 3.
+    rng
+        Random generator for the samples; a new one by default.
+
+    Returns
+    -------
+    Curve
+        Its points are ``"interpolated"``, ``"observed"`` (m = n) or ``"extrapolated"``.
+
+    Raises
+    ------
+    UsageError
+        If there is no such method, or a number is out of range.
+
+    References
+    ----------
+    .. [1] S. H. Hurlbert, "The nonconcept of species diversity: a critique and alternative parameters", Ecology 52
+           (1971), 577–586.
+    .. [2] R. K. Colwell, A. Chao, N. J. Gotelli and others, "Models and estimators linking individual-based and
+           sample-based rarefaction, extrapolation and comparison of assemblages", Journal of Plant Ecology 5 (2012),
+           3–21, eq. 4 and 9.
+    .. [3] A. Chao, N. J. Gotelli, T. C. Hsieh and others, "Rarefaction and extrapolation with Hill numbers: a framework
+           for sampling and estimation in species diversity studies", Ecological Monographs 84 (2014), 45–67.
+
+    Examples
+    --------
+    >>> from anonhist.profiles import Profile
+    >>> profile = Profile.from_prevalences({1: 12, 2: 4, 6: 3})
+    >>> curve = rarefaction_curve(profile, points=6, rng=np.random.default_rng(1))
+    >>> for draws, labels, low, high, kind in curve.rows():
+    ...     print(f"{draws:g} {labels:.2f} {kind}")
+    1 1.00 interpolated
+    37 18.68 interpolated
+    38 19.00 observed
+    39 19.31 extrapolated
+    57 24.17 extrapolated
+    76 28.32 extrapolated
+    """
+    check_method(method, RAREFACTION_METHODS, of="rarefaction curves")
+    profile = profile_of(data)
+    n = profile.n
+    most = max(2 * n, 1) if draws is None else parse_whole_number(draws, name="draws", most=MAX_DRAWS)
+    marks = _marks(n, most, parse_whole_number(points, name="points", least=4))
+    x = np.array(marks, dtype=np.float64)
+    kinds = tuple("observed" if mark == n else "interpolated" if mark < n else "extrapolated" for mark in marks)
+    beyond = _TOO_LOW if method == "inext" else _FORECAST
+    curve = estimated_curve(
+        data,
+        lambda profile: _expected_labels(profile, marks, method),
+        Axes("draws", "labels", x, kinds, least=0.0, most=x),
+        method="rarefaction and extrapolation",
+        assumes="items drawn independently; beyond n, labels not seen about as frequent as those seen once",
+        level=level,
+        bootstraps=bootstraps,
+        rng=rng,
+        warnings=_doubts(profile, most, method) if n else (),
+        bias=beyond if most > n else _TOO_SHORT,
+    )
+    # More draws show no fewer labels, however little a noisy series says of them.
+    return replace(curve, low=np.maximum.accumulate(curve.low), high=np.maximum.accumulate(curve.high))
+
+
+def _doubts(profile: Profile, most: int, method: RarefactionMethod) -> tuple[str, ...]:
+    """Return warnings about the farthest point."""
+    if method == "inext":
+        return ("Beyond 2n draws, the curve is too low.",) if most > _FAR * profile.n else ()
+    return visible_doubts(profile, most) if most > profile.n else ()
+
+
+def _expected_labels(profile: Profile, marks: list[int], method: RarefactionMethod) -> NDArray[np.float64]:
+    """Return the expected number of labels in each number of draws; 0 for an empty profile."""
+    if not profile.n:
+        return np.zeros(len(marks))
+    rarefied = [Rarefaction(mark).statistic(profile.n).of(profile) for mark in marks if mark <= profile.n]
+    further = [mark for mark in marks if mark > profile.n]
+    if method == "inext" or not further:
+        more = np.array([mark - profile.n for mark in further], dtype=np.float64)
+        return np.append(rarefied, _extrapolate(profile, more))
+    mixture = PoissonMixture.of(profile)
+    new = [mixture.new_labels(reach(n=profile.n, draws=mark)) for mark in further]
+    return np.append(rarefied, profile.num_labels + np.array(new))
+
+
+def _extrapolate(profile: Profile, more: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return equation 9 of Colwell et al. (2012): the expected number of labels after ``more`` draws beyond n."""
+    once, unseen = float(profile.prevalence(1)), chao_unseen(profile)
+    # The probability that a draw is one particular unseen label.
+    chance = once / (profile.n * unseen + once) if unseen else 0.0
+    return np.asarray(profile.num_labels - unseen * np.expm1(more * np.log1p(-chance)))
+
+
+def _marks(n: int, most: int, points: int) -> list[int]:
+    """Return numbers of draws as iNEXT spreads them: evenly up to ``most``, or half of them up to n, including n."""
+    if most <= n or n < 2:
+        return _evenly(1, most, points)
+    return [*_evenly(1, n - 1, points // 2 - 1), n, *_evenly(n + 1, most, points // 2)]
+
+
+def _evenly(first: int, last: int, points: int) -> list[int]:
+    """Return whole numbers, rounded down, both ends included; in integers, since floats are not exact beyond 2^53."""
+    return sorted({first + (last - first) * step // max(points - 1, 1) for step in range(points)})

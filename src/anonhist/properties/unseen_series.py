@@ -1,0 +1,399 @@
+"""Support coverage of more draws by the series of Good and Toulmin, smoothed or not."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from anonhist.errors import UsageError
+from anonhist.numeric import arrays
+from anonhist.numeric.arrays import read_only
+from anonhist.privacy import parse_whole_number
+from anonhist.properties.estimator import LinearStatistic, Point
+from anonhist.properties.fewer_draws import Rarefaction
+from anonhist.properties.sampling import Assemblage, sampling_error
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from anonhist.profiles import Profile
+
+# A label seen more often is sure to be seen again, so its term is left out. This matters only for t between 0.99 and 1,
+# where it shifts the value by less than 0.01 for each label whose count is near.
+LONGEST = 4096
+# For a larger Poisson rate, LONGEST would truncate the tails.
+LARGEST_RATE = 1000.0
+# Terms are capped here, far beyond any use, so that their squares stay finite.
+_LARGEST_LOG = 230.0
+_SMALL = 100
+_TRIED = 16
+_FALLS = "This series falls as draws grow, which the truth never does: leave the method out."
+
+
+def series(beyond: float, log_tails: NDArray[np.float64]) -> LinearStatistic:
+    """Return the statistic of ``S_m = Σ_j φ_j·(1 − (−t)^j·P(Z ≥ j))``.
+
+    Parameters
+    ----------
+    beyond
+        t = (m − n)/n > 0: the draws beyond the sample, relative to the sample.
+    log_tails
+        ``ln P(Z ≥ j)`` for j = 0, 1, …, up to ``LONGEST``; beyond its end the probability is 0.
+
+    Examples
+    --------
+    >>> series(0.5, np.zeros(LONGEST + 1)).weights(np.array([0, 1, 2, 3, 99])).tolist()
+    [0.0, 1.5, 0.75, 1.125, 1.0]
+    """
+    counts = np.arange(log_tails.size)
+    terms = arrays.exp(np.minimum(counts * math.log(beyond) + log_tails, _LARGEST_LOG))
+    all_weights = 1.0 - np.where(counts % 2, -terms, terms)
+    # Terms below rounding give weights of exactly 1.
+    head = 1 + int(np.flatnonzero(all_weights != 1.0)[-1])
+    table = np.append(all_weights[:head], 1.0)
+
+    def weights(counts: NDArray[np.int64]) -> NDArray[np.float64]:
+        return np.asarray(table[np.minimum(counts, head)])
+
+    return LinearStatistic(weights, head=head)
+
+
+def log_poisson_tails(rate: float) -> NDArray[np.float64]:
+    """Return ``ln P(Z ≥ j)``, Z ~ Poisson(rate), rate ≤ ``LARGEST_RATE``, for j = 0, …, ``LONGEST``."""
+    counts = np.arange(LONGEST + 1)
+    return _tails(counts * math.log(rate) - rate - log_factorials())
+
+
+def log_binomial_tails(trials: int, odds: float) -> NDArray[np.float64]:
+    """Return ``ln P(Z ≥ j)``, Z ~ Binomial(trials, 1/(1 + odds)), trials ≤ ``LONGEST``, for j = 0, …, trials."""
+    factorials = log_factorials()
+    hits = np.arange(trials + 1)
+    chances = (trials - hits) * math.log(odds) - trials * math.log1p(odds)
+    return _tails(chances + factorials[trials] - factorials[hits] - factorials[trials - hits])
+
+
+def reach(*, n: int, draws: int) -> float:
+    """Return t = (m − n)/n, the draws beyond the sample relative to the sample."""
+    return (draws - n) / n
+
+
+def inside_logarithm(beyond: float) -> float:
+    """Return t for the default parameters of the smoothings, which need t > 1."""
+    return max(beyond, 1.001)
+
+
+@dataclass(frozen=True)
+class SeriesEstimator(ABC):
+    """Support coverage by a series for unseen labels; up to n draws it is rarefaction for every series.
+
+    Attributes
+    ----------
+    draws
+        m ≥ 1.
+    """
+
+    draws: int
+    name: ClassVar[str]
+    assumes: ClassVar[str] = "items drawn independently, draws up to about ln n times the items"
+
+    @abstractmethod
+    def statistic(self, n: int) -> LinearStatistic:
+        """Return the statistic for n items, below the number of draws."""
+
+    def point(self, profile: Profile) -> Point:
+        """Estimate from a profile with at least one item.
+
+        There is at most one new label for each draw beyond the sample, so the error is at most m.
+        """
+        if self.draws <= profile.n:
+            return Rarefaction(self.draws).point(profile)
+        weights, value = self.statistic(profile.n).weights, self.value(profile)
+        error = min(sampling_error(profile, weights), float(self.draws))
+        doubts = visible_doubts(profile, self.draws)
+        return Point(value, weights, error, doubts + (_FALLS,) * self._falls(profile, value))
+
+    def value(self, profile: Profile) -> float:
+        """Return the value alone, without its error."""
+        if self.draws <= profile.n:
+            return Rarefaction(self.draws).point(profile).value
+        seen, more = float(profile.num_labels), float(self.draws - profile.n)
+        return min(max(self.statistic(profile.n).of(profile), seen), seen + more)
+
+    def _falls(self, profile: Profile, value: float) -> bool:
+        """Return whether the series is larger for some smaller number of draws, of a few that are tried."""
+        n, more = profile.n, self.draws - profile.n
+        tried = [n + more * part // _TRIED for part in range(1, _TRIED)]
+        # Not by rounding alone.
+        most = value * (1 + 1e-9)
+        return any(replace(self, draws=draws).value(profile) > most for draws in tried if draws > n)
+
+
+class SmoothedSeries(SeriesEstimator):
+    """A biased series: its expected bias and the sampling error combine as the root of the sum of squares.
+
+    The bias is computed for the population of :class:`~anonhist.properties.sampling.Assemblage`, whose unseen labels
+    are equally frequent. If they are not, the bias is larger and intervals are too short.
+    """
+
+    def point(self, profile: Profile) -> Point:
+        """Estimate from a profile with at least one item."""
+        point = super().point(profile)
+        if point.standard_error is None:
+            return point
+        bias = _bias(profile, self.statistic(profile.n), reach(n=profile.n, draws=self.draws))
+        return replace(point, standard_error=min(math.hypot(point.standard_error, bias), float(self.draws)))
+
+
+def _bias(profile: Profile, linear: LinearStatistic, beyond: float) -> float:
+    """Return ``Σ_x (e^{−λ·(1+t)} − E(1 − w(N)))``, N ~ Poisson(λ), λ the mean count of the label x."""
+    population = Assemblage.of(profile)
+    means = profile.n * population.probabilities
+    # Labels of larger counts have weight 1 and will be seen.
+    near = (means > 0) & (means < linear.head + 10 * math.sqrt(linear.head) + 50)
+    means, counts = means[near], np.arange(linear.head)
+    pmf = np.exp(counts * np.log(means)[:, None] - means[:, None] - log_factorials()[: linear.head])
+    missed = np.exp(-means * (1 + beyond)) - pmf @ (1.0 - linear.weights(counts))
+    return float(population.labels[near] @ missed)
+
+
+def visible_doubts(profile: Profile, draws: int) -> tuple[str, ...]:
+    """Warn if the sample is too small, or there are too many draws for any estimator."""
+    warnings: list[str] = []
+    if profile.n < _SMALL:
+        warnings.append(f"Fewer than {_SMALL} items are too few to estimate labels not seen.")
+    if reach(n=profile.n, draws=draws) > math.log(profile.n):
+        warnings.append("There are too many draws: no estimator works for more than about n·ln n of them.")
+    return tuple(warnings)
+
+
+def _tails(log_pmf: NDArray[np.float64]) -> NDArray[np.float64]:
+    tails = np.logaddexp.accumulate(log_pmf[::-1])[::-1]
+    return np.asarray(np.minimum(tails - tails[0], 0.0))
+
+
+@cache
+def log_factorials() -> NDArray[np.float64]:
+    """Return ``ln j!`` for j = 0, …, ``LONGEST``."""
+    return read_only(np.append(0.0, np.cumsum(arrays.log(np.arange(1.0, LONGEST + 1)))))
+
+
+# Mean of the Poisson variable by whose tail terms fade out: counts up to 9 keep all digits.
+_SURE = 48.0
+
+
+class GoodToulmin(SeriesEstimator):
+    """``S_m = S_obs − Σ_{j≥1} (−t)^j·φ_j`` with t = (m − n)/n (Good and Toulmin 1956).
+
+    Nearly unbiased with a small error up to t = 1; beyond, its error grows as t^j with the counts j. Up to t = 1 terms
+    fade out around counts of 48, by the tail of a Poisson variable: a label with such a mean is sure to be seen, and
+    its terms, of equal size and alternating sign, would only add noise. Beyond t = 1, terms of counts above 4,096 are
+    left out. The value is clipped to between the number of labels seen and one more for each draw beyond the sample.
+    For one label seen n times it is 1 − (−t)^n, clipped; for singletons n·(1 + t).
+
+    Attributes
+    ----------
+    draws
+        m ≥ 1; up to n this is rarefaction.
+
+    References
+    ----------
+    .. [1] I. J. Good, G. H. Toulmin, "The number of new species, and the increase in population coverage, when a sample
+           is increased", Biometrika 43 (1956), 45–63.
+
+    Examples
+    --------
+    >>> from anonhist.profiles import Profile
+    >>> GoodToulmin(6).point(Profile.from_counts([2, 1, 1])).value
+    3.75
+    """
+
+    name = "good-toulmin"
+    assumes = "items drawn independently, at most twice as many draws as items"
+
+    def point(self, profile: Profile) -> Point:
+        """Estimate from a profile with at least one item."""
+        point = super().point(profile)
+        if self.draws <= 2 * profile.n:
+            return point
+        warning = "Beyond 2n draws, this series diverges: choose a smoothed one."
+        return replace(point, warnings=(*point.warnings, warning))
+
+    def statistic(self, n: int) -> LinearStatistic:
+        """Return the statistic for n items, below the number of draws.
+
+        Examples
+        --------
+        >>> GoodToulmin(150).statistic(100).weights(np.arange(4)).tolist()
+        [0.0, 1.5, 0.75, 1.125]
+        """
+        beyond = reach(n=n, draws=self.draws)
+        return series(beyond, log_poisson_tails(_SURE) if beyond <= 1 else np.zeros(LONGEST + 1))
+
+
+@dataclass(frozen=True)
+class SmoothedPoisson(SmoothedSeries):
+    """``S_m = S_obs − Σ_{j≥1} (−t)^j·P(Z ≥ j)·φ_j``, Z ~ Poisson(r), t = (m − n)/n.
+
+    By default ``r = ln(n·(t+1)²/(t−1))/(2t)``: then its mean squared error, relative to the squared number of new
+    draws, is at most about n^{−1/t} (Orlitsky, Suresh, Wu 2016). In the logarithm t is at least 1.001. The value is
+    clipped to between the number of labels seen and one more for each draw beyond the sample. For one label seen often
+    it is 1, for singletons ``n·(1 + t·(1 − e^{−r}))``.
+
+    Attributes
+    ----------
+    draws
+        m ≥ 1; up to n this is rarefaction.
+    rate
+        r, in (0, 1000]; None for the default.
+
+    References
+    ----------
+    .. [1] A. Orlitsky, A. T. Suresh, Y. Wu, "Optimal prediction of the number of unseen species", Proceedings of the
+           National Academy of Sciences 113 (2016), 13283–13288.
+
+    Examples
+    --------
+    >>> from anonhist.profiles import Profile
+    >>> round(SmoothedPoisson(300).point(Profile([1, 2], [60, 20])).value, 6)
+    137.535866
+    """
+
+    rate: float | None = None
+    name = "smoothed-poisson"
+
+    def statistic(self, n: int) -> LinearStatistic:
+        """Return the statistic for n items, below the number of draws.
+
+        Raises
+        ------
+        UsageError
+            If the rate is not a number in (0, 1000].
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> SmoothedPoisson(300, 2.0).statistic(100).weights(np.arange(4)).round(6).tolist()
+        [0.0, 2.729329, -1.375977, 3.586589]
+        """
+        beyond = reach(n=n, draws=self.draws)
+        rate = poisson_rate(n, beyond) if self.rate is None else self.rate
+        if isinstance(rate, bool) or not isinstance(rate, int | float) or not 0 < rate <= LARGEST_RATE:
+            raise UsageError(f"rate must be a number above 0, {LARGEST_RATE:g} at most, not {rate!r:.80}.")
+        return series(beyond, log_poisson_tails(rate))
+
+
+def poisson_rate(n: int, beyond: float) -> float:
+    """Return the default r for n items and t·n further draws.
+
+    Examples
+    --------
+    >>> round(poisson_rate(1000, 2.0), 4)
+    2.2762
+    """
+    t = inside_logarithm(beyond)
+    return min((math.log(n) + 2 * math.log1p(t) - math.log(t - 1)) / (2 * beyond), LARGEST_RATE)
+
+
+@dataclass(frozen=True)
+class _SmoothedBinomial(SmoothedSeries):
+    """``S_m = S_obs − Σ_{j≥1} (−t)^j·P(Z ≥ j)·φ_j``, Z ~ Binomial(K, (b − 1)/(b − 1 + t)), b = 2 or 3."""
+
+    trials: int | None = None
+    base: ClassVar[int]
+
+    def statistic(self, n: int) -> LinearStatistic:
+        """Return the statistic for n items, below the number of draws.
+
+        Raises
+        ------
+        UsageError
+            If ``trials`` is not a whole number from 1 to 4,096.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> SmoothedBinomialB(300, trials=1).statistic(100).weights(np.arange(3)).round(6).tolist()
+        [0.0, 2.0, 1.0]
+        """
+        beyond = reach(n=n, draws=self.draws)
+        usual = usual_trials(n, beyond, base=self.base)
+        trials = usual if self.trials is None else parse_whole_number(self.trials, name="trials", most=LONGEST)
+        return series(beyond, log_binomial_tails(trials, beyond / (self.base - 1)))
+
+
+class SmoothedBinomialA(_SmoothedBinomial):
+    """``S_m = S_obs − Σ_{j≥1} (−t)^j·P(Z ≥ j)·φ_j``, Z ~ Binomial(K, 1/(1 + t)), t = (m − n)/n.
+
+    Known as the Euler transform of Efron and Thisted (1976). By default ``K = ⌈½·log2(n·t²/(t−1))⌉``, t in the
+    logarithm at least 1.001 (Orlitsky, Suresh, Wu 2016). The value is clipped to between the number of labels seen and
+    one more for each draw beyond the sample. For one label seen often it is 1, for singletons
+    ``n·(1 + t·(1 − (t/(1+t))^K))``.
+
+    Attributes
+    ----------
+    draws
+        m ≥ 1; up to n this is rarefaction.
+    trials
+        K, from 1 to 4,096; None for the default.
+
+    References
+    ----------
+    .. [1] B. Efron, R. Thisted, "Estimating the number of unseen species: how many words did Shakespeare know?",
+           Biometrika 63 (1976), 435–447.
+    .. [2] A. Orlitsky, A. T. Suresh, Y. Wu, "Optimal prediction of the number of unseen species", Proceedings of the
+           National Academy of Sciences 113 (2016), 13283–13288.
+
+    Examples
+    --------
+    >>> from anonhist.profiles import Profile
+    >>> round(SmoothedBinomialA(300).point(Profile([1, 2], [60, 20])).value, 6)
+    141.069959
+    """
+
+    name = "smoothed-binomial-a"
+    base = 2
+
+
+class SmoothedBinomialB(_SmoothedBinomial):
+    """The same with Z ~ Binomial(K, 2/(2 + t)) and by default ``K = ⌈½·log3(n·t²/(t−1))⌉``.
+
+    Its guarantee is the best of the three smoothings (Orlitsky, Suresh, Wu 2016).
+
+    Attributes
+    ----------
+    draws
+        m ≥ 1; up to n this is rarefaction.
+    trials
+        K, from 1 to 4,096; None for the default.
+
+    References
+    ----------
+    .. [1] A. Orlitsky, A. T. Suresh, Y. Wu, "Optimal prediction of the number of unseen species", Proceedings of the
+           National Academy of Sciences 113 (2016), 13283–13288.
+
+    Examples
+    --------
+    >>> from anonhist.profiles import Profile
+    >>> round(SmoothedBinomialB(300).point(Profile([1, 2], [60, 20])).value, 6)
+    145.0
+    """
+
+    name = "smoothed-binomial-b"
+    base = 3
+
+
+def usual_trials(n: int, beyond: float, *, base: int) -> int:
+    """Return the default K for n items and t·n further draws; base 2 for A, 3 for B.
+
+    Examples
+    --------
+    >>> usual_trials(1000, 2.0, base=2)
+    6
+    """
+    t = inside_logarithm(beyond)
+    return math.ceil((math.log(n) + 2 * math.log(t) - math.log(t - 1)) / (2 * math.log(base)))
