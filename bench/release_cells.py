@@ -14,7 +14,7 @@ import numpy as np
 import anonhist as ah
 from anonhist.mechanisms import FrobeniusMechanism
 from anonhist.mechanisms.basis.setting import make_release
-from anonhist.releases.run_errors import prevalences_at
+from anonhist.releases.runs import prevalences_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -5,8 +5,7 @@ from anonhist.ingest.windows import read_cumulative
 from anonhist.mechanisms.windows.grouped import release_cumulative_groups
 from anonhist.mechanisms.windows.release import release_cumulative
 from anonhist.profiles.windows import CumulativeCounts, GroupedCumulativeCounts
-from anonhist.releases.cumulative import CumulativeRelease
-from anonhist.releases.grouped_cumulative import GroupedCumulativeRelease
+from anonhist.releases.cumulative import CumulativeRelease, GroupedCumulativeRelease
 
 __all__ = [
     "CumulativeCounts",

@@ -186,7 +186,7 @@ def test_an_idle_connection_that_was_dropped_is_opened_again(served: tuple[Ledge
 def test_a_connection_that_is_dropped_after_something_was_written_is_not(
     served: tuple[Ledger, Any], asking: Asking, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from anonhist.accounting.queries import SqlTransaction
+    from anonhist.accounting.sql import SqlTransaction
 
     ledger, other = served
     whole = SqlTransaction.append

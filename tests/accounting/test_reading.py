@@ -13,8 +13,8 @@ from scipy.optimize import linprog
 import anonhist as ah
 from anonhist.accounting import Budget, Charge, Ledger
 from anonhist.accounting.budget import Cost
+from anonhist.accounting.charge import EarlierReading, NoisePart, Reading, further_cost
 from anonhist.accounting.entry import Charged, Created, Entry
-from anonhist.accounting.reading import EarlierReading, NoisePart, Reading, further_cost
 from anonhist.errors import BudgetError, DataError, UsageError
 from anonhist.privacy import PrivacyUnit
 from anonhist.sketches import HashedSketch, NoiseShare, Sketch
@@ -93,7 +93,7 @@ def test_new_noise_covers_what_was_counted_since(kept: Ledger) -> None:
 
 def test_top_ups_are_one_loss(kept: Ledger) -> None:
     pytest.importorskip("dp_accounting", reason="dp-accounting is not installed (the extra accounting)")
-    from anonhist.accounting.schedule import schedule
+    from anonhist.accounting.ledger import schedule
     from anonhist.report.budget.wording import composed_epsilon
 
     number, epsilon = 40, Fraction(1, 20)

@@ -21,9 +21,8 @@ from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Bounded, BoundedUnits
 from anonhist.profiles.grouped import GroupedProfile
 from anonhist.releases import PrevalenceBand
-from anonhist.releases.content import content_digest
+from anonhist.releases.content import content_digest, rest_digest, rest_digests
 from anonhist.releases.grouped import GroupedRelease
-from anonhist.releases.rest import rest_digest, rest_digests
 from anonhist_testing.cases import each_of
 from anonhist_testing.sources import SeededSource
 

@@ -13,9 +13,9 @@ import pytest
 import anonhist as ah
 from anonhist.accounting import Budget, Charge, Ledger, verify
 from anonhist.accounting.budget import Cost
-from anonhist.accounting.derivation import Derivation
+from anonhist.accounting.charge import Run
 from anonhist.accounting.entry import Charged, Completed, Created, Entry
-from anonhist.accounting.run import Run
+from anonhist.accounting.verification import Derivation
 from anonhist.errors import DataError, RunError, UsageError
 from anonhist.graphs import EdgePrivacy, as_graph, private_edge_count
 from anonhist.ingest.groups import read_groups

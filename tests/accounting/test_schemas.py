@@ -10,8 +10,7 @@ from urllib.parse import quote
 import pytest
 
 from anonhist.accounting import Charge, Ledger, postgresql, verify
-from anonhist.accounting.postgresql import PostgresqlStorage
-from anonhist.accounting.schema import placed
+from anonhist.accounting.postgresql import PostgresqlStorage, placed
 from anonhist.errors import AnonhistError, BudgetError, DataError, UsageError
 from anonhist_testing.cases import each_of
 from anonhist_testing.postgresql import Database

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 from anonhist.accounting import Charge, Cost, Ledger, verify
 from anonhist.accounting.budget import is_plain, rounded_down
+from anonhist.accounting.charge import NoisePart, Reading
 from anonhist.accounting.entry import canonical, chained
-from anonhist.accounting.reading import NoisePart, Reading
 from anonhist.accounting.sums import Sums
 from anonhist.errors import BudgetError, DataError, OutputError, UsageError
 from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit

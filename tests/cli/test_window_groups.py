@@ -7,7 +7,7 @@ from subprocess import CompletedProcess
 import pytest
 
 from anonhist.formats.file_kind import read
-from anonhist.releases.grouped_cumulative import GroupedCumulativeRelease
+from anonhist.releases.cumulative import GroupedCumulativeRelease
 
 Cli = Callable[..., CompletedProcess[str]]
 ROWS = "viewer,campaign,seen\n" + "".join(

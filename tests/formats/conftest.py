@@ -23,7 +23,7 @@ from anonhist.mechanisms import (
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile
 from anonhist.releases import Release, ReleaseError
-from anonhist.releases.expected import expected_distance
+from anonhist.releases.runs import expected_distance
 
 MakeRelease = Callable[..., Release]
 

@@ -19,7 +19,7 @@ from anonhist.mechanisms.windows.grouped import release_cumulative_groups
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles.grouped import Group
 from anonhist.profiles.windows import CumulativeCounts, GroupedCumulativeCounts
-from anonhist.releases.grouped_cumulative import GroupedCumulativeRelease
+from anonhist.releases.cumulative import GroupedCumulativeRelease
 
 KEY = "0123456789abcdef" * 2
 DAYS = tuple(f"2026-11-{day:02}" for day in range(1, 4))

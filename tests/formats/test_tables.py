@@ -32,8 +32,8 @@ from anonhist.properties.orders import hill_curve
 from anonhist.properties.support_coverage import rarefaction_curve
 from anonhist.properties.support_size import support_size
 from anonhist.releases import Release
+from anonhist.releases.cumulative import GroupedCumulativeRelease
 from anonhist.releases.grouped import GroupedRelease
-from anonhist.releases.grouped_cumulative import GroupedCumulativeRelease
 from anonhist.sketches.recommendation import BucketRecommendation, BucketRow
 
 PROFILE = Profile.from_counts([9, 8, 8, 3, 1, 1])

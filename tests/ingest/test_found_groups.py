@@ -15,8 +15,7 @@ from anonhist.mechanisms.group_selection import FindGroups
 from anonhist.mechanisms.grouping import release_groups
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles.grouped import GroupedProfile
-from anonhist.releases.content import content_digest
-from anonhist.releases.rest import rest_digests
+from anonhist.releases.content import content_digest, rest_digests
 from anonhist_testing.cases import each_of
 
 ROWS = pl.DataFrame({"label": ["a"] * 40, "group": ["x"] * 12 + ["y"] * 14 + ["z"] * 14})

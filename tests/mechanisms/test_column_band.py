@@ -14,7 +14,7 @@ from anonhist.mechanisms.frobenius.row_groups import NoisyRows
 from anonhist.profiles import FrobeniusCoordinates, Profile
 from anonhist.profiles.counts import MAX_ITEMS
 from anonhist.releases import PrevalenceBand
-from anonhist.releases.run_errors import prevalences_at
+from anonhist.releases.runs import prevalences_at
 from anonhist_testing.cases import each_of
 from anonhist_testing.partitions import partitions_up_to
 

@@ -23,8 +23,7 @@ from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile
 from anonhist.profiles.distances import sorted_l1
 from anonhist.profiles.grouped import GroupedProfile
-from anonhist.releases.group_guarantee import total_delta
-from anonhist.releases.grouped import GroupedRelease
+from anonhist.releases.grouped import GroupedRelease, total_delta
 
 Row = tuple[str, str, str]
 GROUPS = ["x", "y"]

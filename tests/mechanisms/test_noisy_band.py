@@ -15,7 +15,7 @@ from anonhist.numeric import decreasing_fit
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile
 from anonhist.releases import Evidence
-from anonhist.releases.run_errors import prevalences_at
+from anonhist.releases.runs import prevalences_at
 from anonhist_testing.cases import each_of
 
 CAP = 60

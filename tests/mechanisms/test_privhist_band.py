@@ -15,7 +15,7 @@ from anonhist.mechanisms.basis.noise_quantile import noise_quantile
 from anonhist.mechanisms.privhist import band as pb
 from anonhist.profiles import Profile
 from anonhist.releases import Evidence
-from anonhist.releases.run_errors import prevalences_at
+from anonhist.releases.runs import prevalences_at
 from anonhist_testing.cases import each_of
 from anonhist_testing.partitions import partitions_up_to
 

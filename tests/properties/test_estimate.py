@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from anonhist.properties.estimate import Estimate, Holds, Statement
-from anonhist.releases.whole_interval import NORMAL_95, whole_interval
+from anonhist.releases.evidence import NORMAL_95, whole_interval
 from anonhist_testing.cases import each_of
 
 WHOLE = st.integers(0, 2**63 - 1)

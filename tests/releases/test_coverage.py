@@ -8,7 +8,7 @@ import pytest
 from anonhist.mechanisms import BoundedPartitionMechanism, PartitionMechanism
 from anonhist.profiles import Profile
 from anonhist.releases import simulate_error
-from anonhist.releases.run_errors import prevalences_at
+from anonhist.releases.runs import prevalences_at
 
 ZIPF = Profile.from_counts(np.maximum(1, (400 / np.arange(1, 401) ** 0.9).astype(np.int64)))
 RELEASES = 30

@@ -16,7 +16,7 @@ from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile, sorted_l1
 from anonhist.properties.estimate import Estimate, widening_factor
 from anonhist.releases import ReleaseError, simulate_error
-from anonhist.releases.expected import METHOD
+from anonhist.releases.runs import METHOD
 from anonhist_testing.cases import each_of
 from anonhist_testing.progress import assert_moves
 from anonhist_testing.sources import SeededSource

@@ -25,7 +25,7 @@ from anonhist.mechanisms import FrobeniusMechanism
 from anonhist.mechanisms.basis.setting import Setting
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile
-from anonhist.releases.kind import CENTRAL, ReleaseKind, Words
+from anonhist.releases.protocols import CENTRAL, ReleaseKind, Words
 from anonhist.report.kinds import VIEWS, ReleaseView
 from anonhist.report.page import VIEW
 from anonhist.sketches.sketch_mechanism import SKETCH, SketchMechanism

@@ -8,7 +8,7 @@ from anonhist.errors import UsageError
 from anonhist.mechanisms import PrivHistMechanism
 from anonhist.profiles import Profile
 from anonhist.properties.estimate import Estimate, Holds, Statement
-from anonhist.releases.known_labels import never_occurring
+from anonhist.releases.evidence import never_occurring
 from anonhist_testing.sources import SeededSource
 
 PROFILE = Profile.from_prevalences({1: 40, 2: 20, 7: 10, 100: 2})

@@ -19,7 +19,7 @@ from anonhist.mechanisms.grouping import release_groups
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile, sorted_l1
 from anonhist.profiles.grouped import GroupedProfile, total_of
-from anonhist.releases.flattening import flattened
+from anonhist.releases.runs import flattened
 from anonhist_testing.sources import SeededSource
 
 ITEM, USER = PrivacyUnit.item(), PrivacyUnit.user(max_items=20)

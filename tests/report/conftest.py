@@ -35,10 +35,9 @@ from anonhist.properties.guessing_curve import guessing_curve
 from anonhist.properties.orders import hill_curve
 from anonhist.properties.support_coverage import rarefaction_curve
 from anonhist.releases import KPlusBand, PrevalenceBand, Release, ReleaseError
-from anonhist.releases.expected import METHOD
+from anonhist.releases.evidence import whole_interval
 from anonhist.releases.protocols import runs_fall_short
-from anonhist.releases.run_errors import prevalences_at
-from anonhist.releases.whole_interval import whole_interval
+from anonhist.releases.runs import METHOD, prevalences_at
 from anonhist.report import write_report
 from anonhist_testing.sources import SeededSource
 

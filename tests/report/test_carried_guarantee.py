@@ -27,9 +27,8 @@ from anonhist.profiles.grouped import GroupedProfile
 from anonhist.profiles.windows import CumulativeCounts, GroupedCumulativeCounts
 from anonhist.properties.curve import Curve
 from anonhist.properties.estimate import Estimate, Estimates
-from anonhist.releases.cumulative import CumulativeRelease
+from anonhist.releases.cumulative import CumulativeRelease, GroupedCumulativeRelease
 from anonhist.releases.grouped import GroupedRelease
-from anonhist.releases.grouped_cumulative import GroupedCumulativeRelease
 from anonhist.sketches import DomainSketch
 
 PROFILE = Profile.from_counts([9, 8, 8, 3, 1, 1])

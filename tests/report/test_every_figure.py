@@ -36,9 +36,8 @@ from anonhist.properties.guessing_curve import guessing_curve
 from anonhist.properties.orders import hill_curve
 from anonhist.properties.support_coverage import rarefaction_curve
 from anonhist.releases import Release
-from anonhist.releases.cumulative import CumulativeRelease
+from anonhist.releases.cumulative import CumulativeRelease, GroupedCumulativeRelease
 from anonhist.releases.grouped import GroupedRelease
-from anonhist.releases.grouped_cumulative import GroupedCumulativeRelease
 from anonhist.report import plot, write_report
 from anonhist.report.curve.wording import VIEWS as CURVES
 from anonhist.report.kinds import VIEWS

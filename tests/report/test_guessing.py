@@ -12,7 +12,7 @@ from anonhist.profiles import Profile, sorted_l1
 from anonhist.properties.estimate import Estimate, widening_factor
 from anonhist.properties.guessing_curve import covered_share
 from anonhist.releases import Evidence, KPlusBand, Release
-from anonhist.releases.whole_interval import NORMAL_95
+from anonhist.releases.evidence import NORMAL_95
 from anonhist.report import Guessing, guessing_figure
 from anonhist.report.figures import k_plus_figure, prevalences_figure
 from anonhist.report.guessing import farthest

@@ -13,7 +13,7 @@ from anonhist.formats.tables import csv_text
 from anonhist.mechanisms.windows.grouped import release_cumulative_groups
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles.windows import CumulativeCounts, GroupedCumulativeCounts
-from anonhist.releases.grouped_cumulative import GroupedCumulativeRelease
+from anonhist.releases.cumulative import GroupedCumulativeRelease
 from anonhist.report import write_report
 from anonhist.report.groups.wording import names_of
 from anonhist.report.wording import interval

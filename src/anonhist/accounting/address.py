@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from anonhist.errors import UsageError, mask
 
 if TYPE_CHECKING:
-    from anonhist.accounting.storage import Storage
+    from anonhist.accounting.repeating import Storage
 
 _SQLITE = "sqlite:///"
 _POSTGRESQL = ("postgresql://", "postgres://")

@@ -9,10 +9,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from anonhist.accounting.budget import Budget, Cost
-from anonhist.accounting.charge import Charge, parse_digest, parse_line
-from anonhist.accounting.damage import exact
-from anonhist.accounting.reading import Reading
-from anonhist.accounting.run import Run
+from anonhist.accounting.charge import Charge, Reading, Run, exact, parse_digest, parse_line
 from anonhist.errors import DataError, UsageError
 from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit
 

@@ -2,24 +2,34 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import dataclass
+from fractions import Fraction
 from types import TracebackType
 from typing import TYPE_CHECKING, NoReturn, Self
 
 from anonhist.accounting.address import storage_at
 from anonhist.accounting.balance import Balance, balance_of
-from anonhist.accounting.budget import DEFAULT_DELTA, Budget, check_limits, exceeded
-from anonhist.accounting.charge import Charge, Receipt, parse_digest, parse_line
+from anonhist.accounting.budget import DEFAULT_DELTA, Budget, Cost, check_limits, exceeded, rounded_down
+from anonhist.accounting.charge import Charge, Receipt, further_cost, parse_digest, parse_line
 from anonhist.accounting.entry import Charged, Completed, Created, Entry, Voided
-from anonhist.accounting.lookup import append, charge_at, charge_of, read_entry, readings_of
-from anonhist.accounting.reading import further_cost
-from anonhist.accounting.repeating import Repeated, earlier_run
-from anonhist.accounting.storage import Row
+from anonhist.accounting.repeating import (
+    Repeated,
+    Row,
+    append,
+    charge_at,
+    charge_of,
+    earlier_run,
+    read_entry,
+    readings_of,
+)
 from anonhist.accounting.sums import Sums, no_dataset, sums_of
 from anonhist.errors import BudgetError, UsageError
 from anonhist.privacy import EpsilonLike, NeighboringRelation
+from anonhist.privacy.loss_distribution import epsilon_at
 
 if TYPE_CHECKING:
-    from anonhist.accounting.storage import Storage, Transaction
+    from anonhist.accounting.repeating import Storage, Transaction
 
 
 class Ledger:
@@ -123,7 +133,7 @@ class Ledger:
         What is spent is added up from the entries. ε and δ whose denominator does not divide lcm(1, …, 4096) · 10¹⁸ are
         rounded up to 18 decimals, so that sums stay short. What is read from a sketch again costs no more, and what is
         read from the sum of sketches costs less by what was charged for them
-        (:func:`~anonhist.accounting.reading.further_cost`). A run is charged once, unless that charge was voided; but
+        (:func:`~anonhist.accounting.charge.further_cost`). A run is charged once, unless that charge was voided; but
         it may read a sketch again, which draws no noise.
 
         Raises
@@ -287,3 +297,119 @@ class Ledger:
         """Return the id and all entries, for verification."""
         with self._storage.reading() as state:
             return state.ledger_id(), state.rows(None)
+
+
+_DAYS = {"day": Fraction(1), "week": Fraction(7), "month": Fraction(365, 12), "quarter": Fraction(365, 4)}
+_DAYS["year"] = Fraction(365)
+_LETTERS = {"d": "day", "w": "week", "m": "month", "y": "year"}
+_SPAN = re.compile(r"([1-9][0-9]{0,3})\s*([dwmy]|days?|weeks?|months?|quarters?|years?)")
+_MOST = 10_000
+# Of the highest ε that fits, as many halvings as give four digits.
+_HALVINGS = 16
+
+
+def parse_span(text: str, name: str) -> Fraction:
+    """Return a span of time in days.
+
+    Examples
+    --------
+    >>> parse_span("1y", "span"), parse_span("week", "every"), parse_span("6 months", "span")
+    (Fraction(365, 1), Fraction(7, 1), Fraction(365, 2))
+    """
+    lower = text.strip().lower()
+    found = _SPAN.fullmatch(lower if lower[:1].isdigit() else f"1 {lower}")
+    if found is None:
+        raise UsageError(f"`{name}` must be a span of time, such as day, week, 2w, month or 1y, not {text!r:.40}.")
+    word = found[2]
+    return int(found[1]) * _DAYS[_LETTERS.get(word) or word.removesuffix("s")]
+
+
+def count_releases(every: str, span: str) -> int:
+    """Return how many releases are made in a span of time.
+
+    Examples
+    --------
+    >>> count_releases("week", "1y"), count_releases("day", "1y"), count_releases("month", "2y")
+    (52, 365, 24)
+    """
+    number = parse_span(span, "span") // parse_span(every, "every")
+    if not 1 <= number <= _MOST:
+        raise UsageError(f"A plan needs from 1 to {_MOST:,} releases, not {number:,}: change `every` or `span`.")
+    return number
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """What each of several releases may cost.
+
+    Attributes
+    ----------
+    releases
+        How many there are.
+    plain
+        ε and δ of each, so that all of them fit into what is left: rounded down to what a ledger takes as it is.
+    at_delta
+        ε of each, if each has δ = 0, such that all releases of the data set, past and planned, together have no more
+        than ε of the budget at its δ; None if that was not asked for. A ledger counts the plain sum.
+    """
+
+    releases: int
+    plain: Cost
+    at_delta: Fraction | None
+
+
+def schedule(balance: Balance, releases: int, *, with_distributions: bool) -> Schedule:
+    """Return what each of several releases may cost.
+
+    Parameters
+    ----------
+    balance
+        The state of the budget.
+    releases
+        How many releases are planned.
+    with_distributions
+        Whether to also compose losses as distributions, which needs dp-accounting.
+
+    Raises
+    ------
+    UsageError
+        If nothing is left.
+
+    Examples
+    --------
+    >>> from anonhist.accounting.balance import Balance
+    >>> from anonhist.accounting.budget import Budget
+    >>> schedule(Balance(Budget("passwords", "user", epsilon=2), ()), 52, with_distributions=False).plain.epsilon
+    Fraction(1, 26)
+    """
+    left = balance.left
+    if rounded_down(left.epsilon / releases) <= 0:
+        raise UsageError(f"Nothing is left of the budget of {balance.budget.dataset!r}.")
+    plain = Cost(rounded_down(left.epsilon / releases), rounded_down(left.delta / releases))
+    return Schedule(releases, plain, _highest(balance, releases) if with_distributions else None)
+
+
+def _highest(balance: Balance, releases: int) -> Fraction | None:
+    """Return the highest ε that fits, rounded down to three digits."""
+    limit = balance.budget.limit
+    if not limit.delta:
+        return None
+    past = list(balance.losses)
+    low, high = balance.left.epsilon / releases, limit.epsilon
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        rounded = _three_digits(middle)
+        try:
+            fits = epsilon_at([*past, *([Cost(rounded, Fraction(0))] * releases)], limit.delta) <= limit.epsilon
+        except UsageError as error:
+            if type(error) is not UsageError:
+                raise
+            fits = False
+        low, high = (middle, high) if fits else (low, middle)
+    return _three_digits(low)
+
+
+def _three_digits(value: Fraction) -> Fraction:
+    from decimal import ROUND_FLOOR, Context, Decimal
+
+    return Fraction(Context(prec=3, rounding=ROUND_FLOOR).divide(Decimal(value.numerator), Decimal(value.denominator)))

@@ -4,14 +4,155 @@ from __future__ import annotations
 
 import re
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Never
+from typing import TYPE_CHECKING, Any, NamedTuple, Never
+from urllib.parse import unquote
 
-from anonhist.accounting.schema import check_sole, ledgers, make_schema, placed
+from anonhist.accounting.address import storage_at
 from anonhist.accounting.sql import TABLES, WITHOUT_SUMS, SqlStorage
-from anonhist.errors import DataError, MissingExtraError, OutputError, mask
+from anonhist.errors import DataError, MissingExtraError, OutputError, UsageError, mask
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping, Sequence
+
+_DEFAULT, _OF_OLD_VERSIONS = "anonhist", "public"
+# Nothing to quote or to fold, so that there is one way to write it.
+_NAME = re.compile("(?!pg_|information_schema$)[a-z_][a-z0-9_]{0,62}")
+# Parameters that lead to another database than the one that is shown.
+_ELSEWHERE = frozenset({"dbname", "service"})
+# Everybody sees these two tables, whatever rights they have to the schemas.
+_FOUND = """SELECT n.nspname, c.relname, c.relkind FROM pg_catalog.pg_class c
+    JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+    WHERE c.relname IN ('anonhist_ledger', 'anonhist_entries') AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
+    ORDER BY n.nspname"""
+_EXISTS = "SELECT count(*) FROM pg_catalog.pg_namespace WHERE nspname = %s"
+_MAY_CREATE = "SELECT pg_catalog.has_database_privilege(pg_catalog.current_database(), 'CREATE')"
+
+
+class Placed(NamedTuple):
+    """Where a ledger is.
+
+    Attributes
+    ----------
+    address
+        The address as libpq takes it.
+    schema
+        The schema, which needs no quotes.
+    """
+
+    address: str
+    schema: str
+
+
+def placed(address: str) -> Placed:
+    """Take the schema out of an address, which libpq does not know.
+
+    The parameters begin at the first ``?`` after user and password, which end at the first ``@`` before a ``/``, as for
+    libpq.
+
+    Raises
+    ------
+    UsageError
+        If it is named twice, or would need quotes; or if the address does not name the database itself.
+
+    Examples
+    --------
+    >>> placed("postgresql://db/shop")
+    Placed(address='postgresql://db/shop', schema='anonhist')
+    >>> placed("postgresql://db/shop?schema=budgets&sslmode=require")
+    Placed(address='postgresql://db/shop?sslmode=require', schema='budgets')
+    """
+    scheme, _, rest = address.partition("://")
+    user, at, _ = rest.partition("@")
+    start = len(user) + 1 if at and "/" not in user else 0
+    place, _, parameters = rest[start:].partition("?")
+    if not place.partition("/")[2]:
+        # libpq would take one named like the user, or what the environment says.
+        raise UsageError("The address of a ledger must name the database: postgresql://host/database.")
+    schemas, others = [_DEFAULT], []
+    for each in filter(None, parameters.split("&")):
+        name, _, value = each.partition("=")
+        if unquote(name) in _ELSEWHERE:
+            raise UsageError(
+                f"The address of a ledger names its database before the question mark, and not by {unquote(name)!r}: "
+                "postgresql://host/database."
+            )
+        if unquote(name) == "schema":
+            schemas.append(unquote(value))
+        else:
+            others.append(each)
+    if len(schemas) > 2 or not all(map(_NAME.fullmatch, schemas)):
+        raise UsageError(
+            "The address of a ledger names one schema, or none, in lower-case letters, digits and underscores: end it "
+            "in ?schema=budgets, for example."
+        )
+    plain = f"{scheme}://{rest[:start]}{place}{'?' if others else ''}{'&'.join(others)}"
+    return Placed(plain, schemas[-1])
+
+
+def ledgers(connection: Any) -> dict[str, frozenset[str]]:
+    """Return all schemas of a database that have tables of a ledger, temporary ones too, and which."""
+    found: dict[str, set[str]] = {}
+    for schema, table, kind in connection.execute(_FOUND).fetchall():
+        found.setdefault(schema, set()).add(table if kind == "r" else f"{table}, which is no table")
+    return {schema: frozenset(tables) for schema, tables in found.items()}
+
+
+def check_sole(found: Mapping[str, frozenset[str]], schema: str, shown: str) -> None:
+    """Refuse a database that has a ledger elsewhere: a budget could be spent once in each.
+
+    Raises
+    ------
+    DataError
+        If so; the sentence names the schemas.
+    """
+    others = [name for name in found if name != schema]
+    if not others:
+        return
+    listed = " and ".join(map(repr, others))
+    if all(map(is_temporary, others)):
+        raise DataError(
+            f"Somebody's session has temporary tables ({listed}) in the database of the ledger {shown!r} that are "
+            "named like those of a ledger: have that session ended."
+        )
+    if schema in found or len(others) > 1:
+        raise DataError(
+            f"The database of the ledger {shown!r} has a ledger in {listed}{', too' if schema in found else ''}, and a "
+            "budget could be spent once in each: keep one, and take the others to other databases first."
+        )
+    also = f", or name that schema in the address (?schema={others[0]})" if is_named_on_purpose(others[0]) else ""
+    raise DataError(
+        f"The ledger of this database is in the schema {others[0]!r}, not at {shown!r}: move it there with "
+        f"'anonhist budget move'{also}."
+    )
+
+
+def is_temporary(schema: str) -> bool:
+    """Return whether a schema ends with a session."""
+    return schema.startswith("pg_temp_")
+
+
+def is_named_on_purpose(schema: str) -> bool:
+    """Return whether an address can name a schema, and it is not where old versions made their tables."""
+    return bool(_NAME.fullmatch(schema)) and schema != _OF_OLD_VERSIONS
+
+
+def make_schema(connection: Any, schema: str, shown: str) -> None:
+    """Make a schema if it is not there, for its owner alone.
+
+    Raises
+    ------
+    OutputError
+        If this login may not.
+    """
+    if connection.execute(_EXISTS, (schema,)).fetchone()[0]:
+        return
+    if not connection.execute(_MAY_CREATE).fetchone()[0]:
+        raise OutputError(
+            f"This login may not make the schema of the ledger {shown!r}: have the owner of the database run CREATE "
+            f"SCHEMA {schema} AUTHORIZATION with the name of this login."
+        )
+    connection.execute(f"CREATE SCHEMA {schema}")
+
 
 # How long to wait for other processes: for a connection, and for their transactions.
 _CONNECT_SECONDS, _PATIENCE = 20, "60s"
@@ -168,3 +309,88 @@ class PostgresqlStorage(SqlStorage):
         raise DataError(
             f"The ledger {name} refused with the SQL state {state}: it may be damaged, or changed by another program."
         ) from None
+
+
+_TABLES = """SELECT pg_catalog.format('%%I.%%I', n.nspname, c.relname), pg_catalog.pg_get_userbyid(c.relowner)
+    FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+    WHERE n.nspname = %s AND c.relname = ANY(%s) AND c.relkind = 'r' ORDER BY c.relname"""
+# What the triggers of its tables run.
+_FUNCTIONS = """SELECT DISTINCT pg_catalog.format('%%I.%%I()', n.nspname, p.proname)
+    FROM pg_catalog.pg_trigger t JOIN pg_catalog.pg_proc p ON p.oid = t.tgfoid
+    JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace
+    JOIN pg_catalog.pg_class c ON c.oid = t.tgrelid JOIN pg_catalog.pg_namespace o ON o.oid = c.relnamespace
+    WHERE NOT t.tgisinternal AND n.nspname = o.nspname AND n.nspname = %s AND c.relname = ANY(%s)"""
+
+
+class Moved(NamedTuple):
+    """What was moved.
+
+    Attributes
+    ----------
+    source
+        The schema where it was; None if it was in its place already.
+    schema
+        The schema where it is.
+    owner
+        The role that owns its tables, if they were moved.
+    """
+
+    source: str | None
+    schema: str
+    owner: str = ""
+
+
+def move(address: str) -> Moved:
+    """Move the only ledger of a database to the schema of its address: all of it, or nothing.
+
+    Nobody charges meanwhile. Rights to the tables stay; those to the schema are given anew.
+
+    Raises
+    ------
+    UsageError
+        If the address is a file.
+    DataError
+        If there is no ledger, or more than one.
+    OutputError
+        If this login does not own the tables, or may not make the schema.
+    """
+    storage = storage_at(address)
+    if not isinstance(storage, PostgresqlStorage):
+        raise UsageError(f"A ledger in a file is moved as files are: {storage.shown!r} is no database of PostgreSQL.")
+    with storage.alone() as connection:
+        found = ledgers(connection)
+        others = [name for name in found if name != storage.schema]
+        if len(others) != 1 or storage.schema in found or is_temporary(others[0]):
+            check_sole(found, storage.schema, storage.shown)
+        if not found:
+            raise DataError(f"There is no ledger in the database of {storage.shown!r}.")
+        if not others:
+            return Moved(None, storage.schema)
+        source = others[0]
+        tables = _tables(connection, source, storage.tables)
+        if "anonhist_ledger" not in found[source] or "anonhist_entries" not in found[source]:
+            raise DataError(f"The schema {source!r} has parts of a ledger, and no whole one: nothing was moved.")
+        make_schema(connection, storage.schema, storage.shown)
+        connection.execute(f"LOCK TABLE {', '.join(name for name, _ in tables)}")
+        before = _last(connection, next(name for name, _ in tables if name.endswith(".anonhist_entries")))
+        functions = [name for (name,) in connection.execute(_FUNCTIONS, (source, list(storage.tables))).fetchall()]
+        for kind, names in (("TABLE", [name for name, _ in tables]), ("FUNCTION", functions)):
+            for name in names:
+                connection.execute(f"ALTER {kind} {name} SET SCHEMA {storage.schema}")
+        if _last(connection, f"{storage.schema}.anonhist_entries") != before:
+            raise DataError(f"The entries of the schema {source!r} changed while they were moved: nothing was moved.")
+        return Moved(source, storage.schema, tables[0][1])
+
+
+def _tables(connection: Any, schema: str, names: Sequence[str]) -> list[tuple[str, str]]:
+    """Return the tables of a ledger in a schema, as SQL names them, and their owners."""
+    found: list[tuple[str, str]] = connection.execute(_TABLES, (schema, list(names))).fetchall()
+    return found
+
+
+def _last(connection: Any, entries: str) -> tuple[Any, ...]:
+    """Return how many entries there are, and the digest of the last, which is of all."""
+    found: tuple[Any, ...] = connection.execute(
+        f"SELECT count(*), (SELECT digest FROM {entries} ORDER BY number DESC LIMIT 1) FROM {entries}"  # noqa: S608
+    ).fetchone()
+    return found

@@ -8,16 +8,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
 from anonhist.accounting.budget import NOTHING
-from anonhist.accounting.charge import Charge
+from anonhist.accounting.charge import Charge, Run, as_setting
 from anonhist.accounting.ledger import Ledger
-from anonhist.accounting.run import Run, as_setting
 from anonhist.errors import AnonhistError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from anonhist.accounting.charge import Receipt
-    from anonhist.accounting.reading import Reading
+    from anonhist.accounting.charge import Reading, Receipt
     from anonhist.privacy import Guarantee
 
 VARIABLE = "ANONHIST_LEDGER"

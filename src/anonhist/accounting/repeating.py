@@ -1,20 +1,164 @@
-"""A run that is started again: the charge that it has, and why it is not charged or drawn once more."""
+"""Where entries are kept: what every database must be able to do."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from anonhist.accounting.charge import Receipt
-from anonhist.accounting.entry import Charged, Completed, Voided, canonical
-from anonhist.accounting.lookup import read_entry
-from anonhist.errors import RunError, UsageError, parameter
+from anonhist.accounting.budget import NOTHING
+from anonhist.accounting.charge import EarlierReading, Receipt, damaged, who
+from anonhist.accounting.entry import Charged, Completed, Entry, Event, Voided, canonical, chained, now
+from anonhist.errors import DataError, RunError, UsageError, parameter
+from anonhist.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from contextlib import AbstractContextManager
 
     from anonhist.accounting.charge import Charge
-    from anonhist.accounting.storage import Transaction
+
+
+class Row(NamedTuple):
+    """An entry as it is stored.
+
+    Attributes
+    ----------
+    number
+        Its place, from 1 on.
+    dataset
+        The name of the data set.
+    about
+        The number of the charge that it completes or voids; None for others. No two entries are about one charge.
+    document
+        The entry, as canonical JSON.
+    digest
+        The digest of the chain up to it.
+    """
+
+    number: int
+    dataset: str
+    about: int | None
+    document: str
+    digest: str
+
+
+class Transaction(Protocol):
+    """Reads and appends, all or none of which are kept; no other transaction runs meanwhile."""
+
+    def ledger_id(self) -> str:
+        """Return the id of the ledger, drawn when it was made."""
+        ...
+
+    def last(self) -> tuple[int, str]:
+        """Return number and digest of the last entry; 0 and an empty text if there is none."""
+        ...
+
+    def append(self, row: Row) -> None:
+        """Add an entry."""
+        ...
+
+    def row(self, number: int) -> Row | None:
+        """Return an entry, or None."""
+        ...
+
+    def about(self, number: int) -> Row | None:
+        """Return the entry about a charge, or None."""
+        ...
+
+    def datasets(self) -> tuple[str, ...]:
+        """Return the names of all data sets, in the order of their first entries."""
+        ...
+
+    def rows(self, dataset: str | None) -> list[Row]:
+        """Return the entries of a data set, or all, in order."""
+        ...
+
+    def rows_after(self, number: int) -> list[Row]:
+        """Return the entries after one, in order."""
+        ...
+
+
+class Storage(Protocol):
+    """A database, opened when it is first used."""
+
+    @property
+    def shown(self) -> str:
+        """Its address without secrets."""
+        ...
+
+    def make(self) -> None:
+        """Make the tables, if they are not there."""
+        ...
+
+    def writing(self) -> AbstractContextManager[Transaction]:
+        """Return a transaction that is on the disk when its block ends, and left out if it raises."""
+        ...
+
+    def reading(self) -> AbstractContextManager[Transaction]:
+        """Return a transaction that sees one state and changes nothing."""
+        ...
+
+    def close(self) -> None:
+        """Close what is open; it is opened again when used."""
+        ...
+
+
+# So begins what an entry says of a read-out; where texts have this, it is spelled otherwise.
+_READING = '"reading":{'
+
+
+def read_entry(row: Row, shown: str) -> Entry:
+    """Return the entry that is stored, or say which one is damaged."""
+    try:
+        return Entry.read(row.document)
+    except DataError:
+        raise damaged(shown, f"entry {row.number} is not one that this version writes") from None
+
+
+def append(ours: Transaction, event: Event) -> Row:
+    """Add an entry, chained to the last one."""
+    number, head = ours.last()
+    entry = Entry(ours.ledger_id(), number + 1, event, now(), who(), __version__)
+    try:
+        digest = chained(head, entry.document)
+    except UnicodeEncodeError:
+        raise UsageError(
+            "What is charged has names with characters that are no text: write them in UTF-8, and try again."
+        ) from None
+    row = Row(entry.number, event.dataset, event.about, entry.document, digest)
+    ours.append(row)
+    return row
+
+
+def charge_at(state: Transaction, number: int, shown: str, dataset: str | None = None) -> Charged:
+    """Return the charge with a number."""
+    row = state.row(number)
+    event = None if row is None else read_entry(row, shown).event
+    if not isinstance(event, Charged) or dataset not in {None, event.dataset}:
+        where = "The ledger" if dataset is None else f"The data set {dataset!r}"
+        does = {Completed: "completes", Voided: "voids"}.get(type(event), "")
+        told = f": that entry {does} entry {event.about}" if does and event is not None else ""
+        raise UsageError(f"{where} has no charge with the number {number}{told}.")
+    return event
+
+
+def charge_of(state: Transaction, receipt: Receipt, shown: str) -> Charged:
+    """Return the charge of a receipt, or refuse one of another ledger."""
+    row = state.row(receipt.entry)
+    if receipt.ledger != state.ledger_id() or row is None or row.digest != receipt.head:
+        raise UsageError(f"The charge was made in another ledger than {shown!r}.")
+    return charge_at(state, receipt.entry, shown)
+
+
+def readings_of(state: Transaction, dataset: str, shown: str) -> Iterator[EarlierReading]:
+    """Yield all read-outs of sketches that were charged, whichever data set was; what others paid does not count."""
+    for row in state.rows(None):
+        if _READING in row.document:
+            event = read_entry(row, shown).event
+            if isinstance(event, Charged) and event.charge.reading is not None:
+                yield EarlierReading(
+                    row.number, event.charge.reading, event.cost if event.dataset == dataset else NOTHING
+                )
 
 
 @dataclass(frozen=True)

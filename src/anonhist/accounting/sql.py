@@ -7,17 +7,136 @@ import re
 from abc import ABC, abstractmethod
 from contextlib import contextmanager
 from threading import RLock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 from uuid import uuid4
+from weakref import WeakSet
 
-from anonhist.accounting.damage import damaged
-from anonhist.accounting.forking import tell_of_forks
-from anonhist.accounting.queries import SqlTransaction
+from anonhist.accounting.charge import damaged
+from anonhist.accounting.repeating import Row
 from anonhist.errors import DataError, OutputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Sequence
     from contextlib import AbstractContextManager
+
+_COLUMNS = "number, dataset, about, document, digest"
+
+
+class SqlTransaction:
+    """The queries, in the words of both databases."""
+
+    def __init__(self, connection: Any, worded: Callable[[str], str], shown: str) -> None:
+        self._connection, self._worded, self._shown = connection, worded, shown
+
+    def _all(self, query: str, values: Sequence[object] = ()) -> list[Any]:
+        found: list[Any] = self._connection.execute(self._worded(query), values).fetchall()
+        return found
+
+    def _do(self, query: str, values: Sequence[object]) -> None:
+        self._connection.execute(self._worded(query), values)
+
+    def ledger_id(self) -> str:
+        """Return the id of the ledger."""
+        found = self._all("SELECT value FROM anonhist_ledger WHERE name = 'id'")
+        if not found or not isinstance(found[0][0], str):
+            raise damaged(self._shown, "it has no id")
+        own: str = found[0][0]
+        return own
+
+    def last(self) -> tuple[int, str]:
+        """Return number and digest of the last entry."""
+        found = self._all("SELECT number, digest FROM anonhist_entries ORDER BY number DESC LIMIT 1")
+        number, digest = found[0] if found else (0, "")
+        if not isinstance(number, int) or not isinstance(digest, str):
+            raise damaged(self._shown, "its last entry has no number or no digest")
+        return number, digest
+
+    def append(self, row: Row) -> None:
+        """Add an entry."""
+        self._do(f"INSERT INTO anonhist_entries ({_COLUMNS}) VALUES (?, ?, ?, ?, ?)", row)  # noqa: S608  # no input
+
+    def row(self, number: int) -> Row | None:
+        """Return an entry, or None."""
+        found = self._all(f"SELECT {_COLUMNS} FROM anonhist_entries WHERE number = ?", (number,))  # noqa: S608
+        return _row(found[0]) if found else None
+
+    def about(self, number: int) -> Row | None:
+        """Return the entry about a charge, or None."""
+        found = self._all(f"SELECT {_COLUMNS} FROM anonhist_entries WHERE about = ?", (number,))  # noqa: S608
+        return _row(found[0]) if found else None
+
+    def datasets(self) -> tuple[str, ...]:
+        """Return the names of all data sets, in the order of their first entries."""
+        query = "SELECT dataset FROM anonhist_entries GROUP BY dataset ORDER BY min(number)"
+        return tuple(name for (name,) in self._all(query))
+
+    def rows(self, dataset: str | None) -> list[Row]:
+        """Return the entries of a data set, or all, in order."""
+        where, values = ("", ()) if dataset is None else (" WHERE dataset = ?", (dataset,))
+        query = f"SELECT {_COLUMNS} FROM anonhist_entries{where} ORDER BY number"  # noqa: S608  # no input
+        return [_row(each) for each in self._all(query, values)]
+
+    def rows_after(self, number: int) -> list[Row]:
+        """Return the entries after one, in order."""
+        query = f"SELECT {_COLUMNS} FROM anonhist_entries WHERE number > ? ORDER BY number"  # noqa: S608  # no input
+        return [_row(each) for each in self._all(query, (number,))]
+
+
+def _row(found: Sequence[Any]) -> Row:
+    """Return an entry; texts that are none are empty, which no entry is."""
+    number, dataset, about, document, digest = found
+    return Row(number, dataset, about, *(each if isinstance(each, str) else "" for each in (document, digest)))
+
+
+class Forked(Protocol):
+    """Something with a lock and a connection."""
+
+    def before_fork(self) -> None:
+        """Wait until no other thread uses it, keep them from it, and close what is open."""
+        ...
+
+    def after_fork(self, *, is_child: bool) -> None:
+        """Let it be used again, in a child with a new lock."""
+        ...
+
+
+class _Forks:
+    """Everything that must be told of forks, and what was told of the fork that is under way."""
+
+    def __init__(self) -> None:
+        self.turn = RLock()
+        self.known: WeakSet[Forked] = WeakSet()
+        self.told: list[Forked] = []
+
+    def before(self) -> None:
+        self.turn.acquire()
+        for each in tuple(self.known):
+            each.before_fork()
+            self.told.append(each)
+
+    def after(self, *, is_child: bool) -> None:
+        while self.told:
+            self.told.pop().after_fork(is_child=is_child)
+        if is_child:
+            self.turn = RLock()
+        else:
+            self.turn.release()
+
+
+_forks = _Forks()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(
+        before=_forks.before,
+        after_in_parent=lambda: _forks.after(is_child=False),
+        after_in_child=lambda: _forks.after(is_child=True),
+    )
+
+
+def tell_of_forks(forked: Forked) -> None:
+    """Have something told of every fork from now on, as long as it is there."""
+    with _forks.turn:  # none is under way
+        _forks.known.add(forked)
+
 
 # One tuple of statements leads from each version of the schema to the next, from none to 1 first.
 TABLES = (

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Never
 from urllib.parse import quote
 
-from anonhist.accounting.damage import damaged
+from anonhist.accounting.charge import damaged
 from anonhist.accounting.ledger_files import BESIDE
 from anonhist.accounting.sql import TABLES, WITHOUT_SUMS, SqlStorage
 from anonhist.errors import DataError, OutputError

@@ -6,14 +6,14 @@ import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from anonhist.accounting.budget import NOTHING, Budget, Cost
-from anonhist.accounting.damage import damaged, exact
+from anonhist.accounting.charge import damaged, exact
 from anonhist.accounting.entry import Charged, Completed, Created, Entry, Voided, chained
 from anonhist.errors import DataError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from anonhist.accounting.storage import Row, Transaction
+    from anonhist.accounting.repeating import Row, Transaction
 
 
 class _WrongEntryError(DataError):

@@ -18,9 +18,8 @@ if TYPE_CHECKING:
     from anonhist.accounting.recording import Account, Price, Recorded, Unrecorded
     from anonhist.cli.destinations import Destination
     from anonhist.releases import Release
-    from anonhist.releases.cumulative import CumulativeRelease
+    from anonhist.releases.cumulative import CumulativeRelease, GroupedCumulativeRelease
     from anonhist.releases.grouped import GroupedRelease
-    from anonhist.releases.grouped_cumulative import GroupedCumulativeRelease
 
 Where = TypeVar("Where")
 CHARGING = ("ledger", "dataset", "purpose", "run_id")
@@ -142,8 +141,7 @@ def write_charged(
     not_private_truth: Any = None,
 ) -> None:
     """Write a release, complete its charge when it is on the disk, and tell a person of both."""
-    from anonhist.releases.content import content_digest
-    from anonhist.releases.rest import rest_digest
+    from anonhist.releases.content import content_digest, rest_digest
 
     target = destination.target
     has_no_receipt = target is not None and (destination.is_piped or target.lower().endswith(".csv"))

@@ -121,9 +121,8 @@ def _write_file(result: Any, path: str, *, force: bool, complete: Callable[[], N
     from anonhist.formats.atomic import write_whole
     from anonhist.formats.writing import write_recorded
     from anonhist.releases import Release
-    from anonhist.releases.cumulative import CumulativeRelease
+    from anonhist.releases.cumulative import CumulativeRelease, GroupedCumulativeRelease
     from anonhist.releases.grouped import GroupedRelease
-    from anonhist.releases.grouped_cumulative import GroupedCumulativeRelease
 
     if isinstance(result, Release | GroupedRelease | CumulativeRelease | GroupedCumulativeRelease):
         write_recorded(result, path, overwrite=force, before_naming=complete)

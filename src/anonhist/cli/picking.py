@@ -19,9 +19,8 @@ if TYPE_CHECKING:
 
     from anonhist.profiles.grouped import Group
     from anonhist.releases import Release
-    from anonhist.releases.cumulative import CumulativeRelease
+    from anonhist.releases.cumulative import CumulativeRelease, GroupedCumulativeRelease
     from anonhist.releases.grouped import GroupedRelease
-    from anonhist.releases.grouped_cumulative import GroupedCumulativeRelease
 
 # Among more names nobody waits for one that is written alike.
 _MOST_COMPARED = 5_000

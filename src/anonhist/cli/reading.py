@@ -136,9 +136,8 @@ def _read_release(source: str) -> Release | GroupedRelease | None:
     from anonhist.formats.file_kind import read
     from anonhist.formats.reading import read_release
     from anonhist.releases import Release
-    from anonhist.releases.cumulative import CumulativeRelease
+    from anonhist.releases.cumulative import CumulativeRelease, GroupedCumulativeRelease
     from anonhist.releases.grouped import GroupedRelease
-    from anonhist.releases.grouped_cumulative import GroupedCumulativeRelease
 
     try:
         found = read(source)

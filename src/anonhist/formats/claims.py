@@ -12,11 +12,9 @@ from anonhist.formats.file_kind import read
 from anonhist.local.surveys.declaration import survey_digest
 from anonhist.local.surveys.survey import Survey
 from anonhist.releases import Release
-from anonhist.releases.content import content_digest
-from anonhist.releases.cumulative import CumulativeRelease
+from anonhist.releases.content import content_digest, rest_digests
+from anonhist.releases.cumulative import CumulativeRelease, GroupedCumulativeRelease
 from anonhist.releases.grouped import GroupedRelease
-from anonhist.releases.grouped_cumulative import GroupedCumulativeRelease
-from anonhist.releases.rest import rest_digests
 
 _ENDINGS = (".json", ".parquet")
 

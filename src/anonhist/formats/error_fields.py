@@ -8,7 +8,7 @@ from anonhist.errors import DataError
 from anonhist.formats.fields import floats, mapping, text, whole
 from anonhist.privacy import parse_simulations
 from anonhist.releases import KPlusBand, PrevalenceBand, ReleaseError
-from anonhist.releases.expected import expected_distance
+from anonhist.releases.runs import expected_distance
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -15,9 +15,8 @@ from anonhist.lazy import LaterModule
 from anonhist.local.surveys.survey import Survey
 from anonhist.local.surveys.tally import Tally
 from anonhist.releases import Release
-from anonhist.releases.cumulative import CumulativeRelease
+from anonhist.releases.cumulative import CumulativeRelease, GroupedCumulativeRelease
 from anonhist.releases.grouped import GroupedRelease
-from anonhist.releases.grouped_cumulative import GroupedCumulativeRelease
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

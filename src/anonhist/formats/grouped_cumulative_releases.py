@@ -25,7 +25,7 @@ from anonhist.formats.file_kind import FileKind
 from anonhist.formats.json_text import document_text, parse_json
 from anonhist.formats.parquet_content import check_codecs, open_parquet, refuse_damage
 from anonhist.formats.tables import Table
-from anonhist.releases.grouped_cumulative import GroupedCumulativeRelease
+from anonhist.releases.cumulative import GroupedCumulativeRelease
 
 if TYPE_CHECKING:
     from anonhist.formats.tables import Columns

@@ -14,14 +14,13 @@ from anonhist.errors import UsageError
 from anonhist.formats.yaml_text import Gap, yaml_text
 from anonhist.frozen import Checked, converted, frozen
 from anonhist.privacy import NeighboringRelation, short_decimal
-from anonhist.releases.cumulative import CumulativeRelease
+from anonhist.releases.cumulative import CumulativeRelease, GroupedCumulativeRelease
 from anonhist.releases.grouped import GroupedRelease
-from anonhist.releases.grouped_cumulative import GroupedCumulativeRelease
 from anonhist.releases.release import Release
 
 if TYPE_CHECKING:
     from anonhist.privacy import Guarantee
-    from anonhist.releases.kind import Words
+    from anonhist.releases.protocols import Words
 
     AnyRelease = Release | GroupedRelease | CumulativeRelease | GroupedCumulativeRelease
 

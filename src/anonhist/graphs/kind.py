@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol, TypeVar, runtime_checkable
 
 from anonhist.errors import UsageError
-from anonhist.releases.kind import OF_GRAPHS, ReleaseKind
+from anonhist.releases.protocols import OF_GRAPHS, ReleaseKind
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -16,8 +16,7 @@ from anonhist.mechanisms.releasing import MechanismName
 from anonhist.privacy import EpsilonLike, parse_simulations
 from anonhist.randomness import RandomSource
 from anonhist.releases import Release
-from anonhist.releases.content import content_digest
-from anonhist.releases.rest import rest_digest
+from anonhist.releases.content import content_digest, rest_digest
 
 if TYPE_CHECKING:
     from anonhist.graphs.policy import EdgePolicy

@@ -24,8 +24,8 @@ from anonhist.privacy.parameters import MOST_SIMULATIONS
 from anonhist.profiles import Profile, sorted_l1
 from anonhist.profiles.grouped import Group
 from anonhist.properties.estimate import Estimate
-from anonhist.releases.expected import expected_distance
 from anonhist.releases.protocols import KnowsWork
+from anonhist.releases.runs import expected_distance
 
 if TYPE_CHECKING:
     from anonhist.mechanisms.basis.skeletons import CentralMechanism

@@ -14,7 +14,7 @@ from anonhist.mechanisms.excess import ExcessMechanism, asked_excess_share
 from anonhist.mechanisms.releasing import PreparedRelease, prepare
 from anonhist.privacy import NeighboringRelation, PrivacyUnit, parse_epsilon
 from anonhist.releases.excess import covers
-from anonhist.releases.group_guarantee import total_delta
+from anonhist.releases.grouped import total_delta
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

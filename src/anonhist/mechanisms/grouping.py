@@ -16,9 +16,8 @@ from anonhist.privacy import EpsilonLike, NeighboringRelation, PrivacyUnit
 from anonhist.profiles.counts import MAX_ITEMS
 from anonhist.profiles.grouped import GroupedProfile, prefixes_of
 from anonhist.randomness import RandomSource
-from anonhist.releases.content import content_digest
+from anonhist.releases.content import content_digest, rest_digest
 from anonhist.releases.grouped import GroupedRelease
-from anonhist.releases.rest import rest_digest
 from anonhist.releases.totals import CrossingTotals, NestedTotals
 
 if TYPE_CHECKING:

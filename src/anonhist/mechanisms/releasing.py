@@ -29,8 +29,7 @@ from anonhist.privacy import (
 from anonhist.profiles import Bounded, BoundedUnits, Profile
 from anonhist.randomness import RandomSource
 from anonhist.releases import Release
-from anonhist.releases.content import content_digest
-from anonhist.releases.rest import rest_digest
+from anonhist.releases.content import content_digest, rest_digest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

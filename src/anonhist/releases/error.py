@@ -23,20 +23,22 @@ from anonhist.privacy import parse_simulations
 from anonhist.profiles import Profile
 from anonhist.profiles.counts import MAX_ITEMS, fixed_numbers
 from anonhist.properties.estimate import Estimate, Holds, Statement, widening_factor
-from anonhist.releases.evidence import Evidence, KPlusBand, PrevalenceBand, TellsMisfit
-from anonhist.releases.expected import METHOD, by_factors, compromise, expected_distance
-from anonhist.releases.flattening import ends_on_flattened
-from anonhist.releases.protocols import (
-    AddsUp,
-    Mechanism,
-    runs_fall_short,
-    simulation_work,
-    simulations_of,
+from anonhist.releases.evidence import NORMAL_95, Evidence, KPlusBand, PrevalenceBand, TellsMisfit, whole_interval
+from anonhist.releases.protocols import AddsUp, Mechanism, Released, runs_fall_short, simulation_work, simulations_of
+from anonhist.releases.runs import (
+    METHOD,
+    Run,
+    by_factors,
+    compromise,
+    draw_runs,
+    ends_on_flattened,
+    errors_of_runs,
+    expected_distance,
+    levels_of,
+    nothing_like,
+    part_of,
+    prevalences_at,
 )
-from anonhist.releases.released import Released
-from anonhist.releases.run_errors import errors_of_runs, levels_of, prevalences_at
-from anonhist.releases.runs import Run, draw_runs, nothing_like, part_of
-from anonhist.releases.whole_interval import NORMAL_95, whole_interval
 
 Ends = tuple[NDArray[np.float64], NDArray[np.float64]]
 
@@ -191,7 +193,7 @@ class ReleaseError:
         Its upper end is an estimated bound for data of any shape, where noisy values give one
         (:mod:`~anonhist.mechanisms.frobenius.distance_bound`). Otherwise it is 1.6 times :attr:`sorted_l1`, or, if that
         is more, what runs err on flatter data that may have led to the release
-        (:mod:`~anonhist.releases.flattening`). It begins at 0.8 times what runs err (0.5 times if runs fall short), or
+        (:mod:`~anonhist.releases.runs`). It begins at 0.8 times what runs err (0.5 times if runs fall short), or
         at what runs on flatter data err. What means of few runs may be off by comes in addition. That of a sum of
         groups ends where theirs end together (:class:`~anonhist.releases.totals.SumOfReleases`). Measured in
         docs/benchmarks.md; only the triangle inequalities behind bounds and sums are proved. None if nothing was

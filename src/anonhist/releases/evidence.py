@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Protocol, Self, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, Self, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,6 +15,10 @@ from anonhist.errors import DataError, UsageError
 from anonhist.frozen import Converted, converted, frozen
 from anonhist.profiles import Profile
 from anonhist.profiles.counts import fixed_numbers
+from anonhist.properties.estimate import Estimate, Holds
+
+if TYPE_CHECKING:
+    from anonhist.privacy import Guarantee
 
 
 @frozen
@@ -181,3 +186,73 @@ def runs_with_misfit(
         name = getattr(mechanism, "name", mechanism)
         raise UsageError(f"The mechanism {name} does not report how far its noisy values are from its fit.")
     return mechanism.simulate_with_misfit(profile, size=size, rng=rng)
+
+
+NORMAL_95 = 1.959963984540054
+
+
+def whole_interval(values: ArrayLike, errors: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the ends of 95 % intervals for numbers of labels: ``value ± max(1, ⌈1.96·error⌉)``, clipped at 0.
+
+    The truth is a whole number, so a normal interval that contains only one has less than its stated coverage. An error
+    that no run showed may still occur: after B runs without it, its probability is up to 3/B (95 % confidence).
+
+    Parameters
+    ----------
+    values, errors
+        Whole numbers ≥ 0 and their standard errors ≥ 0, of one shape.
+
+    Returns
+    -------
+    low, high : ndarray of float64
+        ``0 ≤ low ≤ value < high``, whole; from 2⁵³ on, where floats skip whole numbers, at least the adjacent floats.
+
+    Examples
+    --------
+    >>> low, high = whole_interval([12, 7, 0], [2.0, 0.3, 0.0])
+    >>> low.tolist(), high.tolist()
+    ([8.0, 6.0, 0.0], [16.0, 8.0, 1.0])
+    """
+    middle = np.asarray(values).astype(np.float64)
+    half = np.maximum(1.0, np.ceil(NORMAL_95 * np.asarray(errors, dtype=np.float64)))
+    low = np.minimum(middle - half, np.nextafter(middle, -np.inf))
+    return np.maximum(low, 0.0), np.maximum(middle + half, np.nextafter(middle, np.inf))
+
+
+def released_on_its_own(items: int, guarantee: Guarantee) -> Estimate:
+    """Return n with a 95 % interval, where the first step of a guarantee was spent on it: its noise has a public rate.
+
+    Two-sided geometric noise of rate γ is farther than B from zero with a chance of ``2p^(B+1)/(1 + p)``, p = e^(−γ).
+
+    Examples
+    --------
+    >>> from anonhist.mechanisms import PrivHistMechanism
+    >>> low, high = released_on_its_own(2000, PrivHistMechanism(1).guarantee).interval
+    >>> high - low
+    300.0
+    """
+    sensitivity = guarantee.unit.max_distance * guarantee.relation.distance
+    rate = float(guarantee.spending[0][1] / sensitivity)
+    reach = max(1, math.ceil(-math.log(0.025 * (1 + math.exp(-rate))) / rate) - 1)
+    ends = max(0.0, float(items - reach)), float(items + reach)
+    deviation = math.sqrt(2 * math.exp(-rate)) / -math.expm1(-rate)
+    return Estimate(float(items), deviation, ends, "noise of a public rate", guarantee=guarantee)
+
+
+_TURNED = {Holds.AT_LEAST: Holds.AT_MOST, Holds.AT_MOST: Holds.AT_LEAST}
+
+
+def never_occurring(seen: Estimate, alphabet_size: int) -> Estimate:
+    """Return ``φ_0 = k − φ_{1+}``, from 0 to k, of an estimate of φ_{1+}: post-processing, with the same error.
+
+    A release may have more than k labels, by noise; then φ_0 is 0.
+
+    Examples
+    --------
+    >>> from anonhist.properties.estimate import Estimate
+    >>> print(never_occurring(Estimate(95.0, 2.0, (90.0, 102.0), "re-simulated"), 100))
+    5 ± 2 (95 % interval 0 to 10)
+    """
+    low, high = (min(max(alphabet_size - end, 0.0), float(alphabet_size)) for end in reversed(seen.interval))
+    statement = replace(seen.statement, holds=_TURNED.get(seen.statement.holds, seen.statement.holds))
+    return replace(seen, value=max(alphabet_size - seen.value, 0.0), interval=(low, high), statement=statement)

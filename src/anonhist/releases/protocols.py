@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
@@ -10,10 +11,106 @@ import numpy as np
 from anonhist.errors import DataError, UsageError
 from anonhist.privacy import Guarantee
 from anonhist.profiles import Profile
-from anonhist.releases.kind import ReleaseKind
 
 if TYPE_CHECKING:
+    from anonhist.privacy import PrivacyUnit
     from anonhist.properties.estimate import Estimate
+
+
+@dataclass(frozen=True)
+class Words:
+    """What labels, items and counts are called.
+
+    Attributes
+    ----------
+    label, labels
+        The singular and plural of what occurs.
+    item, items
+        How one item and several items are written; ``{}`` stands for the number.
+    total
+        The name of all items, for shares of them.
+    error
+        How an ℓ1 error is written.
+    count
+        The name of the number of items of a label.
+    exactly, at_least
+        What a prevalence and a k+ count; ``{}`` stands for the count.
+    """
+
+    label: str
+    labels: str
+    item: str
+    items: str
+    total: str
+    error: str
+    count: str
+    exactly: str
+    at_least: str
+
+    def many_labels(self, number: int) -> str:
+        """Write a number of labels.
+
+        Examples
+        --------
+        >>> OF_LABELS.many_labels(1_000), OF_GRAPHS.many_labels(1)
+        ('1,000 labels', '1 node')
+        """
+        return f"{number:,} {self.label if number == 1 else self.labels}"
+
+    def many_items(self, number: int) -> str:
+        """Write a number of items.
+
+        Examples
+        --------
+        >>> OF_LABELS.many_items(1), OF_GRAPHS.many_items(2)
+        ('1 item', 'degree sum 2')
+        """
+        return (self.item if number == 1 else self.items).format(f"{number:,}")
+
+
+OF_LABELS = Words(
+    *("label", "labels", "{} item", "{} items", "items", "{} items"),
+    *("count", "labels with exactly {} items", "labels with {} items or more"),
+)
+OF_GRAPHS = Words(
+    *("node", "nodes", "degree sum {}", "degree sum {}", "degree sum", "{}"),
+    *("degree", "nodes of degree {}", "nodes of degree {} or more"),
+)
+
+
+@dataclass(frozen=True)
+class ReleaseKind:
+    """A kind of release: one value, defined beside the mechanisms that make such releases.
+
+    Other rooms register functions under its name: :mod:`anonhist.formats.kinds` how such releases are written and read,
+    :mod:`anonhist.report.kinds` how they are shown.
+
+    Attributes
+    ----------
+    name
+        The key of those registrations.
+    words
+        The words for labels and items, by the kinds of units that such releases can protect.
+
+    Examples
+    --------
+    >>> CENTRAL.words["edge"].at_least.format(5)
+    'nodes of degree 5 or more'
+    """
+
+    name: str
+    words: Mapping[str, Words] = field(repr=False, hash=False)
+
+    def protects(self, unit: PrivacyUnit) -> bool:
+        """Whether such a release can protect a unit."""
+        return unit.kind in self.words
+
+
+# For a profile of any data; one of degrees protects edges, or nodes with bounded degrees.
+CENTRAL = ReleaseKind(
+    "central", dict.fromkeys(("item", "user", "label"), OF_LABELS) | dict.fromkeys(("edge", "node"), OF_GRAPHS)
+)
+
 
 # A small file may describe a profile that fills any memory, so larger ones are not simulated.
 MOST_ROWS = 2**20
@@ -206,3 +303,27 @@ def runs_of(
     if not isinstance(mechanism, CountsZeros):
         raise UsageError(f"The mechanism {mechanism.name} does not release the number of labels of count zero.")
     return mechanism.simulate_with_zeros(profile, zeros, size=size, rng=rng)
+
+
+@dataclass(frozen=True)
+class Released:
+    """What was released, and is safe to publish under its guarantee.
+
+    Attributes
+    ----------
+    profile
+        The released profile.
+    zeros
+        The released number of labels of count zero, if any.
+    guarantee
+        The guarantee of both.
+    """
+
+    profile: Profile
+    zeros: int | None
+    guarantee: Guarantee
+
+    def guarantee_of(self, number: Profile | int) -> Guarantee | None:
+        """Return the guarantee, if this is the profile, or the number of zeros, that it is of."""
+        mine = self.profile if isinstance(number, Profile) else self.zeros
+        return self.guarantee if number is mine or number == mine else None

@@ -26,13 +26,17 @@ from anonhist.profiles import Profile
 from anonhist.profiles.counts import MAX_ITEMS
 from anonhist.properties.estimate import Estimate, Holds, Statement
 from anonhist.releases.error import ReleaseError, simulate_error
-from anonhist.releases.evidence import Evidence
+from anonhist.releases.evidence import Evidence, never_occurring, released_on_its_own
 from anonhist.releases.excess import Excess
-from anonhist.releases.kind import Words
-from anonhist.releases.known_labels import never_occurring
-from anonhist.releases.own_number import released_on_its_own
-from anonhist.releases.protocols import BoundsDegrees, Mechanism, runs_fall_short, simulation_work, simulations_of
-from anonhist.releases.released import Released
+from anonhist.releases.protocols import (
+    BoundsDegrees,
+    Mechanism,
+    Released,
+    Words,
+    runs_fall_short,
+    simulation_work,
+    simulations_of,
+)
 from anonhist.releases.runs import Run, draw_runs, generator_of, nothing_like, part_of
 
 if TYPE_CHECKING:

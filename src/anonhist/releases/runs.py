@@ -1,21 +1,157 @@
-"""Runs of a mechanism on its release, drawn in batches of fixed size and order, so that results are reproducible."""
+"""Errors of runs of a mechanism on a public profile, at several counts.
+
+Flatter data that a release may as well come from, and what runs of the mechanism on them err.
+
+Runs on a release show the error for data of its shape. But noise makes several counts of one, and a fit makes smooth
+what was not: data with few different counts have another error, smaller where noise is small, larger where a fit takes
+them for spread out. So the mechanism is also run on the release with neighbouring counts joined, as many as some
+distance allows. Data are as likely as the release itself to have led to it if they are no farther from it than runs on
+them are from them. That other data do not err more or less than these is not proved, but measured: docs/benchmarks.md.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from anonhist.errors import DataError, UsageError
 from anonhist.numeric.pulse import tell_share
-from anonhist.profiles import Profile
-from anonhist.releases.evidence import TellsMisfit
-from anonhist.releases.protocols import runs_of
+from anonhist.profiles import Profile, sorted_l1
+from anonhist.profiles.counts import MAX_ITEMS
+from anonhist.properties.estimate import Estimate, widening_factor
+from anonhist.releases.evidence import NORMAL_95, TellsMisfit
+from anonhist.releases.protocols import LEAST_RUNS, runs_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
+
+    from numpy.typing import NDArray
 
     from anonhist.releases.protocols import Mechanism
+
+
+@dataclass(frozen=True)
+class RunErrors:
+    """What runs on a profile are off by.
+
+    Attributes
+    ----------
+    roots : ndarray of float64, shape (2, v)
+        Root mean square errors of φ_r and φ_{r+} at the levels.
+    distances : ndarray of float64, shape (b,)
+        The sorted ℓ1 distance of each run.
+    zeros, items
+        Root mean square errors of φ_0 and of n.
+    added
+        What the misfit of the release added to each distance.
+    """
+
+    roots: NDArray[np.float64]
+    distances: NDArray[np.float64]
+    zeros: float
+    items: float
+    added: float
+
+
+def errors_of_runs(
+    profile: Profile,
+    zeros: int | None,
+    drawn: Iterable[Run],
+    levels: NDArray[np.int64],
+    *,
+    misfit: float | None,
+    progress: Callable[[float], None] | None,
+) -> RunErrors:
+    """Return the errors of runs.
+
+    Parameters
+    ----------
+    profile, zeros
+        What the mechanism ran on.
+    drawn
+        The runs.
+    levels : ndarray of int64, shape (v,)
+        The counts to look at.
+    misfit
+        How far the noisy values of the release are from its profile, if runs tell theirs.
+    progress
+        Receives the share of runs that are measured.
+
+    Examples
+    --------
+    >>> from anonhist.releases.runs import Run
+    >>> truth, run = Profile.from_counts([5, 3]), Run(Profile.from_counts([5, 3, 1]), None, None)
+    >>> found = errors_of_runs(truth, None, [run, run], np.array([1, 3]), misfit=None, progress=None)
+    >>> found.roots.tolist(), found.distances.tolist(), found.items
+    ([[1.0, 0.0], [1.0, 0.0]], [1.0, 1.0], 1.0)
+    """
+    truth = _table(profile, levels)
+    squares = np.zeros(truth.shape)
+    distances: list[float] = []
+    misfits: list[float] = []
+    square = items = 0.0
+    for run in drawn:
+        distances.append(float(sorted_l1(profile, run.profile)))
+        squares += (_table(run.profile, levels) - truth).astype(np.float64) ** 2
+        square += float((run.zeros or 0) - (zeros or 0)) ** 2
+        items += float(run.profile.n - profile.n) ** 2
+        if run.misfit is not None:
+            misfits.append(run.misfit)
+        if progress is not None:
+            progress(len(distances) / (len(distances) + 1))
+    if progress is not None:
+        progress(1.0)
+    runs = len(distances)
+    # If the noisy values are farther from their fit than in runs on it, the data have another shape, and the error of
+    # the fit is larger by the difference.
+    more = max(0.0, misfit - float(np.mean(misfits))) if misfit is not None and misfits else 0.0
+    mean = float(np.mean(distances))
+    factor = 1 + more / mean if mean else 1.0
+    return RunErrors(
+        factor * np.sqrt(squares / runs),
+        np.array(distances) + more,
+        factor * (square / runs) ** 0.5,
+        factor * (items / runs) ** 0.5,
+        more,
+    )
+
+
+def _table(profile: Profile, levels: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return φ_r and φ_{r+} at the levels, shape (2, v)."""
+    return np.stack((prevalences_at(profile, levels), profile.cumulative_prevalence(levels)))
+
+
+def prevalences_at(profile: Profile, counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return φ_r at some counts.
+
+    Examples
+    --------
+    >>> prevalences_at(Profile.from_counts([5, 3, 3]), np.array([3, 4, 9])).tolist()
+    [2, 0, 0]
+    """
+    at = np.searchsorted(profile.counts, counts)
+    is_count = np.append(profile.counts, 0)[at] == counts
+    return np.asarray(np.where(is_count, np.append(profile.prevalences, 0)[at], 0), dtype=np.int64)
+
+
+def levels_of(profile: Profile) -> NDArray[np.int64]:
+    """Return the counts at which errors are stored: 1, and r and r + 1 for each released count r.
+
+    Examples
+    --------
+    >>> from anonhist.profiles import Profile
+    >>> levels_of(Profile.from_counts([5, 3])).tolist()
+    [1, 3, 4, 5, 6]
+    """
+    # The largest possible count has no next one.
+    after = profile.counts[profile.counts < MAX_ITEMS] + 1
+    levels = np.sort(np.concatenate((np.ones(1, dtype=np.int64), profile.counts, after)))
+    return np.asarray(levels[np.diff(levels, prepend=0) > 0])  # np.unique would load all of numpy.ma
+
 
 # A mechanism prepares once per batch: batches are large enough to share that, and small enough for large profiles.
 _BATCH, _LARGE_BATCH, _LARGE = 32, 8, 2**12
@@ -105,3 +241,157 @@ def generator_of(mechanism: Mechanism, profile: Profile, zeros: int | None) -> n
 def part_of(progress: Callable[[float], None] | None, first: float, last: float) -> Callable[[float], None] | None:
     """Return a progress callback for a part of the work, from the share ``first`` to the share ``last``."""
     return None if progress is None else lambda share: progress(first + (last - first) * share)
+
+
+# On all shapes of bench/intervals.py, mean errors were within these factors of the error of the runs.
+_LESS, _MORE = 1.25, 1.6
+# When noise dominates, they were between 0.9 and 1.75 times the error of runs on the release, and at least half that of
+# runs on no data. So the range, which begins at 0.8 times the value, begins at 0.88 of the former or half the latter.
+_ABOVE_RELEASE, _OF_NOTHING = 1.1, 0.5 * _LESS
+# If runs are not trusted with intervals, errors of small data were smaller by up to this factor.
+_FAR_LESS = 2.0
+METHOD = "normal interval from re-simulating the mechanism on the released profile and on no data"
+
+
+def expected_distance(mean: float, spread: float, runs: int, *, method: str = METHOD) -> Estimate:
+    """Return a mean over at least two runs with the interval from its standard error."""
+    half = NORMAL_95 * widening_factor(runs - 1) * spread
+    return Estimate(mean, spread, (max(0.0, mean - half), mean + half), method)
+
+
+def by_factors(expected: Estimate, least: float, *, is_sure: bool) -> tuple[float, float]:
+    """Return the range by factors that held on the shapes of bench/intervals.py.
+
+    Parameters
+    ----------
+    expected
+        The expected distance.
+    least
+        The same without what the misfit added, which may be chance.
+    is_sure
+        Whether the release has intervals for φ_{k+}.
+    """
+    low, high = expected.interval
+    few = expected.value - low  # what the mean of so few runs may be off by
+    return max(0.0, least - few) / (_LESS if is_sure else _FAR_LESS), max(expected.value * _MORE, high)
+
+
+def compromise(on_release: float, on_nothing: float = 0.0) -> float:
+    """Return the expected distance of the whole profile, from the means of both kinds of runs."""
+    return max(on_release, min(on_nothing, _ABOVE_RELEASE * on_release), _OF_NOTHING * on_nothing)
+
+
+# Prices of joins grow by this factor, so that many are made at once.
+_DEARER = 1.5
+# Where few runs are made of a release, since they are slow, half as many are made of flattened data.
+_RUNS, _FEW_RUNS = 8, 4
+
+
+def flattened(profile: Profile, distance: float) -> Profile:
+    """Return a profile with fewer counts, joined to neighbouring ones, at this sorted ℓ1 distance or less.
+
+    The cheapest joins come first: labels of a count move to the next one if more labels have that. Prices are products
+    of both numbers, labels and steps between counts. Zero is a count, too, of more labels than any other: noise makes
+    labels of none.
+
+    Examples
+    --------
+    >>> flattened(Profile.from_counts([99, 100, 100, 100, 101, 101, 20, 3]), 3)
+    Profile(n=623, num_labels=8, {3: 1, 20: 1, 100: 6})
+    """
+    counts, labels = np.append(0, profile.counts), np.append(profile.num_labels, profile.prevalences)
+    left, price = float(distance), 0.0
+    while counts.size > 1:
+        prices = np.diff(counts).astype(np.float64) * np.minimum(labels[:-1], labels[1:])
+        cheapest = float(prices.min())
+        if cheapest > left:
+            break
+        price = max(price, cheapest)
+        joined = _joins(prices, price)
+        if not joined.size:
+            price *= _DEARER
+            continue
+        spent = np.cumsum(prices[joined])
+        joined = np.sort(joined[spent <= left])
+        left -= float(prices[joined].sum())
+        counts[joined] = np.where(labels[joined] >= labels[joined + 1], counts[joined], counts[joined + 1])
+        labels[joined] += labels[joined + 1]
+        labels[0] = profile.num_labels
+        counts, labels = np.delete(counts, joined + 1), np.delete(labels, joined + 1)
+    return Profile(counts[1:], labels[1:], unit=profile.unit)
+
+
+def _joins(prices: NDArray[np.float64], most: float) -> NDArray[np.int64]:
+    """Return the joins up to a price that are cheaper than those beside them, the cheapest first."""
+    around = np.concatenate(([np.inf], prices, [np.inf]))
+    chosen = np.flatnonzero((prices <= around[:-2]) & (prices < around[2:]) & (prices <= most))
+    return np.asarray(chosen[np.argsort(prices[chosen], kind="stable")])
+
+
+def ends_on_flattened(
+    profile: Profile,
+    zeros: int | None,
+    mechanism: Mechanism,
+    expected: Estimate,
+    *,
+    on_nothing: NDArray[np.float64],
+    runs: int,
+    rng: np.random.Generator,
+    progress: Callable[[float], None] | None = None,
+) -> tuple[float, float]:
+    """Return the least and the largest mean error of runs on flattened data, with 95 % intervals of these means.
+
+    The data are once, twice, four, … times as far from the release as it is expected to err. They end where runs on
+    them show that they would not have led to it, since their distances are shorter: the first such data do not count
+    for the least error. No data are flatter than all others, and count if they may have led to the release.
+
+    Parameters
+    ----------
+    profile, zeros
+        What was released.
+    mechanism
+        What released it.
+    expected
+        The expected error by runs on the release.
+    on_nothing
+        Errors of at least two runs on no data.
+    runs
+        Number of runs on the release. There are eight on each of the flattened data, or four if it is at most eight.
+    rng
+        Simulation randomness.
+    progress
+        Called with the share done, in (0, 1).
+    """
+    low, high = math.inf, 0.0
+    mean, off = _mean_error(on_nothing)
+    if profile.n <= mean + off * on_nothing.size**0.5:
+        low, high = max(0.0, mean - off), mean + off
+    size = _RUNS if runs > LEAST_RUNS else _FEW_RUNS
+    distance, flat, done = max(1.0, expected.value), profile, 0
+    while len(flat) > 1:
+        before, flat = flat, flattened(profile, distance)
+        distance *= 2
+        if flat == before:
+            continue
+        try:
+            part = part_of(progress, 1 - 2.0**-done, 1 - 2.0 ** -(done + 1))
+            silent = None if zeros is None else zeros + profile.num_labels - flat.num_labels
+            drawn = draw_runs(mechanism, flat, silent, size=size, rng=rng, progress=part)
+            errors = np.array([sorted_l1(flat, run.profile) for run in drawn], dtype=np.float64)
+        except (DataError, UsageError):
+            # A public number forbids such data.
+            break
+        done += 1
+        mean, off = _mean_error(errors)
+        high = max(high, mean + off)
+        if sorted_l1(profile, flat) > mean + off * size**0.5:
+            break
+        low = min(low, max(0.0, mean - off))
+    return low, high
+
+
+def _mean_error(errors: NDArray[np.float64]) -> tuple[float, float]:
+    """Return the mean of some runs, and half of a 95 % interval of it: a single run is off by √size times as much."""
+    # Runs that all agree do not make the mean exact: another run may differ by an item.
+    spread = max(1 / errors.size, float(errors.std(ddof=1)) / errors.size**0.5)
+    return float(errors.mean()), NORMAL_95 * widening_factor(errors.size - 1) * spread

@@ -24,8 +24,7 @@ if TYPE_CHECKING:
     from anonhist.profiles.grouped import Group
     from anonhist.properties.estimate import Estimate
     from anonhist.releases.evidence import Evidence
-    from anonhist.releases.kind import ReleaseKind
-    from anonhist.releases.protocols import Mechanism
+    from anonhist.releases.protocols import Mechanism, ReleaseKind
 
 
 @dataclass(frozen=True)

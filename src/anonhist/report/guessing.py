@@ -13,7 +13,7 @@ from anonhist.lazy import LaterModule
 from anonhist.properties.estimate import widening_factor
 from anonhist.properties.guessing_curve import covered_share, round_grid
 from anonhist.releases import Release
-from anonhist.releases.whole_interval import NORMAL_95
+from anonhist.releases.evidence import NORMAL_95
 from anonhist.report.figures import BAND, BLUE, add_legend, canvas, mark_shares, say_empty, scale_across
 from anonhist.report.hover import Hover
 from anonhist.report.wording import interval

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from anonhist.releases.run_errors import levels_of
+from anonhist.releases.runs import levels_of
 from anonhist.report.hover import Hover
 from anonhist.report.wording import interval, with_interval
 

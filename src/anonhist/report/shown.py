@@ -13,9 +13,8 @@ from anonhist.mechanisms import METRICS, Comparison
 from anonhist.profiles import Profile
 from anonhist.properties.curve import Curve
 from anonhist.releases import Release
-from anonhist.releases.cumulative import CumulativeRelease
+from anonhist.releases.cumulative import CumulativeRelease, GroupedCumulativeRelease
 from anonhist.releases.grouped import GroupedRelease
-from anonhist.releases.grouped_cumulative import GroupedCumulativeRelease
 from anonhist.report.budget.figures import budget_figure
 from anonhist.report.budget.page import write_budget
 from anonhist.report.comparison.figures import comparison_figure

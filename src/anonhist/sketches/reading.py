@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from anonhist.accounting.reading import NoisePart, Reading
+from anonhist.accounting.charge import NoisePart, Reading
 from anonhist.accounting.recording import Price, account_of, recording
 from anonhist.errors import UsageError
 from anonhist.privacy import parse_simulations
 from anonhist.releases import Release
-from anonhist.releases.content import content_digest
-from anonhist.releases.rest import rest_digest
+from anonhist.releases.content import content_digest, rest_digest
 from anonhist.sketches.addresses import HashedAddresses
 from anonhist.sketches.changes import check_unclipped
 from anonhist.sketches.decoding.decoder import Counters, CounterSetting, Decoder, DecoderName

@@ -10,8 +10,7 @@ import numpy as np
 from anonhist.errors import UsageError
 from anonhist.numeric.pulse import pulsing
 from anonhist.releases import Evidence
-from anonhist.releases.kind import OF_GRAPHS, OF_LABELS, ReleaseKind
-from anonhist.releases.protocols import check_numbers
+from anonhist.releases.protocols import OF_GRAPHS, OF_LABELS, ReleaseKind, check_numbers
 from anonhist.sketches.counter_bands import counter_bands
 from anonhist.sketches.decoding.decoder import (
     Counters,

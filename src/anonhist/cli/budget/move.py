@@ -29,7 +29,7 @@ def move(*, ledger: str | None, quiet: bool) -> None:
     of the tables. Rights to the tables stay, but whoever releases needs the right to use the new schema.
     """
     from anonhist.accounting import Ledger, verify
-    from anonhist.accounting.moving import move as move_ledger
+    from anonhist.accounting.postgresql import move as move_ledger
 
     address = check_given(ledger)
     moved = move_ledger(address)

@@ -36,7 +36,7 @@ def plan(*, dataset: str, every: str, span: str, ledger: str | None, as_json: bo
     weaker promise, for a policy that accepts it. It holds if the number of releases and each ε are fixed beforehand,
     and do not depend on earlier results.
     """
-    from anonhist.accounting.schedule import count_releases, schedule
+    from anonhist.accounting.ledger import count_releases, schedule
 
     number = count_releases(every, span)
     with opened(ledger) as known:

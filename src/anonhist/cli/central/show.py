@@ -47,9 +47,8 @@ def show(path: str, group: str | None, record: AskedRecord | None) -> None:
     from anonhist.formats.file_kind import read
     from anonhist.formats.reading import read_release
     from anonhist.releases import Release
-    from anonhist.releases.cumulative import CumulativeRelease
+    from anonhist.releases.cumulative import CumulativeRelease, GroupedCumulativeRelease
     from anonhist.releases.grouped import GroupedRelease
-    from anonhist.releases.grouped_cumulative import GroupedCumulativeRelease
 
     if record is not None:
         if group is not None:
@@ -79,9 +78,8 @@ def _show(release: AnyRelease, group: str | None) -> None:
     from anonhist.cli.output import say_line
     from anonhist.cli.picking import pick_windows
     from anonhist.cli.reading import group_of
-    from anonhist.releases.cumulative import CumulativeRelease
+    from anonhist.releases.cumulative import CumulativeRelease, GroupedCumulativeRelease
     from anonhist.releases.grouped import GroupedRelease
-    from anonhist.releases.grouped_cumulative import GroupedCumulativeRelease
     from anonhist.report.remarks import describe_excess
 
     if isinstance(release, GroupedCumulativeRelease):

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from anonhist.cli.central.windows import AskedWindows
     from anonhist.cli.charging import AskedAccount
     from anonhist.cli.destinations import Outputs
-    from anonhist.releases.grouped_cumulative import GroupedCumulativeRelease
+    from anonhist.releases.cumulative import GroupedCumulativeRelease
 
 # So many groups are shown on a terminal.
 _SHOWN = 40

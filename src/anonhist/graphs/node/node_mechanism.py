@@ -32,7 +32,7 @@ from anonhist.privacy import (
 from anonhist.profiles import Profile
 from anonhist.randomness import RandomSource, SystemSource
 from anonhist.releases import Release
-from anonhist.releases.kind import ReleaseKind
+from anonhist.releases.protocols import ReleaseKind
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -11,7 +11,7 @@ from anonhist.errors import UsageError
 from anonhist.graphs.statistics.degree_data import DegreeData, DegreeSource
 from anonhist.profiles.counts import MAX_ITEMS, whole_levels
 from anonhist.properties.curve import Curve
-from anonhist.releases.whole_interval import NORMAL_95
+from anonhist.releases.evidence import NORMAL_95
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

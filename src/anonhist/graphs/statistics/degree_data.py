@@ -15,7 +15,7 @@ from anonhist.graphs.statistics.degree_band import DegreeBand
 from anonhist.profiles import Profile
 from anonhist.properties.estimate import PLUS_MINUS, Estimate, Holds, Statement, widening_factor
 from anonhist.releases import Release, ReleaseError
-from anonhist.releases.whole_interval import NORMAL_95, whole_interval
+from anonhist.releases.evidence import NORMAL_95, whole_interval
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -12,7 +12,7 @@ from anonhist.frozen import frozen
 from anonhist.graphs.statistics.degree_data import DegreeData, DegreeSource
 from anonhist.privacy import parse_whole_number
 from anonhist.properties.estimate import Estimate, Holds, Statement, widening_factor
-from anonhist.releases.whole_interval import NORMAL_95
+from anonhist.releases.evidence import NORMAL_95
 
 if TYPE_CHECKING:
     from anonhist.numeric.arrays import Floats, Ints

@@ -11,9 +11,8 @@ from anonhist.mechanisms.windows.release import check_cap, prepare_cumulative
 from anonhist.privacy import EpsilonLike, NeighboringRelation, PrivacyUnit
 from anonhist.profiles.windows import GroupedCumulativeCounts
 from anonhist.randomness import RandomSource
-from anonhist.releases.content import content_digest
-from anonhist.releases.grouped_cumulative import GroupedCumulativeRelease
-from anonhist.releases.rest import rest_digest
+from anonhist.releases.content import content_digest, rest_digest
+from anonhist.releases.cumulative import GroupedCumulativeRelease
 
 if TYPE_CHECKING:
     from anonhist.mechanisms.windows.window_mechanism import WindowMechanism

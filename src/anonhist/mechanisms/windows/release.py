@@ -17,9 +17,8 @@ from anonhist.mechanisms.windows.two_levels import TwoLevelMechanism
 from anonhist.privacy import EpsilonLike, NeighboringRelation, PrivacyUnit
 from anonhist.profiles.windows import CumulativeCounts
 from anonhist.randomness import RandomSource
-from anonhist.releases.content import content_digest
+from anonhist.releases.content import content_digest, rest_digest
 from anonhist.releases.cumulative import CumulativeRelease
-from anonhist.releases.rest import rest_digest
 
 if TYPE_CHECKING:
     from anonhist.mechanisms.windows.window_mechanism import WindowMechanism

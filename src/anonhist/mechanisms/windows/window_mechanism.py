@@ -21,7 +21,7 @@ from anonhist.profiles.windows import MOST_DAYS, MOST_THRESHOLDS
 from anonhist.randomness.geometric import discrete_laplace_variance
 from anonhist.randomness.source import SMALLEST_GAMMA
 from anonhist.releases.cumulative import CumulativeRelease
-from anonhist.releases.whole_interval import NORMAL_95
+from anonhist.releases.evidence import NORMAL_95
 from anonhist.version import __version__
 
 if TYPE_CHECKING:

@@ -266,7 +266,7 @@ def purpose_of(charge: Charge) -> str:
     --------
     >>> from fractions import Fraction
     >>> from anonhist.accounting import Charge
-    >>> from anonhist.accounting.run import Run
+    >>> from anonhist.accounting.charge import Run
     >>> from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit
     >>> told = Guarantee(PrivacyUnit.item(), NeighboringRelation.ADD_OR_REMOVE, Fraction(1), arithmetic="exact")
     >>> purpose_of(Charge("letters", told, purpose="press", run=Run("daily 2026-11-25")))

@@ -14,8 +14,7 @@ from anonhist.report.windows.wording import cells_of, heads_of, shown_days, told
 from anonhist.report.wording import many, promise_of
 
 if TYPE_CHECKING:
-    from anonhist.releases.cumulative import CumulativeRelease
-    from anonhist.releases.grouped_cumulative import GroupedCumulativeRelease
+    from anonhist.releases.cumulative import CumulativeRelease, GroupedCumulativeRelease
 
 _ROWS, _GROUPS = 10, 20
 

@@ -41,8 +41,7 @@ from anonhist.report.windows.wording import (
 from anonhist.report.wording import many
 
 if TYPE_CHECKING:
-    from anonhist.releases.cumulative import CumulativeRelease
-    from anonhist.releases.grouped_cumulative import GroupedCumulativeRelease
+    from anonhist.releases.cumulative import CumulativeRelease, GroupedCumulativeRelease
 
 # So many groups are drawn and have a table of days, and so many are listed; files have all of them.
 _MOST_DRAWN, _MOST_LISTED = 24, 2_000

@@ -12,8 +12,7 @@ from anonhist.report.remarks import bound_of
 from anonhist.report.wording import interval, many
 
 if TYPE_CHECKING:
-    from anonhist.releases.cumulative import CumulativeRelease
-    from anonhist.releases.grouped_cumulative import GroupedCumulativeRelease
+    from anonhist.releases.cumulative import CumulativeRelease, GroupedCumulativeRelease
 
 ALL_DAYS = "result for all days together"
 ALL_TOGETHER = "result for all groups and days together"
