@@ -21,7 +21,7 @@ import polars as pl
 
 import anonhist as ah
 from anonhist.mechanisms import ExcessMechanism
-from anonhist.mechanisms.basis.noise import simulated_noise
+from anonhist.mechanisms.noise import simulated_noise
 from anonhist.profiles import Bounded, BoundedUnits
 
 if TYPE_CHECKING:

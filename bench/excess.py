@@ -16,7 +16,7 @@ from fractions import Fraction
 import numpy as np
 
 from anonhist.mechanisms import ExcessMechanism
-from anonhist.mechanisms.basis.noise import simulated_noise
+from anonhist.mechanisms.noise import simulated_noise
 from anonhist.privacy import NeighboringRelation
 from anonhist.profiles import BoundedUnits, Profile
 from ten_shapes import REAL, named_shapes, random_shapes

@@ -9,10 +9,11 @@ from unittest.mock import patch
 
 import numpy as np
 
-from anonhist.mechanisms.basis.published import bounded_profile
-from anonhist.mechanisms.frobenius import posterior, row_posterior
-from anonhist.mechanisms.frobenius.row_posterior import RowPosterior
+from anonhist.mechanisms.frobenius import posterior
+from anonhist.mechanisms.frobenius import posterior as row_posterior
+from anonhist.mechanisms.frobenius.posterior import RowPosterior
 from anonhist.mechanisms.frobenius.row_weights import RowWeights
+from anonhist.mechanisms.skeletons import bounded_profile
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
     import anonhist as ah
     from anonhist.mechanisms.frobenius.noisy_coordinates import NoisyCoordinates
-    from anonhist.mechanisms.frobenius.row_groups import NoisyRows
+    from anonhist.mechanisms.frobenius.row_weights import NoisyRows
 
     _Numbers = NDArray[np.float64]
 

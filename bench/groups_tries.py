@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from anonhist.mechanisms.basis.noise import simulated_noise
 from anonhist.mechanisms.frobenius.noisy_coordinates import CoordinateNoise
+from anonhist.mechanisms.noise import simulated_noise
 from group_posteriors import LearnedPrior, posteriors
 from groups_accuracy import classes, show
 from hierarchies import NAMES, read_leaves, with_sums

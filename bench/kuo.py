@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import anonhist as ah
-from anonhist.mechanisms.basis.noise import simulated_noise
+from anonhist.mechanisms.noise import simulated_noise
 from anonhist.privacy import parse_epsilon
 
 if TYPE_CHECKING:

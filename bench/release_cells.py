@@ -13,7 +13,7 @@ import numpy as np
 
 import anonhist as ah
 from anonhist.mechanisms import FrobeniusMechanism
-from anonhist.mechanisms.basis.setting import make_release
+from anonhist.mechanisms.setting import make_release
 from anonhist.releases.runs import prevalences_at
 
 if TYPE_CHECKING:

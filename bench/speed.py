@@ -19,7 +19,7 @@ import numpy as np
 from scipy.optimize import isotonic_regression
 
 from anonhist.mechanisms import FrobeniusMechanism, PartitionMechanism
-from anonhist.mechanisms.exponential.band import band_of
+from anonhist.mechanisms.exponential.side_chain import band_of
 from bundled import read_bundled
 from children import measure
 

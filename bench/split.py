@@ -9,16 +9,15 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from anonhist.mechanisms.basis.noise import add_noise
-from anonhist.mechanisms.basis.published import profile_of_fit
-from anonhist.mechanisms.basis.skeletons import AdditiveMechanism
+from anonhist.mechanisms.noise import add_noise
+from anonhist.mechanisms.skeletons import AdditiveMechanism, profile_of_fit
 from anonhist.numeric.projections import decreasing_fit
 from anonhist.profiles import Profile
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from anonhist.mechanisms.basis.noise import Noise
+    from anonhist.mechanisms.noise import Noise
 
 
 @dataclass(frozen=True)
@@ -37,7 +36,7 @@ class SplitMechanism(AdditiveMechanism):
     Parameters
     ----------
     epsilon, unit, relation
-        See :class:`~anonhist.mechanisms.basis.setting.Setting`.
+        See :class:`~anonhist.mechanisms.setting.Setting`.
     public_items
         N = n, if it is known to everybody and is not paid for.
     share

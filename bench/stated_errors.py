@@ -16,7 +16,7 @@ import numpy as np
 import anonhist as ah
 from anonhist.catalogue.levels import Levels
 from anonhist.mechanisms import FrobeniusMechanism, staircase_profile, zipf_profile
-from anonhist.mechanisms.basis.setting import make_release
+from anonhist.mechanisms.setting import make_release
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles.grouped import GroupedProfile, total_of
 from anonhist.releases.totals import SumOfReleases

@@ -23,7 +23,7 @@ from anonhist.ingest.sketches import update_sketch as update_sketch
 from anonhist.mechanisms import compare as compare
 from anonhist.mechanisms import plan as plan
 from anonhist.mechanisms import release as release
-from anonhist.mechanisms.group_selection import FindGroups as FindGroups
+from anonhist.mechanisms.grouping import FindGroups as FindGroups
 from anonhist.mechanisms.grouping import release_groups as release_groups
 from anonhist.privacy import Guarantee as Guarantee
 from anonhist.privacy import PrivacyUnit as PrivacyUnit

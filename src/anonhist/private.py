@@ -3,11 +3,8 @@
 From a release, the same numbers cost no budget: ``ah.entropy(release)``.
 """
 
-from anonhist.mechanisms.estimators.entropy import entropy
-from anonhist.mechanisms.estimators.power_sum import power_sum, renyi_entropy
-from anonhist.mechanisms.estimators.sample_coverage import sample_coverage
-from anonhist.mechanisms.estimators.support_coverage import support_coverage
-from anonhist.mechanisms.estimators.support_size import support_size
+from anonhist.mechanisms.estimators.entropy import entropy, power_sum, renyi_entropy
+from anonhist.mechanisms.estimators.support import sample_coverage, support_coverage, support_size
 from anonhist.mechanisms.estimators.uniformity import distance_to_uniformity
 
 __all__ = [

@@ -2,8 +2,7 @@
 
 from anonhist.ingest.window_groups import read_cumulative_groups
 from anonhist.ingest.windows import read_cumulative
-from anonhist.mechanisms.windows.grouped import release_cumulative_groups
-from anonhist.mechanisms.windows.release import release_cumulative
+from anonhist.mechanisms.windows.release import release_cumulative, release_cumulative_groups
 from anonhist.profiles.windows import CumulativeCounts, GroupedCumulativeCounts
 from anonhist.releases.cumulative import CumulativeRelease, GroupedCumulativeRelease
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from anonhist.accounting import Charge, Ledger, verify
+from anonhist.accounting.address import storage_at
 from anonhist.accounting.postgresql import move
 from anonhist.cli.entry import run
 from anonhist.errors import BudgetError, DataError
@@ -155,7 +156,7 @@ def test_what_is_charged_while_a_ledger_moves_is_in_it(database: Database, askin
     with ThreadPoolExecutor(4) as pool:
         charging = pool.map(charge, range(4))
         start.wait()
-        assert move(database.address()).source == "public"
+        assert move(storage_at(database.address())).source == "public"
         charged = sum(charging)
     with Ledger(database.address()) as ledger:
         assert len(ledger.entries()) == 1 + charged

@@ -19,8 +19,7 @@ from anonhist.accounting.verification import Derivation
 from anonhist.errors import DataError, RunError, UsageError
 from anonhist.graphs import EdgePrivacy, as_graph, private_edge_count
 from anonhist.ingest.groups import read_groups
-from anonhist.mechanisms.group_selection import FindGroups
-from anonhist.mechanisms.grouping import release_groups
+from anonhist.mechanisms.grouping import FindGroups, release_groups
 from anonhist.mechanisms.windows.release import release_cumulative
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles.windows import CumulativeCounts

@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, ClassVar, SupportsIndex
 import numpy as np
 
 from anonhist.frozen import Converted, converted, frozen
-from anonhist.mechanisms.basis.noise import add_noise
-from anonhist.mechanisms.basis.published import round_sorted
-from anonhist.mechanisms.basis.setting import whole_items
-from anonhist.mechanisms.basis.skeletons import AdditiveMechanism
+from anonhist.mechanisms.noise import add_noise
+from anonhist.mechanisms.setting import whole_items
+from anonhist.mechanisms.skeletons import AdditiveMechanism, round_sorted
 
 if TYPE_CHECKING:
-    from anonhist.mechanisms.basis.noise import Noise
+    from anonhist.mechanisms.noise import Noise
     from anonhist.profiles import Profile
 
 

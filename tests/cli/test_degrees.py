@@ -22,7 +22,7 @@ from anonhist.graphs import EdgeMechanism, NodeMechanism
 from anonhist.graphs.node.bounding import BOUNDINGS
 from anonhist.graphs.node.privacy import METHODS
 from anonhist.mechanisms import MECHANISM_NAMES
-from anonhist.mechanisms.basis.setting import NOISE_IS_EXACT
+from anonhist.mechanisms.setting import NOISE_IS_EXACT
 from anonhist.privacy import warning
 from anonhist.profiles import Profile
 

@@ -13,8 +13,8 @@ import anonhist as ah
 from anonhist.catalogue.mechanisms import MECHANISMS
 from anonhist.cli.commands import anonhist as command_line
 from anonhist.mechanisms import MECHANISM_NAMES
-from anonhist.mechanisms.basis.setting import NOISE_IS_EXACT
 from anonhist.mechanisms.names import mechanism_class
+from anonhist.mechanisms.setting import NOISE_IS_EXACT
 
 Cli = Callable[..., CompletedProcess[str]]
 Refusals = Callable[..., list[CompletedProcess[str]]]

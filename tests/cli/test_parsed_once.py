@@ -10,7 +10,7 @@ import pytest
 from anonhist.graphs import EdgeMechanism
 from anonhist.graphs.node.choice import CANDIDATES
 from anonhist.local.surveys.survey import Survey
-from anonhist.mechanisms.basis.setting import Setting
+from anonhist.mechanisms.setting import Setting
 from anonhist.privacy import parse_epsilon
 
 Cli = Callable[..., CompletedProcess[str]]

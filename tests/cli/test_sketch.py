@@ -21,7 +21,7 @@ from anonhist.cli.sketch import update as sketch_update
 from anonhist.formats.reading import read_release
 from anonhist.formats.sketches import read_sketch
 from anonhist.formats.writing import write
-from anonhist.mechanisms.basis.setting import NOISE_IS_EXACT
+from anonhist.mechanisms.setting import NOISE_IS_EXACT
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.sketches import DomainSketch, HashedSketch, recommendation
 from anonhist.sketches.addresses import LISTED_KEY, DomainAddresses

@@ -11,9 +11,9 @@ import pytest
 
 import anonhist.mechanisms.exponential.diagonal_chain as chain_module
 from anonhist.mechanisms import PartitionMechanism
-from anonhist.mechanisms.exponential.band import Band
 from anonhist.mechanisms.exponential.calibration import FamilyParameters
 from anonhist.mechanisms.exponential.diagonal_chain import DiagonalChain
+from anonhist.mechanisms.exponential.side_chain import Band
 from anonhist.numeric import BlockMatrix
 from anonhist.profiles import FrobeniusCoordinates, Profile
 from anonhist_testing.partitions import distance, partitions_up_to

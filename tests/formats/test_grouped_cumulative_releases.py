@@ -15,7 +15,7 @@ from anonhist.formats.grouped_cumulative_releases import to_grouped_cumulative_d
 from anonhist.formats.reading import is_table_of_release
 from anonhist.formats.tables import csv_text
 from anonhist.formats.writing import write
-from anonhist.mechanisms.windows.grouped import release_cumulative_groups
+from anonhist.mechanisms.windows.release import release_cumulative_groups
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles.grouped import Group
 from anonhist.profiles.windows import CumulativeCounts, GroupedCumulativeCounts

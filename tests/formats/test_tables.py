@@ -21,8 +21,7 @@ from anonhist.graphs import DegreeStatistics, degree_statistics
 from anonhist.local import KRR, OptimizedUnary, recommend
 from anonhist.mechanisms import compare, plan_groups
 from anonhist.mechanisms.planning import Plan, plan
-from anonhist.mechanisms.windows.grouped import release_cumulative_groups
-from anonhist.mechanisms.windows.release import release_cumulative
+from anonhist.mechanisms.windows.release import release_cumulative, release_cumulative_groups
 from anonhist.outward import Tabular
 from anonhist.profiles import Profile
 from anonhist.profiles.windows import CumulativeCounts, GroupedCumulativeCounts

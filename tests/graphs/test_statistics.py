@@ -42,7 +42,7 @@ from anonhist.graphs.statistics import (
     released_policy,
 )
 from anonhist.mechanisms import release
-from anonhist.mechanisms.basis.setting import cap_counts
+from anonhist.mechanisms.setting import cap_counts
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile
 from anonhist.properties.estimate import Estimate, Holds

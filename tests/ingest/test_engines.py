@@ -11,7 +11,7 @@ import pytest
 from anonhist.ingest import read_profile
 from anonhist.ingest.groups import read_groups
 from anonhist.ingest.windows import read_cumulative
-from anonhist.mechanisms.group_selection import FindGroups
+from anonhist.mechanisms.grouping import FindGroups
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Bounded, BoundedUnits, Profile
 from anonhist_testing.cases import each_of

@@ -11,8 +11,7 @@ from anonhist.accounting import Ledger
 from anonhist.accounting.verification import Released, verify
 from anonhist.errors import BudgetError, DataError, UsageError
 from anonhist.ingest.groups import read_groups
-from anonhist.mechanisms.group_selection import FindGroups
-from anonhist.mechanisms.grouping import release_groups
+from anonhist.mechanisms.grouping import FindGroups, release_groups
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles.grouped import GroupedProfile
 from anonhist.releases.content import content_digest, rest_digests

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from anonhist.errors import AnonhistError, DataError, UsageError
 from anonhist.ingest.groups import read_groups
-from anonhist.mechanisms.group_selection import FindGroups, GroupSelection
+from anonhist.mechanisms.grouping import FindGroups, GroupSelection
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile
 from anonhist.profiles.distances import sorted_l1

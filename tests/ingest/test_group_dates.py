@@ -20,7 +20,7 @@ from anonhist.ingest.grouping import with_periods
 from anonhist.ingest.groups import read_groups
 from anonhist.ingest.period_keys import period_key
 from anonhist.ingest.periods import Period
-from anonhist.mechanisms.group_selection import FindGroups
+from anonhist.mechanisms.grouping import FindGroups
 from anonhist_testing.cases import each_of
 
 Held = Callable[[dict[str, list[Any]]], AbstractContextManager[tuple[Any, dict[str, Any]]]]

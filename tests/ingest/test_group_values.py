@@ -18,7 +18,7 @@ import pytest
 
 from anonhist.errors import AnonhistError, DataError, UsageError
 from anonhist.ingest.groups import read_groups
-from anonhist.mechanisms.group_selection import FindGroups, GroupSelection
+from anonhist.mechanisms.grouping import FindGroups, GroupSelection
 from anonhist_testing.cases import each_of
 
 Held = Callable[[dict[str, list[Any]]], AbstractContextManager[tuple[Any, dict[str, Any]]]]

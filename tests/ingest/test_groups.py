@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from anonhist.errors import DataError, UsageError
 from anonhist.ingest.grouping import group_of, key_of
 from anonhist.ingest.groups import read_groups
-from anonhist.mechanisms.group_selection import FindGroups, GroupSelection
+from anonhist.mechanisms.grouping import FindGroups, GroupSelection
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile
 from anonhist.profiles.distances import sorted_l1

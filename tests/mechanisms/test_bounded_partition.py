@@ -8,12 +8,12 @@ import pytest
 
 from anonhist.errors import UsageError
 from anonhist.mechanisms import BoundedPartitionMechanism
-from anonhist.mechanisms.basis.choices import ExactChoices
-from anonhist.mechanisms.basis.published import with_at_most
 from anonhist.mechanisms.exponential import side_chain
-from anonhist.mechanisms.exponential.bounded_partition import hyperbola
 from anonhist.mechanisms.exponential.calibration import FamilyParameters, band_shape, privacy_loss
 from anonhist.mechanisms.exponential.diagonal_chain import DiagonalChain
+from anonhist.mechanisms.exponential.partition import hyperbola
+from anonhist.mechanisms.noise import ExactChoices
+from anonhist.mechanisms.skeletons import with_at_most
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import FrobeniusCoordinates, Profile, sorted_l1
 from anonhist_testing.audit import audit

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from anonhist.mechanisms.basis.choices import Choices, ExactChoices, SimulatedChoices
+from anonhist.mechanisms.noise import Choices, ExactChoices, SimulatedChoices
 from anonhist_testing.cases import each_of
 from anonhist_testing.sources import SeededSource
 from anonhist_testing.statistics import assert_pmf_differs, assert_pmf_equal

@@ -7,10 +7,9 @@ import pytest
 from numpy.typing import NDArray
 
 from anonhist.mechanisms import FrobeniusMechanism
-from anonhist.mechanisms.basis.noise_quantile import noise_quantile
-from anonhist.mechanisms.frobenius.column_band import prevalence_rows
-from anonhist.mechanisms.frobenius.row_band import Guess
-from anonhist.mechanisms.frobenius.row_groups import NoisyRows
+from anonhist.mechanisms.frobenius.row_band import Guess, prevalence_rows
+from anonhist.mechanisms.frobenius.row_weights import NoisyRows
+from anonhist.mechanisms.noise import noise_quantile
 from anonhist.profiles import FrobeniusCoordinates, Profile
 from anonhist.profiles.counts import MAX_ITEMS
 from anonhist.releases import PrevalenceBand

@@ -20,8 +20,8 @@ from anonhist.mechanisms import (
     FrobeniusMechanism,
     PartitionMechanism,
     PrivHistMechanism,
+    comparison,
 )
-from anonhist.mechanisms.comparison import compare as comparison
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile
 from anonhist.releases import Release

@@ -6,8 +6,7 @@ from numpy.typing import NDArray
 from scipy.optimize import isotonic_regression
 
 from anonhist.errors import UsageError
-from anonhist.mechanisms import CumulativeMechanism, PrevalenceMechanism, zipf_profile
-from anonhist.mechanisms.additive import cumulative
+from anonhist.mechanisms import CumulativeMechanism, PrevalenceMechanism, additive, zipf_profile
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile, sorted_l1
 from anonhist_testing.cases import each_of
@@ -17,13 +16,13 @@ from anonhist_testing.sources import SeededSource
 @pytest.mark.parametrize("epsilon", ["0.1", "1", "5"])
 def test_published_are_the_rounded_values_of_scipys_fit(epsilon: str, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[NDArray[np.int64]] = []
-    really = cumulative.add_noise
+    really = additive.add_noise
 
     def record_sums(reaching: NDArray[np.int64], noise: NDArray[np.int64]) -> NDArray[np.int64]:
         seen.append(really(reaching, noise))
         return seen[-1]
 
-    monkeypatch.setattr(cumulative, "add_noise", record_sums)
+    monkeypatch.setattr(additive, "add_noise", record_sums)
     mechanism, profile = CumulativeMechanism(epsilon, public_cap=400), zipf_profile(500)
     for seed in range(20):
         released = mechanism.release(profile, source=SeededSource(seed)).profile
@@ -45,7 +44,7 @@ def test_noise_is_added_to_the_cumulative_prevalences(monkeypatch: pytest.Monkey
         seen.append(reaching.tolist())
         return reaching + 0 * noise
 
-    monkeypatch.setattr(cumulative, "add_noise", record_sums)
+    monkeypatch.setattr(additive, "add_noise", record_sums)
     profile = Profile.from_counts([1, 6, 3, 3])
     assert CumulativeMechanism(1, public_cap=6).release(profile).profile == profile
     assert CumulativeMechanism(1, public_cap=8).release(profile).profile == profile

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from anonhist.mechanisms import FrobeniusMechanism, PartitionMechanism
 from anonhist.mechanisms.exponential.calibration import FamilyParameters
 from anonhist.mechanisms.exponential.diagonal_chain import DiagonalChain
-from anonhist.mechanisms.frobenius import frobenius, noisy_coordinates
-from anonhist.mechanisms.frobenius.row_groups import NoisyRows
+from anonhist.mechanisms.frobenius import mechanism as frobenius
+from anonhist.mechanisms.frobenius import noisy_coordinates
+from anonhist.mechanisms.frobenius.row_weights import NoisyRows
 from anonhist.profiles import FrobeniusCoordinates, Profile
 from anonhist_testing.exact import DecidedChoices, Decisions, OutputDistribution, decided_laplace, output_distribution
 from anonhist_testing.partitions import Partition, corner_weight, distance, larger_neighbors, partitions_up_to

@@ -12,10 +12,8 @@ import pytest
 from numpy.typing import NDArray
 
 from anonhist.errors import UsageError
-from anonhist.mechanisms import ExcessMechanism, FrobeniusMechanism, excess, release
-from anonhist.mechanisms.additive import cumulative
-from anonhist.mechanisms.basis import skeletons
-from anonhist.mechanisms.basis.noise import simulated_noise
+from anonhist.mechanisms import ExcessMechanism, FrobeniusMechanism, additive, excess, release, skeletons
+from anonhist.mechanisms.noise import simulated_noise
 from anonhist.mechanisms.releasing import prepare
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import BoundedUnits, Profile
@@ -134,7 +132,7 @@ def whole_step(users: dict[str, tuple[str | None, ...]], *, epsilon: int, relati
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(skeletons, "exact_noise", lambda _: silent)
         patch.setattr(excess, "exact_noise", lambda _: silent)
-        patch.setattr(cumulative, "add_noise", record_truth)
+        patch.setattr(additive, "add_noise", record_truth)
         options = {"mechanism": "cumulative", "public_cap": 3, "excess_share": "1/4", "excess_cap": 2}
         made = release(profile, epsilon=epsilon, relation=relation, **options)  # type: ignore[arg-type]
     assert made.guarantee.epsilon == epsilon

@@ -14,12 +14,9 @@ from numpy.typing import NDArray
 
 from anonhist.errors import UsageError
 from anonhist.ingest.groups import read_groups
-from anonhist.mechanisms import excess, release
-from anonhist.mechanisms.additive import prevalence
-from anonhist.mechanisms.basis import skeletons
-from anonhist.mechanisms.group_preparing import prepare_groups
-from anonhist.mechanisms.group_selection import FindGroups
-from anonhist.mechanisms.grouping import release_groups, release_prepared
+from anonhist.mechanisms import additive, excess, release, skeletons
+from anonhist.mechanisms.group_planning import prepare_groups
+from anonhist.mechanisms.grouping import FindGroups, release_groups, release_prepared
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Bounded, BoundedUnits, Profile
 from anonhist.profiles.distances import sorted_l1
@@ -78,7 +75,7 @@ def watched(run: Callable[[], Release | GroupedRelease]) -> Step:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(skeletons, "exact_noise", lambda _: silent)
         patch.setattr(excess, "exact_noise", lambda _: silent)
-        patch.setattr(prevalence, "add_noise", record)
+        patch.setattr(additive, "add_noise", record)
         found = run().excess
     assert found is not None
     return Step(tuple(rates), (*sums, found.noisy_within, found.noisy_above, found.noisy_items))

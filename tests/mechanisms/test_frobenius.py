@@ -9,10 +9,11 @@ from numpy.typing import NDArray
 
 from anonhist.errors import UsageError
 from anonhist.mechanisms import FrobeniusMechanism
-from anonhist.mechanisms.basis.published import bounded_profile
-from anonhist.mechanisms.frobenius import frobenius, noisy_coordinates
+from anonhist.mechanisms.frobenius import mechanism as frobenius
+from anonhist.mechanisms.frobenius import noisy_coordinates
 from anonhist.mechanisms.frobenius import posterior as frobenius_posterior
-from anonhist.mechanisms.frobenius.row_groups import NoisyRows, noisy_rows
+from anonhist.mechanisms.frobenius.row_weights import NoisyRows, noisy_rows
+from anonhist.mechanisms.skeletons import bounded_profile
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import FrobeniusCoordinates, Profile, sorted_l1
 from anonhist.randomness import discrete_laplace_pmf

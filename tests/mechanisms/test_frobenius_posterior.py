@@ -7,11 +7,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from anonhist.mechanisms.frobenius import posterior
 from anonhist.mechanisms.frobenius import posterior as frobenius_posterior
-from anonhist.mechanisms.frobenius import row_posterior
-from anonhist.mechanisms.frobenius.posterior import posterior_medians
-from anonhist.mechanisms.frobenius.row_groups import NoisyRows
-from anonhist.mechanisms.frobenius.row_posterior import RowPosterior
+from anonhist.mechanisms.frobenius.posterior import RowPosterior, posterior_medians
+from anonhist.mechanisms.frobenius.row_weights import NoisyRows
 from anonhist.profiles import FrobeniusCoordinates, Profile
 
 Floats = NDArray[np.float64]
@@ -85,11 +84,11 @@ def never(_: NDArray[np.float64]) -> bool:
 
 @pytest.mark.parametrize("scale", [None, 1.0, 4.0], ids=["uniform", "Zipf 1", "Zipf 4"])
 @pytest.mark.parametrize("epsilon", [1.1, 0.4])
-@pytest.mark.parametrize("block", [row_posterior._BLOCK_CELLS, 1], ids=["whole", "blocks of one"])
+@pytest.mark.parametrize("block", [posterior._BLOCK_CELLS, 1], ids=["whole", "blocks of one"])
 def test_the_evidence_is_its_sum(
     scale: float | None, epsilon: float, block: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(row_posterior, "_BLOCK_CELLS", block)
+    monkeypatch.setattr(posterior, "_BLOCK_CELLS", block)
     sides = np.concatenate([noisy_values(epsilon, 7, seed)[1:] for seed in range(6)])
     scales = None if scale is None else np.full(len(sides), scale)
     found = RowPosterior(NoisyRows.alone(sides), epsilon=epsilon, grid=0.05, settled=never, scales=scales).log_evidence

@@ -10,7 +10,7 @@ import anonhist.mechanisms.group_planning as planning_module
 from anonhist.errors import UsageError
 from anonhist.mechanisms import FrobeniusMechanism, GroupSize, plan_groups
 from anonhist.mechanisms.grouping import release_groups
-from anonhist.mechanisms.sized_shape import power_law_profile
+from anonhist.mechanisms.planning import power_law_profile
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile, sorted_l1
 from anonhist.profiles.grouped import GroupedProfile

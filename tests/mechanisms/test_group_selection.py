@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from anonhist.errors import UsageError
-from anonhist.mechanisms import group_selection
-from anonhist.mechanisms.group_selection import FindGroups, GroupSelection
+from anonhist.mechanisms import grouping
+from anonhist.mechanisms.grouping import FindGroups, GroupSelection
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.randomness import SystemSource
 from anonhist_testing.cases import each_of
@@ -82,7 +82,7 @@ def test_a_group_of_any_size_is_kept_as_often_as_stated(epsilon: str) -> None:
 def test_the_noise_of_a_selection_is_never_beyond_its_threshold(monkeypatch: pytest.MonkeyPatch) -> None:
     # int64 has no number +2^63: the absolute value of its smallest one is negative.
     drawn = iter([np.array([3, -(2**63)]), np.array([-2])])
-    monkeypatch.setattr(group_selection, "discrete_laplace", lambda *_, **__: next(drawn))
+    monkeypatch.setattr(grouping, "discrete_laplace", lambda *_, **__: next(drawn))
     selection = GroupSelection(1, "1e-9", 1)
     assert selection.select(np.full(2, selection.threshold + 2), source=SeededSource(7)).tolist() == [True, False]
     assert next(drawn, None) is None

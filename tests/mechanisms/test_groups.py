@@ -16,9 +16,8 @@ from anonhist.formats.file_kind import read as read_file
 from anonhist.formats.reading import read_release
 from anonhist.ingest.groups import read_groups
 from anonhist.mechanisms import FrobeniusMechanism, PartitionMechanism, PrevalenceMechanism
-from anonhist.mechanisms.basis.setting import cap_counts
-from anonhist.mechanisms.group_selection import FindGroups
-from anonhist.mechanisms.grouping import release_groups
+from anonhist.mechanisms.grouping import FindGroups, release_groups
+from anonhist.mechanisms.setting import cap_counts
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile
 from anonhist.profiles.distances import sorted_l1

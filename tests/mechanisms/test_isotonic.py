@@ -7,8 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from anonhist.errors import UsageError
-from anonhist.mechanisms import IsotonicMechanism, zipf_profile
-from anonhist.mechanisms.additive import isotonic
+from anonhist.mechanisms import IsotonicMechanism, additive, zipf_profile
 from anonhist.numeric import decreasing_fit
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile, sorted_l1
@@ -21,13 +20,13 @@ def test_published_are_the_rounded_values_of_the_nearest_falling_sequence(
     epsilon: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen: list[NDArray[np.int64]] = []
-    really = isotonic.add_noise
+    really = additive.add_noise
 
     def record_sums(counts: NDArray[np.int64], noise: NDArray[np.int64]) -> NDArray[np.int64]:
         seen.append(really(counts, noise))
         return seen[-1]
 
-    monkeypatch.setattr(isotonic, "add_noise", record_sums)
+    monkeypatch.setattr(additive, "add_noise", record_sums)
     mechanism, profile = IsotonicMechanism(epsilon, public_labels=400), zipf_profile(500)
     for seed in range(20):
         released = mechanism.release(profile, source=SeededSource(seed)).profile
@@ -44,7 +43,7 @@ def test_noise_is_added_to_the_counts_in_descending_order_and_zeros(monkeypatch:
         seen.append(counts.tolist())
         return counts + 0 * noise
 
-    monkeypatch.setattr(isotonic, "add_noise", record_sums)
+    monkeypatch.setattr(additive, "add_noise", record_sums)
     profile = Profile.from_counts([1, 7, 3, 3])
     assert IsotonicMechanism(1, public_labels=6).release(profile).profile == profile
     assert IsotonicMechanism(1, public_labels=4).release(profile).profile == profile

@@ -15,9 +15,8 @@ from anonhist.catalogue.levels import Levels
 from anonhist.errors import UsageError
 from anonhist.formats.file_kind import read as read_file
 from anonhist.ingest.groups import read_groups
-from anonhist.mechanisms.basis.setting import cap_counts
-from anonhist.mechanisms.group_selection import FindGroups
-from anonhist.mechanisms.grouping import release_groups
+from anonhist.mechanisms.grouping import FindGroups, release_groups
+from anonhist.mechanisms.setting import cap_counts
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile, sorted_l1
 from anonhist.profiles.grouped import GroupedProfile, total_of

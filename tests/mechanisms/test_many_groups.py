@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from anonhist.errors import UsageError
 from anonhist.mechanisms import FrobeniusMechanism, PrevalenceMechanism
-from anonhist.mechanisms.basis.noise import simulated_noise
 from anonhist.mechanisms.frobenius import noisy_coordinates
 from anonhist.mechanisms.frobenius.noisy_coordinates import CoordinateNoise, NoisyCoordinates
 from anonhist.mechanisms.frobenius.posterior import pass_work
 from anonhist.mechanisms.grouping import release_groups
+from anonhist.mechanisms.noise import simulated_noise
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import FrobeniusCoordinates, Profile
 from anonhist.profiles.grouped import GroupedProfile

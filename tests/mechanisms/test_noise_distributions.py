@@ -14,9 +14,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from anonhist.mechanisms import CumulativeMechanism, IsotonicMechanism, PrevalenceMechanism
-from anonhist.mechanisms.basis import skeletons
-from anonhist.mechanisms.basis.skeletons import AdditiveMechanism
+from anonhist.mechanisms import CumulativeMechanism, IsotonicMechanism, PrevalenceMechanism, skeletons
+from anonhist.mechanisms.skeletons import AdditiveMechanism
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile
 from anonhist.randomness import discrete_laplace_pmf

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from anonhist.mechanisms.basis.noise_quantile import noise_quantile
+from anonhist.mechanisms.noise import noise_quantile
 from anonhist_testing.cases import each_of
 
 

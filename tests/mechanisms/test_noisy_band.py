@@ -6,11 +6,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from anonhist.mechanisms import CumulativeMechanism, IsotonicMechanism, PrevalenceMechanism
-from anonhist.mechanisms.basis import falling_band
-from anonhist.mechanisms.basis import noisy_band as nb
-from anonhist.mechanisms.basis.noise import simulated_noise
-from anonhist.mechanisms.basis.noise_quantile import noise_quantile, sum_quantiles
+from anonhist.mechanisms import CumulativeMechanism, IsotonicMechanism, PrevalenceMechanism, bands
+from anonhist.mechanisms import bands as nb
+from anonhist.mechanisms.noise import noise_quantile, simulated_noise, sum_quantiles
 from anonhist.numeric import decreasing_fit
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile
@@ -152,5 +150,5 @@ def test_bounds_are_the_same_however_many_are_computed_together(monkeypatch: pyt
     guess = np.sort(noisy)[::-1]
     whole = nb.falling_bounds(noisy, guess, 0.1, tail=0.025)
     for together in (1, 7, 16, 64, 89):
-        monkeypatch.setattr(falling_band, "_TOGETHER", together)
+        monkeypatch.setattr(bands, "_TOGETHER", together)
         np.testing.assert_array_equal(nb.falling_bounds(noisy, guess, 0.1, tail=0.025), whole)

@@ -11,9 +11,7 @@ from numpy.typing import NDArray
 
 from anonhist.errors import UsageError
 from anonhist.mechanisms import PartitionMechanism
-from anonhist.mechanisms.basis.choices import ExactChoices, SimulatedChoices
 from anonhist.mechanisms.exponential import side_chain
-from anonhist.mechanisms.exponential.band import Band
 from anonhist.mechanisms.exponential.calibration import (
     BAND_DELTA,
     FamilyParameters,
@@ -24,8 +22,9 @@ from anonhist.mechanisms.exponential.calibration import (
     rounding_loss,
 )
 from anonhist.mechanisms.exponential.diagonal_chain import DiagonalChain, _flag_weights
-from anonhist.mechanisms.exponential.side_chain import Segment
+from anonhist.mechanisms.exponential.side_chain import Band, Segment
 from anonhist.mechanisms.names import from_parameters
+from anonhist.mechanisms.noise import ExactChoices, SimulatedChoices
 from anonhist.profiles import FrobeniusCoordinates, Profile
 from anonhist_testing.cases import each_of
 from anonhist_testing.partitions import Partition, corner_weight, distance, larger_neighbors, partitions_up_to
@@ -287,8 +286,8 @@ def test_band_holds_all_but_the_stated_chance(c: float, shape: str) -> None:
 
 
 def _with_band(reference: Partition, member: FamilyParameters, width: int) -> DiagonalChain:
-    import anonhist.mechanisms.exponential.band as band_module
     import anonhist.mechanisms.exponential.diagonal_chain as chain_module
+    import anonhist.mechanisms.exponential.side_chain as band_module
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(band_module, "band_shape", lambda _: (width, 1))

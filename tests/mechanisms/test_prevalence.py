@@ -8,10 +8,9 @@ import pytest
 from numpy.typing import NDArray
 
 from anonhist.errors import UsageError
-from anonhist.mechanisms import PrevalenceMechanism
-from anonhist.mechanisms.additive import prevalence
-from anonhist.mechanisms.basis.noise import add_noise
-from anonhist.mechanisms.basis.setting import cap_counts
+from anonhist.mechanisms import PrevalenceMechanism, additive
+from anonhist.mechanisms.noise import add_noise
+from anonhist.mechanisms.setting import cap_counts
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile
 from anonhist.randomness import discrete_laplace_pmf
@@ -28,13 +27,13 @@ def record_noise(
     monkeypatch: pytest.MonkeyPatch, mechanism: PrevalenceMechanism, profile: Profile, seeds: range
 ) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
     seen = []
-    real = prevalence.add_noise
+    real = additive.add_noise
 
     def noisy(phi: NDArray[np.int64], noise: NDArray[np.int64]) -> NDArray[np.int64]:
         seen.append((phi.copy(), noise.copy()))
         return real(phi, noise)
 
-    monkeypatch.setattr(prevalence, "add_noise", noisy)
+    monkeypatch.setattr(additive, "add_noise", noisy)
     for seed in seeds:
         mechanism.release(profile, source=SeededSource(seed))
     return seen
@@ -96,7 +95,7 @@ def test_simulated_noise_has_the_distribution_of_a_release(
     ],
 )
 def test_the_published_profile_is_the_rounded_fit_of_sums(noisy: list[int], published: dict[int, int]) -> None:
-    assert prevalence._publish(np.array(noisy)) == Profile.from_prevalences(published)
+    assert additive._publish(np.array(noisy)) == Profile.from_prevalences(published)
 
 
 def largest_change(relation: NeighboringRelation) -> int:

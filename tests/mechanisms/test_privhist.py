@@ -12,13 +12,20 @@ from numpy.typing import NDArray
 
 from anonhist.errors import UsageError
 from anonhist.mechanisms import BudgetShares, PrivHistMechanism, zipf_profile
-from anonhist.mechanisms.basis.noise import simulated_noise
+from anonhist.mechanisms import privhist_steps as privhist_high
 from anonhist.mechanisms.names import from_parameters
-from anonhist.mechanisms.privhist import high as privhist_high
-from anonhist.mechanisms.privhist.cut import cut, top_labels
-from anonhist.mechanisms.privhist.high import block_sums, boundaries, high_privacy, noisy_blocks
-from anonhist.mechanisms.privhist.low import low_privacy, without_nearest
-from anonhist.mechanisms.privhist.privhist import border_width
+from anonhist.mechanisms.noise import simulated_noise
+from anonhist.mechanisms.privhist import border_width
+from anonhist.mechanisms.privhist_steps import (
+    block_sums,
+    boundaries,
+    cut,
+    high_privacy,
+    low_privacy,
+    noisy_blocks,
+    top_labels,
+    without_nearest,
+)
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile, sorted_l1
 from anonhist.randomness import discrete_laplace_pmf

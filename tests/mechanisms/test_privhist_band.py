@@ -10,9 +10,8 @@ import pytest
 from numpy.typing import NDArray
 
 from anonhist.mechanisms import PrivHistMechanism
-from anonhist.mechanisms.basis.noise import Noise, simulated_noise
-from anonhist.mechanisms.basis.noise_quantile import noise_quantile
-from anonhist.mechanisms.privhist import band as pb
+from anonhist.mechanisms import privhist as pb
+from anonhist.mechanisms.noise import Noise, noise_quantile, simulated_noise
 from anonhist.profiles import Profile
 from anonhist.releases import Evidence
 from anonhist.releases.runs import prevalences_at

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from anonhist.mechanisms.basis.published import profile_of_fit, round_sorted, with_at_most
+from anonhist.mechanisms.skeletons import profile_of_fit, round_sorted, with_at_most
 from anonhist.profiles import Profile, sorted_l1
 from anonhist_testing.cases import each_of
 from anonhist_testing.partitions import partitions_up_to

@@ -10,10 +10,10 @@ import pytest
 
 from anonhist.errors import UsageError
 from anonhist.mechanisms import FamilyParameters, PartitionMechanism, RelaxedPartitionMechanism, zipf_profile
-from anonhist.mechanisms.basis.choices import SimulatedChoices
 from anonhist.mechanisms.exponential.calibration import affordable, band_delta, rounding_loss
 from anonhist.mechanisms.exponential.diagonal_chain import DiagonalChain
-from anonhist.mechanisms.exponential.relaxed_partition import Window, draw_inside
+from anonhist.mechanisms.exponential.partition import Window, draw_inside
+from anonhist.mechanisms.noise import SimulatedChoices
 from anonhist.profiles import FrobeniusCoordinates, Profile, sorted_l1
 from anonhist_testing.cases import each_of
 from anonhist_testing.exact import DecidedChoices, Decisions, output_distribution

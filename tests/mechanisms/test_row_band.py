@@ -7,10 +7,9 @@ import pytest
 from numpy.typing import NDArray
 
 from anonhist.mechanisms import FrobeniusMechanism
-from anonhist.mechanisms.basis.noise import simulated_noise
-from anonhist.mechanisms.basis.noise_quantile import noise_quantile
 from anonhist.mechanisms.frobenius.row_band import Guess, k_plus_rows, unsmoothed_misfit
-from anonhist.mechanisms.frobenius.row_groups import NoisyRows, noisy_rows
+from anonhist.mechanisms.frobenius.row_weights import NoisyRows, noisy_rows
+from anonhist.mechanisms.noise import noise_quantile, simulated_noise
 from anonhist.profiles import FrobeniusCoordinates, Profile
 from anonhist.profiles.counts import MAX_ITEMS
 from anonhist.releases import KPlusBand

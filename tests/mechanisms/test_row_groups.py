@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from anonhist.mechanisms.frobenius import row_groups
-from anonhist.mechanisms.frobenius.row_groups import NoisyRows, noisy_rows
-from anonhist.mechanisms.frobenius.row_posterior import RowPosterior
+from anonhist.mechanisms.frobenius import row_weights
+from anonhist.mechanisms.frobenius.posterior import RowPosterior
+from anonhist.mechanisms.frobenius.row_weights import NoisyRows, noisy_rows
 from anonhist_testing.cases import each_of
 
 Ints = NDArray[np.int64]
@@ -90,7 +90,7 @@ def test_groups_grow_where_rows_are_near_each_other_and_never_at_large_epsilon()
     apart = release_rows(1000 * np.arange(60, 0, -1), noise)
     assert max(here.stop - here.start for here in groups(apart)[:40]) == 1
     assert min(longest) > 5
-    for epsilon, alone in ((row_groups.ALONE_FROM, True), (row_groups.ALONE_FROM - 0.01, False)):
+    for epsilon, alone in ((row_weights.ALONE_FROM, True), (row_weights.ALONE_FROM - 0.01, False)):
         assert release_rows(sides()[2], np.zeros_like(noise), epsilon=epsilon, size=1000).begins.all() == alone
 
 

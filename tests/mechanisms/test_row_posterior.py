@@ -5,9 +5,8 @@ import pytest
 from numpy.typing import NDArray
 
 from anonhist.mechanisms.frobenius import posterior as frobenius_posterior
-from anonhist.mechanisms.frobenius import row_posterior
-from anonhist.mechanisms.frobenius.row_groups import NoisyRows
-from anonhist.mechanisms.frobenius.row_weights import RowWeights
+from anonhist.mechanisms.frobenius import posterior as row_posterior
+from anonhist.mechanisms.frobenius.row_weights import NoisyRows, RowWeights
 from anonhist_testing.cases import each_of
 
 SIZES = np.array([11, 3])

@@ -7,13 +7,10 @@ import pytest
 
 import anonhist as ah
 from anonhist.errors import DataError, UsageError
-from anonhist.mechanisms import MECHANISM_NAMES
-from anonhist.mechanisms.additive import cumulative
-from anonhist.mechanisms.basis import setting
-from anonhist.mechanisms.exponential import bounded_partition
+from anonhist.mechanisms import MECHANISM_NAMES, additive, privhist, setting
+from anonhist.mechanisms.exponential import partition
 from anonhist.mechanisms.frobenius import noisy_coordinates
 from anonhist.mechanisms.names import mechanism_class, named_mechanism
-from anonhist.mechanisms.privhist import privhist
 from anonhist.privacy import NeighboringRelation, PrivacyUnit, parse_epsilon
 from anonhist.profiles import Profile
 from anonhist.profiles.grouped import GroupedProfile
@@ -50,8 +47,8 @@ def test_no_released_count_of_a_label_is_above_the_cap(name: str) -> None:
     [
         (noisy_coordinates, "noisy_rows", ah.mechanisms.FrobeniusMechanism(1)),
         (privhist, "cut", ah.mechanisms.PrivHistMechanism(1)),
-        (cumulative, "add_noise", ah.mechanisms.CumulativeMechanism(1, public_cap=9)),
-        (bounded_partition, "hyperbola", ah.mechanisms.BoundedPartitionMechanism(1, public_items=9)),
+        (additive, "add_noise", ah.mechanisms.CumulativeMechanism(1, public_cap=9)),
+        (partition, "hyperbola", ah.mechanisms.BoundedPartitionMechanism(1, public_items=9)),
     ],
 )
 def test_a_lack_of_memory_is_told_without_sizes(

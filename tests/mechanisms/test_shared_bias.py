@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from anonhist.mechanisms import FrobeniusMechanism
-from anonhist.mechanisms.basis.noise import deviation
 from anonhist.mechanisms.frobenius.noisy_coordinates import NoisyCoordinates
-from anonhist.mechanisms.frobenius.row_groups import NoisyRows
+from anonhist.mechanisms.frobenius.row_weights import NoisyRows
 from anonhist.mechanisms.frobenius.shared_bias import Fits, without_shared_bias
+from anonhist.mechanisms.noise import deviation
 from anonhist.profiles import Profile, sorted_l1
 from anonhist.profiles.counts import MAX_ITEMS
 from anonhist.profiles.grouped import total_of

@@ -10,10 +10,8 @@ import pytest
 from numpy.typing import NDArray
 
 import anonhist as ah
-import anonhist.mechanisms.exponential.band as band_module
 import anonhist.mechanisms.exponential.diagonal_chain as chain_module
-from anonhist.mechanisms.basis.choices import SimulatedChoices
-from anonhist.mechanisms.exponential.band import Band, band_of
+import anonhist.mechanisms.exponential.side_chain as band_module
 from anonhist.mechanisms.exponential.calibration import (
     FamilyParameters,
     band_shape,
@@ -22,7 +20,8 @@ from anonhist.mechanisms.exponential.calibration import (
     negligible_order,
 )
 from anonhist.mechanisms.exponential.diagonal_chain import DiagonalChain
-from anonhist.mechanisms.exponential.side_chain import SideChain
+from anonhist.mechanisms.exponential.side_chain import Band, SideChain, band_of
+from anonhist.mechanisms.noise import SimulatedChoices
 from anonhist.numeric import BlockMatrix, BlockVector
 from anonhist.profiles import FrobeniusCoordinates
 from anonhist_testing.partitions import Partition

@@ -12,15 +12,20 @@ from numpy.typing import NDArray
 
 from anonhist.errors import UsageError
 from anonhist.ingest.windows import read_cumulative
-from anonhist.mechanisms.windows.anchors import AnchorsMechanism
-from anonhist.mechanisms.windows.best_levels import with_best_levels
-from anonhist.mechanisms.windows.daily import DailyMechanism
-from anonhist.mechanisms.windows.increments import IncrementsMechanism
-from anonhist.mechanisms.windows.levels import Levels
-from anonhist.mechanisms.windows.monotone import monotone_whole
-from anonhist.mechanisms.windows.release import WINDOW_MECHANISMS, prepare_cumulative, release_cumulative
-from anonhist.mechanisms.windows.tree import TreeMechanism
-from anonhist.mechanisms.windows.window_mechanism import WindowMechanism, moved
+from anonhist.mechanisms.windows.by_day import (
+    AnchorsMechanism,
+    DailyMechanism,
+    IncrementsMechanism,
+    Levels,
+    TreeMechanism,
+)
+from anonhist.mechanisms.windows.release import (
+    WINDOW_MECHANISMS,
+    prepare_cumulative,
+    release_cumulative,
+    with_best_levels,
+)
+from anonhist.mechanisms.windows.window_mechanism import WindowMechanism, monotone_whole, moved
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles.windows import CumulativeCounts
 from anonhist_testing.apart import Row, days_apart, read_apart, rows_apart

@@ -12,11 +12,9 @@ from numpy.typing import NDArray
 
 from anonhist.errors import UsageError
 from anonhist.ingest.window_groups import read_cumulative_groups
-from anonhist.mechanisms.windows.daily import DailyMechanism
-from anonhist.mechanisms.windows.grouped import release_cumulative_groups
-from anonhist.mechanisms.windows.increments import IncrementsMechanism
-from anonhist.mechanisms.windows.reached import far_of_reached
-from anonhist.mechanisms.windows.window_mechanism import moved
+from anonhist.mechanisms.windows.by_day import DailyMechanism, IncrementsMechanism
+from anonhist.mechanisms.windows.release import release_cumulative_groups
+from anonhist.mechanisms.windows.window_mechanism import far_of_reached, moved
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles.windows import CumulativeCounts, GroupedCumulativeCounts
 from anonhist_testing.apart import Row, days_apart, read_apart, rows_apart

@@ -9,8 +9,8 @@ import pytest
 
 import anonhist as ah
 from anonhist.mechanisms import FamilyParameters
-from anonhist.mechanisms.basis.choices import SimulatedChoices
 from anonhist.mechanisms.exponential.diagonal_chain import DiagonalChain
+from anonhist.mechanisms.noise import SimulatedChoices
 from anonhist.profiles import FrobeniusCoordinates
 from anonhist_papers.blocki import conjecture, figure_1, items, pure, running_time, theorem_1
 from anonhist_papers.blocki.data import coauthors, drawn, rockyou, squares

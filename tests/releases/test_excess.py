@@ -11,7 +11,7 @@ from scipy.stats import binom
 
 from anonhist.errors import UsageError
 from anonhist.mechanisms import ExcessMechanism, FrobeniusMechanism, PrevalenceMechanism, release
-from anonhist.mechanisms.basis.noise import simulated_noise
+from anonhist.mechanisms.noise import simulated_noise
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Bounded, BoundedUnits, Profile
 from anonhist.randomness import discrete_laplace_pmf

@@ -22,7 +22,7 @@ from anonhist.graphs import EdgeMechanism
 from anonhist.graphs.kind import DEGREES
 from anonhist.graphs.node.node_mechanism import NodeMechanism
 from anonhist.mechanisms import FrobeniusMechanism
-from anonhist.mechanisms.basis.setting import Setting
+from anonhist.mechanisms.setting import Setting
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile
 from anonhist.releases.protocols import CENTRAL, ReleaseKind, Words

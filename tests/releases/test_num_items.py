@@ -15,9 +15,9 @@ from anonhist.mechanisms import (
     PrevalenceMechanism,
     PrivHistMechanism,
 )
-from anonhist.mechanisms.basis.noisy_total import of_prevalences, of_sums, weighted_quantile
-from anonhist.mechanisms.basis.setting import make_release
-from anonhist.mechanisms.basis.skeletons import AdditiveMechanism
+from anonhist.mechanisms.noisy_total import of_prevalences, of_sums, weighted_quantile
+from anonhist.mechanisms.setting import make_release
+from anonhist.mechanisms.skeletons import AdditiveMechanism
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile
 from anonhist.properties.estimate import Holds

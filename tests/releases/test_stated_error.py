@@ -13,9 +13,9 @@ from anonhist.formats.document import from_document
 from anonhist.formats.reading import read_release
 from anonhist.formats.writing import write
 from anonhist.mechanisms import FrobeniusMechanism, PartitionMechanism
-from anonhist.mechanisms.basis.setting import make_release
-from anonhist.mechanisms.frobenius.distance_bound import inside_groups
+from anonhist.mechanisms.frobenius.mechanism import inside_groups
 from anonhist.mechanisms.grouping import release_groups
+from anonhist.mechanisms.setting import make_release
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile, sorted_l1
 from anonhist.profiles.grouped import GroupedProfile, total_of

@@ -19,8 +19,7 @@ from anonhist.errors import AnonhistError
 from anonhist.graphs import BoundedDegrees, EdgePrivacy, NodePrivacy, as_graph, release_degrees
 from anonhist.mechanisms import FrobeniusMechanism, PartitionMechanism, PrivHistMechanism, compare, release
 from anonhist.mechanisms.grouping import release_groups
-from anonhist.mechanisms.windows.grouped import release_cumulative_groups
-from anonhist.mechanisms.windows.release import release_cumulative
+from anonhist.mechanisms.windows.release import release_cumulative, release_cumulative_groups
 from anonhist.privacy import Guarantee, PrivacyUnit
 from anonhist.profiles import Bounded, BoundedUnits, Profile
 from anonhist.profiles.grouped import GroupedProfile

@@ -13,7 +13,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from anonhist.errors import OutputError, UsageError, spell_out
 from anonhist.mechanisms import MECHANISM_NAMES, METRICS, Comparison, ComparisonRow, Skipped
-from anonhist.mechanisms.comparison.rows import NOT_PRIVATE
+from anonhist.mechanisms.comparison import NOT_PRIVATE
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.report import write_report
 from anonhist.report.comparison import figures as comparison_figures

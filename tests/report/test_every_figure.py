@@ -21,10 +21,9 @@ from anonhist.graphs import BoundedDegrees, Degrees, EdgeMechanism, EdgePolicy, 
 from anonhist.local import KRR, FrequencyEstimate
 from anonhist.local.surveys.limits import NormalLimits
 from anonhist.mechanisms import MECHANISM_NAMES, METRICS, PartitionMechanism, compare, release
-from anonhist.mechanisms.comparison.rows import Comparison, ComparisonRow
+from anonhist.mechanisms.comparison import Comparison, ComparisonRow
 from anonhist.mechanisms.grouping import release_groups
-from anonhist.mechanisms.windows.grouped import release_cumulative_groups
-from anonhist.mechanisms.windows.release import release_cumulative
+from anonhist.mechanisms.windows.release import release_cumulative, release_cumulative_groups
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile
 from anonhist.profiles.grouped import GroupedProfile

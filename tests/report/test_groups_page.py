@@ -15,8 +15,7 @@ import pytest
 from anonhist.errors import UsageError
 from anonhist.formats.tables import csv_text
 from anonhist.mechanisms import PrevalenceMechanism
-from anonhist.mechanisms.group_selection import FindGroups
-from anonhist.mechanisms.grouping import release_groups
+from anonhist.mechanisms.grouping import FindGroups, release_groups
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile
 from anonhist.profiles.grouped import GroupedProfile

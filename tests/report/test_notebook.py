@@ -15,10 +15,8 @@ from anonhist.accounting.entry import Charged
 from anonhist.graphs import EdgePrivacy, as_graph, release_degrees
 from anonhist.local import KRR, HeavyHitters
 from anonhist.mechanisms import PartitionMechanism, compare, release
-from anonhist.mechanisms.group_selection import FindGroups
-from anonhist.mechanisms.grouping import release_groups
-from anonhist.mechanisms.windows.grouped import release_cumulative_groups
-from anonhist.mechanisms.windows.release import release_cumulative
+from anonhist.mechanisms.grouping import FindGroups, release_groups
+from anonhist.mechanisms.windows.release import release_cumulative, release_cumulative_groups
 from anonhist.outward import Shown
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile

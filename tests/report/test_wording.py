@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anonhist.mechanisms import CumulativeMechanism, FrobeniusMechanism, PartitionMechanism
-from anonhist.mechanisms.basis.setting import NOISE_IS_EXACT
+from anonhist.mechanisms.setting import NOISE_IS_EXACT
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile
 from anonhist.report.summary import facts

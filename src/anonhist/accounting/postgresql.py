@@ -7,12 +7,13 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple, Never
 from urllib.parse import unquote
 
-from anonhist.accounting.address import storage_at
 from anonhist.accounting.sql import TABLES, WITHOUT_SUMS, SqlStorage
 from anonhist.errors import DataError, MissingExtraError, OutputError, UsageError, mask
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+
+    from anonhist.accounting.repeating import Storage
 
 _DEFAULT, _OF_OLD_VERSIONS = "anonhist", "public"
 # Nothing to quote or to fold, so that there is one way to write it.
@@ -340,7 +341,7 @@ class Moved(NamedTuple):
     owner: str = ""
 
 
-def move(address: str) -> Moved:
+def move(storage: Storage) -> Moved:
     """Move the only ledger of a database to the schema of its address: all of it, or nothing.
 
     Nobody charges meanwhile. Rights to the tables stay; those to the schema are given anew.
@@ -348,13 +349,12 @@ def move(address: str) -> Moved:
     Raises
     ------
     UsageError
-        If the address is a file.
+        If the ledger is a file.
     DataError
         If there is no ledger, or more than one.
     OutputError
         If this login does not own the tables, or may not make the schema.
     """
-    storage = storage_at(address)
     if not isinstance(storage, PostgresqlStorage):
         raise UsageError(f"A ledger in a file is moved as files are: {storage.shown!r} is no database of PostgreSQL.")
     with storage.alone() as connection:

@@ -26,16 +26,16 @@ class MechanismEntry:
 # In the order of lists and figures.
 MECHANISMS = {
     "partition": MechanismEntry(".mechanisms.exponential.partition:PartitionMechanism"),
-    "frobenius": MechanismEntry(".mechanisms.frobenius.frobenius:FrobeniusMechanism"),
-    "privhist": MechanismEntry(".mechanisms.privhist.privhist:PrivHistMechanism", ("shares",)),
-    "isotonic": MechanismEntry(".mechanisms.additive.isotonic:IsotonicMechanism", ("public_labels",)),
-    "cumulative": MechanismEntry(".mechanisms.additive.cumulative:CumulativeMechanism", ("public_cap",)),
-    "prevalence": MechanismEntry(".mechanisms.additive.prevalence:PrevalenceMechanism", ("public_cap",)),
+    "frobenius": MechanismEntry(".mechanisms.frobenius.mechanism:FrobeniusMechanism"),
+    "privhist": MechanismEntry(".mechanisms.privhist:PrivHistMechanism", ("shares",)),
+    "isotonic": MechanismEntry(".mechanisms.additive:IsotonicMechanism", ("public_labels",)),
+    "cumulative": MechanismEntry(".mechanisms.additive:CumulativeMechanism", ("public_cap",)),
+    "prevalence": MechanismEntry(".mechanisms.additive:PrevalenceMechanism", ("public_cap",)),
     "bounded-partition": MechanismEntry(
-        ".mechanisms.exponential.bounded_partition:BoundedPartitionMechanism", ("public_items",)
+        ".mechanisms.exponential.partition:BoundedPartitionMechanism", ("public_items",)
     ),
     "relaxed-partition": MechanismEntry(
-        ".mechanisms.exponential.relaxed_partition:RelaxedPartitionMechanism", ("public_items", "delta")
+        ".mechanisms.exponential.partition:RelaxedPartitionMechanism", ("public_items", "delta")
     ),
 }
 # The help begins with the mechanisms that take the option.

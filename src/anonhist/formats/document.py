@@ -23,7 +23,7 @@ from anonhist.formats.fields import check_version, file_wording, mapping, member
 from anonhist.formats.json_text import document_text
 from anonhist.formats.kinds import RECORDS, Recorded, records_with
 from anonhist.formats.release_fields import OPTIONAL_FIELDS, check_since, optional_document, optional_fields
-from anonhist.mechanisms.basis.skeletons import CentralMechanism
+from anonhist.mechanisms.skeletons import CentralMechanism
 from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit, parse_epsilon
 from anonhist.profiles import Profile
 from anonhist.releases import Release

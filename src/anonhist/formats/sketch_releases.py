@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from anonhist.errors import DataError, UsageError
 from anonhist.formats.central_releases import check_no_excess, check_no_zeros
 from anonhist.formats.kinds import Recorded, Remade
-from anonhist.mechanisms.basis.setting import NO_ITEMS, NOISE_IS_EXACT
+from anonhist.mechanisms.setting import NO_ITEMS, NOISE_IS_EXACT
 from anonhist.privacy import Guarantee, PrivacyUnit, parse_epsilon, parse_whole_number
 from anonhist.sketches.addresses import MOST_COUNTERS, MOST_LISTED
 from anonhist.sketches.decoding.decoder import CounterSetting

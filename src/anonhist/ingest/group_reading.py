@@ -23,7 +23,7 @@ from anonhist.ingest.renaming import columns_in_table, parts_in_table
 from anonhist.ingest.row_kinds import COUNTED, SaidOfRows
 from anonhist.ingest.sources import as_path, open_source, plain_labels
 from anonhist.mechanisms.excess import refuse_nothing
-from anonhist.mechanisms.group_selection import FindGroups, GroupSelection
+from anonhist.mechanisms.grouping import FindGroups, GroupSelection
 from anonhist.profiles.grouped import GroupedProfile, parse_levels
 from anonhist.randomness import SystemSource
 

@@ -15,7 +15,7 @@ from anonhist.ingest.group_bounds import protected_unit, unlisted_grouping
 from anonhist.ingest.group_reading import read_recorded
 from anonhist.ingest.limits import EngineLimits
 from anonhist.ingest.query import check_users
-from anonhist.mechanisms.group_selection import FindGroups
+from anonhist.mechanisms.grouping import FindGroups
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles.grouped import GroupedProfile
 from anonhist.randomness import RandomSource

@@ -9,8 +9,8 @@ from typing import SupportsIndex
 
 from anonhist.errors import UsageError
 from anonhist.frozen import Converted, completed, converted, frozen, optional
-from anonhist.mechanisms.basis.noise import Noise, exact_noise
-from anonhist.mechanisms.basis.setting import NOISE_IS_EXACT, check_relation
+from anonhist.mechanisms.noise import Noise, exact_noise
+from anonhist.mechanisms.setting import NOISE_IS_EXACT, check_relation
 from anonhist.privacy import (
     EpsilonLike,
     Guarantee,

@@ -11,7 +11,7 @@ from anonhist.errors import DataError, UsageError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from anonhist.mechanisms.basis.skeletons import CentralMechanism
+    from anonhist.mechanisms.skeletons import CentralMechanism
     from anonhist.privacy import EpsilonLike, NeighboringRelation, PrivacyUnit
 
 MECHANISM_NAMES = ("auto", *MECHANISMS)
@@ -80,7 +80,7 @@ def from_parameters(name: str, parameters: Mapping[str, object]) -> CentralMecha
 
     Examples
     --------
-    >>> from anonhist.mechanisms.frobenius.frobenius import FrobeniusMechanism
+    >>> from anonhist.mechanisms.frobenius.mechanism import FrobeniusMechanism
     >>> mechanism = FrobeniusMechanism("1/3")
     >>> from_parameters(mechanism.name, mechanism.parameters) == mechanism
     True

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Literal, overload
 from anonhist.accounting import Ledger
 from anonhist.accounting.recording import Price, account_of, recording
 from anonhist.errors import UsageError
-from anonhist.mechanisms.additive.prevalence import PrevalenceMechanism
-from anonhist.mechanisms.basis.setting import check_profile, check_relation, check_unit, whole_items
-from anonhist.mechanisms.basis.skeletons import CentralMechanism, Released
+from anonhist.mechanisms.additive import PrevalenceMechanism
 from anonhist.mechanisms.excess import ExcessMechanism, asked_excess_share
 from anonhist.mechanisms.exponential.calibration import LARGEST_EPSILON, MAX_DURFEE_SIZE, FamilyParameters
 from anonhist.mechanisms.exponential.partition import PartitionMechanism
-from anonhist.mechanisms.frobenius.frobenius import FrobeniusMechanism
+from anonhist.mechanisms.frobenius.mechanism import FrobeniusMechanism
 from anonhist.mechanisms.names import MECHANISM_NAMES, check_options, named_mechanism
-from anonhist.mechanisms.privhist.privhist import BudgetShares
+from anonhist.mechanisms.privhist import BudgetShares
+from anonhist.mechanisms.setting import check_profile, check_relation, check_unit, whole_items
+from anonhist.mechanisms.skeletons import CentralMechanism, Released
 from anonhist.privacy import (
     EpsilonLike,
     NeighboringRelation,

@@ -182,7 +182,7 @@ class GroupedCumulativeRelease(Shown, Tabular, Saved):
 
     Examples
     --------
-    >>> from anonhist.mechanisms.windows.grouped import release_cumulative_groups
+    >>> from anonhist.mechanisms.windows.release import release_cumulative_groups
     >>> from anonhist.profiles.windows import GroupedCumulativeCounts
     >>> from anonhist.profiles.windows import CumulativeCounts
     >>> counts = {(name,): CumulativeCounts((1,), ("2026-11-01",), [[size]]) for name, size in (("DE", 40), ("FR", 0))}

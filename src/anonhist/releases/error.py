@@ -191,7 +191,7 @@ class ReleaseError:
         shapes may have led to it, and their mean errors differ. The range is to hold all of them.
 
         Its upper end is an estimated bound for data of any shape, where noisy values give one
-        (:mod:`~anonhist.mechanisms.frobenius.distance_bound`). Otherwise it is 1.6 times :attr:`sorted_l1`, or, if that
+        (:mod:`~anonhist.mechanisms.frobenius.mechanism`). Otherwise it is 1.6 times :attr:`sorted_l1`, or, if that
         is more, what runs err on flatter data that may have led to the release
         (:mod:`~anonhist.releases.runs`). It begins at 0.8 times what runs err (0.5 times if runs fall short), or
         at what runs on flatter data err. What means of few runs may be off by comes in addition. That of a sum of

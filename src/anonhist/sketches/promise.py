@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from anonhist.errors import DataError, UsageError
-from anonhist.mechanisms.basis.setting import NOISE_IS_EXACT, check_relation
+from anonhist.mechanisms.setting import NOISE_IS_EXACT, check_relation
 from anonhist.numeric.exponential import float_rate
 from anonhist.privacy import EpsilonLike, Guarantee, NeighboringRelation, PrivacyUnit, parse_epsilon
 from anonhist.randomness.source import SMALLEST_GAMMA

@@ -10,7 +10,7 @@ import numpy as np
 
 from anonhist.errors import UsageError
 from anonhist.frozen import frozen
-from anonhist.mechanisms.basis.setting import check_relation
+from anonhist.mechanisms.setting import check_relation
 from anonhist.numeric.pulse import tell_share
 from anonhist.outward import Tabular
 from anonhist.privacy import EpsilonLike, NeighboringRelation, PrivacyUnit, parse_whole_number

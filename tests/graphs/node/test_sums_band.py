@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 from anonhist.graphs import CumulativeDegrees, HistogramDegrees, SurvivalDegrees
 from anonhist.graphs.node.node_mechanism import NoisyBins
 from anonhist.graphs.node.noisy_sums import TAIL, evidence_of, single_bounds
-from anonhist.mechanisms.basis.falling_band import falling_bounds
-from anonhist.mechanisms.basis.noise import simulated_noise
-from anonhist.mechanisms.basis.noise_quantile import noise_quantile
+from anonhist.mechanisms.bands import falling_bounds
+from anonhist.mechanisms.noise import noise_quantile, simulated_noise
 from anonhist_testing.cases import each_of
 
 Bins = NDArray[np.int64]

@@ -140,7 +140,7 @@ def output_distribution(run: Callable[[Decisions], Hashable], *, unexplored: flo
 
 @dataclass(frozen=True)
 class DecidedChoices:
-    """What a diagonal chain asks for, decided one by one: see :class:`anonhist.mechanisms.basis.choices.Choices`."""
+    """What a diagonal chain asks for, decided one by one: see :class:`anonhist.mechanisms.noise.Choices`."""
 
     decisions: Decisions
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import anonhist as ah
-from anonhist.mechanisms.estimators.bias import largest_bias, new_labels, surprise
+from anonhist.mechanisms.estimators.weights import largest_bias, new_labels, surprise
 from anonhist.profiles import Profile
 from anonhist.properties.entropy_estimators import Jackknife, Polynomial
 from anonhist.properties.estimate import Holds

@@ -20,7 +20,7 @@ from anonhist.mechanisms.estimators import (
     SupportSizeMechanism,
     UniformityMechanism,
 )
-from anonhist.mechanisms.estimators.whole_weights import WholeWeights
+from anonhist.mechanisms.estimators.weights import WholeWeights
 from anonhist.profiles import Profile
 from anonhist.properties.estimator import LinearStatistic
 from anonhist.properties.support_coverage import LINEAR_COVERAGE_METHODS

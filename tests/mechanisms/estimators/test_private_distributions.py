@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from anonhist.mechanisms.basis.noise import Noise, exact_noise
 from anonhist.mechanisms.estimators import StatisticMechanism, SupportCoverageMechanism
 from anonhist.mechanisms.estimators import statistic_mechanism as mechanism_module
+from anonhist.mechanisms.noise import Noise, exact_noise
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile
 from anonhist.randomness import discrete_laplace_pmf

@@ -10,7 +10,6 @@ import pytest
 
 import anonhist as ah
 from anonhist.errors import UsageError
-from anonhist.mechanisms.basis.noise import exact_noise
 from anonhist.mechanisms.estimators import (
     PRIVATE_PROPERTIES,
     EntropyMechanism,
@@ -22,6 +21,7 @@ from anonhist.mechanisms.estimators import (
     SupportSizeMechanism,
     UniformityMechanism,
 )
+from anonhist.mechanisms.noise import exact_noise
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile
 from anonhist.properties.catalogue import PROPERTIES

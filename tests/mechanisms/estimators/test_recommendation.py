@@ -12,7 +12,7 @@ from anonhist.mechanisms.estimators import (
     recommended_polynomial,
     recommended_smoothing,
 )
-from anonhist.mechanisms.estimators.recommendation import mean_error, populations
+from anonhist.mechanisms.estimators.asking import mean_error, populations
 from anonhist.privacy import NeighboringRelation
 from anonhist.profiles import Profile
 from anonhist.properties.entropy_estimators import PlugIn

@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 from anonhist.mechanisms.estimators import EntropyMechanism
-from anonhist.mechanisms.estimators.whole_weights import FINEST, WholeWeights
+from anonhist.mechanisms.estimators.weights import FINEST, WholeWeights
 from anonhist.privacy import NeighboringRelation
 from anonhist.profiles import Profile
 from anonhist.properties.entropy_estimators import PlugIn

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import anonhist as ah
-from anonhist.mechanisms.basis.choices import SimulatedChoices
+from anonhist.mechanisms.noise import SimulatedChoices
 from anonhist_papers.blocki.data import drawn
 from anonhist_papers.blocki.draws import BOUNDED, mechanism, relaxed
 from anonhist_papers.blocki.growth import steps

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from anonhist.mechanisms.exponential.relaxed_partition import Window
+from anonhist.mechanisms.exponential.partition import Window
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     import anonhist as ah
-    from anonhist.mechanisms.basis.choices import Choices
+    from anonhist.mechanisms.noise import Choices
 
 
 class Table:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from anonhist.mechanisms.basis.noise import simulated_noise
-from anonhist.mechanisms.estimators.support_coverage import SupportCoverageMechanism
+from anonhist.mechanisms.estimators.support import SupportCoverageMechanism
+from anonhist.mechanisms.noise import simulated_noise
 from anonhist.profiles import Profile
 from anonhist.properties.unseen_series import SmoothedPoisson, poisson_rate
 from anonhist_papers.inspectre.errors import DISTRIBUTIONS, SUBSTITUTE, ErrorRow, Errors, distributions
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from anonhist.mechanisms.basis.noise import Noise
+    from anonhist.mechanisms.noise import Noise
 
 COVERAGE_LABELS, COVERAGE_REACH = 20_000, (1, 2, 3, 5, 10)
 COVERAGE_EPSILONS, TEXT_EPSILONS = (1, 2, 10), (0.5, 0.1)

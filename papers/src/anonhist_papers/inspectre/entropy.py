@@ -11,8 +11,8 @@ import numpy as np
 from scipy.special import digamma
 from scipy.stats import betabinom, binom
 
-from anonhist.mechanisms.basis.noise import simulated_noise
 from anonhist.mechanisms.estimators.entropy import EntropyMechanism, PolynomialParameters
+from anonhist.mechanisms.noise import simulated_noise
 from anonhist.profiles import Profile
 from anonhist.properties.entropy_estimators import Polynomial
 from anonhist_papers.inspectre.errors import DISTRIBUTIONS, PRIORS, SUBSTITUTE, ErrorRow, Errors, distributions

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from anonhist.mechanisms.basis.noise import Noise
     from anonhist.mechanisms.estimators.statistic_mechanism import StatisticMechanism
+    from anonhist.mechanisms.noise import Noise
     from anonhist.profiles import Profile
 
 # An estimator and ε, 0 if it is not private.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from anonhist.mechanisms.estimators.whole_weights import WholeWeights
+from anonhist.mechanisms.estimators.weights import WholeWeights
 from anonhist.profiles import Profile
 from anonhist_papers.experiment import Point
 

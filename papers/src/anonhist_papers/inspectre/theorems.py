@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from anonhist.mechanisms.estimators.entropy import PolynomialParameters
-from anonhist.mechanisms.estimators.support_size import coverage_draws
+from anonhist.mechanisms.estimators.support import coverage_draws
 from anonhist.properties.chebyshev import Chebyshev
 from anonhist.properties.entropy_estimators import PlugIn
 from anonhist.properties.fewer_draws import Rarefaction

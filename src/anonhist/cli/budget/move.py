@@ -29,10 +29,11 @@ def move(*, ledger: str | None, quiet: bool) -> None:
     of the tables. Rights to the tables stay, but whoever releases needs the right to use the new schema.
     """
     from anonhist.accounting import Ledger, verify
+    from anonhist.accounting.address import storage_at
     from anonhist.accounting.postgresql import move as move_ledger
 
     address = check_given(ledger)
-    moved = move_ledger(address)
+    moved = move_ledger(storage_at(address))
     with Ledger(address) as known:
         found, shown = verify(known), known.shown
     if moved.source is None:

@@ -98,8 +98,7 @@ def compare(
     destination = outputs.for_table(*sources, what="A comparison is")
 
     from anonhist.mechanisms import compare
-    from anonhist.mechanisms.comparison.compare import check_comparison, check_public_numbers
-    from anonhist.mechanisms.comparison.rows import NOT_PRIVATE
+    from anonhist.mechanisms.comparison import NOT_PRIVATE, check_comparison, check_public_numbers
 
     budgets, names, _ = check_comparison(
         epsilons=_parts(epsilon), mechanisms=None if mechanism is None else _parts(mechanism), repeats=repeats

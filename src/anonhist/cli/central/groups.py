@@ -94,7 +94,7 @@ class Asked(NamedTuple):
         share = parse_epsilon(find_share or "0.1", name="find_share") if find_groups else None
         if share is not None and share >= 1:
             raise UsageError("--find-share must be a share of epsilon below 1, such as 0.1.")
-        from anonhist.mechanisms.group_preparing import parse_level_shares
+        from anonhist.mechanisms.group_planning import parse_level_shares
         from anonhist.profiles.grouped import parse_levels
 
         columns = tuple(name.strip() for name in by.split(","))
@@ -192,9 +192,8 @@ def release_groups_of(
     from anonhist.ingest.group_excess import what_is_bounded
     from anonhist.ingest.group_reading import read_recorded
     from anonhist.mechanisms.excess import parse_excess_share
-    from anonhist.mechanisms.group_preparing import prepare_groups
-    from anonhist.mechanisms.group_selection import FindGroups
-    from anonhist.mechanisms.grouping import release_prepared
+    from anonhist.mechanisms.group_planning import prepare_groups
+    from anonhist.mechanisms.grouping import FindGroups, release_prepared
 
     # "--unit user" says no more than the bounds of users, which are on groups, too.
     wanted = None if protection.max_per_user is not None else protection.unit

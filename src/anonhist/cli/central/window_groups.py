@@ -48,8 +48,7 @@ def release_window_groups_of(
     from anonhist.ingest.group_bounds import protected_unit
     from anonhist.ingest.window_groups import read_cumulative_groups
     from anonhist.ingest.windows import check_cap, listed_days
-    from anonhist.mechanisms.windows.grouped import release_windows
-    from anonhist.mechanisms.windows.release import prepare_cumulative
+    from anonhist.mechanisms.windows.release import prepare_cumulative, release_windows
 
     for option in given_options(click.get_current_context(), _NOT_FOR_WINDOWS):
         raise UsageError(

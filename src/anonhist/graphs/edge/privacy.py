@@ -16,8 +16,8 @@ from anonhist.graphs.graph import Degrees, Graph
 from anonhist.graphs.kind import DEGREES
 from anonhist.graphs.policy import EdgePolicy
 from anonhist.mechanisms import MECHANISM_NAMES, CentralMechanism, choose
-from anonhist.mechanisms.basis.setting import cap_counts, check_relation, make_release, without_sizes
 from anonhist.mechanisms.names import check_name, named_mechanism
+from anonhist.mechanisms.setting import cap_counts, check_relation, make_release, without_sizes
 from anonhist.privacy import EpsilonLike, Guarantee, NeighboringRelation, PrivacyUnit, parse_epsilon, parse_whole_number
 from anonhist.profiles import Profile
 from anonhist.randomness import RandomSource

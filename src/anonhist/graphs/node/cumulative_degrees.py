@@ -18,11 +18,10 @@ from anonhist.graphs.node.noisy_sums import (
     single_bounds,
     smooth_sums,
 )
-from anonhist.mechanisms.basis.falling_band import falling_bounds
-from anonhist.mechanisms.basis.noise import Noise, add_noise
-from anonhist.mechanisms.basis.noise_quantile import noise_quantile
-from anonhist.mechanisms.basis.noisy_total import of_difference
-from anonhist.mechanisms.basis.published import profile_of_fit
+from anonhist.mechanisms.bands import falling_bounds
+from anonhist.mechanisms.noise import Noise, add_noise, noise_quantile
+from anonhist.mechanisms.noisy_total import of_difference
+from anonhist.mechanisms.skeletons import profile_of_fit
 from anonhist.profiles import Profile
 
 if TYPE_CHECKING:
@@ -44,7 +43,7 @@ class CumulativeDegrees(NoisyBins):
     or out-degrees). So γ is the first share of the budget for n, and the rest divided by θ for the sums. Published are
     ``φ_{r+} = ñ − c_{r−1}``, where c are the sums that :func:`~anonhist.graphs.node.noisy_sums.smooth_sums` estimates,
     from 0 to ñ, and the rest of ñ: the nodes without an edge. Intervals come from the noisy numbers themselves
-    (:func:`~anonhist.mechanisms.basis.falling_band.falling_bounds`).
+    (:func:`~anonhist.mechanisms.bands.falling_bounds`).
 
     Parameters
     ----------

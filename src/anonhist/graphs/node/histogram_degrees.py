@@ -14,10 +14,9 @@ from anonhist.graphs.node.bounding import Projection
 from anonhist.graphs.node.node_mechanism import NoisyBins, Run
 from anonhist.graphs.node.noisy_sums import TAIL, evidence_of
 from anonhist.graphs.node.sensitivity import histogram
-from anonhist.mechanisms.basis.falling_band import reaches
-from anonhist.mechanisms.basis.noise import Noise, add_noise
-from anonhist.mechanisms.basis.noise_quantile import noise_quantile
-from anonhist.mechanisms.basis.noisy_total import of_prevalences
+from anonhist.mechanisms.bands import reaches
+from anonhist.mechanisms.noise import Noise, add_noise, noise_quantile
+from anonhist.mechanisms.noisy_total import of_prevalences
 from anonhist.profiles import Profile
 
 if TYPE_CHECKING:

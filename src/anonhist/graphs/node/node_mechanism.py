@@ -18,8 +18,8 @@ from anonhist.graphs.kind import DEGREES, member_of, text_of
 from anonhist.graphs.node.bounding import Bounding, Flow, Projection, named_bounding
 from anonhist.graphs.node.choice import CHOICE_PARAMETERS, DegreeChoice
 from anonhist.graphs.policy import Direction, EdgePolicy, check_direction
-from anonhist.mechanisms.basis.noise import Noise, exact_noise, simulated_noise
-from anonhist.mechanisms.basis.setting import Setting, make_release, without_sizes
+from anonhist.mechanisms.noise import Noise, exact_noise, simulated_noise
+from anonhist.mechanisms.setting import Setting, make_release, without_sizes
 from anonhist.numeric.pulse import pulsing
 from anonhist.privacy import (
     Guarantee,

@@ -12,8 +12,8 @@ import numpy as np
 from anonhist.frozen import frozen
 from anonhist.graphs.node.node_mechanism import NodeMechanism, Run
 from anonhist.mechanisms import CentralMechanism, choose
-from anonhist.mechanisms.basis.setting import cap_counts
 from anonhist.mechanisms.exponential.calibration import band_delta
+from anonhist.mechanisms.setting import cap_counts
 from anonhist.profiles import Profile
 from anonhist.releases import Evidence, runs_with_misfit
 from anonhist.releases.protocols import runs_fall_short

@@ -20,7 +20,7 @@ from anonhist.graphs.node.partition_degrees import PartitionDegrees
 from anonhist.graphs.node.projection import project_each
 from anonhist.graphs.node.survival_degrees import SurvivalDegrees
 from anonhist.graphs.policy import EdgePolicy
-from anonhist.mechanisms.basis.setting import check_relation, without_sizes
+from anonhist.mechanisms.setting import check_relation, without_sizes
 from anonhist.privacy import EpsilonLike, NeighboringRelation, parse_epsilon, parse_whole_number, short_decimal
 
 if TYPE_CHECKING:

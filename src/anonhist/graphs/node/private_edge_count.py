@@ -13,8 +13,8 @@ from anonhist.errors import UsageError
 from anonhist.graphs.flow.capped import edge_count_flow, edge_count_flow_distance
 from anonhist.graphs.graph import Graph
 from anonhist.graphs.node.node_mechanism import NAMES_STAY, SMALLEST_RATE
-from anonhist.mechanisms.basis.noise import add_noise, exact_noise
-from anonhist.mechanisms.basis.setting import NOISE_IS_EXACT, check_relation, without_sizes
+from anonhist.mechanisms.noise import add_noise, exact_noise
+from anonhist.mechanisms.setting import NOISE_IS_EXACT, check_relation, without_sizes
 from anonhist.privacy import EpsilonLike, Guarantee, NeighboringRelation, PrivacyUnit, parse_epsilon
 from anonhist.properties.estimate import Estimate
 from anonhist.randomness import RandomSource, discrete_laplace_variance

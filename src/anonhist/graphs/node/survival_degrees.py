@@ -18,10 +18,10 @@ from anonhist.graphs.node.noisy_sums import (
     single_bounds,
     smooth_sums,
 )
-from anonhist.mechanisms.basis.falling_band import falling_bounds
-from anonhist.mechanisms.basis.noise import Noise, add_noise
-from anonhist.mechanisms.basis.noisy_total import of_sums
-from anonhist.mechanisms.basis.published import profile_of_fit
+from anonhist.mechanisms.bands import falling_bounds
+from anonhist.mechanisms.noise import Noise, add_noise
+from anonhist.mechanisms.noisy_total import of_sums
+from anonhist.mechanisms.skeletons import profile_of_fit
 from anonhist.profiles import Profile
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class SurvivalDegrees(NoisyBins):
     (3θ − 2 for in- or out-degrees, if that is more), and γ is the budget divided by that. Nodes without an edge are
     never counted, so nodes need not be listed. Published are the numbers that
     :func:`~anonhist.graphs.node.noisy_sums.smooth_sums` estimates, and intervals from the noisy numbers themselves
-    (:func:`~anonhist.mechanisms.basis.falling_band.falling_bounds`).
+    (:func:`~anonhist.mechanisms.bands.falling_bounds`).
 
     Parameters
     ----------

@@ -5,13 +5,19 @@ from anonhist.mechanisms.estimators.entropy import (
     PRIVATE_ENTROPY_METHODS,
     EntropyMechanism,
     PolynomialParameters,
+    PowerSumMechanism,
+    RenyiEntropyMechanism,
     recommended_polynomial,
 )
-from anonhist.mechanisms.estimators.power_sum import PowerSumMechanism, RenyiEntropyMechanism
-from anonhist.mechanisms.estimators.sample_coverage import SampleCoverageMechanism
 from anonhist.mechanisms.estimators.statistic_mechanism import Noised, StatisticMechanism
-from anonhist.mechanisms.estimators.support_coverage import Smoothing, SupportCoverageMechanism, recommended_smoothing
-from anonhist.mechanisms.estimators.support_size import PRIVATE_SUPPORT_SIZE_METHODS, SupportSizeMechanism
+from anonhist.mechanisms.estimators.support import (
+    PRIVATE_SUPPORT_SIZE_METHODS,
+    SampleCoverageMechanism,
+    Smoothing,
+    SupportCoverageMechanism,
+    SupportSizeMechanism,
+    recommended_smoothing,
+)
 from anonhist.mechanisms.estimators.uniformity import UniformityMechanism
 
 __all__ = [

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from anonhist.mechanisms.estimators.entropy import PRIVATE_ENTROPY_METHODS, entropy
-from anonhist.mechanisms.estimators.power_sum import power_sum, renyi_entropy
-from anonhist.mechanisms.estimators.sample_coverage import sample_coverage
-from anonhist.mechanisms.estimators.support_coverage import support_coverage
-from anonhist.mechanisms.estimators.support_size import PRIVATE_SUPPORT_SIZE_METHODS, support_size
+from anonhist.mechanisms.estimators.entropy import PRIVATE_ENTROPY_METHODS, entropy, power_sum, renyi_entropy
+from anonhist.mechanisms.estimators.support import (
+    PRIVATE_SUPPORT_SIZE_METHODS,
+    sample_coverage,
+    support_coverage,
+    support_size,
+)
 from anonhist.mechanisms.estimators.uniformity import distance_to_uniformity
 from anonhist.properties.catalogue import Property
 from anonhist.properties.support_coverage import LINEAR_COVERAGE_METHODS

@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex
 
 from anonhist.errors import UsageError
 from anonhist.frozen import Converted, converted, frozen, optional
-from anonhist.mechanisms.basis.noise import exact_noise
-from anonhist.mechanisms.basis.setting import Setting, whole_items, without_sizes
-from anonhist.mechanisms.estimators.whole_weights import FINEST, WholeWeights
+from anonhist.mechanisms.estimators.weights import FINEST, WholeWeights
+from anonhist.mechanisms.noise import exact_noise
+from anonhist.mechanisms.setting import Setting, whole_items, without_sizes
 from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit
 from anonhist.profiles.counts import MAX_ITEMS
 from anonhist.properties.estimate import PLUS_MINUS, Estimate, Holds, Statement, check_level, quantile
 from anonhist.randomness.source import SMALLEST_GAMMA
 
 if TYPE_CHECKING:
-    from anonhist.mechanisms.basis.noise import Noise
+    from anonhist.mechanisms.noise import Noise
     from anonhist.profiles import Profile
     from anonhist.properties.estimator import LinearStatistic
     from anonhist.randomness import RandomSource
@@ -82,14 +82,14 @@ class StatisticMechanism(Setting, ABC):
     c half-way between the largest and the smallest step, and ``c·n`` is added back: half the noise needed without c.
 
     Weights are rounded to whole multiples of a public step first, and those of large counts lie on chords between
-    others (:class:`~anonhist.mechanisms.estimators.whole_weights.WholeWeights`), so that private
+    others (:class:`~anonhist.mechanisms.estimators.weights.WholeWeights`), so that private
     values are whole numbers and the sensitivities are exact. The step is so small that n labels together are off by at
     most a share n/2³⁵ of the sensitivity, for ε ≥ 1/8; chords shift entropies by at most 10⁻⁷ nats.
 
     Parameters
     ----------
     epsilon, unit, relation
-        See :class:`~anonhist.mechanisms.basis.setting.Setting`. The unit is an item or a user.
+        See :class:`~anonhist.mechanisms.setting.Setting`. The unit is an item or a user.
     known_items
         The exact number of items, if it is public.
 

@@ -21,8 +21,7 @@ from anonhist.profiles import FrobeniusCoordinates
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from anonhist.mechanisms.exponential.band import Band
-    from anonhist.mechanisms.exponential.side_chain import SideChain
+    from anonhist.mechanisms.exponential.side_chain import Band, SideChain
 
 
 def denoise(released: FrobeniusCoordinates, *, c: float) -> FrobeniusCoordinates:

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from anonhist.mechanisms.exponential.band import DROP_P, DROP_T, STAY_P, STAY_T, band_of
-from anonhist.mechanisms.exponential.side_chain import SideChain
+from anonhist.mechanisms.exponential.side_chain import DROP_P, DROP_T, STAY_P, STAY_T, SideChain, band_of
 from anonhist.numeric import BlockVector, align
 from anonhist.profiles import FrobeniusCoordinates
 from anonhist.profiles.counts import MAX_ITEMS
@@ -21,8 +20,8 @@ from anonhist.profiles.counts import MAX_ITEMS
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from anonhist.mechanisms.basis.choices import Choices
     from anonhist.mechanisms.exponential.calibration import FamilyParameters
+    from anonhist.mechanisms.noise import Choices
 
 _STAY, _DROP = 0, 1
 _EDGES = ((_STAY, _STAY), (_STAY, _DROP), (_DROP, _STAY), (_DROP, _DROP))

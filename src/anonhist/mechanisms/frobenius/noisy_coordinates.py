@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from anonhist.mechanisms.basis.noise import add_noise
 from anonhist.mechanisms.frobenius.posterior import pass_work
-from anonhist.mechanisms.frobenius.row_groups import NoisyRows, noisy_rows
+from anonhist.mechanisms.frobenius.row_weights import NoisyRows, noisy_rows
+from anonhist.mechanisms.noise import add_noise
 from anonhist.profiles import FrobeniusCoordinates
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from anonhist.mechanisms.basis.noise import Noise
+    from anonhist.mechanisms.noise import Noise
     from anonhist.profiles import Profile
 
 # Stop rule: this many noise scales beyond the noisy Durfee size, and further while a coordinate exceeds as many.

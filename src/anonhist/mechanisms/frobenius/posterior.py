@@ -1,4 +1,26 @@
-"""The partition with the smallest expected distance, given a noisy Durfee size, noisy arms and noisy legs."""
+"""The partition with the smallest expected distance, given a noisy Durfee size, noisy arms and noisy legs.
+
+Posterior of the rows of a Young diagram observed under two-sided geometric noise.
+
+One side of the diagram is ``y_1 ≥ y_2 ≥ … ≥ y_m ≥ m``, y_k = arm_k + k, observed as ``ỹ_k = y_k + noise`` for k ≤ m and
+``ỹ_k = k + noise`` for m < k ≤ K. The weight of (m, y) is ``Π_k q^{|y_k − ỹ_k|}`` times a prior. The sum over y is
+a chain in k,
+
+    F_k(y) = x(y) q^{|y − ỹ_k|} Σ_{y' ≥ y} F_{k−1}(y'),
+    A(m) = Σ_y F_m(y) · q^{Σ_{k>m} |ỹ_k − k|} / Π_{j≤m} (1 − x(j)),
+
+by running sums inside a window around a first fit. Forward and backward sums give the distribution of every row.
+
+If several rows were observed as one noisy sum, the chain carries along, for each y, the mean and the variance of the
+sum of the group's rows so far, by two more running sums; when it is weighed, the sum is assumed to be normal given y.
+
+Two priors: uniform over partitions (x = 1, no normalizer), and a Zipf shape of scale s: the number of rows of length y
+is geometric, ``P(φ) = (1 − x) x^φ``, with mean λ(y) = (s/y)², so that the expected Durfee size is s. On a
+grid of step h, a point represents h lengths: its mean is hλ.
+
+Everything here is post-processing of released numbers: priors, windows, grids and an early end may cost accuracy, but
+never privacy.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +28,196 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from anonhist.mechanisms.frobenius.row_groups import ALONE_FROM
-from anonhist.mechanisms.frobenius.row_posterior import RowPosterior
-from anonhist.mechanisms.frobenius.row_weights import places_of
+from anonhist.mechanisms.frobenius.row_weights import (
+    ALONE_FROM,
+    NEXT_TO_NOTHING,
+    Future,
+    RowWeights,
+    WindowSums,
+    carried_moments,
+    places_of,
+)
+from anonhist.numeric.pulse import pulse
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
-    from anonhist.mechanisms.frobenius.row_groups import NoisyRows
+    from anonhist.mechanisms.frobenius.row_weights import NoisyRows
+
+_BLOCK_CELLS = 2**22
+
+
+class RowPosterior:
+    """Forward sums for a batch of noisy sides, all of one length K.
+
+    Parameters
+    ----------
+    noisy
+        Noisy arms or legs ``ã_k``, or sums of them, of r sides (not yet shifted by k).
+    epsilon
+        Rate of the noise, ε/Δ, > 0.
+    grid
+        Largest step of the grid of rows, in units of 1/ε; the step is at least 1.
+    settled
+        Given ``ln A(m)`` for m from 0 to some M, returns whether larger m may be ignored; it is called now and then.
+    scales : ndarray of float64, shape (r,), optional
+        Durfee sizes s of the Zipf prior; without it the prior is uniform.
+
+    Attributes
+    ----------
+    log_evidence : ndarray of float64, shape (r, M + 1)
+        ``ln A(m)`` for m = 0..M, where it was settled, or up to K.
+    """
+
+    def __init__(
+        self,
+        noisy: NoisyRows,
+        *,
+        epsilon: float,
+        grid: float,
+        settled: Callable[[NDArray[np.float64]], bool],
+        scales: NDArray[np.float64] | None = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self._weights = RowWeights(noisy, epsilon, grid, scales)
+        self._low, self._step, self._ends = self._weights.low, self._weights.step, self._weights.ends
+        length, rows = self._low.shape
+        width = self._weights.places.size
+        # Windows that do not touch can be treated as adjacent: all or nothing is summed there.
+        self._moved = np.clip(np.diff(self._low, axis=0, prepend=self._low[:1]), -width, width)
+        self._block = max(1, _BLOCK_CELLS // (rows * width))
+        self._sums = WindowSums(rows, width)
+        self._starts: list[tuple[NDArray[np.float64], ...]] = []
+        self._kept, self._kept_block = np.empty((min(self._block, length), rows, width)), -1
+        # Mean and variance of the sum of a group so far; empty if all rows were observed alone.
+        some = 2 if self._weights.grouped.any() else 0
+        self._moments = np.zeros((some, *self._kept.shape))
+        peaks, totals = np.empty((length, rows)), np.empty((length, rows))
+        self.log_evidence = self._ends[:, :1]
+        carried = tuple(np.zeros((1 + some, rows, width)))
+        for first in range(0, length, self._block):
+            last = min(first + self._block, length)
+            self._starts.append(carried)
+            forward = self._forward(len(self._starts) - 1, peaks[first:last])
+            totals[first:last] = self._totals(forward, first)
+            carried = (forward[-1].copy(), *self._moments[:, last - first - 1].copy())
+            self.log_evidence = self._ends[:, : last + 1].copy()
+            with np.errstate(divide="ignore"):
+                self.log_evidence[:, 1:] += (np.cumsum(np.log(peaks[:last]), axis=0) + np.log(totals[:last])).T
+            if settled(self.log_evidence):
+                break
+        self._low = self._low[: self.log_evidence.shape[1] - 1]
+
+    def _forward(self, block: int, peaks: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
+        """Compute (or recompute) the forward sums of one block of positions, each scaled to a largest value of one."""
+        (previous, *moments), first = self._starts[block], block * self._block
+        kept = self._kept[: self._low.shape[0] - first]
+        if self._kept_block == block:
+            return kept
+        for i in range(kept.shape[0]):
+            pulse()
+            k = first + i
+            weight = self._weights.at(k)
+            above = self._sums.upwards(previous, self._moved[k]) if k else None
+            if moments:
+                moments = self._join(k, previous, moments, above)
+                self._weights.weigh_sums(k, self._weights.ends_group[k], weight, moments)
+                self._moments[:, i] = moments
+            if above is not None:
+                weight *= above + NEXT_TO_NOTHING
+            peak = np.maximum(weight.max(axis=1), 1e-300)
+            if peaks is not None:
+                peaks[i] = peak
+            previous = np.divide(weight, peak[:, None], out=kept[i])
+        self._kept_block = block
+        return kept
+
+    def _join(
+        self,
+        k: int,
+        previous: NDArray[np.float64],
+        moments: list[NDArray[np.float64]],
+        above: NDArray[np.float64] | None,
+    ) -> list[NDArray[np.float64]]:
+        """Return mean and variance, given row k, of the sum of the group's rows up to and including it."""
+        weights = self._weights
+        mean, variance = np.zeros((2, *previous.shape))
+        if above is not None and weights.opens[k - 1].any():
+            goes_on = weights.opens[k - 1][:, None]
+            carried = carried_moments(lambda x: self._sums.upwards(x, self._moved[k]), previous, moments, above)
+            mean, variance = (np.where(goes_on, moment, 0.0) for moment in carried)
+        if weights.grouped[k].any():
+            mean = mean + np.where(weights.grouped[k][:, None], weights.offsets(k), 0.0)
+        return [mean, variance]
+
+    def _totals(self, forward: NDArray[np.float64], first: int) -> NDArray[np.float64]:
+        """Sum the forward weights of each position of a block if no arm is longer than zero from there on."""
+        totals = forward.sum(axis=2)
+        for i in np.flatnonzero(self._weights.opens[first : first + forward.shape[0]].any(axis=1)).tolist():
+            mean, variance = self._moments[:, i]
+            moments = [mean + self._weights.rest[first + i][:, None], variance]
+            complete = forward[i].copy()
+            self._weights.weigh_sums(first + i, self._weights.opens[first + i], complete, moments)
+            totals[i] = complete.sum(axis=1)
+        return np.asarray(totals)
+
+    def median_rows(self, log_weight: NDArray[np.float64], reaches: NDArray[np.float64]) -> NDArray[np.int64]:
+        """Return for each position k the largest y with ``P(y_k ≥ y and m ≥ k) ≥ 1/2``, or 0 if there is none.
+
+        These are the rows of the diagram of all cells that are more likely in than out, which minimizes the
+        expected sorted ℓ1 distance.
+
+        Parameters
+        ----------
+        log_weight : ndarray of float64, shape (r, M + 1)
+            Log weight of each m from everything but this side.
+        reaches : ndarray of float64, shape (r, M + 1)
+            ``P(m ≥ k)`` for k = 0..M.
+        """
+        ends = np.ascontiguousarray((log_weight + self._ends[:, : log_weight.shape[1]])[:, 1:].T)
+        result = np.zeros(self._low.shape, dtype=np.int64)
+        future = Future(self._weights, self._sums, self._moved, self._kept.shape[1:])
+        for block in reversed(range(len(self._starts))):
+            marginal = self._forward(block)
+            self._kept_block = -1  # it is multiplied by the future in place
+            first = block * self._block
+            here = slice(first, first + marginal.shape[0])
+            for k in reversed(range(here.start, here.stop)):
+                pulse()
+                if k + 1 < ends.shape[0]:
+                    future.step_back(k)
+                future.may_end(k, ends[k])
+                marginal[k - first] *= future.weight
+                if self._weights.opens[k].any():
+                    whole = [
+                        known + ahead for known, ahead in zip(self._moments[:, k - first], future.moments, strict=True)
+                    ]
+                    self._weights.weigh_sums(k, self._weights.opens[k], marginal[k - first], whole)
+            result[here] = self._medians(marginal, self._low[here], reaches[:, 1:].T[here])
+        return result.T
+
+    def _medians(
+        self, marginal: NDArray[np.float64], low: NDArray[np.int64], reaches: NDArray[np.float64]
+    ) -> NDArray[np.int64]:
+        """Return the medians of a block of positions, shape (positions, r); ``marginal`` is used up."""
+        above = np.cumsum(marginal[:, :, ::-1], axis=2, out=marginal[:, :, ::-1])[:, :, ::-1]
+        total = above[:, :, 0]
+        wanted = 0.5 * total / np.maximum(reaches, 0.5)
+        at = np.count_nonzero(above >= wanted[:, :, None], axis=2) - 1
+        rows = (low + at) * self._step
+        if self._step > 1:
+            # Between grid points the tail is about linear: interpolate the median.
+            here, following = (
+                np.take_along_axis(above, np.minimum(places, above.shape[2] - 1)[:, :, None], axis=2)[:, :, 0]
+                for places in (at, at + 1)
+            )
+            following[at + 1 == above.shape[2]] = 0.0
+            share = np.where(here > following, (here - wanted) / np.where(here > following, here - following, 1.0), 0.0)
+            rows += np.rint((share - 0.5) * self._step).astype(np.int64)
+        return np.where((reaches >= 0.5) & (total > 0), rows, 0)
+
 
 # A noisy Durfee size of this many noise scales serves as the scale of the prior; below, the scale is fitted.
 _SIZE_IS_ENOUGH = 8.0
@@ -29,7 +233,7 @@ def posterior_medians(
     """Return arms and legs of the diagram of all cells that are more likely in than out.
 
     The weight of a partition with Durfee size m is ``q^{|m − D̃|} · A_arms(m) · A_legs(m)``, the two halves independent
-    given m (:mod:`anonhist.mechanisms.frobenius.row_posterior`). The cells of probability at least one half form a
+    given m (:mod:`anonhist.mechanisms.frobenius.posterior`). The cells of probability at least one half form a
     Young diagram (cells only get rarer away from the origin), and no diagram has a smaller expected sorted ℓ1 distance.
 
     The prior has the shape of Zipf's law. Its scale is the noisy Durfee size, if that is at least eight noise scales;

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from anonhist.mechanisms.basis.noise import deviation
+from anonhist.mechanisms.noise import deviation
 from anonhist.numeric import decreasing_fit
 from anonhist.profiles.counts import MAX_ITEMS
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from anonhist.mechanisms.frobenius.noisy_coordinates import NoisyCoordinates
-    from anonhist.mechanisms.frobenius.row_groups import NoisyRows
+    from anonhist.mechanisms.frobenius.row_weights import NoisyRows
 
     _Sides = list[NDArray[np.int64]]
 
@@ -74,7 +74,7 @@ def without_shared_bias(fits: Sequence[Fits], *, epsilon: float) -> list[Fits]:
     Examples
     --------
     >>> from anonhist.mechanisms.frobenius.noisy_coordinates import NoisyCoordinates
-    >>> from anonhist.mechanisms.frobenius.row_groups import NoisyRows
+    >>> from anonhist.mechanisms.frobenius.row_weights import NoisyRows
     >>> seen = NoisyRows.alone(np.full((9, 2), 7))
     >>> sides = [np.array([5])] * 9
     >>> fits = Fits(np.arange(9), NoisyCoordinates(np.ones(9, dtype=int), seen, seen), sides, sides)

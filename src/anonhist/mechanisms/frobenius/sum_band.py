@@ -23,12 +23,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from anonhist.mechanisms.basis.noise import deviation
-from anonhist.mechanisms.basis.noise_quantile import sum_quantiles
-from anonhist.mechanisms.basis.noisy_band import differences, merge_steps
-from anonhist.mechanisms.basis.noisy_total import of_sums
+from anonhist.mechanisms.bands import differences, merge_steps
 from anonhist.mechanisms.frobenius.row_band import TAIL, Guess, k_plus_rows
-from anonhist.mechanisms.frobenius.row_groups import NoisyRows
+from anonhist.mechanisms.frobenius.row_weights import NoisyRows
+from anonhist.mechanisms.noise import deviation, sum_quantiles
+from anonhist.mechanisms.noisy_total import of_sums
 from anonhist.numeric.arrays import widen_to_falling
 from anonhist.profiles.counts import MAX_ITEMS
 from anonhist.releases.evidence import Evidence, KPlusBand, PrevalenceBand
@@ -86,7 +85,7 @@ def sum_evidence(released: Sequence[Profile], noisy: Sequence[NoisyGroup], *, ep
     Examples
     --------
     >>> from anonhist.mechanisms.frobenius.noisy_coordinates import NoisyCoordinates
-    >>> from anonhist.mechanisms.frobenius.row_groups import NoisyRows
+    >>> from anonhist.mechanisms.frobenius.row_weights import NoisyRows
     >>> from anonhist.profiles import Profile
     >>> sides = [NoisyRows.alone(np.array([[length, 0, 0]] * 4)) for length in (9, 20)]
     >>> batch = NoisyCoordinates(np.ones(4, dtype=np.int64), *sides)

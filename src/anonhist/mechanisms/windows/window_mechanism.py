@@ -12,9 +12,9 @@ import numpy as np
 
 from anonhist.errors import UsageError
 from anonhist.frozen import Converted, converted, frozen
-from anonhist.mechanisms.basis.noise import exact_noise
-from anonhist.mechanisms.basis.setting import Setting
-from anonhist.mechanisms.windows.monotone import monotone_whole
+from anonhist.mechanisms.noise import add_noise, exact_noise
+from anonhist.mechanisms.setting import Setting
+from anonhist.numeric import decreasing_fit
 from anonhist.numeric.arrays import read_only
 from anonhist.privacy import PrivacyUnit, parse_whole_number, short_decimal
 from anonhist.profiles.windows import MOST_DAYS, MOST_THRESHOLDS
@@ -29,9 +29,45 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from anonhist.mechanisms.basis.noise import Noise
+    from anonhist.mechanisms.noise import Noise
     from anonhist.profiles.windows import CumulativeCounts
     from anonhist.randomness import RandomSource
+
+# Two projections in turn come close to the projection on both; a last step makes the table exactly monotone.
+_ROUNDS = 20
+_LARGEST = float(2**62)
+
+
+def monotone_whole(estimates: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return whole numbers near estimates of shape (thresholds, days) that running sums can be.
+
+    Dykstra's projections in ℓ2, on tables that do not decrease in time and on those that do not increase in the
+    threshold, then rounding. It sees nothing but the noisy estimates.
+
+    References
+    ----------
+    .. [1] R. L. Dykstra, "An algorithm for restricted least squares regression", *JASA* 78, 1983.
+
+    Examples
+    --------
+    >>> monotone_whole(np.array([[3.2, 1.0, 5.0], [-2.0, 4.0, 3.6]])).tolist()
+    [[3, 3, 5], [0, 3, 4]]
+    """
+    fitted = np.clip(estimates, -_LARGEST, _LARGEST)
+    in_time, in_threshold = np.zeros_like(fitted), np.zeros_like(fitted)
+    for _ in range(_ROUNDS):
+        before = fitted
+        moved = fitted + in_time
+        fitted = -decreasing_fit(-moved)
+        in_time = moved - fitted
+        moved = fitted + in_threshold
+        fitted = decreasing_fit(moved.T).T
+        in_threshold = moved - fitted
+        if float(np.abs(fitted - before).max()) < 0.01:
+            break
+    in_order = np.minimum.accumulate(np.maximum.accumulate(fitted, axis=1), axis=0)
+    return np.maximum(np.rint(in_order), 0).astype(np.int64)
+
 
 # The next term of the quantile of a sum of Laplace numbers, by Cornish and Fisher: (z³ − 3z)/24 per excess kurtosis.
 _PER_KURTOSIS = (NORMAL_95**3 - 3 * NORMAL_95) / 24
@@ -44,7 +80,7 @@ class WindowMechanism(Setting):
     Parameters
     ----------
     epsilon, unit, relation
-        See :class:`~anonhist.mechanisms.basis.setting.Setting`.
+        See :class:`~anonhist.mechanisms.setting.Setting`.
     thresholds, days
         How many thresholds and days there are; public.
 
@@ -185,3 +221,49 @@ def moved(unit: PrivacyUnit, *, thresholds: int, intervals: int) -> int:
     if unit.max_count is not None:
         return thresholds * unit.groups
     return unit.max_distance * min(2 * thresholds, 2 * intervals - 1)
+
+
+def far_of_reached(unit: PrivacyUnit) -> int:
+    """Return how far, in ℓ1, a unit that is added or removed moves the numbers of one day that get noise.
+
+    A label is between two thresholds, or above the last, which is one number, in each of its groups. An item changes
+    the k+ count of one threshold at most.
+
+    Examples
+    --------
+    >>> from anonhist.privacy import PrivacyUnit
+    >>> far_of_reached(PrivacyUnit.label(max_count=9)), far_of_reached(PrivacyUnit.user(max_items=3))
+    (1, 3)
+    """
+    return unit.groups if unit.max_count is not None else unit.max_distance
+
+
+def terms_of_reached(unit: PrivacyUnit, thresholds: int) -> tuple[int, ...]:
+    """Return of how many noises the k+ count of each threshold is the sum.
+
+    Examples
+    --------
+    >>> from anonhist.privacy import PrivacyUnit
+    >>> terms_of_reached(PrivacyUnit.label(max_count=9), 3), terms_of_reached(PrivacyUnit.item(), 3)
+    ((3, 2, 1), (1, 1, 1))
+    """
+    return tuple(range(thresholds, 0, -1)) if unit.max_count is not None else (1,) * thresholds
+
+
+def noisy_reached(reached: NDArray[np.int64], unit: PrivacyUnit, gamma: Fraction, noise: Noise) -> NDArray[np.float64]:
+    """Return k+ counts of shape (thresholds, days) under noise of rate γ on each number.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> from anonhist.privacy import PrivacyUnit
+    >>> reached = np.array([[5, 9], [2, 4]])
+    >>> given = PrivacyUnit.label(max_count=9), Fraction(1)
+    >>> noisy_reached(reached, *given, lambda gamma, size: np.arange(size)).tolist()
+    [[7.0, 13.0], [4.0, 7.0]]
+    """
+    drawn = noise(gamma, reached.size).reshape(reached.shape)
+    if unit.max_count is None:
+        return add_noise(reached, drawn).astype(np.float64)
+    between = reached - np.concatenate([reached[1:], np.zeros_like(reached[:1])])
+    return np.asarray(np.cumsum(add_noise(between, drawn).astype(np.float64)[::-1], axis=0)[::-1])

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from anonhist.errors import spell_out
 from anonhist.mechanisms import METRICS
-from anonhist.mechanisms.comparison.rows import NOT_PRIVATE
+from anonhist.mechanisms.comparison import NOT_PRIVATE
 from anonhist.privacy import short_decimal
 from anonhist.report.comparison.figures import comparison_figure
 from anonhist.report.comparison.wording import HOW_TO_READ, MARK, advice, cell, change, notes, ranking, units

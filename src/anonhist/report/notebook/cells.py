@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from anonhist.errors import DataError, UsageError, spell_out
 from anonhist.mechanisms import METRICS
-from anonhist.mechanisms.comparison.rows import NOT_PRIVATE as COMPARING_IS_NOT_PRIVATE
+from anonhist.mechanisms.comparison import NOT_PRIVATE as COMPARING_IS_NOT_PRIVATE
 from anonhist.privacy import short_decimal, warning
 from anonhist.properties.estimate import Holds, format_number
 from anonhist.report import summary

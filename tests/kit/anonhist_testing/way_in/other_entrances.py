@@ -17,7 +17,7 @@ from anonhist.ingest.reports import tally_reports
 from anonhist.ingest.sketches import update_sketch
 from anonhist.ingest.windows import read_cumulative
 from anonhist.local import KRR, OptimizedUnary
-from anonhist.mechanisms.group_selection import FindGroups, GroupSelection
+from anonhist.mechanisms.grouping import FindGroups, GroupSelection
 from anonhist.privacy import PrivacyUnit
 from anonhist.sketches import HashedSketch
 from anonhist_testing.way_in.distances import (

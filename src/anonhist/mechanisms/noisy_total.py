@@ -18,8 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from anonhist.mechanisms.basis.noise import deviation
-from anonhist.mechanisms.basis.noise_quantile import noise_quantile
+from anonhist.mechanisms.noise import deviation, noise_quantile
 from anonhist.profiles.counts import MAX_ITEMS
 
 if TYPE_CHECKING:

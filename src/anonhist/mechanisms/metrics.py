@@ -72,7 +72,7 @@ def guessing_error(truth: Profile, release: Release) -> float:
 
     Examples
     --------
-    >>> from anonhist.mechanisms.frobenius.frobenius import FrobeniusMechanism
+    >>> from anonhist.mechanisms.frobenius.mechanism import FrobeniusMechanism
     >>> truth = Profile.from_counts([5, 3, 2])
     >>> guessing_error(truth, FrobeniusMechanism(epsilon=60).release(truth))
     0.0

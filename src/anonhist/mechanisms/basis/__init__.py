@@ -1,1 +1,0 @@
-"""What all mechanisms share: the setting, noise and its quantiles, and published profiles."""

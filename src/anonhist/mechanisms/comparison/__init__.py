@@ -1,1 +1,0 @@
-"""Comparison of mechanisms on data that need no protection."""

@@ -1,1 +1,0 @@
-"""PrivHist: separate noise on small and large counts."""
