@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from anonhist.graphs.graph import Graph
-from anonhist.graphs.node.projection import kept_edges, project_each, stable_order
-from anonhist.graphs.policy import Direction, EdgePolicy
+from anonhist.graphs.graph import Direction, EdgePolicy, Graph
+from anonhist.graphs.projection import kept_edges, project_each, stable_order
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -18,8 +18,8 @@ import numpy as np
 
 import anonhist as ah
 from anonhist.graphs import EdgeMechanism
-from anonhist.graphs.policy import EdgePolicy
-from anonhist.graphs.statistics.degree_data import DegreeData
+from anonhist.graphs.degree_data import DegreeData
+from anonhist.graphs.graph import EdgePolicy
 from anonhist.mechanisms import FrobeniusMechanism
 from anonhist.privacy import PrivacyUnit
 

@@ -8,7 +8,7 @@ from typing import Any, get_args
 import pytest
 
 import anonhist as ah
-from anonhist.graphs.node.privacy import METHODS
+from anonhist.graphs.node_privacy import METHODS
 from anonhist.ingest.read import FORMATS
 from anonhist.ingest.sketches import FORMATS as SKETCH_FORMATS
 from anonhist.local.decoding import names

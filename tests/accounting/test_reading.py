@@ -18,7 +18,7 @@ from anonhist.accounting.entry import Charged, Created, Entry
 from anonhist.errors import BudgetError, DataError, UsageError
 from anonhist.privacy import PrivacyUnit
 from anonhist.sketches import HashedSketch, NoiseShare, Sketch
-from anonhist.sketches.fingerprint import fingerprint
+from anonhist.sketches.addresses import fingerprint
 from anonhist_testing.cases import each_of
 
 USER = PrivacyUnit.user(max_items=2)
@@ -146,7 +146,7 @@ def test_noise_that_is_weaker_or_only_a_share_covers_nothing(kept: Ledger) -> No
 
 
 def test_a_read_out_that_was_killed_costs_no_more_when_it_is_made_again(kept: Ledger) -> None:
-    from anonhist.sketches.reading import prepare_reading
+    from anonhist.sketches.release import prepare_reading
 
     (day,) = days(1)
     price = prepare_reading(day).price()

@@ -13,7 +13,7 @@ import pytest
 from anonhist.accounting import Charge, Ledger, Receipt, Released, verify
 from anonhist.accounting.entry import canonical, chained
 from anonhist.sketches import HashedSketch
-from anonhist.sketches.reading import prepare_reading
+from anonhist.sketches.release import prepare_reading
 from anonhist_testing.cases import each_of
 
 Asking = Callable[..., Charge]

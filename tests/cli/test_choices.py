@@ -16,8 +16,8 @@ from anonhist.cli.central.estimate import _UNBOUNDED
 from anonhist.cli.commands import anonhist
 from anonhist.cli.hints import commands_of, options_of
 from anonhist.formats.registry import CURATOR_TYPES
-from anonhist.graphs.node.privacy import BoundingName
-from anonhist.graphs.policy import Direction
+from anonhist.graphs.graph import Direction
+from anonhist.graphs.node_privacy import BoundingName
 from anonhist.ingest.edge_formats import EDGE_FORMATS
 from anonhist.ingest.read import FORMATS
 from anonhist.ingest.sketches import FORMATS as SKETCH_FORMATS

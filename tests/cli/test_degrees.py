@@ -19,8 +19,8 @@ import pytest
 import anonhist as ah
 from anonhist.cli.commands import anonhist as command_line
 from anonhist.graphs import EdgeMechanism, NodeMechanism
-from anonhist.graphs.node.bounding import BOUNDINGS
-from anonhist.graphs.node.privacy import METHODS
+from anonhist.graphs.bounding import BOUNDINGS
+from anonhist.graphs.node_privacy import METHODS
 from anonhist.mechanisms import MECHANISM_NAMES
 from anonhist.mechanisms.setting import NOISE_IS_EXACT
 from anonhist.privacy import warning

@@ -15,9 +15,8 @@ from anonhist.cli.local.new import new
 from anonhist.formats.surveys import read_survey
 from anonhist.formats.tallies import read_tally
 from anonhist.ingest.reports import tally_reports
-from anonhist.local.catalogue import parameter_names
+from anonhist.local.catalogue import parameter_names, recommend
 from anonhist.local.decoding.names import CORRECTIONS, DECODERS
-from anonhist.local.recommendation import recommend
 from anonhist.report.local import wording as local_wording
 
 Cli = Callable[..., CompletedProcess[str]]

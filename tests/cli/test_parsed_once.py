@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from anonhist.graphs import EdgeMechanism
-from anonhist.graphs.node.choice import CANDIDATES
+from anonhist.graphs.bounding import CANDIDATES
 from anonhist.local.surveys.survey import Survey
 from anonhist.mechanisms.setting import Setting
 from anonhist.privacy import parse_epsilon

@@ -23,7 +23,7 @@ from anonhist.mechanisms import (
 from anonhist.profiles import Profile
 from anonhist.releases import Release
 from anonhist.sketches import HashedSketch
-from anonhist.sketches.sketch_mechanism import SketchMechanism
+from anonhist.sketches.release import SketchMechanism
 
 ROOM = 400 * 2**20
 # The largest square that int64 has room for.
@@ -35,7 +35,7 @@ ASK = """
 import json, resource, sys
 import scipy.special, anonhist as ah
 from anonhist.formats.document import from_document  # loaded before memory is counted
-from anonhist.sketches.sketch_mechanism import SketchMechanism
+from anonhist.sketches.release import SketchMechanism
 room, *paths = sys.argv[1:]
 used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
 resource.setrlimit(resource.RLIMIT_AS, (used + int(room),) * 2)

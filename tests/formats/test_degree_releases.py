@@ -21,8 +21,8 @@ from anonhist.formats.reading import read_release
 from anonhist.formats.tables import csv_text, to_arrow
 from anonhist.formats.writing import write
 from anonhist.graphs import BoundedDegrees, EdgePolicy, EdgePrivacy, Graph, NodePrivacy, as_graph, release_degrees
-from anonhist.graphs.node.privacy import METHODS
-from anonhist.graphs.policy import Direction
+from anonhist.graphs.graph import Direction
+from anonhist.graphs.node_privacy import METHODS
 from anonhist.mechanisms import MECHANISM_NAMES, FrobeniusMechanism
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile

@@ -11,7 +11,7 @@ from anonhist.errors import UsageError
 from anonhist.formats.fields import file_wording
 from anonhist.formats.writing import write
 from anonhist.local import FrequencyEstimate
-from anonhist.local.surveys.limits import NormalLimits
+from anonhist.local.surveys.estimate import NormalLimits
 from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit
 
 ESTIMATE = FrequencyEstimate(

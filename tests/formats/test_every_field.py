@@ -12,7 +12,7 @@ import pytest
 from anonhist.accounting import Receipt
 from anonhist.formats.document import from_document, to_document
 from anonhist.graphs import BoundedDegrees, EdgePolicy, EdgePrivacy, NodePrivacy, as_graph, release_degrees
-from anonhist.graphs.policy import Direction
+from anonhist.graphs.graph import Direction
 from anonhist.mechanisms import FrobeniusMechanism, PartitionMechanism, PrevalenceMechanism
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Bounded, Profile

@@ -24,7 +24,7 @@ from anonhist.sketches import DomainSketch, HashedSketch, Sketch
 from anonhist.sketches.decoding.names import DECODERS, OF_SHARED_COUNTERS
 from anonhist.sketches.noise import Adversary, NoiseShare
 from anonhist.sketches.promise import UsersIn
-from anonhist.sketches.sketch_mechanism import SketchMechanism
+from anonhist.sketches.release import SketchMechanism
 from anonhist_testing.cases import each_of
 from anonhist_testing.sources import SeededSource
 

@@ -12,8 +12,7 @@ import scipy.sparse
 
 from anonhist.errors import DataError, UsageError
 from anonhist.graphs.conversion import as_graph
-from anonhist.graphs.graph import IDENTITY_KEY, Graph
-from anonhist.graphs.policy import SIMPLE, Direction, EdgePolicy
+from anonhist.graphs.graph import IDENTITY_KEY, SIMPLE, Direction, EdgePolicy, Graph
 from anonhist.numeric.keyed_hash import keyed_hash
 
 POLICIES = [

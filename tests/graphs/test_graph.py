@@ -2,8 +2,7 @@ import numpy as np
 import pytest
 
 from anonhist.errors import DataError, UsageError
-from anonhist.graphs.graph import IDENTITY_KEY, Degrees, Graph
-from anonhist.graphs.policy import SIMPLE, Direction, EdgePolicy
+from anonhist.graphs.graph import IDENTITY_KEY, SIMPLE, Degrees, Direction, EdgePolicy, Graph
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile
 

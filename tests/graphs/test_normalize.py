@@ -3,7 +3,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from anonhist.graphs.policy import Direction, EdgePolicy, edge_ends, edge_keys, normalize
+from anonhist.graphs.graph import Direction, EdgePolicy, edge_ends, edge_keys, normalize
 
 POLICIES = [
     EdgePolicy(direction, loops, duplicates)

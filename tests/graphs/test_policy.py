@@ -1,7 +1,7 @@
 import pytest
 
 from anonhist.errors import UsageError
-from anonhist.graphs.policy import SIMPLE, Direction, EdgePolicy
+from anonhist.graphs.graph import SIMPLE, Direction, EdgePolicy
 
 
 def test_a_policy_says_what_it_is_in_a_sentence() -> None:

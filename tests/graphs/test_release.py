@@ -29,7 +29,7 @@ from anonhist.graphs import (
     private_edge_count,
     release_degrees,
 )
-from anonhist.graphs.node.bounding import named_bounding
+from anonhist.graphs.bounding import named_bounding
 from anonhist.privacy import NeighboringRelation
 from anonhist.profiles import sorted_l1
 from anonhist_testing.sources import SeededSource, TapeSource

@@ -19,8 +19,7 @@ import scipy.sparse
 
 from anonhist.errors import AnonhistError, DataError, UsageError
 from anonhist.graphs.conversion import as_graph
-from anonhist.graphs.graph import IDENTITY_KEY, Degrees, Graph
-from anonhist.graphs.policy import SIMPLE, Direction, EdgePolicy
+from anonhist.graphs.graph import IDENTITY_KEY, SIMPLE, Degrees, Direction, EdgePolicy, Graph
 from anonhist.ingest import edges as module
 from anonhist.ingest.columns import MissingColumnError, UnnamedColumnError
 from anonhist.ingest.edge_query import degree_query, node_query

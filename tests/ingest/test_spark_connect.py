@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from anonhist.errors import DataError
-from anonhist.graphs.policy import SIMPLE, Direction, EdgePolicy
+from anonhist.graphs.graph import SIMPLE, Direction, EdgePolicy
 from anonhist.ingest import ExactPartials, NoisyPartials, reports
 from anonhist.ingest.edges import read_degrees, read_edges
 from anonhist.ingest.reports import tally_reports

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from anonhist.errors import DataError
-from anonhist.graphs.policy import SIMPLE, Direction, EdgePolicy
+from anonhist.graphs.graph import SIMPLE, Direction, EdgePolicy
 from anonhist.ingest import edge_cluster as module
 from anonhist.ingest.edges import read_degrees, read_edges
 from anonhist_testing.cases import each_of

@@ -5,7 +5,7 @@ import pytest
 
 from anonhist.errors import UsageError
 from anonhist.local.designs.block_design import MOST_CELLS, MOST_PAIRS, BlockDesign
-from anonhist.local.surveys.tally import Tally, nonzero_cells
+from anonhist.local.surveys.reports import Tally, nonzero_cells
 from anonhist.numeric import ExponentialQuotient
 from anonhist.numeric.hadamard import HadamardMatrix
 from anonhist.numeric.projective_space import ProjectiveSpace

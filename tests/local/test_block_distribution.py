@@ -3,8 +3,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from anonhist.local.designs.block_design import BlockDesign
-from anonhist.local.designs.block_estimator import BlockEstimator
+from anonhist.local.designs.block_design import BlockDesign, BlockEstimator
 from anonhist.numeric import ExponentialQuotient
 from anonhist.numeric.hadamard import HadamardMatrix
 from anonhist.numeric.projective_space import ProjectiveSpace

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from anonhist.local.cohorts.chance import random_sums
 from anonhist.local.cohorts.counts import Supports, SymbolCounts
-from anonhist.local.randomizers.orr import ORR
+from anonhist.local.cohorts.limits import random_sums
+from anonhist.local.randomizers.open import ORR
 from anonhist_testing.sources import SeededSource
 
 

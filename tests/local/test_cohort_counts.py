@@ -3,10 +3,8 @@
 import numpy as np
 
 from anonhist.local.cohorts.counts import Supports
-from anonhist.local.randomizers.bloom import BloomSurvey
-from anonhist.local.randomizers.open import CohortSurvey
-from anonhist.local.randomizers.orappor import ORAPPOR
-from anonhist.local.randomizers.orr import ORR
+from anonhist.local.randomizers.open import ORR, CohortSurvey
+from anonhist.local.randomizers.rappor import ORAPPOR, BloomSurvey
 from anonhist_testing.cases import each_of
 from anonhist_testing.sources import SeededSource
 

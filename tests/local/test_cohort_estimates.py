@@ -8,9 +8,8 @@ from scipy.stats import binom
 
 from anonhist.local.cohorts.counts import Supports
 from anonhist.local.cohorts.estimates import _collision_variance, plain_estimates
-from anonhist.local.randomizers.open import CohortSurvey
-from anonhist.local.randomizers.orappor import ORAPPOR
-from anonhist.local.randomizers.orr import ORR
+from anonhist.local.randomizers.open import ORR, CohortSurvey
+from anonhist.local.randomizers.rappor import ORAPPOR
 from anonhist_testing.sources import SeededSource
 
 # One label that is not listed has 30 % of the people, twenty that are share the rest, forty listed are of nobody.
@@ -90,7 +89,7 @@ def test_a_known_alphabet_has_exact_binomial_tests_with_any_number_of_cohorts() 
 
 
 def test_very_many_users_and_small_epsilons_overflow_nothing() -> None:
-    from anonhist.local.surveys.tally import Tally
+    from anonhist.local.surveys.reports import Tally
 
     for epsilon in ("1e-9", 64):
         survey = ORR(buckets=4, cohorts=2, key="k", epsilon=epsilon)

@@ -3,14 +3,11 @@
 import numpy as np
 import pytest
 
-from anonhist.local.cohorts.chance import random_moments
 from anonhist.local.cohorts.counts import Supports
-from anonhist.local.cohorts.estimates import plain_estimates
-from anonhist.local.cohorts.fit import fitted_estimates
-from anonhist.local.randomizers.open import CohortSurvey
-from anonhist.local.randomizers.orappor import ORAPPOR
-from anonhist.local.randomizers.orr import ORR
-from anonhist.local.randomizers.rappor import RAPPOR
+from anonhist.local.cohorts.estimates import fitted_estimates, plain_estimates
+from anonhist.local.cohorts.limits import random_moments
+from anonhist.local.randomizers.open import ORR, CohortSurvey
+from anonhist.local.randomizers.rappor import ORAPPOR, RAPPOR
 from anonhist_testing.sources import SeededSource
 
 # One label that is not listed has 30 % of the people, twenty that are share the rest, forty listed are of nobody.

@@ -26,7 +26,7 @@ from anonhist.local import (
 from anonhist.local.cohorts.counts import Supports
 from anonhist.local.cohorts.estimates import plain_estimates
 from anonhist.local.randomizers.open import CohortSurvey
-from anonhist.local.surveys.forgery import ForgedWeight
+from anonhist.local.surveys.estimate import ForgedWeight
 from anonhist_testing.cases import each_of
 from anonhist_testing.sources import SeededSource
 

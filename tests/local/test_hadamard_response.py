@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from anonhist.errors import UsageError
-from anonhist.local.randomizers.hadamard_response import HadamardResponse
+from anonhist.local.randomizers.blocks import HadamardResponse
 from anonhist_testing.cases import each_of
 from anonhist_testing.local import largest_ratio
 

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from anonhist.errors import UsageError
-from anonhist.local.randomizers.hybrid_projective_geometry import HybridProjectiveGeometry
-from anonhist.local.randomizers.projective_geometry import ProjectiveGeometry
+from anonhist.local.randomizers.blocks import HybridProjectiveGeometry, ProjectiveGeometry
 from anonhist_testing.cases import each_of
 from anonhist_testing.local import largest_ratio
 

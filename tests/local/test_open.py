@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from anonhist.errors import DataError, UsageError
-from anonhist.local.randomizers.orr import ORR
+from anonhist.local.randomizers.open import ORR
 from anonhist_testing.sources import SeededSource
 
 # One label that is not listed has 30 % of the people, twenty that are share the rest, forty listed are of nobody.

@@ -7,7 +7,7 @@ import pytest
 
 from anonhist.errors import DataError, UsageError
 from anonhist.local.randomizers.krr import KRR
-from anonhist.local.randomizers.orr import ORR
+from anonhist.local.randomizers.open import ORR
 from anonhist.numeric import ExponentialQuotient
 from anonhist_testing.cases import each_of
 from anonhist_testing.local import drawn_matrix, largest_ratio, worst_deviation

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from anonhist.errors import DataError, UsageError
-from anonhist.local.randomizers.projective_geometry import ProjectiveGeometry
+from anonhist.local.randomizers.blocks import ProjectiveGeometry
 from anonhist_testing.cases import each_of
 from anonhist_testing.local import largest_ratio
 from anonhist_testing.sources import SeededSource

@@ -29,7 +29,7 @@ from anonhist.local import (
     WarnerRR,
 )
 from anonhist.local.decoding.names import DECODERS
-from anonhist.local.surveys.limits import SupportLimits
+from anonhist.local.surveys.estimate import SupportLimits
 from anonhist_testing.cases import each_of
 from anonhist_testing.sources import SeededSource
 

@@ -10,9 +10,9 @@ import pytest
 from numpy.typing import NDArray
 
 from anonhist.local.cohorts.counts import Supports
-from anonhist.local.randomizers.krappor import KRAPPOR
 from anonhist.local.randomizers.krr import KRR
 from anonhist.local.randomizers.open import CohortSurvey
+from anonhist.local.randomizers.unary import KRAPPOR
 from anonhist.numeric.projections import project_to_simplex
 from anonhist_papers.kairouz import cohorts, grid, reports
 from anonhist_papers.kairouz.cohorts import CONSTRAINED, PROJECTED, CohortSetting, Table, losses

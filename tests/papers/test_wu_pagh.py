@@ -8,7 +8,7 @@ import pytest
 
 from anonhist.sketches.decoding.decoder import Counters
 from anonhist.sketches.decoding.wu_pagh import best_on_hyperplane
-from anonhist.sketches.sketch_mechanism import noisy
+from anonhist.sketches.release import noisy
 from anonhist_papers.experiment import Point
 from anonhist_papers.wu_pagh import curves, lemmas, lower_bound, times
 from anonhist_papers.wu_pagh.bounds import deviation_bound, error_bound, inverse_norms, matrix_of, window

@@ -22,7 +22,7 @@ from anonhist_testing.cases import each_of
 from anonhist_testing.sources import SeededSource, TapeSource
 
 # The functions of these names hide the modules from a plain import.
-LAPLACE = import_module("anonhist.randomness.geometric")._tables
+LAPLACE = import_module("anonhist.randomness.geometric")._laplace_tables
 GEOMETRIC = import_module("anonhist.randomness.geometric")._tables
 BOTH = pytest.mark.parametrize("tables_of", [LAPLACE, GEOMETRIC], ids=["discrete_laplace", "geometric"])
 RATES = [Fraction(text) for text in ("60", "10", "2.5", "1", "1/7", "1/64", "1/65", "0.005", "1/2000", "1/900000")]

@@ -12,10 +12,9 @@ import pytest
 from anonhist.formats.reading import read_release
 from anonhist.formats.tables import csv_text
 from anonhist.formats.writing import write
-from anonhist.graphs.edge.privacy import EdgeMechanism
-from anonhist.graphs.graph import Degrees
-from anonhist.graphs.node.partition_degrees import PartitionDegrees
-from anonhist.graphs.policy import SIMPLE
+from anonhist.graphs.edge_privacy import EdgeMechanism
+from anonhist.graphs.graph import SIMPLE, Degrees
+from anonhist.graphs.node_degrees import PartitionDegrees
 from anonhist.graphs.statistics import degree_ccdf, nodes_with_edges, num_nodes
 from anonhist.mechanisms import (
     BoundedPartitionMechanism,

@@ -20,7 +20,7 @@ from anonhist.formats.reading import read_release
 from anonhist.formats.writing import write
 from anonhist.graphs import EdgeMechanism
 from anonhist.graphs.kind import DEGREES
-from anonhist.graphs.node.node_mechanism import NodeMechanism
+from anonhist.graphs.node_mechanism import NodeMechanism
 from anonhist.mechanisms import FrobeniusMechanism
 from anonhist.mechanisms.setting import Setting
 from anonhist.privacy import PrivacyUnit
@@ -28,7 +28,7 @@ from anonhist.profiles import Profile
 from anonhist.releases.protocols import CENTRAL, ReleaseKind, Words
 from anonhist.report.kinds import VIEWS, ReleaseView
 from anonhist.report.page import VIEW
-from anonhist.sketches.sketch_mechanism import SKETCH, SketchMechanism
+from anonhist.sketches.release import SKETCH, SketchMechanism
 from anonhist_testing.cases import each_of
 from anonhist_testing.sources import SeededSource
 

@@ -13,7 +13,7 @@ import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from anonhist.local import KRR, FrequencyEstimate
-from anonhist.local.surveys.limits import NormalLimits
+from anonhist.local.surveys.estimate import NormalLimits
 from anonhist.report import plot, write_report
 from anonhist.report.frame import Sheet
 from anonhist.report.local.figures import drawn

@@ -12,7 +12,7 @@ from anonhist.sketches.counter_bands import counter_bands
 from anonhist.sketches.decoding.decoder import Counters, CounterSetting, Prevalences
 from anonhist.sketches.decoding.names import default_decoder
 from anonhist.sketches.noise import NoiseDistribution
-from anonhist.sketches.sketch_mechanism import SketchMechanism
+from anonhist.sketches.release import SketchMechanism
 from anonhist_testing.cases import each_of
 
 Counts = NDArray[np.int64]

@@ -13,7 +13,7 @@ from anonhist.profiles import Profile
 from anonhist.sketches import DomainSketch, Isotonic, ThreeTap
 from anonhist.sketches.decoding.decoder import Counters, CounterSetting, Decoder, Prevalences
 from anonhist.sketches.noise import NoiseDistribution
-from anonhist.sketches.sketch_mechanism import SketchMechanism, noisy
+from anonhist.sketches.release import SketchMechanism, noisy
 from anonhist_testing.sources import SeededSource
 
 USER = PrivacyUnit.user(max_items=2)

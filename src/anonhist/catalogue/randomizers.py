@@ -6,17 +6,17 @@ from anonhist.catalogue import Option
 
 # Classes, as ``module:class``; the class has all other facts.
 RANDOMIZERS = {
-    "warner": ".local.randomizers.warner:WarnerRR",
+    "warner": ".local.randomizers.krr:WarnerRR",
     "k-rr": ".local.randomizers.krr:KRR",
-    "k-rappor": ".local.randomizers.krappor:KRAPPOR",
-    "o-rr": ".local.randomizers.orr:ORR",
-    "o-rappor": ".local.randomizers.orappor:ORAPPOR",
-    "subset-selection": ".local.randomizers.subset_selection:SubsetSelection",
-    "optimized-unary": ".local.randomizers.optimized_unary:OptimizedUnary",
+    "k-rappor": ".local.randomizers.unary:KRAPPOR",
+    "o-rr": ".local.randomizers.open:ORR",
+    "o-rappor": ".local.randomizers.rappor:ORAPPOR",
+    "subset-selection": ".local.randomizers.krr:SubsetSelection",
+    "optimized-unary": ".local.randomizers.unary:OptimizedUnary",
     "local-hashing": ".local.randomizers.local_hashing:LocalHashing",
-    "hadamard-response": ".local.randomizers.hadamard_response:HadamardResponse",
-    "projective-geometry": ".local.randomizers.projective_geometry:ProjectiveGeometry",
-    "hybrid-projective-geometry": ".local.randomizers.hybrid_projective_geometry:HybridProjectiveGeometry",
+    "hadamard-response": ".local.randomizers.blocks:HadamardResponse",
+    "projective-geometry": ".local.randomizers.blocks:ProjectiveGeometry",
+    "hybrid-projective-geometry": ".local.randomizers.blocks:HybridProjectiveGeometry",
     "rappor": ".local.randomizers.rappor:RAPPOR",
     "heavy-hitters": ".local.heavy_hitters:HeavyHitters",
 }

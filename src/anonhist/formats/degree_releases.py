@@ -10,20 +10,17 @@ from anonhist.catalogue.mechanisms import MECHANISMS
 from anonhist.errors import DataError, UsageError
 from anonhist.formats.central_releases import check_no_excess, check_no_zeros, check_profile
 from anonhist.formats.kinds import Recorded, Remade
-from anonhist.graphs.edge.privacy import EdgeMechanism
+from anonhist.graphs.edge_privacy import EdgeMechanism
+from anonhist.graphs.graph import Direction, EdgePolicy
 from anonhist.graphs.kind import member_of
-from anonhist.graphs.node.cumulative_degrees import CumulativeDegrees
-from anonhist.graphs.node.histogram_degrees import HistogramDegrees
-from anonhist.graphs.node.partition_degrees import PartitionDegrees
-from anonhist.graphs.node.survival_degrees import SurvivalDegrees
-from anonhist.graphs.policy import Direction, EdgePolicy
+from anonhist.graphs.node_degrees import CumulativeDegrees, HistogramDegrees, PartitionDegrees, SurvivalDegrees
 from anonhist.mechanisms.names import from_parameters
 from anonhist.profiles.counts import MAX_ITEMS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from anonhist.graphs.node.node_mechanism import NodeMechanism
+    from anonhist.graphs.node_mechanism import NodeMechanism
     from anonhist.profiles import Profile
 
 # Which mechanisms for profiles release the list of degrees with edge privacy, and which release degrees of nodes.

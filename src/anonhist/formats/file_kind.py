@@ -12,8 +12,8 @@ from anonhist.errors import DataError, UsageError, mask
 from anonhist.formats.json_text import parse_json
 from anonhist.formats.whole_file import content_of
 from anonhist.lazy import LaterModule
+from anonhist.local.surveys.reports import Tally
 from anonhist.local.surveys.survey import Survey
-from anonhist.local.surveys.tally import Tally
 from anonhist.releases import Release
 from anonhist.releases.cumulative import CumulativeRelease, GroupedCumulativeRelease
 from anonhist.releases.grouped import GroupedRelease

@@ -17,7 +17,7 @@ from anonhist.sketches.decoding.decoder import CounterSetting
 from anonhist.sketches.decoding.names import decoder_from
 from anonhist.sketches.noise import NoiseDistribution
 from anonhist.sketches.promise import SharedNoise, UsersIn, promise_of
-from anonhist.sketches.sketch_mechanism import SKETCH, SketchMechanism
+from anonhist.sketches.release import SKETCH, SketchMechanism
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

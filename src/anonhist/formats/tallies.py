@@ -13,7 +13,7 @@ from anonhist.formats.file_kind import FileKind
 from anonhist.formats.json_text import document_text, parse_json
 from anonhist.formats.parquet_content import batches, check_codecs, open_parquet, refuse_damage
 from anonhist.formats.tables import Table
-from anonhist.local.surveys.tally import Tally
+from anonhist.local.surveys.reports import Tally
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from anonhist.errors import DataError, UsageError
-from anonhist.graphs.graph import IDENTITY_KEY, MAX_NODES, Graph
-from anonhist.graphs.policy import SIMPLE, EdgePolicy, check_policy, normalize
+from anonhist.graphs.graph import IDENTITY_KEY, MAX_NODES, SIMPLE, EdgePolicy, Graph, check_policy, normalize
 from anonhist.numeric.keyed_hash import keyed_hash
 from anonhist.numeric.value_name import LARGEST_NAMED, NOT_WHOLE, value_name
 

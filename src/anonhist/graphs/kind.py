@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from enum import Enum
 
-    from anonhist.graphs.policy import EdgePolicy
+    from anonhist.graphs.graph import EdgePolicy
 
 DEGREES = ReleaseKind("degrees", {"edge": OF_GRAPHS, "node": OF_GRAPHS})
 Member = TypeVar("Member", bound="Enum")
@@ -57,7 +57,7 @@ def member_of(members: type[Member], value: object, name: str) -> Member:
 
     Examples
     --------
-    >>> from anonhist.graphs.policy import Direction
+    >>> from anonhist.graphs.graph import Direction
     >>> member_of(Direction, "in", "direction")
     <Direction.IN: 'in'>
     """

@@ -9,9 +9,9 @@ from anonhist.accounting import Ledger
 from anonhist.accounting.recording import Price, account_of, recording
 from anonhist.errors import UsageError, kind_of
 from anonhist.graphs.conversion import NetworkxGraph, as_undirected, is_networkx
-from anonhist.graphs.edge.privacy import EdgePrivacy, PreparedEdges
+from anonhist.graphs.edge_privacy import EdgePrivacy, PreparedEdges
 from anonhist.graphs.graph import Degrees, Graph
-from anonhist.graphs.node.privacy import BoundedDegrees, MethodName, NodePrivacy, PreparedNodes
+from anonhist.graphs.node_privacy import BoundedDegrees, MethodName, NodePrivacy, PreparedNodes
 from anonhist.mechanisms.releasing import MechanismName
 from anonhist.privacy import EpsilonLike, parse_simulations
 from anonhist.randomness import RandomSource
@@ -19,7 +19,7 @@ from anonhist.releases import Release
 from anonhist.releases.content import content_digest, rest_digest
 
 if TYPE_CHECKING:
-    from anonhist.graphs.policy import EdgePolicy
+    from anonhist.graphs.graph import EdgePolicy
 
 
 @overload
@@ -193,7 +193,7 @@ def prepare_degrees(
 
     Examples
     --------
-    >>> from anonhist.graphs.policy import EdgePolicy
+    >>> from anonhist.graphs.graph import EdgePolicy
     >>> asked = dict(nodes_listed=False, epsilon=1, mechanism="auto", simulations=None)
     >>> prepared = prepare_degrees(privacy=EdgePrivacy(), policy=EdgePolicy(), **asked)
     >>> prepared.way.mechanism.name

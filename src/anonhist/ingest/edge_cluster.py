@@ -9,7 +9,7 @@ from anonhist.ingest.naming import NAMED, check_named
 from anonhist.ingest.query import fetch, one_if
 
 if TYPE_CHECKING:
-    from anonhist.graphs.policy import EdgePolicy
+    from anonhist.graphs.graph import EdgePolicy
 
 
 def count_degrees(rows: Any, policy: EdgePolicy, *, tells: bool) -> tuple[list[tuple[int, int]], LeftOut | None]:

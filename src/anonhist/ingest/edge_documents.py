@@ -20,7 +20,7 @@ from anonhist.ingest.sources import telling_of_rows
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from anonhist.graphs.policy import EdgePolicy
+    from anonhist.graphs.graph import EdgePolicy
     from anonhist.ingest.limits import EngineLimits
     from anonhist.ingest.progress import followed
 

@@ -11,8 +11,7 @@ import numpy as np
 
 from anonhist.errors import DataError, UsageError
 from anonhist.graphs.conversion import as_graph
-from anonhist.graphs.graph import Degrees, Graph
-from anonhist.graphs.policy import SIMPLE, EdgePolicy, check_policy, normalize
+from anonhist.graphs.graph import SIMPLE, Degrees, EdgePolicy, Graph, check_policy, normalize
 from anonhist.ingest.columns import required_key
 from anonhist.ingest.edge_cluster import count_degrees
 from anonhist.ingest.edge_documents import check_konect, edges_of_networkx, local_files, opened_document

@@ -20,8 +20,7 @@ from anonhist.ingest.report_rows import (
     reports_of,
     sound_rows,
 )
-from anonhist.local.surveys.reports import BytesColumn, WholeColumn
-from anonhist.local.surveys.tally import Tally, sum_cells
+from anonhist.local.surveys.reports import BytesColumn, Tally, WholeColumn, sum_cells
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

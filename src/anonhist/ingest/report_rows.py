@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from anonhist.local.surveys.reports import Tally
     from anonhist.local.surveys.survey import Survey
-    from anonhist.local.surveys.tally import Tally
 
 # Whether a row answers another survey.
 FOREIGN = "is_foreign"

@@ -37,9 +37,8 @@ from anonhist.ingest.report_rows import (
 from anonhist.ingest.sources import as_path, is_table, open_source
 from anonhist.ingest.spark_source import SparkFiles
 from anonhist.ingest.sqlite_values import as_declared, with_names_of_values
-from anonhist.local.surveys.reports import BytesColumn, WholeColumn
+from anonhist.local.surveys.reports import BytesColumn, Tally, WholeColumn
 from anonhist.local.surveys.survey import Survey
-from anonhist.local.surveys.tally import Tally
 from anonhist.numeric.value_name import value_name
 from anonhist.privacy import parse_whole_number
 from anonhist.temporary_folder import temporary_folder

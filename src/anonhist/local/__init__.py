@@ -8,29 +8,21 @@
 (3, 3)
 """
 
-from anonhist.local.decoding.expectation_maximization import ExpectationMaximization
-from anonhist.local.decoding.formulas import Normalized, Projected, Unbiased
-from anonhist.local.decoding.least_squares import ConstrainedLeastSquares
-from anonhist.local.decoding.likelihood import MaximumLikelihood
-from anonhist.local.decoding.significance import BenjaminiHochberg, Bonferroni, Holm
+from anonhist.local.catalogue import Recommendation, recommend
+from anonhist.local.decoding.decoder import Normalized, Projected, Unbiased
+from anonhist.local.decoding.fits import ConstrainedLeastSquares, ExpectationMaximization, MaximumLikelihood
+from anonhist.local.decoding.names import BenjaminiHochberg, Bonferroni, Holm
 from anonhist.local.heavy_hitters import HeavyHitters
-from anonhist.local.randomizers.hadamard_response import HadamardResponse
-from anonhist.local.randomizers.hybrid_projective_geometry import HybridProjectiveGeometry
-from anonhist.local.randomizers.krappor import KRAPPOR
-from anonhist.local.randomizers.krr import KRR
+from anonhist.local.randomizers.blocks import HadamardResponse, HybridProjectiveGeometry, ProjectiveGeometry
+from anonhist.local.randomizers.krr import KRR, SubsetSelection, WarnerRR
 from anonhist.local.randomizers.local_hashing import LocalHashing
-from anonhist.local.randomizers.optimized_unary import OptimizedUnary
-from anonhist.local.randomizers.orappor import ORAPPOR
-from anonhist.local.randomizers.orr import ORR
-from anonhist.local.randomizers.projective_geometry import ProjectiveGeometry
-from anonhist.local.randomizers.rappor import RAPPOR
-from anonhist.local.randomizers.subset_selection import SubsetSelection
-from anonhist.local.randomizers.warner import WarnerRR
-from anonhist.local.recommendation import Recommendation, recommend
+from anonhist.local.randomizers.open import ORR
+from anonhist.local.randomizers.rappor import ORAPPOR, RAPPOR
+from anonhist.local.randomizers.unary import KRAPPOR, OptimizedUnary
 from anonhist.local.surveys.alphabet import Alphabet
 from anonhist.local.surveys.declaration import declare
 from anonhist.local.surveys.estimate import FrequencyEstimate
-from anonhist.local.surveys.reports import Reports
+from anonhist.local.surveys.reports import Reports, Tally
 from anonhist.local.surveys.shuffling import (
     CloneBound,
     shuffled_delta,
@@ -39,7 +31,6 @@ from anonhist.local.surveys.shuffling import (
     shuffled_epsilon_closed_form_2023,
 )
 from anonhist.local.surveys.survey import Survey
-from anonhist.local.surveys.tally import Tally
 
 __all__ = [
     "KRAPPOR",

@@ -14,12 +14,17 @@ from anonhist.frozen import Converted, completed, converted, frozen
 from anonhist.local.cohorts.hash_functions import DEFAULT_KEY
 from anonhist.local.decoding.names import CorrectionLike, DecoderLike, as_decoder
 from anonhist.local.randomizers.local_hashing import OPEN_WORDS, SEEDS, LocalHashing
-from anonhist.local.surveys.candidates import distinct_candidates
-from anonhist.local.surveys.estimate import FrequencyEstimate, RawEstimate, refuse_least_squares
-from anonhist.local.surveys.limits import NormalLimits, SampleLimits, SupportLimits
-from anonhist.local.surveys.reports import Column, WholeColumn
+from anonhist.local.surveys.alphabet import distinct_candidates
+from anonhist.local.surveys.estimate import (
+    FrequencyEstimate,
+    NormalLimits,
+    RawEstimate,
+    SampleLimits,
+    SupportLimits,
+    refuse_least_squares,
+)
+from anonhist.local.surveys.reports import Column, Tally, WholeColumn
 from anonhist.local.surveys.survey import Survey
-from anonhist.local.surveys.tally import Tally
 from anonhist.numeric import hash_buffer, label_words, read_only
 from anonhist.privacy import parse_whole_number
 from anonhist.randomness import uniform_integers

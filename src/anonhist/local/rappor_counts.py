@@ -14,9 +14,9 @@ from anonhist.frozen import Converted, converted, frozen
 from anonhist.local.cohorts.counts import BitCounts, Supports
 from anonhist.local.cohorts.estimates import raw_estimates
 from anonhist.local.randomizers.rappor import logarithm, report_epsilon
-from anonhist.local.surveys.candidates import distinct_candidates
+from anonhist.local.surveys.alphabet import distinct_candidates
 from anonhist.local.surveys.estimate import RawEstimate
-from anonhist.local.surveys.report_guarantee import report_guarantee
+from anonhist.local.surveys.shuffling import report_guarantee
 from anonhist.privacy import parse_whole_number
 
 if TYPE_CHECKING:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from fractions import Fraction
 from functools import cached_property, partial
 from itertools import compress
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from numpy.typing import NDArray
-
 
 MOST_COUNTERS = 2**31
 # Larger samples cannot be simulated, and a longer list does not fit in memory.
@@ -232,3 +232,37 @@ def _sample(hashes: NDArray[np.uint64], share: Fraction) -> NDArray[np.bool_]:
     if share == 1:
         return np.ones(hashes.shape[0], dtype=np.bool_)
     return np.asarray(hashes[:, 1] < np.uint64((share.numerator << 64) // share.denominator))
+
+
+_LANES, _BLOCK = 4, 1 << 16
+
+
+def fingerprint(counters: NDArray[np.int64]) -> str:
+    """Return a fingerprint of counters, as 64 hexadecimal digits.
+
+    It consists of four sums modulo 2^64 of all counters, each times a number of its place: those numbers are public,
+    and as if random (SHAKE-256). States that differ have one fingerprint with a probability of about 2^−256, more if
+    all differences are multiples of a power of two. It does not withstand somebody who makes up counters for that.
+
+    Parameters
+    ----------
+    counters
+        Of a sketch, shape (d,).
+
+    Examples
+    --------
+    >>> fingerprint(np.zeros(3, dtype=np.int64)) == "0" * 64
+    True
+    """
+    total = np.zeros(_LANES, dtype=np.uint64)
+    for start in range(0, counters.size, _BLOCK):
+        part = counters[start : start + _BLOCK].astype(np.uint64)
+        # Numbers wrap around, as they should.
+        total += part @ _numbers(start // _BLOCK)[: part.size]
+    return "".join(f"{int(each):016x}" for each in total)
+
+
+def _numbers(block: int) -> NDArray[np.uint64]:
+    """Return the numbers of the places of a block, shape (block, lanes)."""
+    digest = hashlib.shake_256(b"anonhist fingerprint %d" % block).digest(8 * _LANES * _BLOCK)
+    return np.frombuffer(digest, dtype="<u8").astype(np.uint64).reshape(_BLOCK, _LANES)

@@ -464,7 +464,7 @@ class Sketch(Shown, Saved):
         >>> sketch.reconstruct().guarantee.epsilon
         Fraction(2, 1)
         """
-        from anonhist.sketches.reading import reconstruct
+        from anonhist.sketches.release import reconstruct
 
         return reconstruct(self, decoder, simulations, ledger=ledger, dataset=dataset, purpose=purpose, run_id=run_id)
 

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from anonhist.errors import DataError
-from anonhist.graphs.flow.certificate import certified_sums
-from anonhist.graphs.flow.ratios import Ratios
+from anonhist.graphs.flow_shares import Ratios, certified_sums
 
 # A hub with three leaves and the cap 2: two thirds for each.
 HUB, LEAVES = np.zeros(3, dtype=np.int64), np.arange(3)

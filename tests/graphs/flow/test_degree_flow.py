@@ -9,10 +9,9 @@ from numpy.typing import NDArray
 from scipy.optimize import lsq_linear
 
 from anonhist.errors import UsageError
-from anonhist.graphs.flow.capped import degree_flow, degree_flow_distance, edge_count_flow, edge_count_flow_distance
-from anonhist.graphs.flow.ratios import Ratios
-from anonhist.graphs.graph import Graph
-from anonhist.graphs.policy import Direction, EdgePolicy
+from anonhist.graphs.flow import degree_flow, degree_flow_distance, edge_count_flow, edge_count_flow_distance
+from anonhist.graphs.flow_shares import Ratios
+from anonhist.graphs.graph import Direction, EdgePolicy, Graph
 
 
 def every_pair(nodes: int, *, is_directed: bool = False) -> NDArray[np.int64]:
@@ -267,7 +266,7 @@ def test_caps_that_are_not_positive_whole_numbers_are_refused(cap: object) -> No
 
 
 def test_a_solver_that_stops_early_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    import anonhist.graphs.flow.capped as module
+    import anonhist.graphs.flow as module
 
     graph = graph_of([(0, leaf) for leaf in range(1, 4)], 4)
     assert degree_flow(graph, 2).fractions()[1:] == [Fraction(2, 3)] * 3

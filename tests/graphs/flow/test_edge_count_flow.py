@@ -8,9 +8,8 @@ import pytest
 from scipy.optimize import linprog
 
 from anonhist.errors import UsageError
-from anonhist.graphs.flow.capped import edge_count_flow, edge_count_flow_distance
-from anonhist.graphs.graph import Graph
-from anonhist.graphs.policy import Direction, EdgePolicy
+from anonhist.graphs.flow import edge_count_flow, edge_count_flow_distance
+from anonhist.graphs.graph import Direction, EdgePolicy, Graph
 
 
 def graph_of(edges: list[tuple[int, int]], nodes: int, direction: Direction = Direction.UNDIRECTED) -> Graph:

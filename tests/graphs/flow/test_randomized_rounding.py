@@ -10,8 +10,8 @@ import pytest
 from numpy.typing import NDArray
 
 from anonhist.errors import UsageError
-from anonhist.graphs.flow.randomized_rounding import randomized_rounding, rounded_epsilon
-from anonhist.graphs.flow.ratios import Ratios
+from anonhist.graphs.flow import randomized_rounding, rounded_epsilon
+from anonhist.graphs.flow_shares import Ratios
 from anonhist_testing.sources import SeededSource, TapeSource
 
 WORD = 2**64

@@ -8,7 +8,7 @@ from math import exp, log
 import pytest
 
 from anonhist.errors import UsageError
-from anonhist.graphs.node.choice import CANDIDATES, DegreeChoice, _scores
+from anonhist.graphs.bounding import CANDIDATES, DegreeChoice, _scores
 from anonhist.privacy import NeighboringRelation
 from anonhist_testing.sources import SeededSource
 

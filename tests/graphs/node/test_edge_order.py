@@ -8,8 +8,8 @@ import pytest
 from numpy.typing import NDArray
 
 from anonhist.errors import DataError
-from anonhist.graphs.node.projection import ORDER_KEY, stable_order
-from anonhist.graphs.policy import Direction
+from anonhist.graphs.graph import Direction
+from anonhist.graphs.projection import ORDER_KEY, stable_order
 from anonhist.numeric import hash_buffer, keyed_hash
 
 DIRECTIONS = pytest.mark.parametrize("direction", [Direction.UNDIRECTED, Direction.IN])

@@ -28,8 +28,8 @@ from anonhist.graphs import (
     degree_flow,
     project,
 )
-from anonhist.graphs.node import cumulative_degrees as cumulative_module
-from anonhist.graphs.node import survival_degrees as survival_module
+from anonhist.graphs import node_degrees as cumulative_module
+from anonhist.graphs import node_degrees as survival_module
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile, sorted_l1
 from anonhist.randomness import discrete_laplace_pmf

@@ -10,11 +10,10 @@ import pytest
 from numpy.typing import NDArray
 
 from anonhist.errors import UsageError
-from anonhist.graphs.graph import Graph
-from anonhist.graphs.node.projection import kept_edges, project, project_each, stable_order
-from anonhist.graphs.policy import Direction, EdgePolicy
+from anonhist.graphs.graph import Direction, EdgePolicy, Graph
+from anonhist.graphs.projection import kept_edges, project, project_each, stable_order
 
-MODULE = importlib.import_module("anonhist.graphs.node.projection")
+MODULE = importlib.import_module("anonhist.graphs.projection")
 
 
 def plain_scan(

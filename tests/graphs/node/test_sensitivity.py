@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from anonhist.graphs.graph import Graph
-from anonhist.graphs.node import sensitivity
-from anonhist.graphs.node.projection import kept_edges, project_each
-from anonhist.graphs.policy import Direction, EdgePolicy
+from anonhist.graphs import projection
+from anonhist.graphs.graph import Direction, EdgePolicy, Graph
+from anonhist.graphs.projection import kept_edges, project_each
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,11 +38,11 @@ def constants(cap: int, direction: Direction) -> dict[str, int]:
         # A graph never keeps fewer edges for one more node, and at most those that node keeps more.
         (2 if direction.is_directed else 1) * cap,
         0,
-        sensitivity.sorted_list(cap, direction),
-        sensitivity.sorted_list(cap, direction),
-        sensitivity.histogram(cap, direction, counts_zeros=True),
-        sensitivity.histogram(cap, direction, counts_zeros=False),
-        sensitivity.cumulative_histogram(cap, direction),
+        projection.sorted_list(cap, direction),
+        projection.sorted_list(cap, direction),
+        projection.histogram(cap, direction, counts_zeros=True),
+        projection.histogram(cap, direction, counts_zeros=False),
+        projection.cumulative_histogram(cap, direction),
     )
     return dict(zip(STATISTICS, values, strict=True))
 

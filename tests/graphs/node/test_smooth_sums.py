@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from anonhist.graphs.node.noisy_sums import Cells, _NoisySums, cells_from_above, cells_from_below, smooth_sums
+from anonhist.graphs.noisy_sums import Cells, _NoisySums, cells_from_above, cells_from_below, smooth_sums
 from anonhist.numeric.projections import decreasing_fit
 
 

@@ -7,8 +7,8 @@ import pytest
 from numpy.typing import NDArray
 
 from anonhist.graphs import CumulativeDegrees, HistogramDegrees, SurvivalDegrees
-from anonhist.graphs.node.node_mechanism import NoisyBins
-from anonhist.graphs.node.noisy_sums import TAIL, evidence_of, single_bounds
+from anonhist.graphs.node_mechanism import NoisyBins
+from anonhist.graphs.noisy_sums import TAIL, evidence_of, single_bounds
 from anonhist.mechanisms.bands import falling_bounds
 from anonhist.mechanisms.noise import noise_quantile, simulated_noise
 from anonhist_testing.cases import each_of

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from anonhist.local.decoding.channel import Channel
+from anonhist.local.decoding.decoder import Channel
 from anonhist_testing.cases import each_of
 from anonhist_testing.channels import as_matrix, bit_channel, hashed_channel
 

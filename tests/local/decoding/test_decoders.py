@@ -4,11 +4,8 @@ import numpy as np
 import pytest
 
 from anonhist.errors import AnonhistError, DataError, UsageError
-from anonhist.local.decoding.decoder import Decoder
-from anonhist.local.decoding.expectation_maximization import ExpectationMaximization
-from anonhist.local.decoding.formulas import Normalized, Projected, Unbiased
-from anonhist.local.decoding.least_squares import ConstrainedLeastSquares
-from anonhist.local.decoding.likelihood import MaximumLikelihood
+from anonhist.local.decoding.decoder import Decoder, Normalized, Projected, Unbiased
+from anonhist.local.decoding.fits import ConstrainedLeastSquares, ExpectationMaximization, MaximumLikelihood
 from anonhist_testing.cases import each_of
 from anonhist_testing.channels import MatrixChannel, bit_channel, draw_counts, hashed_channel, k_ary_matrix, zipf
 

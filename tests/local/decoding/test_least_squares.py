@@ -4,10 +4,8 @@ import numpy as np
 import pytest
 from scipy.optimize import nnls
 
-from anonhist.local.decoding.channel import SupportChannel
-from anonhist.local.decoding.formulas import Projected
-from anonhist.local.decoding.least_squares import ConstrainedLeastSquares
-from anonhist.local.decoding.likelihood import MaximumLikelihood
+from anonhist.local.decoding.decoder import Projected, SupportChannel
+from anonhist.local.decoding.fits import ConstrainedLeastSquares, MaximumLikelihood
 from anonhist_testing.channels import (
     MatrixChannel,
     as_matrix,

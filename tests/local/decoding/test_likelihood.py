@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from anonhist.local.decoding.expectation_maximization import ExpectationMaximization
-from anonhist.local.decoding.likelihood import MaximumLikelihood, Surprise
+from anonhist.local.decoding.fits import ExpectationMaximization, MaximumLikelihood, Surprise
 from anonhist_testing.cases import each_of
 from anonhist_testing.channels import (
     MatrixChannel,

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anonhist.errors import UsageError
-from anonhist.local.decoding.significance import BenjaminiHochberg, Bonferroni, Correction, Holm, p_values
+from anonhist.local.decoding.names import BenjaminiHochberg, Bonferroni, Correction, Holm, p_values
 from anonhist_testing.cases import each_of
 
 CORRECTIONS: list[Correction] = [Bonferroni(), Holm(), BenjaminiHochberg()]

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from anonhist.errors import UsageError
 from anonhist.sketches.decoding.decoder import Counters, CounterSetting, Prevalences
-from anonhist.sketches.decoding.maximum_likelihood import _GAP, MaximumLikelihood, _along, _most_likely
+from anonhist.sketches.decoding.empirical_bayes import _GAP, MaximumLikelihood, _along, _most_likely
 from anonhist.sketches.decoding.window import STRAY, Window, between_cells
 from anonhist.sketches.noise import NoiseDistribution
 from anonhist_testing.cases import each_of

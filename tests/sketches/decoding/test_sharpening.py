@@ -9,8 +9,7 @@ import pytest
 
 from anonhist.sketches.decoding.decoder import Counters, CounterSetting, SmoothDecoder
 from anonhist.sketches.decoding.decompounding import Decompounding
-from anonhist.sketches.decoding.empirical_bayes import EmpiricalBayes, _Counters
-from anonhist.sketches.decoding.sharpening import sharpen
+from anonhist.sketches.decoding.empirical_bayes import EmpiricalBayes, _Counters, sharpen
 from anonhist.sketches.decoding.window import Window
 from anonhist.sketches.noise import NoiseDistribution
 

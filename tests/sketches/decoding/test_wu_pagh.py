@@ -9,8 +9,7 @@ import pytest
 from anonhist.errors import UsageError
 from anonhist.sketches.decoding import wu_pagh
 from anonhist.sketches.decoding.decoder import Counters, CounterSetting
-from anonhist.sketches.decoding.rounding import round_to_profile
-from anonhist.sketches.decoding.wu_pagh import WuPagh, truncated_reach
+from anonhist.sketches.decoding.wu_pagh import WuPagh, round_to_profile, truncated_reach
 from anonhist.sketches.noise import NoiseDistribution
 from anonhist_testing.cases import each_of
 from anonhist_testing.sketches import truncated_noise

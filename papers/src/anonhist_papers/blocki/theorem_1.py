@@ -11,8 +11,7 @@ import numpy as np
 
 import anonhist as ah
 from anonhist.graphs import BoundedDegrees, NodePrivacy
-from anonhist.graphs.flow.capped import degree_flow
-from anonhist.graphs.flow.randomized_rounding import randomized_rounding, rounded_epsilon
+from anonhist.graphs.flow import degree_flow, randomized_rounding, rounded_epsilon
 from anonhist_papers.blocki.data import coauthors
 from anonhist_papers.blocki.draws import relaxed
 from anonhist_papers.experiment import Axes, Experiment, Point, Size, Verdict, select
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from anonhist.graphs.flow.ratios import Ratios
+    from anonhist.graphs.flow_shares import Ratios
     from anonhist_papers.experiment import Cell
 
 THEOREM = "Theorem 1, noise for 3d"

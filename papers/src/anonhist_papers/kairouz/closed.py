@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from anonhist.local.randomizers.krappor import KRAPPOR
+from anonhist.local.randomizers.krr import WarnerRR
 from anonhist.local.randomizers.local_hashing import LocalHashing
-from anonhist.local.randomizers.optimized_unary import OptimizedUnary
-from anonhist.local.randomizers.warner import WarnerRR
+from anonhist.local.randomizers.unary import KRAPPOR, OptimizedUnary
 from anonhist_papers.experiment import Axes, Experiment, Point, Size, Verdict, select
 from anonhist_papers.kairouz.reports import DECODERS, LOSSES, drawn_losses
 from anonhist_papers.kairouz.settings import LOW_PRIVACY, MECHANISMS, geometric, uniform, zipf

@@ -16,10 +16,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from anonhist.local.cohorts.counts import Supports
-from anonhist.local.decoding.descent import minimize
-from anonhist.local.decoding.least_squares import Squares
-from anonhist.local.randomizers.orappor import ORAPPOR
-from anonhist.local.randomizers.orr import ORR
+from anonhist.local.decoding.fits import Squares, minimize
+from anonhist.local.randomizers.open import ORR
+from anonhist.local.randomizers.rappor import ORAPPOR
 from anonhist.numeric.projections import project_to_simplex
 from anonhist_papers.kairouz.settings import OPEN, SYMBOLS
 

@@ -7,16 +7,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from anonhist.local.randomizers.krappor import KRAPPOR
-from anonhist.local.randomizers.krr import KRR
-from anonhist.local.randomizers.optimized_unary import OptimizedUnary
-from anonhist.local.randomizers.projective_geometry import ProjectiveGeometry
-from anonhist.local.randomizers.subset_selection import SubsetSelection
+from anonhist.local.randomizers.blocks import ProjectiveGeometry
+from anonhist.local.randomizers.krr import KRR, SubsetSelection
+from anonhist.local.randomizers.unary import KRAPPOR, OptimizedUnary
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from anonhist.local.randomizers.pure import PureSurvey
+    from anonhist.local.randomizers.krr import PureSurvey
 
 SYMBOLS = 256
 LOW_PRIVACY = math.log(SYMBOLS)

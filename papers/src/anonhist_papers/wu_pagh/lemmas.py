@@ -11,7 +11,7 @@ from anonhist.randomness import SystemSource
 from anonhist.sketches.changes import fold, unfold
 from anonhist.sketches.decoding.decoder import Counters
 from anonhist.sketches.decoding.wu_pagh import WuPagh
-from anonhist.sketches.sketch_mechanism import noisy
+from anonhist.sketches.release import noisy
 from anonhist_papers.experiment import Axes, Experiment, Point, Size, Verdict, select
 from anonhist_papers.wu_pagh.bounds import deviation_bound, matrix_of, window
 from anonhist_papers.wu_pagh.curves import MARGIN, last_decades

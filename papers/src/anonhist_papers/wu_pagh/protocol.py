@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from anonhist.sketches.decoding.rounding import round_to_profile
-from anonhist.sketches.decoding.wu_pagh import best_on_hyperplane
+from anonhist.sketches.decoding.wu_pagh import best_on_hyperplane, round_to_profile
 from anonhist_papers.wu_pagh.bounds import ROUNDING, window
 from anonhist_papers.wu_pagh.settings import BETA, setting_of
 

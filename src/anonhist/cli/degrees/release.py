@@ -237,7 +237,7 @@ def degrees(
         raise UsageError("--not-private-truth requires --report FILE.html, the page it draws on.")
     account.check()
     from anonhist.cli.central.display import write_release
-    from anonhist.graphs.policy import Direction, EdgePolicy
+    from anonhist.graphs.graph import Direction, EdgePolicy
     from anonhist.graphs.release import prepare_degrees
 
     policy = EdgePolicy(Direction(directed or "undirected"), self_loops, duplicates)
@@ -282,8 +282,8 @@ def _asked(
     unit: str, relation: NeighboringRelation, mechanism: MechanismName, given: dict[str, Any]
 ) -> tuple[EdgePrivacy | NodePrivacy, MechanismName | BoundedDegrees]:
     """Return what to promise and how to keep it, or refuse options that belong to the other unit."""
-    from anonhist.graphs.edge.privacy import EdgePrivacy
-    from anonhist.graphs.node.privacy import BoundedDegrees, NodePrivacy, parse_method
+    from anonhist.graphs.edge_privacy import EdgePrivacy
+    from anonhist.graphs.node_privacy import BoundedDegrees, NodePrivacy, parse_method
 
     owner, other = (EdgePrivacy, "node") if unit == "edge" else (BoundedDegrees, "edge")
     for name in given:

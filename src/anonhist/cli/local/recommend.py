@@ -46,7 +46,7 @@ def recommend(
     people = whole_number(users, name="--users") or 0
     most = whole_number(max_bytes, name="--max-bytes")
     target = csv_target(output, what="A recommendation is", force=force)
-    from anonhist.local.recommendation import recommend
+    from anonhist.local.catalogue import recommend
 
     found = recommend(alphabet_size=size, epsilon=epsilon, users=people, max_bytes=most)
     write_csv(_csv(found.rows), target, lambda: _say(found), force=force, quiet=quiet)

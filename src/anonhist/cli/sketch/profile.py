@@ -63,7 +63,7 @@ def profile(
     from anonhist.cli.progress import progress_bars
     from anonhist.formats.sketches import read_sketch
     from anonhist.numeric.pulse import tell_share
-    from anonhist.sketches.reading import prepare_reading
+    from anonhist.sketches.release import prepare_reading
 
     prepared = prepare_reading(read_sketch(path), decoder, simulations=simulations)
     destination = account.destined(partial(outputs.for_release, path), prepared.price)

@@ -3,10 +3,11 @@
 Loaded when asked for: a release needs none of them.
 """
 
-from anonhist.graphs.statistics.ccdf import degree_ccdf
-from anonhist.graphs.statistics.degree_data import DegreeData, released_policy
-from anonhist.graphs.statistics.power_law_tail import PowerLawTail, power_law_tail
-from anonhist.graphs.statistics.single_numbers import (
+from anonhist.graphs.degree_data import DegreeData, released_policy
+from anonhist.graphs.degree_numbers import (
+    DegreeStatistics,
+    degree_ccdf,
+    degree_statistics,
     gini,
     isolated_nodes,
     k_stars,
@@ -15,7 +16,7 @@ from anonhist.graphs.statistics.single_numbers import (
     num_edges,
     num_nodes,
 )
-from anonhist.graphs.statistics.summary import DegreeStatistics, degree_statistics
+from anonhist.graphs.power_law_tail import PowerLawTail, power_law_tail
 
 __all__ = [
     "DegreeData",

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from anonhist.frozen import frozen
-from anonhist.local.decoding.channel import BitChannel, SupportChannel
+from anonhist.local.decoding.decoder import BitChannel, SupportChannel
 from anonhist.numeric.arrays import read_only
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from anonhist.local.decoding.channel import Channel
+    from anonhist.local.decoding.decoder import Channel
 
 
 @frozen

@@ -13,14 +13,12 @@ from numpy.typing import NDArray
 from anonhist.errors import UsageError
 from anonhist.frozen import Checked, Converted, completed, converted, frozen
 from anonhist.local.cohorts.hash_functions import DEFAULT_KEY, check_key
-from anonhist.local.decoding.channel import Channel, SupportChannel
-from anonhist.local.designs.matrices import check_entries
-from anonhist.local.randomizers.pure import PureSurvey
-from anonhist.local.surveys.alphabet import Alphabet, AlphabetLike
-from anonhist.local.surveys.candidates import distinct_candidates
-from anonhist.local.surveys.forgery import ForgedWeight
-from anonhist.local.surveys.reports import Column, WholeColumn
-from anonhist.local.surveys.tally import Tally
+from anonhist.local.decoding.decoder import Channel, SupportChannel
+from anonhist.local.designs.bits import check_entries
+from anonhist.local.randomizers.krr import PureSurvey
+from anonhist.local.surveys.alphabet import Alphabet, AlphabetLike, distinct_candidates
+from anonhist.local.surveys.estimate import ForgedWeight
+from anonhist.local.surveys.reports import Column, Tally, WholeColumn
 from anonhist.numeric import (
     ExponentialQuotient,
     HashSupport,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -10,12 +11,11 @@ from numpy.typing import NDArray
 
 from anonhist.errors import UsageError
 from anonhist.frozen import Converted, converted, frozen
-from anonhist.local.decoding.channel import Channel
-from anonhist.local.surveys.alphabet import Alphabet, AlphabetLike
-from anonhist.local.surveys.candidates import candidate_codes, distinct_candidates
+from anonhist.local.decoding.decoder import Channel
+from anonhist.local.surveys.alphabet import Alphabet, AlphabetLike, candidate_codes, distinct_candidates
 from anonhist.local.surveys.estimate import Raw, RawEstimate
+from anonhist.local.surveys.reports import Tally
 from anonhist.local.surveys.survey import Survey
-from anonhist.local.surveys.tally import Tally
 from anonhist.numeric import ExponentialQuotient
 
 if TYPE_CHECKING:
@@ -93,3 +93,33 @@ class ClosedSurvey(Survey):
     def _leaves_others(self, codes: NDArray[Any] | None) -> bool:
         """Return whether people may have values that are not among these; None stands for all values."""
         return codes is not None and len(codes) < self.size
+
+
+class SupportProbabilities(ABC):
+    """Probabilities of supports; if there are cohorts, of the places of a value instead of the value."""
+
+    @property
+    @abstractmethod
+    def true_support_probability(self) -> ExponentialQuotient:
+        """p, the probability that a report supports the value it was made from, exact."""
+
+    @property
+    @abstractmethod
+    def false_support_probability(self) -> ExponentialQuotient:
+        """q, the probability that a report supports another value, exact."""
+
+    @property
+    @abstractmethod
+    def _support_sizes(self) -> tuple[int, int]:
+        """The least and the largest number of values, or places, that a possible report supports."""
+
+    @cached_property
+    def _kept_probability(self) -> ExponentialQuotient:
+        """P − q, exact."""
+        return self.true_support_probability - self.false_support_probability
+
+    @cached_property
+    def _probabilities(self) -> tuple[float, float, float]:
+        """p, q and p − q; computed exactly, as for small ε the difference would vanish in floats."""
+        p, q = float(self.true_support_probability), float(self.false_support_probability)
+        return p, q, float(self._kept_probability)

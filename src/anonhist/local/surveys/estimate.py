@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from statistics import NormalDist
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +14,6 @@ from numpy.typing import NDArray
 from anonhist.errors import UsageError
 from anonhist.frozen import frozen
 from anonhist.local.decoding.names import as_correction, as_decoder
-from anonhist.local.surveys.limits import Limits
 from anonhist.numeric import read_only
 from anonhist.outward import Saved, Shown, Tabular
 from anonhist.privacy import Guarantee, short_decimal
@@ -21,8 +21,98 @@ from anonhist.privacy import Guarantee, short_decimal
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from anonhist.local.decoding.channel import Channel
+    from anonhist.local.decoding.decoder import Channel
     from anonhist.local.decoding.names import CorrectionLike, DecoderLike, DecoderName
+    from anonhist.numeric import SignedSums, TwoBinomials
+
+
+class Limits(Protocol):
+    """The two ends of an interval of each value's share, given the probability of missing it."""
+
+    def at(self, tail: float) -> NDArray[np.float64]:
+        """Return the ends; the share lies beyond each with probability at most ``tail``, shape (k, 2)."""
+
+
+@frozen
+class NormalLimits:
+    """``f̂ ± z·error``, within [0, 1]: for sums of very many reports.
+
+    Attributes
+    ----------
+    raw, errors
+        Unbiased estimates and their standard errors, shape (k,).
+    """
+
+    raw: NDArray[np.float64]
+    errors: NDArray[np.float64]
+
+    def at(self, tail: float) -> NDArray[np.float64]:
+        """Return the ends, shape (k, 2)."""
+        half = -NormalDist().inv_cdf(tail) * self.errors
+        return np.clip(np.stack((self.raw - half, self.raw + half), axis=1), 0, 1)
+
+
+@frozen
+class SupportLimits:
+    """The shares for which this number of supporting reports is plausible: inverted binomial tails.
+
+    Attributes
+    ----------
+    supports
+        How many reports support each value, int64, shape (k,).
+    distribution
+        The distribution of such a number: a share of the people supports a value with probability p, the rest with q.
+    """
+
+    supports: NDArray[np.int64]
+    distribution: TwoBinomials
+
+    def at(self, tail: float) -> NDArray[np.float64]:
+        """Return the ends, shape (k, 2)."""
+        return self.distribution.compatible_shares(self.supports, tail)
+
+
+class SampleLimits(SupportLimits):
+    """As :class:`SupportLimits`, if the people who reported are a sample of those to be estimated.
+
+    A report supports a value of share f with probability ``q + f(p − q)``, so the ends are those of Clopper and
+    Pearson for that number. Drawing without replacement varies less, so they are slightly too wide.
+    """
+
+    def at(self, tail: float) -> NDArray[np.float64]:
+        """Return the ends, shape (k, 2)."""
+        from scipy.special import betaincinv
+
+        distribution, counts = self.distribution, self.supports
+        rest = distribution.users - counts
+        low = np.where(counts > 0, betaincinv(np.maximum(counts, 1), rest + 1.0, tail), 0.0)
+        high = np.where(rest > 0, betaincinv(counts + 1.0, np.maximum(rest, 1), 1 - tail), 1.0)
+        return np.clip(
+            (np.stack((low, high), axis=1) - distribution.false) / (distribution.true - distribution.false), 0, 1
+        )
+
+
+@frozen
+class BlockLimits:
+    """The shares for which these numbers of reports for and against a value are plausible.
+
+    Attributes
+    ----------
+    sums
+        Reports of its block that support each value minus those that do not, with their integer weights.
+    block_shares
+        Estimates of the share of people with any value of the block.
+    distribution
+        The distribution of such a sum.
+    """
+
+    sums: NDArray[np.int64]
+    block_shares: NDArray[np.float64]
+    distribution: SignedSums
+
+    def at(self, tail: float) -> NDArray[np.float64]:
+        """Return the ends, shape (k, 2)."""
+        return self.distribution.compatible_shares(self.sums, self.block_shares, tail)
 
 
 @dataclass(frozen=True, eq=False)
@@ -217,3 +307,65 @@ def refuse_least_squares(decoder: DecoderLike | None) -> None:
     """
     if "least-squares" in (decoder, getattr(decoder, "name", None)):
         raise UsageError("Local hashing has too many distinct reports for least squares; take the decoder mle.")
+
+
+@dataclass(frozen=True)
+class ForgedWeight:
+    """The largest change of raw estimates, in people, that one more possible report can cause.
+
+    Attributes
+    ----------
+    each
+        The largest change of the estimate of one value, either way (ℓ∞).
+    total
+        The largest sum of all values' changes, each taken as positive (ℓ1); infinite if any text can be a
+        candidate.
+    condition
+        The condition under which it holds, in one clause; empty if it always does.
+
+    Notes
+    -----
+    An estimate in people is a sum over reports, so the weight of a report does not depend on the others. An honest
+    report has a weight, too: it adds 1 to its own value and 0 to all others, but only on average.
+    """
+
+    each: float
+    total: float
+    condition: str = ""
+
+    def __str__(self) -> str:
+        has_bound = self.total < float("inf")
+        together = (
+            f"all estimates together by up to {self.total:,.4g}" if has_bound else "those of any number of values"
+        )
+        where = f", {self.condition}" if self.condition else ""
+        value = f"the raw estimate of a value by up to {self.each:,.3g} people"
+        return f"one forged report changes {value}, and {together}{where}"
+
+
+def forged_weight(
+    size: int, supported: tuple[int, int], *, inside: float, outside: float, beyond: float = 0.0, elsewhere: int = 0
+) -> ForgedWeight:
+    """Return the weight of the worst report.
+
+    Parameters
+    ----------
+    size
+        How many values a report may support.
+    supported
+        The least and the largest number of those that it supports.
+    inside, outside
+        The contribution of a report to a value that it supports, and to one that it could support but does not.
+    beyond, elsewhere
+        Its contribution to a value about which it carries no information, and the number of those.
+
+    Examples
+    --------
+    >>> forged_weight(3, (1, 1), inside=2, outside=-0.5)
+    ForgedWeight(each=2, total=3.0, condition='')
+    """
+    # The sum is linear in the number supported, so the worst case is at an end.
+    totals = [count * abs(inside) + (size - count) * abs(outside) for count in supported]
+    changes = [abs(inside)] * (supported[1] > 0) + [abs(outside)] * (supported[0] < size)
+    changes += [abs(beyond)] * (elsewhere > 0)
+    return ForgedWeight(max(changes), max(totals) + elsewhere * abs(beyond))

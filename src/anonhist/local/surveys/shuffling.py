@@ -28,14 +28,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from anonhist.errors import UsageError
-from anonhist.privacy import (
-    EpsilonLike,
-    Guarantee,
-    NeighboringRelation,
-    PrivacyUnit,
-    parse_epsilon,
-    parse_whole_number,
-)
+from anonhist.privacy import EpsilonLike, Guarantee, NeighboringRelation, PrivacyUnit, parse_epsilon, parse_whole_number
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -359,3 +352,38 @@ def _refuse_above(epsilon: Fraction, odds: float, year: str, formula: str) -> No
 def _round_up(value: float) -> Fraction:
     """Return a decimal of five digits that is larger, with room for the rounding of the formula that gave it."""
     return Fraction(Context(prec=5, rounding=ROUND_CEILING).create_decimal(Decimal(value * (1 + 2.0**-40))))
+
+
+# Above, a report reveals nearly everything; below, nearly nothing: estimating a share would need 10¹⁸ people.
+LARGEST_REPORT_EPSILON, SMALLEST_EPSILON = Fraction(64), Fraction(1, 10**9)
+ARITHMETIC = (
+    "every answer is randomized on the device of the person who gives it, with exact probabilities, so nobody has to "
+    "be trusted with it as long as the device follows the survey"
+)
+
+
+def check_local_epsilon(given: EpsilonLike) -> Fraction:
+    """Return ε of a report, exactly.
+
+    Raises
+    ------
+    UsageError
+        If it is not a number from 10⁻⁹ to 64.
+
+    Examples
+    --------
+    >>> check_local_epsilon("0.5")
+    Fraction(1, 2)
+    """
+    epsilon = parse_epsilon(given)
+    if not SMALLEST_EPSILON <= epsilon <= LARGEST_REPORT_EPSILON:
+        message = (
+            f"epsilon of a survey must lie between 1e-9 and {LARGEST_REPORT_EPSILON}; outside this range it is useless."
+        )
+        raise UsageError(message)
+    return epsilon
+
+
+def report_guarantee(epsilon: Fraction, arithmetic: str) -> Guarantee:
+    """Return the guarantee of reports for the one person who sent them."""
+    return Guarantee(PrivacyUnit.user(max_items=1), NeighboringRelation.SUBSTITUTE, epsilon, arithmetic=arithmetic)

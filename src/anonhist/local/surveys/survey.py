@@ -21,12 +21,9 @@ from anonhist.errors import DataError, UsageError, kind_of
 from anonhist.frozen import Converted, converted, frozen
 from anonhist.local.decoding.names import CorrectionLike, DecoderLike
 from anonhist.local.surveys.alphabet import Alphabet
-from anonhist.local.surveys.estimate import FrequencyEstimate, refuse_least_squares
-from anonhist.local.surveys.forgery import ForgedWeight
-from anonhist.local.surveys.report_guarantee import ARITHMETIC, check_local_epsilon, report_guarantee
-from anonhist.local.surveys.reports import Column, Reports, WholeColumn
-from anonhist.local.surveys.shuffling import shuffled_guarantee
-from anonhist.local.surveys.tally import Tally, count_cells
+from anonhist.local.surveys.estimate import ForgedWeight, FrequencyEstimate, refuse_least_squares
+from anonhist.local.surveys.reports import Column, Reports, Tally, WholeColumn, count_cells
+from anonhist.local.surveys.shuffling import ARITHMETIC, check_local_epsilon, report_guarantee, shuffled_guarantee
 from anonhist.numeric import ExponentialQuotient
 from anonhist.numeric.value_name import one_column
 from anonhist.outward import Saved, Shown

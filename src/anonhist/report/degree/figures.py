@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from anonhist.graphs.statistics.ccdf import degree_ccdf, falls
-from anonhist.graphs.statistics.degree_data import DegreeData
+from anonhist.graphs.degree_data import DegreeData
+from anonhist.graphs.degree_numbers import degree_ccdf, falls
 from anonhist.report.degree.wording import NOT_PRIVATE
 from anonhist.report.figures import ALARM, BAND, BLUE, add_legend, canvas, say_empty, scale_across
 from anonhist.report.hover import Hover

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from anonhist.errors import UsageError
+from anonhist.graphs.degree_data import DegreeData, DegreeSource, released_policy
 from anonhist.graphs.statistics import degree_statistics
-from anonhist.graphs.statistics.degree_data import DegreeData, DegreeSource, released_policy
 from anonhist.privacy import short_decimal
 from anonhist.releases import Release
 from anonhist.report.degree import wording

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from anonhist.graphs.statistics.degree_data import DegreeData
+from anonhist.graphs.degree_data import DegreeData
 from anonhist.properties.estimate import Holds
 from anonhist.report.promise import exclusions
 from anonhist.report.remarks import bound_of

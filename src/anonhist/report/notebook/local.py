@@ -12,8 +12,8 @@ from anonhist.report.wording import PROMISE_NAMES, promise_of
 
 if TYPE_CHECKING:
     from anonhist.local.surveys.estimate import FrequencyEstimate
+    from anonhist.local.surveys.reports import Tally
     from anonhist.local.surveys.survey import Survey
-    from anonhist.local.surveys.tally import Tally
 
 _ROWS = 10
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from anonhist.numeric.smooth_fit import LARGEST_LOG, Curvature, rates_at, smooth_fit
 from anonhist.sketches.decoding.decoder import Counters, CounterSetting, Prevalences, WithoutParameters
-from anonhist.sketches.decoding.sharpening import sharpen
+from anonhist.sketches.decoding.empirical_bayes import sharpen
 from anonhist.sketches.decoding.window import STRAY, Window, between_cells, even_logs, rough_logs
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ class Decompounding(WithoutParameters):
     :func:`~anonhist.numeric.smooth_fit.smooth_fit` says: smooth in r, unless the buckets say otherwise. What
     is returned is the expected number of labels given the buckets, ``φ̂_r = φ_r·Σ_k (G_k/B)·g_{k−r}/g_k``, where G_k
     buckets have the value k, after one step of this kind or as many as
-    :func:`~anonhist.sketches.decoding.sharpening.sharpen` finds to help.
+    :func:`~anonhist.sketches.decoding.empirical_bayes.sharpen` finds to help.
 
     Their sum estimates the number of different labels. No bucket need be empty: loads m/B of up to about 3 labels a
     bucket cost little accuracy. Values far out that few buckets have (beyond a window which holds nearly all) are

@@ -11,7 +11,7 @@ import numpy as np
 from anonhist.errors import UsageError
 from anonhist.numeric import decreasing_fit
 from anonhist.sketches.decoding.decoder import Counters, CounterSetting, Prevalences, WithoutParameters
-from anonhist.sketches.decoding.rounding import found_labels, round_to_profile
+from anonhist.sketches.decoding.wu_pagh import found_labels, round_to_profile
 from anonhist.sketches.noise import NoiseDistribution
 
 if TYPE_CHECKING:

@@ -12,9 +12,8 @@ import numpy as np
 from anonhist.catalogue.mechanisms import MECHANISMS, PUBLIC_NUMBERS
 from anonhist.errors import UsageError
 from anonhist.frozen import Converted, converted, frozen, optional
-from anonhist.graphs.graph import Degrees, Graph
+from anonhist.graphs.graph import Degrees, EdgePolicy, Graph
 from anonhist.graphs.kind import DEGREES
-from anonhist.graphs.policy import EdgePolicy
 from anonhist.mechanisms import MECHANISM_NAMES, CentralMechanism, choose
 from anonhist.mechanisms.names import check_name, named_mechanism
 from anonhist.mechanisms.setting import cap_counts, check_relation, make_release, without_sizes
@@ -58,7 +57,7 @@ class EdgeMechanism:
     Examples
     --------
     >>> from anonhist.mechanisms import FrobeniusMechanism
-    >>> from anonhist.graphs.policy import EdgePolicy
+    >>> from anonhist.graphs.graph import EdgePolicy
     >>> edges = EdgeMechanism(FrobeniusMechanism(1, PrivacyUnit.edge()), EdgePolicy(), public_nodes=100)
     >>> edges.parameters["epsilon"], edges.parameters["public_nodes"], edges.central.epsilon_per_cell
     ('1', 100, Fraction(1, 2))

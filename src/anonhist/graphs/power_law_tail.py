@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from anonhist.frozen import frozen
-from anonhist.graphs.statistics.degree_data import DegreeData, DegreeSource
+from anonhist.graphs.degree_data import DegreeData, DegreeSource
 from anonhist.privacy import parse_whole_number
 from anonhist.properties.estimate import Estimate, Holds, Statement, widening_factor
 from anonhist.releases.evidence import NORMAL_95

@@ -13,11 +13,9 @@ import numpy as np
 
 from anonhist.errors import UsageError
 from anonhist.frozen import Converted, converted, derived, frozen
-from anonhist.graphs.graph import Graph
+from anonhist.graphs.bounding import CHOICE_PARAMETERS, Bounding, DegreeChoice, Flow, Projection, named_bounding
+from anonhist.graphs.graph import Direction, EdgePolicy, Graph, check_direction
 from anonhist.graphs.kind import DEGREES, member_of, text_of
-from anonhist.graphs.node.bounding import Bounding, Flow, Projection, named_bounding
-from anonhist.graphs.node.choice import CHOICE_PARAMETERS, DegreeChoice
-from anonhist.graphs.policy import Direction, EdgePolicy, check_direction
 from anonhist.mechanisms.noise import Noise, exact_noise, simulated_noise
 from anonhist.mechanisms.setting import Setting, make_release, without_sizes
 from anonhist.numeric.pulse import pulsing
@@ -81,8 +79,8 @@ class NodeMechanism(Setting, ABC):
     choice
         How θ was chosen and with which budget; None if it was given.
     bounding
-        How edges are left out: :class:`~anonhist.graphs.node.bounding.Projection` or
-        :class:`~anonhist.graphs.node.bounding.Flow`.
+        How edges are left out: :class:`~anonhist.graphs.bounding.Projection` or
+        :class:`~anonhist.graphs.bounding.Flow`.
 
     Attributes
     ----------

@@ -2,23 +2,32 @@
 
 Intervals are those that a release states for φ_{r+}, for its nodes and for its degree sum, and what follows from them:
 of a ratio, from both intervals; of what depends on all degrees, from the band of all φ_{r+}
-(:mod:`~anonhist.graphs.statistics.degree_band`). Where no interval is stated, there is none of any other number.
+(:mod:`~anonhist.graphs.degree_data`). Where no interval is stated, there is none of any other number.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from anonhist.errors import UsageError
-from anonhist.graphs.statistics.degree_data import DegreeData, DegreeSource
+from anonhist.graphs.degree_data import DegreeData, DegreeSource
+from anonhist.graphs.power_law_tail import PowerLawTail, power_law_tail
+from anonhist.outward import Tabular
 from anonhist.privacy import parse_whole_number
-from anonhist.properties.estimate import Estimate
+from anonhist.profiles.counts import MAX_ITEMS, whole_levels
+from anonhist.properties.curve import Curve
+from anonhist.properties.estimate import Estimate, Estimates
+from anonhist.releases.evidence import NORMAL_95
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from anonhist.profiles import Profile
 
     Ends = tuple[float, float]
@@ -71,7 +80,7 @@ def isolated_nodes(data: DegreeSource) -> Estimate:
     Examples
     --------
     >>> from anonhist.graphs.graph import Degrees
-    >>> from anonhist.graphs.policy import EdgePolicy
+    >>> from anonhist.graphs.graph import EdgePolicy
     >>> from anonhist.privacy import PrivacyUnit
     >>> from anonhist.profiles import Profile
     >>> ring = Profile.from_counts([2] * 5, unit=PrivacyUnit.edge())
@@ -279,3 +288,203 @@ def k_stars(data: DegreeSource, *, k: int = 2) -> Estimate:
 def _exactly(profile: Profile, k: int) -> int:
     pairs = zip(profile.counts.tolist(), profile.prevalences.tolist(), strict=True)
     return sum(prevalence * math.comb(count, k) for count, prevalence in pairs)
+
+
+def degree_ccdf(data: DegreeSource, *, at: ArrayLike | None = None) -> Curve:
+    """Return ``P(D ≥ r) = φ_{r+} / N`` with 95 % intervals, N the number of nodes.
+
+    Nodes without an edge are among the N where they are known: ``DegreeData.of(data).with_edges`` leaves them out.
+
+    Parameters
+    ----------
+    data
+        A release of degrees; or a graph, its degrees or their profile, which are private.
+    at
+        Ascending degrees r, whole numbers from 0 to 2^63 − 1. By default those where the curve falls: 1, and d and
+        d + 1 for each degree d that occurs, up to the bound on degrees where there is one.
+
+    Returns
+    -------
+    Curve
+        Values and band in [0, 1]. Each interval is meant to hold the truth at its r, not the whole curve at once. Its
+        ends are those of ``release.error.k_plus_interval``, divided by the number of nodes: by a public number itself,
+        else by the other end of its interval, so that an interval is wrong only if one of the two is. The standard
+        error is that of a normal interval of the same width. If there are no nodes, values are 0 and the band covers
+        [0, 1].
+
+    Raises
+    ------
+    UsageError
+        If ``at`` is not as said, or ``data`` has no degrees.
+
+    Examples
+    --------
+    >>> from anonhist.profiles import Profile
+    >>> curve = degree_ccdf(Profile.from_counts([3, 1, 1, 1]))
+    >>> curve.x.tolist(), curve.value.tolist()
+    ([1.0, 2.0, 3.0, 4.0], [1.0, 0.25, 0.25, 0.0])
+    """
+    found = DegreeData.of(data)
+    levels = falls(found) if at is None else _levels(at)
+    nodes = max(1, found.num_nodes)
+    at_least = np.maximum(levels, 1)
+    value = found.profile.cumulative_prevalence(at_least) / nodes
+    low, high = value, value
+    if not found.num_nodes or found.why_no_band:
+        low, high = np.zeros(value.shape), np.ones(value.shape)
+    elif found.error is not None:
+        low, high = found.error.k_plus_interval(found.profile, at_least)
+        fewest, most = found.nodes_ends
+        low, high = low / most, high / fewest if fewest else np.ones(value.shape)
+    low, high = np.minimum(low, value), np.maximum(np.minimum(high, 1.0), value)
+    # All nodes have at least the degree 0, and those with an edge 1.
+    is_sure = levels <= (0 if found.zeros is not None else 1)
+    if found.num_nodes:
+        value, low, high = (np.where(is_sure, 1.0, side) for side in (value, low, high))
+    return Curve(
+        "degree",
+        "share of nodes",
+        levels.astype(np.float64),
+        value,
+        (high - low) / (2 * NORMAL_95),
+        low,
+        high,
+        ("observed",) * levels.size,
+        "share of nodes with at least each degree" + ("" if found.error is None else ", from a release"),
+        assumes=found.assumes,
+        warnings=found.warnings,
+        guarantee=found.guarantee,
+        why_unknown=found.why_no_band,
+    )
+
+
+def falls(data: DegreeData) -> NDArray[np.int64]:
+    """Return the degrees at which the curve falls, and those just before: 1, d and d + 1 for each degree d.
+
+    Examples
+    --------
+    >>> from anonhist.profiles import Profile
+    >>> falls(DegreeData.of(Profile.from_counts([5, 3]))).tolist()
+    [1, 3, 4, 5, 6]
+    """
+    counts = data.profile.counts
+    # The largest degree there can be has no next one.
+    levels = np.concatenate((np.ones(1, dtype=np.int64), counts, counts[counts < MAX_ITEMS] + 1))
+    levels.sort()
+    levels = levels[np.diff(levels, prepend=0) > 0]
+    # Beyond the bound nothing was released, whatever there is.
+    return levels if data.max_degree is None else levels[levels <= data.max_degree]
+
+
+def _levels(at: ArrayLike) -> NDArray[np.int64]:
+    levels = whole_levels(at)
+    if levels.ndim != 1 or bool(np.any(levels < 0)) or bool(np.any(levels[1:] <= levels[:-1])):
+        raise UsageError("at must be ascending degrees, whole numbers from 0 on, such as [1, 10, 100].")
+    return levels
+
+
+@dataclass(frozen=True)
+class DegreeStatistics(Tabular):
+    """Statistics of the degrees of a graph, each with its interval.
+
+    Attributes
+    ----------
+    nodes_with_edges, edges
+        How many nodes have an edge; how many edges there are.
+    nodes, isolated
+        How many nodes there are in all, and without an edge; None where that is not known.
+    mean_degree, gini
+        Of the nodes with an edge.
+    mean_degree_of_all, gini_of_all
+        Of all nodes; None where their number is not known.
+    stars
+        (k, how many k-stars) for each k asked for.
+    tail
+        A power law in the tail.
+    """
+
+    known_as = "degree statistics"
+    nodes_with_edges: Estimate
+    edges: Estimate
+    mean_degree: Estimate
+    gini: Estimate
+    stars: tuple[tuple[int, Estimate], ...]
+    tail: PowerLawTail
+    nodes: Estimate | None = None
+    isolated: Estimate | None = None
+    mean_degree_of_all: Estimate | None = None
+    gini_of_all: Estimate | None = None
+
+    def by_name(self) -> tuple[tuple[str, Estimate], ...]:
+        """Return (name, number) of all that is known, in order of interest."""
+        listed = (
+            ("nodes", self.nodes),
+            ("nodes with an edge", self.nodes_with_edges),
+            ("nodes without an edge", self.isolated),
+            ("edges", self.edges),
+            ("mean degree", self.mean_degree_of_all),
+            ("mean degree of nodes with an edge", self.mean_degree),
+            ("Gini coefficient", self.gini_of_all),
+            ("Gini coefficient of nodes with an edge", self.gini),
+            *((_stars_name(k), number) for k, number in self.stars),
+            (f"power-law exponent of degrees from {self.tail.min_degree:,} on", self.tail.exponent),
+        )
+        return tuple((name, number) for name, number in listed if number is not None)
+
+    @property
+    def left_out(self) -> str:
+        """What intervals leave out, because degrees were bounded before noise was added; empty if they were not."""
+        return Estimates(self.by_name()).left_out
+
+    def __str__(self) -> str:
+        width = max(len(name) for name, _ in self.by_name())
+        lines = [f"{name:<{width}}  {number}" for name, number in self.by_name()]
+        # What no interval of a graph with bounded degrees covers.
+        return "\n".join((*lines, *([f"Assumed: {self.edges.assumes}."] if self.edges.assumes else [])))
+
+
+def degree_statistics(
+    data: DegreeSource, *, k: Sequence[int] = (2, 3), min_degree: int | None = None
+) -> DegreeStatistics:
+    """Return all statistics of degrees at once: post-processing, at no privacy cost.
+
+    Parameters
+    ----------
+    data
+        A release of degrees; or a graph, its degrees or their profile, which are private, and so are their statistics.
+    k
+        Which stars to count, each from 2 to 16.
+    min_degree
+        From where on a power law is fitted; chosen by default, see :func:`power_law_tail`.
+
+    Raises
+    ------
+    UsageError
+        If a number is out of range, or ``data`` has no degrees.
+
+    Examples
+    --------
+    >>> from anonhist.profiles import Profile
+    >>> told = degree_statistics(Profile.from_counts([3, 1, 1, 1]), k=[2])
+    >>> print(str(told).splitlines()[1])
+    edges                                   3 ± 0 edges (95 % interval 3 to 3)
+    """
+    found = DegreeData.of(data)
+    connected = found.with_edges
+    counts_all = found.zeros is not None
+    return DegreeStatistics(
+        nodes_with_edges=nodes_with_edges(found),
+        edges=num_edges(found),
+        mean_degree=mean_degree(connected),
+        gini=gini(connected),
+        stars=tuple((size, k_stars(found, k=size)) for size in k),
+        tail=power_law_tail(found, min_degree=min_degree),
+        nodes=num_nodes(found) if counts_all else None,
+        isolated=isolated_nodes(found) if counts_all else None,
+        mean_degree_of_all=mean_degree(found) if counts_all else None,
+        gini_of_all=gini(found) if counts_all else None,
+    )
+
+
+def _stars_name(k: int) -> str:
+    return "2-stars (wedges)" if k == 2 else f"{k}-stars"

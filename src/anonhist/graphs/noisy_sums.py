@@ -25,7 +25,6 @@ from anonhist.releases import Evidence, KPlusBand, PrevalenceBand
 if TYPE_CHECKING:
     from anonhist.numeric.arrays import Floats, Ints
 
-
 # Bins up to here have cells of their own; from here on each cell is wider than the one before by this share.
 _ALONE, _WIDENING = 16, 0.12
 # The sums at this many places of a cell are used: means of the sums between them.

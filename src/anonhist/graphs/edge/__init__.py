@@ -1,1 +1,0 @@
-"""Edge privacy: the list of degrees, by any mechanism for profiles."""
