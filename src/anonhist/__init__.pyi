@@ -16,7 +16,7 @@ from anonhist.formats.writing import write as write
 from anonhist.graphs.release import release_degrees as release_degrees
 from anonhist.ingest.edges import read_degrees as read_degrees
 from anonhist.ingest.edges import read_edges as read_edges
-from anonhist.ingest.groups import read_groups as read_groups
+from anonhist.ingest.groups.read import read_groups as read_groups
 from anonhist.ingest.read import read_profile as read_profile
 from anonhist.ingest.reports import tally_reports as tally_reports
 from anonhist.ingest.sketches import update_sketch as update_sketch

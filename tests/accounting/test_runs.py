@@ -18,7 +18,7 @@ from anonhist.accounting.entry import Charged, Completed, Created, Entry
 from anonhist.accounting.verification import Derivation
 from anonhist.errors import DataError, RunError, UsageError
 from anonhist.graphs import EdgePrivacy, as_graph, private_edge_count
-from anonhist.ingest.groups import read_groups
+from anonhist.ingest.groups.read import read_groups
 from anonhist.mechanisms.grouping import FindGroups, release_groups
 from anonhist.mechanisms.windows.release import release_cumulative
 from anonhist.privacy import NeighboringRelation, PrivacyUnit

@@ -32,7 +32,7 @@ import pytest
 from anonhist.errors import AnonhistError, DataError, UsageError
 from anonhist.ingest import read, read_profile
 from anonhist.ingest.columns import MissingColumnError, RepeatedColumnError, UnnamedColumnError
-from anonhist.ingest.parts import files, query
+from anonhist.ingest.parts import counting, files
 from anonhist.profiles import Profile
 from anonhist_testing.way_in import engines
 
@@ -85,7 +85,7 @@ def lent_duckdb() -> Iterator[None]:
 @pytest.fixture
 def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have the rows of parts come a few at a time, as those of large files do."""
-    for module in (files, query):
+    for module in (files, counting):
         monkeypatch.setattr(module, "AT_ONCE", 3)
 
 

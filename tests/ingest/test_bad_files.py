@@ -11,7 +11,7 @@ import pytest
 
 from anonhist.errors import DataError, UsageError
 from anonhist.ingest import read_profile
-from anonhist.ingest.failures import translate_failures
+from anonhist.ingest.engine import translate_failures
 from anonhist.profiles import Profile
 from anonhist_testing.cases import each_of
 

@@ -18,11 +18,10 @@ import pytest
 from anonhist.errors import DataError
 from anonhist.ingest import read_profile
 from anonhist.ingest.edges import read_degrees
-from anonhist.ingest.groups import read_groups
+from anonhist.ingest.groups.read import read_groups
 from anonhist.ingest.reports import tally_reports
 from anonhist.ingest.sketches import update_sketch
-from anonhist.ingest.window_groups import read_cumulative_groups
-from anonhist.ingest.windows import read_cumulative
+from anonhist.ingest.windows.read import read_cumulative, read_cumulative_groups
 from anonhist.local import KRR, OptimizedUnary
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile, sorted_l1

@@ -21,15 +21,14 @@ import pytest
 
 from anonhist.errors import AnonhistError
 from anonhist.ingest import read_profile
-from anonhist.ingest.column_names import distinct_names
-from anonhist.ingest.columns import MissingColumnError, RepeatedColumnError, UnnamedColumnError
+from anonhist.ingest.columns import MissingColumnError, RepeatedColumnError, UnnamedColumnError, distinct_names
 from anonhist.ingest.edges import read_degrees
-from anonhist.ingest.group_sizes import sizes_from_file
-from anonhist.ingest.groups import read_groups
+from anonhist.ingest.groups.lists import sizes_from_file
+from anonhist.ingest.groups.read import read_groups
 from anonhist.ingest.reports import tally_reports
 from anonhist.ingest.sketches import update_sketch
 from anonhist.ingest.values import opened_values
-from anonhist.ingest.windows import read_cumulative
+from anonhist.ingest.windows.read import read_cumulative
 from anonhist.local import KRR
 from anonhist.profiles import Profile
 from anonhist.sketches import DomainSketch

@@ -24,7 +24,7 @@ from anonhist.ingest import edges as module
 from anonhist.ingest.columns import MissingColumnError, UnnamedColumnError
 from anonhist.ingest.edge_query import degree_query, node_query
 from anonhist.ingest.edges import read_degrees, read_edges
-from anonhist.ingest.progress import followed
+from anonhist.ingest.engine import followed
 from anonhist.ingest.read import read_profile
 from anonhist.numeric.keyed_hash import keyed_hash
 from anonhist.privacy import PrivacyUnit

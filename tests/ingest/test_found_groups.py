@@ -6,11 +6,11 @@ from typing import Any
 import polars as pl
 import pytest
 
-import anonhist.ingest.group_reading as reading_module
+import anonhist.ingest.groups.reading as reading_module
 from anonhist.accounting import Ledger
 from anonhist.accounting.verification import Released, verify
 from anonhist.errors import BudgetError, DataError, UsageError
-from anonhist.ingest.groups import read_groups
+from anonhist.ingest.groups.read import read_groups
 from anonhist.mechanisms.grouping import FindGroups, release_groups
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles.grouped import GroupedProfile

@@ -12,7 +12,7 @@ import pytest
 from numpy.typing import NDArray
 
 from anonhist.errors import AnonhistError, DataError, UsageError
-from anonhist.ingest.groups import read_groups
+from anonhist.ingest.groups.read import read_groups
 from anonhist.mechanisms.grouping import FindGroups, GroupSelection
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pytest
 
 from anonhist.errors import AnonhistError, DataError, UsageError
-from anonhist.ingest.groups import read_groups
+from anonhist.ingest.groups.read import read_groups
 from anonhist.mechanisms.grouping import FindGroups, GroupSelection
 from anonhist_testing.cases import each_of
 

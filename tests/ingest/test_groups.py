@@ -15,8 +15,8 @@ import pytest
 from numpy.typing import NDArray
 
 from anonhist.errors import DataError, UsageError
-from anonhist.ingest.grouping import group_of, key_of
-from anonhist.ingest.groups import read_groups
+from anonhist.ingest.groups.names import group_of, key_of
+from anonhist.ingest.groups.read import read_groups
 from anonhist.mechanisms.grouping import FindGroups, GroupSelection
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile

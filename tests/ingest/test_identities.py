@@ -13,7 +13,7 @@ import pytest
 
 from anonhist.errors import DataError, UsageError
 from anonhist.ingest import read_profile
-from anonhist.ingest.groups import read_groups
+from anonhist.ingest.groups.read import read_groups
 from anonhist.profiles import Profile, sorted_l1
 from anonhist_testing.cases import each_of
 

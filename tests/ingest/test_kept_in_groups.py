@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from anonhist.ingest.groups import read_groups
+from anonhist.ingest.groups.read import read_groups
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles.grouped import GroupedProfile
 from anonhist_testing.user_bound import sample

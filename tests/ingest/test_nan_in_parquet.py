@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from anonhist.errors import DataError
-from anonhist.ingest.groups import read_groups
+from anonhist.ingest.groups.read import read_groups
 from anonhist.ingest.read import read_profile
 from anonhist.profiles import Profile
 

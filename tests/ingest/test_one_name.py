@@ -17,7 +17,7 @@ import pytest
 
 from anonhist.errors import DataError
 from anonhist.ingest import read_profile
-from anonhist.ingest.groups import read_groups
+from anonhist.ingest.groups.read import read_groups
 from anonhist.ingest.naming import as_text
 from anonhist.ingest.node_names import node_names
 from anonhist.ingest.query import fetch

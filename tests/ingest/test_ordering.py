@@ -22,7 +22,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from anonhist.ingest import read_profile
-from anonhist.ingest.python_objects import order_of_objects
+from anonhist.ingest.plain_types import order_of_objects
 from anonhist.ingest.query import Columns, bounded_rows
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile, sorted_l1

@@ -17,8 +17,8 @@ import pytest
 from anonhist.errors import DataError, OutputError, UsageError
 from anonhist.ingest import read_profile
 from anonhist.ingest.parts import count_into, profile, write_part
-from anonhist.ingest.parts.document import FORMAT, PartDocument
 from anonhist.ingest.parts.private_file import private_file, remove_unfinished
+from anonhist.ingest.parts.rows import FORMAT, PartDocument
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile
 from anonhist_testing.cases import each_of

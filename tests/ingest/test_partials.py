@@ -13,7 +13,7 @@ import pytest
 from anonhist.accounting import Ledger
 from anonhist.errors import DataError, UsageError
 from anonhist.ingest import ExactPartials, NoisyPartials
-from anonhist.ingest.failures import translate_failures
+from anonhist.ingest.engine import translate_failures
 from anonhist.ingest.partials import Partials
 from anonhist.ingest.sketch_partitions import PartitionReading, Told, count_partitions
 from anonhist.ingest.sketches import update_sketch

@@ -17,7 +17,7 @@ import pytest
 from anonhist.errors import AnonhistError, DataError
 from anonhist.ingest import read_profile
 from anonhist.ingest.parts import count_into, write_part
-from anonhist.ingest.parts.merge import added, merged, side_by_side
+from anonhist.ingest.parts.files import added, merged, side_by_side
 from anonhist.ingest.parts.rows import Rows, bounded, lower_bound
 from anonhist.ingest.parts.write import name_of
 from anonhist.privacy import PrivacyUnit

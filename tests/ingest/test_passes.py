@@ -11,7 +11,8 @@ import polars as pl
 import pytest
 
 from anonhist.errors import DataError
-from anonhist.ingest import EngineLimits, passes, read_profile, sources
+from anonhist.ingest import EngineLimits, read_profile, sources
+from anonhist.ingest import query as passes
 from anonhist.ingest.query import Pass
 from anonhist.profiles import Profile, sorted_l1
 from anonhist_testing.cases import each_of

@@ -11,7 +11,7 @@ import pytest
 from anonhist.errors import DataError, UsageError
 from anonhist.ingest import read_profile
 from anonhist.ingest.edges import read_edges
-from anonhist.ingest.groups import read_groups
+from anonhist.ingest.groups.read import read_groups
 from anonhist.ingest.naming import as_text
 from anonhist.ingest.query import fetch
 from anonhist.ingest.sources import open_source

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from anonhist.ingest import read_profile
-from anonhist.ingest.progress import followed
+from anonhist.ingest.engine import followed
 
 
 class Engine:

@@ -13,12 +13,11 @@ import pytest
 
 from anonhist.errors import AnonhistError, DataError, UsageError
 from anonhist.ingest import read_profile, write_part
-from anonhist.ingest.groups import read_groups
+from anonhist.ingest.groups.read import read_groups
 from anonhist.ingest.parts import count_into
 from anonhist.ingest.sketches import update_sketch
 from anonhist.ingest.values import opened_values
-from anonhist.ingest.window_groups import read_cumulative_groups
-from anonhist.ingest.windows import read_cumulative
+from anonhist.ingest.windows.read import read_cumulative, read_cumulative_groups
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile
 from anonhist.sketches import HashedSketch

@@ -9,11 +9,11 @@ import pytest
 from anonhist.errors import AnonhistError, DataError
 from anonhist.ingest import read_profile, write_part
 from anonhist.ingest.edges import read_degrees
-from anonhist.ingest.groups import read_groups
+from anonhist.ingest.groups.read import read_groups
 from anonhist.ingest.reports import tally_reports
 from anonhist.ingest.sketches import update_sketch
 from anonhist.ingest.values import opened_values
-from anonhist.ingest.windows import read_cumulative
+from anonhist.ingest.windows.read import read_cumulative
 from anonhist.local import KRR
 from anonhist.profiles import Profile
 from anonhist.sketches import HashedSketch

@@ -20,7 +20,7 @@ import pytest
 from anonhist.cli.entry import run
 from anonhist.errors import AnonhistError, DataError, MissingExtraError, UsageError
 from anonhist.ingest import EngineLimits, SparkFiles, read_profile
-from anonhist.ingest.groups import read_groups
+from anonhist.ingest.groups.read import read_groups
 from anonhist.ingest.spark_session import check_reachable, opened_table
 from anonhist.ingest.spark_source import read_by
 from anonhist.profiles import Profile

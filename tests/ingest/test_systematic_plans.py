@@ -11,8 +11,8 @@ import polars as pl
 import pytest
 
 from anonhist.errors import DataError
-from anonhist.ingest import read_profile, systematic_of_duckdb, systematic_of_spark
-from anonhist.ingest.groups import read_groups
+from anonhist.ingest import read_profile, user_bounds
+from anonhist.ingest.groups.read import read_groups
 from anonhist.profiles import Profile, sorted_l1
 from anonhist_testing.cases import each_of
 from anonhist_testing.user_bound import kept_items
@@ -68,9 +68,9 @@ def sampled(way: str, monkeypatch: pytest.MonkeyPatch) -> Callable[[Sample], Any
     """Return a function that runs another where users go one way, and sees to it that they do."""
     if way in OF_DUCKDB:
         chosen = "coalesce(2 * count(*) < sum(items), false)"
-        assert chosen in systematic_of_duckdb._QUERY
-        query = systematic_of_duckdb._QUERY.replace(chosen, OF_DUCKDB[way])
-        monkeypatch.setattr(systematic_of_duckdb, "_QUERY", query)
+        assert chosen in user_bounds._QUERY
+        query = user_bounds._QUERY.replace(chosen, OF_DUCKDB[way])
+        monkeypatch.setattr(user_bounds, "_QUERY", query)
         return lambda sample: sample()
     rows, named, expected = OF_SPARK[way]
     used: set[str] = set()
@@ -78,10 +78,10 @@ def sampled(way: str, monkeypatch: pytest.MonkeyPatch) -> Callable[[Sample], Any
     def noted(name: str, plan: Any) -> Any:
         return lambda *arguments: (used.add(name), plan(*arguments))[1]
 
-    for name, plan in (("lists", systematic_of_spark._by_lists), ("windows", systematic_of_spark._by_windows)):
-        monkeypatch.setattr(systematic_of_spark, f"_by_{name}", noted(name, plan))
-    monkeypatch.setattr(systematic_of_spark, "LONGEST_LIST", rows)
-    monkeypatch.setattr(systematic_of_spark, "_MOST_NAMED", named)
+    for name, plan in (("lists", user_bounds._by_lists), ("windows", user_bounds._by_windows)):
+        monkeypatch.setattr(user_bounds, f"_by_{name}", noted(name, plan))
+    monkeypatch.setattr(user_bounds, "LONGEST_LIST", rows)
+    monkeypatch.setattr(user_bounds, "_MOST_NAMED", named)
 
     def run(sample: Sample) -> Any:
         used.clear()
@@ -150,7 +150,7 @@ def test_duckdb_counts_equal_rows_where_that_halves_them(*, rows: list[tuple[str
     held = pl.DataFrame(rows, schema={"user": pl.String, "label": pl.String}, orient="row")
     with duckdb.connect() as connection:
         connection.register("held", held.to_arrow())
-        first_steps = systematic_of_duckdb._QUERY.partition(",\n    pairs AS")[0]
+        first_steps = user_bounds._QUERY.partition(",\n    pairs AS")[0]
         query = (first_steps + " SELECT by_pairs FROM chosen").format(  # noqa: S608
             rows="held", within="user", low_hashes="2**64", row="user, label"
         )

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from anonhist.errors import AnonhistError, DataError, UsageError
-from anonhist.ingest import read_profile, systematic
+from anonhist.ingest import read_profile, user_bounds
 from anonhist.ingest.files import names_are_a_line
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import BoundedUnits, Profile, sorted_l1
@@ -393,7 +393,7 @@ def test_products_that_would_be_too_large_are_not_formed(kind: str, monkeypatch:
     import duckdb
     import polars as pl
 
-    monkeypatch.setattr(systematic, "_LARGEST", 20)
+    monkeypatch.setattr(user_bounds, "_LARGEST", 20)
     # With two of each user, ten rows are the most: u has one more, and w is not above the bound.
     rows = [*(("u", f"a{row}") for row in range(11)), *(("v", f"b{row}") for row in range(10)), ("w", "c"), ("w", "c")]
     held = pa.table({"user": [user for user, _ in rows], "label": [label for _, label in rows]})

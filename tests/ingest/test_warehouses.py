@@ -17,7 +17,7 @@ import sqlglot
 from sqlglot import expressions as sge
 
 from anonhist.errors import UsageError
-from anonhist.ingest.hash_of_ibis import md5_of_ibis
+from anonhist.ingest.random_order import md5_of_ibis
 from anonhist.ingest.warehouses import check_engine
 from anonhist_testing.warehouses import DIALECTS, QUERIES, compiled, heading, table_of, text_of, without_numbers
 

@@ -13,7 +13,7 @@ import pytest
 from numpy.typing import NDArray
 
 from anonhist.errors import UsageError
-from anonhist.ingest.groups import read_groups
+from anonhist.ingest.groups.read import read_groups
 from anonhist.mechanisms import additive, excess, release, skeletons
 from anonhist.mechanisms.group_planning import prepare_groups
 from anonhist.mechanisms.grouping import FindGroups, release_groups, release_prepared

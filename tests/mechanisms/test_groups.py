@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from anonhist.errors import UsageError
 from anonhist.formats.file_kind import read as read_file
 from anonhist.formats.reading import read_release
-from anonhist.ingest.groups import read_groups
+from anonhist.ingest.groups.read import read_groups
 from anonhist.mechanisms import FrobeniusMechanism, PartitionMechanism, PrevalenceMechanism
 from anonhist.mechanisms.grouping import FindGroups, release_groups
 from anonhist.mechanisms.setting import cap_counts

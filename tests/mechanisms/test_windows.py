@@ -11,7 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 from anonhist.errors import UsageError
-from anonhist.ingest.windows import read_cumulative
+from anonhist.ingest.windows.read import read_cumulative
 from anonhist.mechanisms.windows.by_day import (
     AnchorsMechanism,
     DailyMechanism,

@@ -11,7 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 from anonhist.errors import UsageError
-from anonhist.ingest.window_groups import read_cumulative_groups
+from anonhist.ingest.windows.read import read_cumulative_groups
 from anonhist.mechanisms.windows.by_day import DailyMechanism, IncrementsMechanism
 from anonhist.mechanisms.windows.release import release_cumulative_groups
 from anonhist.mechanisms.windows.window_mechanism import far_of_reached, moved

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from anonhist.cli.arguments import Protection
     from anonhist.cli.progress import Bars
-    from anonhist.ingest.limits import EngineLimits
+    from anonhist.ingest.engine import EngineLimits
     from anonhist.ingest.spark_source import SparkFiles
     from anonhist.profiles import Profile
     from anonhist.releases import Release
@@ -71,7 +71,7 @@ def limits_of(**asked: Any) -> EngineLimits | None:
     """Return the limits of the engine, or None where none was asked for."""
     if all(each is None for each in asked.values()):
         return None
-    from anonhist.ingest.limits import EngineLimits
+    from anonhist.ingest.engine import EngineLimits
 
     return EngineLimits(**asked)
 

@@ -21,8 +21,8 @@ def labels_in(path: str, *, what: str) -> tuple[str, ...]:
         If it cannot be read, holds none, an empty line or a label twice.
     """
     from anonhist.formats.whole_file import content_of
-    from anonhist.ingest.failures import OTHER_TEXT
-    from anonhist.ingest.text_encoding import check_beginning
+    from anonhist.ingest.engine import OTHER_TEXT
+    from anonhist.ingest.local_files import check_beginning
 
     content = content_of(path)
     check_beginning(content, f"The file {path!r}")

@@ -1,6 +1,6 @@
 """Reading: one group-by, on the engine that holds the data; only distinct counts reach Python."""
 
-from anonhist.ingest.limits import EngineLimits
+from anonhist.ingest.engine import EngineLimits
 from anonhist.ingest.partials import ExactPartials, NoisyPartials
 from anonhist.ingest.parts import count_into, write_part
 from anonhist.ingest.read import FORMATS, read_profile

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 from anonhist.errors import DataError, MissingExtraError, UsageError, mask, public_error
 from anonhist.ingest.delimited import first_line, lines_relation, unpacked, unpacked_lines
 from anonhist.ingest.edge_formats import EdgeFormat
-from anonhist.ingest.engine import connect
-from anonhist.ingest.failures import NO_ENTRY, NO_VERTEX, UNDIRECTED, translate_failures
+from anonhist.ingest.engine import NO_ENTRY, NO_VERTEX, UNDIRECTED, connect, translate_failures
 from anonhist.ingest.local_files import escape_pattern, is_remote, readable
 from anonhist.ingest.pajek import pajek_batches, pajek_names
 from anonhist.ingest.sources import telling_of_rows
@@ -21,8 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from anonhist.graphs.graph import EdgePolicy
-    from anonhist.ingest.limits import EngineLimits
-    from anonhist.ingest.progress import followed
+    from anonhist.ingest.engine import EngineLimits, followed
 
 _MARK = b"\xef\xbb\xbf"
 _BANNER = re.compile(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from anonhist.ingest.failures import IS_GML, IS_GRAPHML, IS_MATRIX_MARKET, IS_PAJEK, OPEN_QUOTE
+from anonhist.ingest.engine import IS_GML, IS_GRAPHML, IS_MATRIX_MARKET, IS_PAJEK, OPEN_QUOTE
 
 if TYPE_CHECKING:
     from anonhist.ingest.edge_formats import EdgeFormat

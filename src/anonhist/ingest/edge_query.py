@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from anonhist.errors import DataError, UsageError
 from anonhist.graphs.graph import Direction, EdgePolicy
-from anonhist.ingest.column_names import quoted
-from anonhist.ingest.failures import IS_COMMENT, NO_DIRECTION, UNDIRECTED
+from anonhist.ingest.columns import quoted
+from anonhist.ingest.engine import IS_COMMENT, NO_DIRECTION, UNDIRECTED
 from anonhist.ingest.naming import NAMED, as_text, is_spark, name_columns
 from anonhist.ingest.query import fetch
 

@@ -28,13 +28,11 @@ from anonhist.ingest.edge_query import (
     with_names,
     without_comments,
 )
+from anonhist.ingest.engine import NO_LIMITS, EngineLimits, followed
 from anonhist.ingest.files import DATABASES, is_delimited, is_json
-from anonhist.ingest.limits import NO_LIMITS, EngineLimits
 from anonhist.ingest.naming import check_batch, check_named, is_spark
 from anonhist.ingest.node_names import EndNames, node_names, ranks_among
-from anonhist.ingest.progress import followed
-from anonhist.ingest.query import fetch
-from anonhist.ingest.record_batches import record_batches
+from anonhist.ingest.query import fetch, record_batches
 from anonhist.ingest.sources import as_path, is_table, open_source
 from anonhist.ingest.spark_source import SPARK_URLS, SparkFiles
 from anonhist.privacy import PrivacyUnit

@@ -6,13 +6,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from anonhist.errors import DataError, UsageError, mask
-from anonhist.ingest.column_names import NamedTable, named_relation
-from anonhist.ingest.commented import commented_table
-from anonhist.ingest.database_urls import WAREHOUSES
+from anonhist.ingest.columns import NamedTable, named_relation
 from anonhist.ingest.delimited import (
     STDIN,
     Separator,
     beginning,
+    commented_table,
     counted_lines,
     delimited_table,
     first_line,
@@ -22,11 +21,11 @@ from anonhist.ingest.delimited import (
     stdin_table,
 )
 from anonhist.ingest.json_lines import json_table
-from anonhist.ingest.local_files import escape_pattern, is_remote, match_files, readable
+from anonhist.ingest.local_files import check_beginnings, escape_pattern, is_remote, match_files, readable
 from anonhist.ingest.parquet_files import parquet_table
 from anonhist.ingest.remote_files import attach
 from anonhist.ingest.spark_source import SPARK_URLS, SparkFiles
-from anonhist.ingest.text_encoding import check_beginnings
+from anonhist.ingest.warehouses import WAREHOUSES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -1,7 +1,7 @@
 """Names of the values of a column, and their order, on every engine.
 
 A name depends on the value and on the declared type of its column, and on no other row: where types do not bind, values
-are named one by one (see :mod:`~anonhist.ingest.by_value`). Names are as
+are named one by one (see :mod:`~anonhist.ingest.naming`). Names are as
 :func:`~anonhist.numeric.value_name.value_name` gives them. An engine without missing whole numbers, such as pandas,
 holds a column of them in floating point as soon as one row lacks its value. No other row may be read differently
 because of that.
@@ -9,20 +9,232 @@ because of that.
 The order in which a user's rows count is that of values, and never one that other rows decide. The codes of a column of
 categories are often given by first appearance, so one user would decide which rows of all others count. Categories are
 therefore compared as text, whatever order they declare.
+
+Columns whose types do not bind: each value is named for itself, and says of what kind it is.
+
+A column of pandas may hold Python objects of any types, a column of SQLite whatever was put in it, and one column of
+several Parquet files numbers of one type in this file and of another in that. What a library takes for the type of such
+a column follows from some of its rows, and so must decide nothing about the others.
+
+Where SQL reads the values, the table has their names, as text, in place of the column, and their kinds in another
+column beside it. Objects of pandas are named by Python (see :mod:`~anonhist.ingest.plain_types`).
 """
 
 from __future__ import annotations
 
 import math
+from enum import Enum
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from anonhist.errors import DataError
-from anonhist.ingest.by_value import RANKS, is_nameless, kinds, total_order
-from anonhist.ingest.plain_types import check_holds_names
-from anonhist.ingest.python_objects import holds_objects, names_of_objects, order_of_objects
-from anonhist.ingest.type_texts import clock_text, seconds_text, time_text, without_zeros
+from anonhist.ingest.plain_types import check_holds_names, holds_objects, names_of_objects, order_of_objects
 from anonhist.numeric.value_name import LARGEST_NAMED, NOT_WHOLE, TOO_LARGE, value_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+# Kinds of values, in their order: numbers before text before bytes.
+WHOLE, FRACTION, LARGE, TEXT, BYTES = "1 whole", "1 fraction", "1 large", "2 text", "3 bytes"
+_CLASS_OF_NUMBERS = "1"
+# The columns of an order that is total over values of several kinds.
+RANKS = ("rank_class", "rank_number", "rank_by")
+
+
+# What SQLite orders by itself as it should: the column of that is called so, too.
+ORDER = "\x1forder"
+
+
+class Declared(Enum):
+    """What a column is declared to hold, which binds nobody; the column of its kinds is called so."""
+
+    NUMBERS = "\x1fkinds, of numbers"
+    TRUTH = "\x1fkinds, of truth values"
+    DATES = "\x1fkinds, of dates"
+    TEXT = "\x1fkinds, of text"
+    ANYTHING = "\x1fkinds"
+
+    def column(self, name: str) -> str:
+        """Return what the column is called that has the kinds of another's values; no name of a person's ends so."""
+        return f"{name}{self.value}"
+
+
+def declared(table: Any, name: str) -> Declared | None:
+    """Return what a column is declared to hold whose values are named one by one; None if its type binds."""
+    names = table.collect_schema().names()
+    return next((each for each in Declared if each.column(name) in names), None)
+
+
+def kinds(table: Any, name: str) -> Any | None:
+    """Return the kinds of a column's values, null where there is none, an expression; None if its type binds."""
+    import narwhals as nw
+
+    held = declared(table, name)
+    return None if held is None else nw.col(held.column(name))
+
+
+def is_nameless(kind: Any, *, only_whole: bool) -> Any:
+    """Return whether values of some kinds are numbers without a name: an expression, null where there is no value."""
+    return (kind == LARGE) | (kind == FRACTION) if only_whole else kind == LARGE
+
+
+def total_order(table: Any, name: str) -> dict[str, Any] | None:
+    """Return the columns by which to order a column's values: numbers, then texts, then bytes; None if its type binds.
+
+    Numbers are compared as floats, texts as they are written.
+    """
+    import narwhals as nw
+
+    kind, named = kinds(table, name), nw.col(name)
+    if kind is None:
+        return None
+    if name + ORDER in table.collect_schema().names():
+        return {RANKS[-1]: nw.col(name + ORDER)}
+    rank = kind.str.slice(0, 1)
+    is_number = rank == _CLASS_OF_NUMBERS
+    # Engines may cast rows of which they are not asked.
+    number = nw.when(is_number).then(named).otherwise(nw.lit("0")).cast(nw.Float64)
+    return dict(zip(RANKS, (rank, number, nw.when(~is_number).then(named).otherwise(nw.lit(""))), strict=True))
+
+
+def names_of(values: Iterable[Any], *, only_whole: bool = False) -> Any:
+    """Return the names of values as an Arrow array of large texts, null where a value is missing.
+
+    Raises
+    ------
+    DataError
+        If a value has no name, as for :func:`~anonhist.numeric.value_name.value_name`, or one that files cannot hold.
+
+    Examples
+    --------
+    >>> names_of(["bob", 7.0, None]).to_pylist()
+    ['bob', '7', None]
+    """
+    import pyarrow as pa
+
+    try:
+        return pa.array(map(partial(value_name, only_whole=only_whole), values), pa.large_string())
+    except UnicodeEncodeError:
+        # Its message quotes the text.
+        raise DataError(
+            "A text has a lone surrogate, which is no character: decode the texts properly first."
+        ) from None
+
+
+# Of YYYY-MM-DD HH:MM:SS, and with milliseconds, microseconds or nanoseconds.
+_SECONDS, _MILLIS, _MICROS, _NANOS = 19, 23, 26, 29
+_STEPS = {"ms": 10**3, "us": 10**6, "ns": 10**9}
+# The seconds from 1970 to the years 0 and 10,000.
+_FOUR_DIGITS = (-62_167_219_200, 253_402_300_800)
+
+
+def without_zeros(text: Any) -> Any:
+    """Return texts of decimals without zeros at their end, and without a point before nothing: 1.50 as 1.5, 2.00 as 2.
+
+    What is no decimal, such as PostgreSQL's Infinity, stays as it is.
+    """
+    import narwhals as nw
+
+    trimmed = text.str.replace_all(r"\.?0+$", "")
+    return nw.when(text.str.contains(r"\.[0-9]+$")).then(trimmed).otherwise(text)
+
+
+def time_text(table: Any, name: str) -> Any:
+    """Return the text of times: with six digits of a second's fraction, or nine, and without one that is zero.
+
+    Times with a zone are written in UTC. Those of most engines are there already: see
+    :mod:`~anonhist.ingest.plain_types`.
+    """
+    import narwhals as nw
+
+    kind, column = table.collect_schema()[name], nw.col(name)
+    if table.implementation.is_polars():
+        if kind.time_zone is not None:
+            column = column.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
+        return _cut(column, kind.time_unit)
+    text = column.cast(nw.String)
+    if table.implementation.is_duckdb():
+        return _padded(text, kind.time_unit)
+    has_fraction = text.str.slice(_SECONDS, 1) == nw.lit(".")
+    # Cut rather than matched: patterns take several times as long.
+    nine = nw.concat_str(text, nw.lit("0" * 8)).str.slice(0, _NANOS)
+    six = nine.str.slice(0, _MICROS)
+    written = nw.when(six.str.slice(_SECONDS) == nw.lit(".000000")).then(text.str.slice(0, _SECONDS)).otherwise(six)
+    if kind.time_unit == "ns":
+        written = nw.when(nine.str.slice(_MICROS) == nw.lit("000")).then(written).otherwise(nine)
+    # Texts of years that have more digits, or lie before the first, are left as they are.
+    return nw.when(has_fraction).then(written).otherwise(text)
+
+
+def _cut(column: Any, unit: Any) -> Any:
+    """Return the text of times of Polars, which writes all digits of their unit, without what is zero.
+
+    Numbers say what that is: to look into the texts takes longer than to write them.
+    """
+    import narwhals as nw
+
+    text, steps, count = column.cast(nw.String), _STEPS[unit], column.dt.timestamp(unit)
+    written = nw.concat_str(text, nw.lit("000")) if unit == "ms" else text
+    if unit == "ns":
+        written = nw.when(count % 1_000 == 0).then(text.str.slice(0, _MICROS)).otherwise(text)
+    written = nw.when(count % steps == 0).then(text.str.slice(0, _SECONDS)).otherwise(written)
+    if unit == "ns":
+        # Such times are of the years 1677 to 2262.
+        return written
+    first, end = (seconds * steps for seconds in _FOUR_DIGITS)
+    return nw.when((count >= first) & (count < end)).then(written).otherwise(text)
+
+
+def _padded(text: Any, unit: Any) -> Any:
+    """Return the text of times of DuckDB with the zeros that it leaves out at the end.
+
+    It writes a time anew for each branch that it takes: few are taken for most times.
+    """
+    import narwhals as nw
+
+    length = text.str.len_chars()
+    zeros = nw.concat_str(text, nw.lit("0" * 8), ignore_nulls=True)
+    padded = zeros.str.slice(0, _MICROS)
+    is_short = (length > _SECONDS) & (length < _MICROS)
+    if unit == "ns":
+        padded = nw.when(length > _MICROS).then(zeros.str.slice(0, _NANOS)).otherwise(padded)
+        is_short = is_short | (length > _MICROS) & (length < _NANOS)
+    # Texts of years that have more digits, or lie before the first, are left as they are.
+    has_fraction = text.str.slice(_SECONDS, 1) == nw.lit(".")
+    written = nw.when(is_short).then(nw.when(has_fraction).then(padded).otherwise(text)).otherwise(text)
+    if unit == "ms":
+        three = nw.concat_str(text, nw.lit("000"), ignore_nulls=True)
+        written = nw.when((length == _MILLIS) & has_fraction).then(three).otherwise(written)
+    return written
+
+
+def clock_text(table: Any, name: str) -> Any:
+    """Return the text of times of day, with six digits of a second's fraction or nine, and without one that is zero."""
+    import narwhals as nw
+
+    if table.implementation.is_duckdb():
+        text = nw.col(name).cast(nw.String)
+        padded = nw.concat_str(text, nw.lit("0" * 5)).str.slice(0, len("HH:MM:SS.ffffff"))
+        return nw.when(text.str.contains(".", literal=True)).then(padded).otherwise(text)
+    if not table.implementation.is_polars():
+        return nw.col(name).cast(nw.String)
+    nine = nw.col(name).dt.to_string("%H:%M:%S%.9f")
+    six = nw.when(nine.str.slice(15) == nw.lit("000")).then(nine.str.slice(0, 15)).otherwise(nine)
+    return nw.when(nine.str.slice(8) == nw.lit(".000000000")).then(nine.str.slice(0, 8)).otherwise(six)
+
+
+def seconds_text(table: Any, name: str) -> Any:
+    """Return durations as numbers of seconds, as :func:`~anonhist.numeric.value_name.time_name` does."""
+    import narwhals as nw
+
+    durations = nw.col(name).dt
+    is_nano = table.collect_schema()[name].time_unit == "ns"
+    digits, count = (9, durations.total_nanoseconds()) if is_nano else (6, durations.total_microseconds())
+    size = count.abs()
+    sign = nw.when(count < 0).then(nw.lit("-")).otherwise(nw.lit(""))
+    fraction = (size % 10**digits).cast(nw.String).str.zfill(digits)
+    return without_zeros(nw.concat_str(sign, (size // 10**digits).cast(nw.String), nw.lit("."), fraction))
+
 
 # The column that is 0 where a row holds a value without a name, else 1; only where the types of columns allow that.
 NAMED = "named"

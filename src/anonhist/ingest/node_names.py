@@ -12,9 +12,8 @@ from anonhist.ingest.edge_documents import local_files, names_in_document
 from anonhist.ingest.edge_formats import EdgeFormat, edge_format_of
 from anonhist.ingest.edge_lines import nodes_of_lines
 from anonhist.ingest.files import DATABASES
-from anonhist.ingest.naming import as_text, check_batch, name_columns
-from anonhist.ingest.plain_names import names_of
-from anonhist.ingest.record_batches import record_batches, text_buffers
+from anonhist.ingest.naming import as_text, check_batch, name_columns, names_of
+from anonhist.ingest.query import record_batches, text_buffers
 from anonhist.ingest.sources import as_path, open_source, plain_labels
 from anonhist.numeric.keyed_hash import hash_buffer
 

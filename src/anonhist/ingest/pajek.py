@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from anonhist.errors import DataError
 from anonhist.graphs.graph import MAX_NODES
 from anonhist.ingest.delimited import unpacked_lines
-from anonhist.ingest.failures import NO_DIRECTION, NO_PAJEK, NO_VERTEX, TWO_ALIKE, translate_failures
+from anonhist.ingest.engine import NO_DIRECTION, NO_PAJEK, NO_VERTEX, TWO_ALIKE, translate_failures
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

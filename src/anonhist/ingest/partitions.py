@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from anonhist.ingest.record_batches import record_batches
+from anonhist.ingest.query import record_batches
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -1,24 +1,47 @@
-"""The queries, written once for every engine: bound each user, count each label, count the counts."""
+"""The queries, written once for every engine: bound each user, count each label, count the counts.
+
+Counting in passes, each of some of the labels by a hash, where all at once do not fit in memory.
+
+DuckDB ends the grouping of some hundred million labels for lack of memory, however much of the disk it may use. A pass
+counts one in four of them, or in sixteen, up to 256. All data are read again in each, so this is for what can be read
+again, the same and fast: Parquet files on this machine. (What a view or a computed column of a database shows may
+change with every reading, and a row could then count in several passes.) How many passes it takes depends on the data,
+as all time does; what is counted does not, for all rows of a label are in the same pass.
+"""
 
 from __future__ import annotations
 
 import operator
 import warnings
+from collections import Counter
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from anonhist.errors import DataError, UsageError
-from anonhist.ingest.few_groups import in_few_groups_of_labels, in_few_groups_of_users
-from anonhist.ingest.grouping import DAY, GROUP, Grouping, group_keys, in_groups, place_of_rows
+from anonhist.ingest.groups.names import (
+    DAY,
+    GROUP,
+    Grouping,
+    group_keys,
+    in_few_groups_of_labels,
+    in_few_groups_of_users,
+    in_groups,
+    place_of_rows,
+)
 from anonhist.ingest.naming import NAMED, as_text, identity_of, is_missing, is_sqlite, name_columns, order_of
-from anonhist.ingest.python_objects import counts_of_objects, holds_objects
+from anonhist.ingest.plain_types import counts_of_objects, holds_objects
 from anonhist.ingest.sqlite_values import with_used_columns
 from anonhist.ingest.user_bounds import UserBound, bounded_users
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
-    from anonhist.ingest.group_values import Part
+    from numpy.typing import NDArray
+
+    from anonhist.ingest.groups.values import Part
 
 LARGEST = 2**63 - 1
 _UNIT = 2**32
@@ -82,7 +105,7 @@ def bounded_rows(table: Any, columns: Columns) -> Any:
     """Return the rows that count of a table with one row per event, their labels as text in the column ``label``.
 
     Rows without a user go first, whatever else they hold. Of each user ``max_per_user`` rows are kept: a systematic
-    sample of them (see :mod:`~anonhist.ingest.systematic`), or the first by ``order_by``, where a keyed hash of the
+    sample of them (see :mod:`~anonhist.ingest.user_bounds`), or the first by ``order_by``, where a keyed hash of the
     user, the label and a number that tells the user's equal rows apart decides between those that tie (see
     :mod:`~anonhist.ingest.random_order`). So the choice depends on that user's rows alone, and without ``order_by``
     each of them has the same chance.
@@ -323,3 +346,153 @@ def check_users(user: str | None, max_per_user: Any, order_by: str | None, *, co
     if count_users and user is None:
         raise UsageError("`count_users` counts what a user bound leaves out, so it requires `user` and `max_per_user`.")
     return bound
+
+
+PASSES = (1, 4, 16, 64)
+MOST_PASSES = 256
+
+
+class Shares:
+    """What receives the share done of a pass, and passes on that of all of them, which never goes back."""
+
+    def __init__(self, receive: Callable[[float], None] | None) -> None:
+        self._receive = receive
+        self._pass = ALL_LABELS
+        self._done_before = self._done = 0.0
+
+    def begin(self, one: Pass) -> None:
+        """Say which pass is counted from now on; after the first of several, only what is left is shared out."""
+        if one.number == 0:
+            self._done_before = self._done
+        self._pass = one
+
+    def __call__(self, share: float) -> None:
+        """Receive the share done of this pass."""
+        of_all = (self._pass.number + share) / self._pass.of
+        self._done = max(self._done, self._done_before + (1 - self._done_before) * of_all)
+        if self._receive is not None:
+            self._receive(self._done)
+
+
+def counted_events(table: Any, columns: Columns, files: tuple[str, ...], shares: Shares) -> list[tuple[Any, ...]]:
+    """Return the rows of :func:`~anonhist.ingest.query.events_query` of a table that DuckDB reads from files.
+
+    Parameters
+    ----------
+    table
+        A Narwhals table.
+    columns
+        Which columns to read, without users.
+    files
+        The files the table is read from, to notice if one is replaced.
+    shares
+        Receives the share done.
+
+    Raises
+    ------
+    DataError
+        If one of the files is another one when a pass ends.
+    Exception
+        What DuckDB raises, for lack of memory once 256 passes do not help.
+    """
+    before = [_version(file) for file in files]
+    for of in PASSES:
+        try:
+            return _in_passes(table, columns, of, shares, files, before)
+        except Exception as error:
+            if not _is_lack_of_memory(error):
+                raise
+    return _in_passes(table, columns, MOST_PASSES, shares, files, before)
+
+
+def _in_passes(
+    table: Any, columns: Columns, of: int, shares: Shares, files: tuple[str, ...], before: list[tuple[int, int, int]]
+) -> list[tuple[Any, ...]]:
+    added: Counter[tuple[Any, ...]] = Counter()
+    for one in (Pass(number, of) for number in range(of)):
+        shares.begin(one)
+        for count, is_null, prevalence, *flags in fetch(events_query(table, columns, one)):
+            added[count, is_null, *flags] += prevalence
+        if of > 1 and [_version(file) for file in files] != before:
+            raise DataError("The input was changed while it was read in passes: read it again.")
+    return [(count, is_null, prevalence, *flags) for (count, is_null, *flags), prevalence in added.items()]
+
+
+def _version(file: str) -> tuple[int, int, int]:
+    info = Path(file).stat()
+    return info.st_ino, info.st_size, info.st_mtime_ns
+
+
+def _is_lack_of_memory(error: Exception) -> bool:
+    return type(error).__name__ == "OutOfMemoryException"
+
+
+def record_batches(query: Any, rows: int) -> Iterator[Any]:
+    """Run a query once and return its result as Arrow batches of this many rows, as they come where the engine can."""
+    native = query.to_native()
+    if type(native).__name__ == "DuckDBPyRelation":
+        yield from batches(native, rows)
+    elif query.implementation.is_ibis():
+        yield from _ibis_batches(with_used_columns(query).to_native() if is_sqlite(query) else native, rows)
+    else:
+        collected = query.collect() if hasattr(query, "collect") else query
+        yield from collected.to_arrow().to_batches(max_chunksize=rows)
+
+
+def batches(relation: Any, rows: int) -> Iterator[Any]:
+    """Run a query once and return its result as record batches that have some rows."""
+    # Older engines have the same by another name.
+    reader = (
+        relation.to_arrow_reader(rows) if hasattr(relation, "to_arrow_reader") else relation.fetch_record_batch(rows)
+    )
+    for batch in reader:
+        if batch.num_rows:
+            yield batch
+
+
+def _ibis_batches(query: Any, rows: int) -> Iterator[Any]:
+    """Run a query; Ibis takes SQLite's rows through parts of pandas that are going away: nothing to tell its caller."""
+    rest: Iterator[Any] | None = None
+    if query.get_backend().name == "duckdb":
+        # It asks the engine for batches by a name that newer engines no longer know.
+        yield from query.to_pyarrow().to_batches(max_chunksize=rows)
+        return
+    while True:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)
+            rest = iter(query.to_pyarrow_batches(chunk_size=rows)) if rest is None else rest
+            batch = next(rest, None)
+        if batch is None:
+            return
+        yield batch
+
+
+def whole_column(column: Any) -> NDArray[np.int64]:
+    """Return an Arrow array of whole numbers, none of them missing, without pandas, which Arrow itself would load.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> whole_column(pa.array([7, 2, 9], pa.uint8())[1:]).tolist()
+    [2, 9]
+    """
+    import pyarrow as pa
+
+    whole = column.cast(pa.int64())
+    if not len(whole):
+        return np.zeros(0, dtype=np.int64)
+    return np.frombuffer(whole.buffers()[1], dtype=np.int64)[whole.offset : whole.offset + len(whole)]
+
+
+def text_buffers(labels: Any) -> tuple[NDArray[np.uint8], NDArray[Any]]:
+    """Return the bytes of an Arrow array of texts, and where each begins: shapes (bytes,) and (labels + 1,)."""
+    import pyarrow as pa
+
+    if not pa.types.is_string(labels.type) and not pa.types.is_large_string(labels.type):
+        labels = labels.cast(pa.large_string())
+    if not len(labels):
+        return np.zeros(0, dtype=np.uint8), np.zeros(1, dtype=np.int64)
+    kind = np.int64 if pa.types.is_large_string(labels.type) else np.int32
+    _, offsets, data = labels.buffers()
+    begins = np.frombuffer(offsets, dtype=kind)[labels.offset : labels.offset + len(labels) + 1]
+    return np.frombuffer(data, dtype=np.uint8), begins

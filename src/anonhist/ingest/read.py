@@ -8,18 +8,18 @@ from dataclasses import replace
 from typing import Any, Literal
 
 from anonhist.errors import UsageError
-from anonhist.ingest.counted import check_no_structures, counted_table
+from anonhist.ingest.engine import NO_LIMITS, EngineLimits
 from anonhist.ingest.files import check_stated, check_there, is_json, is_stdin
-from anonhist.ingest.limits import NO_LIMITS, EngineLimits
 from anonhist.ingest.naming import check_named
 from anonhist.ingest.parts.files import is_parts
 from anonhist.ingest.parts.profile import Parts, check_bound, refuse_settled
-from anonhist.ingest.passes import Shares, counted_events
 from anonhist.ingest.query import (
     Columns,
+    Shares,
     check_sums,
     check_users,
     check_whole,
+    counted_events,
     counts_query,
     dropped_query,
     events_query,
@@ -29,8 +29,7 @@ from anonhist.ingest.query import (
     users_query,
 )
 from anonhist.ingest.random_order import key_of_order
-from anonhist.ingest.renaming import columns_in_table
-from anonhist.ingest.row_kinds import RowKind, SaidOfRows
+from anonhist.ingest.row_kinds import RowKind, SaidOfRows, check_no_structures, columns_in_table, counted_table
 from anonhist.ingest.sources import Opened, as_path, open_source, plain_labels
 from anonhist.numeric.value_name import value_name
 from anonhist.privacy import PrivacyUnit

@@ -10,7 +10,7 @@ import numpy as np
 
 from anonhist.errors import DataError
 from anonhist.ingest.partitions import numbers_batch, numbers_of_partitions
-from anonhist.ingest.record_batches import record_batches
+from anonhist.ingest.query import record_batches
 from anonhist.ingest.report_rows import (
     FOREIGN,
     TallySum,

@@ -13,16 +13,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from anonhist.errors import DataError, UsageError, mask
-from anonhist.ingest.column_names import NamedTable, named_relation, named_table, quoted
-from anonhist.ingest.engine import connect
-from anonhist.ingest.failures import translate_failures
+from anonhist.ingest.columns import NamedTable, named_relation, named_table, quoted
+from anonhist.ingest.engine import connect, followed, translate_failures
 from anonhist.ingest.files import file_table
 from anonhist.ingest.local_files import identity, match_files
 from anonhist.ingest.naming import is_sqlite
 from anonhist.ingest.parquet_files import NO_TYPE
-from anonhist.ingest.progress import followed
-from anonhist.ingest.python_objects import holds_objects, mapped_objects
-from anonhist.ingest.record_batches import batches
+from anonhist.ingest.plain_types import holds_objects, mapped_objects
+from anonhist.ingest.query import batches
 from anonhist.ingest.report_partitions import count_on_cluster
 from anonhist.ingest.report_rows import (
     FOREIGN,

@@ -13,8 +13,7 @@ from anonhist.errors import DataError
 from anonhist.ingest.naming import NAMED, check_named
 from anonhist.ingest.partials import NoisyPartials, Partials
 from anonhist.ingest.partitions import numbers_batch, numbers_of_partitions, work_on_partitions
-from anonhist.ingest.query import check_whole
-from anonhist.ingest.record_batches import text_buffers
+from anonhist.ingest.query import check_whole, text_buffers
 from anonhist.numeric.keyed_hash import hash_buffer
 from anonhist.sketches.addresses import UNKNOWN, UNKNOWN_LABEL
 from anonhist.sketches.changes import check_unclipped

@@ -9,18 +9,15 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from anonhist.errors import DataError, UsageError
-from anonhist.ingest.counted import counted_table
-from anonhist.ingest.engine import Spilling
+from anonhist.ingest.engine import EngineLimits, Spilling
 from anonhist.ingest.files import LINES, check_stated, input_files, is_json, is_stdin
-from anonhist.ingest.limits import EngineLimits
-from anonhist.ingest.line_stream import label_blocks
+from anonhist.ingest.json_lines import label_blocks
 from anonhist.ingest.local_files import identity
 from anonhist.ingest.naming import check_batch, is_spark
 from anonhist.ingest.partials import ExactPartials, NoisyPartials, Partials
-from anonhist.ingest.query import Columns, bounded_rows, check_whole, counted_rows
+from anonhist.ingest.query import Columns, bounded_rows, check_whole, counted_rows, record_batches, text_buffers
 from anonhist.ingest.random_order import key_of_order
-from anonhist.ingest.record_batches import record_batches, text_buffers
-from anonhist.ingest.row_kinds import SaidOfRows
+from anonhist.ingest.row_kinds import SaidOfRows, counted_table
 from anonhist.ingest.sketch_partitions import PartitionReading, count_partitions
 from anonhist.ingest.sources import as_path, open_source
 from anonhist.sketches.sketch import Sketch

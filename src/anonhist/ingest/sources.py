@@ -11,23 +11,24 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from anonhist.errors import AnonhistError, MissingExtraError, UsageError, mask, public_error
-from anonhist.ingest.column_names import NamedTable, distinct_names, named_relation, named_table
-from anonhist.ingest.database_urls import connect_to
-from anonhist.ingest.engine import Spilling, connect, let_go_at_exit
-from anonhist.ingest.failures import translate_failures
+from anonhist.ingest.columns import NamedTable, distinct_names, named_relation, named_table
+from anonhist.ingest.engine import (
+    NO_LIMITS,
+    EngineLimits,
+    Spilling,
+    connect,
+    followed,
+    let_go_at_exit,
+    translate_failures,
+)
 from anonhist.ingest.files import DATABASES, HOW_TO_NAME, file_table, has_schema, is_parquet, names_are_a_line
-from anonhist.ingest.limits import NO_LIMITS, EngineLimits
 from anonhist.ingest.local_files import match_files
 from anonhist.ingest.naming import is_spark, is_sqlite
 from anonhist.ingest.plain_types import with_known_texts, with_plain_types
-from anonhist.ingest.postgresql import materialized_views
-from anonhist.ingest.progress import followed
-from anonhist.ingest.spark_logs import without_logs_of_rows
-from anonhist.ingest.spark_session import opened_files, opened_table
-from anonhist.ingest.spark_source import SPARK_URLS, SparkFiles
-from anonhist.ingest.spark_texts import without_collations_in_spark
+from anonhist.ingest.spark_session import opened_files, opened_table, without_logs_of_rows
+from anonhist.ingest.spark_source import SPARK_URLS, SparkFiles, without_collations_in_spark
 from anonhist.ingest.sqlite_values import as_declared, sqlite_table, with_names_of_values
-from anonhist.ingest.warehouses import check_engine, without_collations
+from anonhist.ingest.warehouses import check_engine, connect_to, materialized_views, without_collations
 from anonhist.numeric.value_name import check_one_dimension
 
 if TYPE_CHECKING:

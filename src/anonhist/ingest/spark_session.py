@@ -1,7 +1,16 @@
-"""Sessions of Spark: that of this process, one that is started for a reading, or a connection to a server."""
+"""Sessions of Spark: that of this process, one that is started for a reading, or a connection to a server.
+
+Files as tables of Spark, by the rules that DuckDB reads them: text stays text, and nothing is inferred.
+
+Spark differs in some files that DuckDB refuses or takes otherwise: empty lines are left out; of equal keys in an object
+of JSON the last one counts; columns that some Parquet files lack are null there; U+FFFD is refused as a sign that is
+not UTF-8; a quote that is not closed is noticed after 2 MB. A file of CSV is read by one task, since a quoted field may
+hold line breaks.
+"""
 
 from __future__ import annotations
 
+import csv
 import os
 import shutil
 import signal
@@ -14,14 +23,205 @@ from threading import current_thread, main_thread
 from typing import TYPE_CHECKING, Any
 
 from anonhist.errors import DataError, MissingExtraError, UsageError, mask, public_error
-from anonhist.ingest.failures import translate_failures
-from anonhist.ingest.files import has_schema
-from anonhist.ingest.spark_files import spark_relation
+from anonhist.ingest.columns import are_distinct
+from anonhist.ingest.delimited import COUNTED_LINE, Separator, names_in_line
+from anonhist.ingest.engine import NO_COUNTED_LINE, translate_failures
+from anonhist.ingest.files import ending_of, has_schema, is_json, is_parquet, separator_of
+from anonhist.ingest.json_lines import LARGE_FLOAT, keys_to_read
+from anonhist.numeric.value_name import LARGEST_NAMED
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from anonhist.ingest.spark_source import SparkFiles
+
+_OF_QUERIES = ("DataFrameQueryContextLogger", "SQLQueryContextLogger")
+
+
+@contextmanager
+def without_logs_of_rows() -> Iterator[None]:
+    """Keep pyspark from logging the errors of queries while the block runs; the errors are raised all the same."""
+    try:
+        from pyspark.logger import PySparkLogger
+    except ImportError:
+        # Before Spark 4 there are no such logs.
+        yield
+        return
+    loggers = [PySparkLogger.getLogger(name) for name in _OF_QUERIES]
+    before = [each.disabled for each in loggers]
+    for each in loggers:
+        each.disabled = True
+    try:
+        yield
+    finally:
+        for each, was_disabled in zip(loggers, before, strict=True):
+            each.disabled = was_disabled
+
+
+# What `failures` explains.
+_NOT_UTF8 = "raise_error('invalid unicode')"
+_OTHER_LINE_END = "raise_error('state machine')"
+_NO_OBJECT = "raise_error('malformed json')"
+_HALF = "raise_error('half a surrogate in string')"
+# What is no half of a pair of surrogates, and what is one if that is left out.
+_WHOLE_ESCAPES = r"\\\\|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F]"
+_SURROGATE = r"\\u[dD][89a-fA-F]"
+_IS_UTF8 = "encode(value, 'UTF-8') = CAST(value AS BINARY)"
+_STRICT = "'mode', 'FAILFAST', 'allowSingleQuotes', 'false'"
+_LONGEST_FIELD = 2**21
+
+
+def spark_relation(
+    session: Any,
+    files: SparkFiles,
+    *,
+    format: str | None,  # noqa: A002  # the name users know
+    delimiter: str | None,
+    header: bool,
+    keys: Iterable[str | None],
+) -> Any:
+    """Return the rows of files as a DataFrame, as :func:`~anonhist.ingest.files.file_relation` has them.
+
+    Parameters
+    ----------
+    session
+        A session of Spark.
+    files
+        What to read.
+    format, delimiter, header, keys
+        As for files that DuckDB reads.
+
+    Raises
+    ------
+    UsageError
+        If the ending says nothing that Spark reads.
+    DataError
+        If the first line of a text holds no names.
+    """
+    path = files.path
+    if path.lower().endswith(".zst"):
+        raise UsageError(f"Spark does not read {mask(path)!r}: it unpacks .gz, but not .zst.")
+    # The name of a folder is no column.
+    reader = session.read.option("recursiveFileLookup", value=True)
+    if is_parquet(files, format=format):
+        # Files whose columns have other types are an error then.
+        return reader.option("mergeSchema", value=True).parquet(path)
+    if format == "labels":
+        return reader.text(path).selectExpr(f"{_without_marks(_line())} AS label")
+    if format == "uniq":
+        return _counted_rows(reader.text(path))
+    if is_json(files, format=format):
+        return _json_rows(reader.text(path), keys)
+    separator = separator_of(ending_of(files, format) or "", format, delimiter)
+    if separator is None:
+        raise UsageError(
+            f"{mask(path)!r} does not end like files that Spark reads (.csv, .tsv, .jsonl, .parquet): name the files, "
+            "as in events/*.csv, or give the separator of their columns (`delimiter`)."
+        )
+    return _delimited_rows(session, path, separator, header=header)
+
+
+def _delimited_rows(session: Any, path: str, separator: Separator, *, header: bool) -> Any:
+    from pyspark.sql.types import StringType, StructField, StructType
+
+    reader = session.read.option("recursiveFileLookup", value=True)
+    # Spark begins with any of the files.
+    found = reader.text(path).where("_metadata.file_block_start = 0").limit(1).collect()
+    line = str(found[0][0]) if found else ""
+    names = names_in_line(line.encode(), separator, header=header, what="The input")
+    fields = next(csv.reader([line], delimiter=separator.sign), []) or [""]
+    called = fields if header else names
+    rows = (
+        # Every file has to begin with these fields, and every row to have as many: with line breaks in fields, Spark
+        # looks at all of a row, whichever of its fields are asked for.
+        session.read.option("recursiveFileLookup", value=True)
+        .schema(StructType([StructField(name, StringType()) for name in called]))
+        .options(header=header, enforceSchema=False, mode="FAILFAST", multiLine=True)
+        .options(sep=separator.sign, quote='"', escape='"', unescapedQuoteHandling="RAISE_ERROR")
+        .options(nullValue="", emptyValue="", maxCharsPerColumn=_LONGEST_FIELD)
+        .csv(path)
+        .toDF(*(f"field{at}" for at, _ in enumerate(names)))
+    )
+    texts = [_field(f"field{at}") for at, _ in enumerate(names)]
+    if not header:
+        texts[0] = _without_marks(texts[0])
+    return rows.selectExpr(*(f"{text} AS {_quoted(name)}" for text, name in zip(texts, names, strict=True)))
+
+
+def _counted_rows(lines: Any) -> Any:
+    """Return the lines of ``uniq -c`` by the rules of :func:`~anonhist.ingest.delimited.counted_lines`."""
+    rows = lines.selectExpr(f"{_without_marks(_line())} AS line")
+    line = _literal(COUNTED_LINE)
+    label = _without_marks(f"regexp_replace(line, {line}, '')")
+    count = f"regexp_extract(line, {line}, 1)"
+    return rows.selectExpr(
+        f"{label} AS label",
+        f"CASE WHEN line RLIKE {line} THEN {count} ELSE raise_error('{NO_COUNTED_LINE}') END AS count",
+    )
+
+
+def _json_rows(lines: Any, keys: Iterable[str | None]) -> Any:
+    """Return the values of keys by the rules of :func:`~anonhist.ingest.json_lines.json_relation`."""
+    names = keys_to_read(keys)
+    if not are_distinct(names):
+        raise UsageError("Spark cannot read two keys together that differ only in case: rename one of them.")
+    # Of each line: what is written, and the numbers, of which strings are none.
+    texts, numbers = (", ".join(f"{_quoted(name)} {kind}" for name in names) for kind in ("STRING", "DOUBLE"))
+    trimmed = f"trim({_line()})"
+    surrogate = _literal(_SURROGATE)
+    # What follows an object on its line would be left out.
+    whole = f"startswith({trimmed}, '{{') AND endswith({trimmed}, '}}')"
+    # Spark would make question marks of them.
+    half = f"value RLIKE {surrogate} AND regexp_replace(value, {_literal(_WHOLE_ESCAPES)}, '') RLIKE {surrogate}"
+    an_object = (
+        f"CASE WHEN {trimmed} = 'null' THEN '{{}}' WHEN {half} THEN {_HALF} WHEN {whole} THEN value "
+        f"ELSE {_NO_OBJECT} END"
+    )
+    rows = lines.where("trim(value) <> ''").selectExpr(f"{an_object} AS line")
+    rows = rows.selectExpr(
+        f"from_json(line, {_literal(texts)}, map({_STRICT})) AS written",
+        f"from_json(line, {_literal(numbers)}) AS number",
+    )
+    return rows.selectExpr(*(f"{_name_of_json(_quoted(name))} AS {_quoted(name)}" for name in names))
+
+
+def _name_of_json(key: str) -> str:
+    text, number = f"written.{key}", f"number.{key}"
+    # NaN and Infinity come in quotation marks if they had none; strings of that name come without, and as numbers, too.
+    return (
+        f"CASE WHEN {number} IS NULL OR {text} RLIKE '^-?[0-9]+$|^[-+]?[A-Za-z]' THEN {text} "
+        f"WHEN isnan({number}) THEN NULL "
+        f"WHEN abs({number}) >= {LARGEST_NAMED} THEN raise_error('{LARGE_FLOAT}') "
+        f"WHEN {number} = floor({number}) THEN CAST(CAST({number} AS BIGINT) AS STRING) ELSE {text} END"
+    )
+
+
+def _line() -> str:
+    """Return SQL for a line of text, null where it is empty: Spark keeps its bytes, whatever they are."""
+    return f"CASE WHEN value = '' THEN NULL WHEN NOT {_IS_UTF8} THEN {_NOT_UTF8} ELSE value END"
+
+
+def _field(name: str) -> str:
+    """Return SQL for a field of delimited text, null where it is empty."""
+    return (
+        f"CASE WHEN {name} = '' THEN NULL WHEN contains({name}, '\ufffd') THEN {_NOT_UTF8} "
+        f"WHEN endswith({name}, char(13)) THEN {_OTHER_LINE_END} ELSE {name} END"
+    )
+
+
+def _without_marks(text: str) -> str:
+    """Return SQL for a text without the byte order marks that it begins with, null where nothing is left."""
+    return f"nullif(ltrim('\ufeff', {text}), '')"
+
+
+def _quoted(name: str) -> str:
+    return "`" + name.replace("`", "``") + "`"
+
+
+def _literal(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace("'", "\\'")
+    return f"'{escaped}'"
+
 
 _INSTALL = "pip install 'anonhist[spark]'"
 _NO_PYSPARK = f"Spark is used through pyspark, and runs on Java 17 or later; install the first with: {_INSTALL}."

@@ -10,7 +10,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from anonhist.ingest.by_value import BYTES, FRACTION, LARGE, ORDER, TEXT, WHOLE, Declared
+from anonhist.ingest.naming import BYTES, FRACTION, LARGE, ORDER, TEXT, WHOLE, Declared
 from anonhist.numeric.value_name import LARGEST_NAMED
 
 # Whichever is found first in what is declared.

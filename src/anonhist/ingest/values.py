@@ -7,13 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from anonhist.errors import DataError, UsageError
 from anonhist.ingest.columns import required_key
-from anonhist.ingest.engine import Spilling, connect
-from anonhist.ingest.failures import translate_failures
+from anonhist.ingest.engine import Spilling, connect, followed, translate_failures
 from anonhist.ingest.files import check_stated, file_table, is_json, names_are_a_line
 from anonhist.ingest.naming import as_text, check_batch, name_columns
 from anonhist.ingest.plain_types import with_plain_types
-from anonhist.ingest.progress import followed
-from anonhist.ingest.record_batches import batches
+from anonhist.ingest.query import batches
 from anonhist.ingest.row_kinds import refuse_counts
 
 if TYPE_CHECKING:

@@ -2,18 +2,80 @@
 
 A label is what is written. Where a column has a collation under which "de" and "DE" are equal, texts are taken through
 something that has none. Engines that always compare otherwise, or take an empty text for a missing one, are refused.
+
+PostgreSQL by its address, as libpq reads it: several hosts, services, passwords, options.
+
+Ibis takes addresses apart itself, and knows one host. It is handed a connection instead.
 """
 
 from __future__ import annotations
 
+import re
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qsl, unquote, urlsplit
 
-from anonhist.errors import UsageError
-from anonhist.ingest.postgresql import check_session
+from anonhist.errors import DataError, MissingExtraError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+# By which values are written: a person, a database or an address may have set them otherwise.
+_SETTINGS = {"DateStyle": "ISO", "extra_float_digits": "3"}
+# The schema may follow the database, or be one of the options: libpq knows neither.
+_SCHEMA_IN_PATH = re.compile(r"^(postgres(?:ql)?://[^/?]*/[^/?]*)/([^?]*)")
+_SCHEMA_IN_OPTIONS = re.compile(r"(?<=[?&])schema=([^&]*)&?")
+_VIEWS = (
+    "SELECT matviewname FROM pg_matviews WHERE schemaname = current_schema() "
+    "AND has_table_privilege(format('%I.%I', schemaname, matviewname), 'SELECT')"
+)
+
+
+def connect_to_postgresql(url: str) -> Any:
+    """Return a connection of Ibis to the PostgreSQL of an address, which writes values as every other does."""
+    import ibis
+    import psycopg
+
+    found = _SCHEMA_IN_PATH.match(url)
+    schema = found[2] if found else ""
+    plain = _SCHEMA_IN_PATH.sub(r"\1", url)
+    if option := _SCHEMA_IN_OPTIONS.search(plain):
+        schema, plain = option[1], _SCHEMA_IN_OPTIONS.sub("", plain)
+    # Databases without an encoding would hand over bytes.
+    connection = psycopg.connect(plain, autocommit=True, client_encoding="utf8")
+    settings = _SETTINGS | ({"search_path": '"' + unquote(schema).replace('"', '""') + '"'} if schema else {})
+    for setting in settings.items():
+        connection.execute("SELECT set_config(%s, %s, false)", setting)
+    return ibis.postgres.from_connection(connection)
+
+
+def materialized_views(connection: Any) -> list[str]:
+    """Return the materialized views of a connection of Ibis, which lists none."""
+    return [name for (name,) in connection.con.execute(_VIEWS).fetchall()]
+
+
+def check_session(table: Any) -> None:
+    """Refuse a table of Ibis whose connection rounds floats, so that different ones would have one name.
+
+    A table that belongs to no connection, but only to queries that are looked at, passes.
+
+    Raises
+    ------
+    UsageError
+        If so, or if the connection writes dates in another way than ISO 8601.
+    """
+    connection = getattr(table.get_backend(), "con", None)
+    if connection is None:
+        return
+    query = "SELECT current_setting('extra_float_digits')::int > 0 AND current_setting('DateStyle') LIKE 'ISO%'"
+    with connection.cursor() as cursor, connection.transaction():
+        ((is_plain,),) = cursor.execute(query).fetchall()
+    if not is_plain:
+        raise UsageError(
+            "This connection of PostgreSQL rounds floats or does not write dates as in 2026-11-22: run "
+            "SET extra_float_digits TO 1 and SET DateStyle TO ISO, or name the database by its URL."
+        )
+
 
 _BY_CASE = "takes texts for equal that differ in case or in spaces at the end"
 _BY_NOTHING = "takes empty texts for missing ones"
@@ -247,3 +309,56 @@ _IN_UTC = {
     "trino": _zone_of_trino,
 }
 _SECONDS = {"duckdb": _seconds_of_duckdb, "postgres": _seconds_of_postgres}
+
+
+# How each is called, and what its URL is made of.
+WAREHOUSES = {
+    "bigquery": ("BigQuery", "bigquery://PROJECT/DATASET"),
+    "clickhouse": ("ClickHouse", "clickhouse://USER:PASSWORD@HOST:PORT/DATABASE"),
+    "databricks": ("Databricks", "databricks://token:TOKEN@HOST/CATALOG/SCHEMA?http_path=PATH"),
+    "snowflake": ("Snowflake", "snowflake://USER:PASSWORD@ACCOUNT/DATABASE/SCHEMA?warehouse=WAREHOUSE"),
+    "trino": ("Trino", "trino://USER@HOST:PORT/CATALOG/SCHEMA"),
+}
+
+
+def connect_to(url: str) -> Any:
+    """Return a connection of Ibis to the database of a URL.
+
+    Passwords may stand in the URL, as in that of PostgreSQL, or wherever the driver looks for them.
+
+    Raises
+    ------
+    MissingExtraError
+        If the driver is not installed.
+    DataError
+        If a warehouse does not answer; the sentence has no part of the URL.
+    """
+    import ibis
+
+    scheme = url.partition("://")[0]
+    if scheme not in WAREHOUSES:
+        return connect_to_postgresql(url)
+    name, form = WAREHOUSES[scheme]
+    try:
+        return _databricks(url) if scheme == "databricks" else ibis.connect(url)
+    except ImportError:
+        raise MissingExtraError(
+            f"{name} is read through Ibis and a driver; install both with: pip install 'ibis-framework[{scheme}]'."
+        ) from None
+    except Exception:  # noqa: BLE001  # drivers raise what they like, with the URL and what is in it
+        raise DataError(
+            f"{name} cannot be reached: check the URL, whose form is {form}, your credentials and your permissions."
+        ) from None
+
+
+def _databricks(url: str) -> Any:
+    """Connect to Databricks, for which Ibis takes no URL; the driver looks for missing parts in the environment."""
+    import ibis
+
+    parts = urlsplit(url)
+    catalog, _, schema = parts.path.strip("/").partition("/")
+    token = None if parts.password is None else unquote(parts.password)
+    named = {"server_hostname": parts.hostname, "access_token": token, "catalog": catalog, "schema": schema}
+    return ibis.databricks.connect(
+        **{name: value for name, value in named.items() if value}, **dict(parse_qsl(parts.query))
+    )

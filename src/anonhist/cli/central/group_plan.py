@@ -79,8 +79,8 @@ def plan_for_groups(
 ) -> None:
     """Read the sizes, plan, and print or write the plan."""
     from anonhist.cli.progress import progress_bar
-    from anonhist.ingest.group_bounds import protected_unit
-    from anonhist.ingest.group_sizes import sizes_from_file
+    from anonhist.ingest.groups.lists import sizes_from_file
+    from anonhist.ingest.groups.queries import protected_unit
     from anonhist.mechanisms import plan_groups
 
     if len(epsilons) > 1:

@@ -188,9 +188,8 @@ def release_groups_of(
 ) -> None:
     """Read, release and write all groups."""
     from anonhist.cli.central.display import log
-    from anonhist.ingest.group_bounds import protected_unit
-    from anonhist.ingest.group_excess import what_is_bounded
-    from anonhist.ingest.group_reading import read_recorded
+    from anonhist.ingest.groups.queries import protected_unit, what_is_bounded
+    from anonhist.ingest.groups.reading import read_recorded
     from anonhist.mechanisms.excess import parse_excess_share
     from anonhist.mechanisms.group_planning import prepare_groups
     from anonhist.mechanisms.grouping import FindGroups, release_prepared

@@ -45,9 +45,8 @@ def release_window_groups_of(
     """Read, release and write the windows of all groups."""
     from anonhist.accounting.recording import Price
     from anonhist.cli.central.display import log
-    from anonhist.ingest.group_bounds import protected_unit
-    from anonhist.ingest.window_groups import read_cumulative_groups
-    from anonhist.ingest.windows import check_cap, listed_days
+    from anonhist.ingest.groups.queries import protected_unit
+    from anonhist.ingest.windows.read import check_cap, listed_days, read_cumulative_groups
     from anonhist.mechanisms.windows.release import prepare_cumulative, release_windows
 
     for option in given_options(click.get_current_context(), _NOT_FOR_WINDOWS):

@@ -97,7 +97,7 @@ def release_windows_of(
     """Read, release and write the windows."""
     from anonhist.accounting.recording import Price
     from anonhist.cli.central.display import log
-    from anonhist.ingest.windows import listed_days, read_cumulative, unit_of_windows
+    from anonhist.ingest.windows.read import listed_days, read_cumulative, unit_of_windows
     from anonhist.mechanisms.windows.release import prepare_cumulative
 
     refuse_counted(reading)

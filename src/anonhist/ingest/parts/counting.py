@@ -7,22 +7,155 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from anonhist.errors import UsageError
-from anonhist.ingest.counted import check_no_structures, counted_table
+from anonhist.ingest.engine import NO_LIMITS, EngineLimits, connect
 from anonhist.ingest.files import check_stated, check_there, is_json, is_stdin
-from anonhist.ingest.limits import NO_LIMITS, EngineLimits
-from anonhist.ingest.parts.query import in_order, label_counts, user_items
-from anonhist.ingest.parts.rows import Rows, bounded, without_missing
-from anonhist.ingest.plain_names import names_of
-from anonhist.ingest.query import Columns, added_counts, dropped_query, fetch
-from anonhist.ingest.renaming import columns_in_table
-from anonhist.ingest.row_kinds import SaidOfRows
+from anonhist.ingest.naming import NAMED, as_text, check_batch, name_columns, names_of
+from anonhist.ingest.parts.rows import AT_ONCE, Rows, ascending, bounded, schema_of, without_missing
+from anonhist.ingest.query import (
+    Columns,
+    added_counts,
+    batches,
+    check_sums,
+    check_whole,
+    dropped_query,
+    fetch,
+    is_item,
+    record_batches,
+)
+from anonhist.ingest.random_order import HASH, add_hash
+from anonhist.ingest.row_kinds import SaidOfRows, check_no_structures, columns_in_table, counted_table
 from anonhist.ingest.sources import as_path, open_source, plain_labels
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from anonhist.ingest.columns import Header
-    from anonhist.ingest.parts.document import PartDocument
+    from anonhist.ingest.parts.rows import PartDocument
+
+_WRONG, _SIZE = "wrong", "size"
+
+
+def label_counts(table: Any, columns: Columns) -> Any:
+    """Return the lazy query (label, count) over a table with one row per event.
+
+    Where labels may lack a name, a column ``named`` is 0 for those.
+    """
+    import narwhals as nw
+
+    flags = name_columns(table, {columns.label: False})
+    rows = table.select(label=as_text(table, columns.label), **flags)
+    return rows.group_by("label", *flags).agg(count=nw.len())
+
+
+def user_items(table: Any, columns: Columns) -> Any:
+    """Return the lazy query (user_name, hash, label) of each user's first rows in the order of the keyed hash.
+
+    As :func:`~anonhist.ingest.query.bounded_rows` keeps them, under a key that no other part has.
+    """
+    import narwhals as nw
+
+    user = str(columns.user)
+    kind = table.collect_schema()[user]
+    is_plain = (
+        kind.is_integer() or kind.is_float() or isinstance(kind, nw.String | nw.Enum | nw.Categorical | nw.Object)
+    )
+    if not is_plain:
+        raise UsageError(
+            "Users of parts must be text or whole numbers, which all engines write alike: make text of that column."
+        )
+    flags = name_columns(table, {user: True, columns.label: False})
+    # Users are told apart by their names, which are all that other parts have of them.
+    name = as_text(table, user, only_whole=True)
+    rows = table.select(label=as_text(table, columns.label), user=name, user_name=name, **flags)
+    rows = rows.filter(is_item(columns)).with_columns(one=nw.lit(1))
+    number = nw.col("one").cum_sum()
+    rows = rows.with_columns(occurrence=number.over("user", "label", order_by="label").cast(nw.Int64))
+    rows = add_hash(rows, columns.order_key)
+    order = [*flags, HASH, "label"]
+    rows = rows.with_columns(rank=number.over("user", order_by=order)).filter(nw.col("rank") <= columns.max_per_user)
+    return rows.select("user_name", HASH, "label", *flags)
+
+
+@contextmanager
+def in_order(query: Any, columns: Columns, document: PartDocument, limits: EngineLimits) -> Iterator[Iterator[Rows]]:
+    """Run a query of this file and give its rows in the order of their keys, in batches.
+
+    The row of labels that are missing comes first, if it is one of its own; its key is missing.
+    """
+    native = query.to_native()
+    if type(native).__name__ == "DuckDBPyRelation":
+        yield _rows(native, columns, document)
+        return
+    with connect(limits=limits) as connection:
+        yield _rows(connection.from_arrow(_reader(query)), columns, document)
+
+
+def _reader(query: Any) -> Any:
+    """Return what another engine answers as a reader of Arrow."""
+    import pyarrow as pa
+
+    found = record_batches(query, AT_ONCE)
+    first = next(found, None)
+    if first is None:
+        return _empty(query)
+
+    def all_of_them() -> Iterator[Any]:
+        yield first
+        yield from found
+
+    return pa.RecordBatchReader.from_batches(first.schema, all_of_them())
+
+
+def _empty(query: Any) -> Any:
+    """Return a table without rows that has the columns of a query."""
+    import pyarrow as pa
+
+    names = query.collect_schema().names()
+    types = [pa.string() if name in ("label", "user_name", HASH) else pa.int64() for name in names]
+    return pa.table({name: pa.array([], kind) for name, kind in zip(names, types, strict=True)})
+
+
+def _rows(relation: Any, counted: Columns, document: PartDocument) -> Iterator[Rows]:
+    key, has_users, schema = document.key, document.holds == "users", schema_of(document)
+    label = "label"
+    if document.labels == "hashes":
+        hashed = _hashed(f"'{key} label ' || label")
+        label = f"CASE WHEN label IS NOT NULL THEN {hashed} END"
+    others = [name for name in (NAMED, _WRONG, _SIZE) if name in relation.columns]
+    if has_users:
+        user = _hashed(f"'{key} user ' || user_name")
+        # A value without a name may have no text; it is refused below.
+        columns = [f"coalesce({user} || unhex({HASH}), ''::BLOB) AS user_item", f"{label} AS label"]
+    else:
+        columns = [f"{label} AS label", "count::BIGINT AS count"]
+    ordered = relation.project(", ".join([*columns, *others])).order(f"{schema.names[0]} NULLS FIRST")
+    checked = ascending(document)
+    for batch in batches(ordered, AT_ONCE):
+        check_batch(batch)
+        _check_counts(batch, counted)
+        keys, values = (batch.column(place).cast(schema.types[place]) for place in (0, 1))
+        is_right = checked(keys.slice(keys.null_count))
+        assert is_right  # noqa: S101  # the engine was asked for this order
+        yield Rows(keys, values)
+
+
+def _hashed(text: str) -> str:
+    """Return the first 128 bits of the SHA-256 of a text: nobody can make two that have the same."""
+    return f"unhex(left(sha256({text}), 32))"
+
+
+def _check_counts(batch: Any, counted: Columns) -> None:
+    """Refuse what was no count, and sums that wrapped."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if _WRONG not in batch.schema.names:
+        return
+    check_whole(counted.count, int(pc.sum(batch.column(_WRONG)).as_py()))
+    sizes = pc.max(batch.column(_SIZE)).as_py()
+    least = pc.min(batch.column("count").cast(pa.int64())).as_py()
+    check_sums([(least, sizes)])
+
 
 _PREVALENCES = "Prevalences do not say which label has a count, so parts cannot be made of them: count the events."
 

@@ -9,23 +9,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from anonhist.errors import DataError, UsageError
-from anonhist.ingest.engine import connect
-from anonhist.ingest.failures import translate_failures
+from anonhist.ingest.engine import connect, followed, translate_failures
 from anonhist.ingest.local_files import escape_pattern
-from anonhist.ingest.parts.document import together
-from anonhist.ingest.parts.files import open_parts, reading_rows
-from anonhist.ingest.parts.merge import all_rows
-from anonhist.ingest.parts.rows import KEY_BYTES, bounded
-from anonhist.ingest.progress import followed
+from anonhist.ingest.parts.files import all_rows, open_parts, reading_rows
+from anonhist.ingest.parts.rows import KEY_BYTES, bounded, together
 from anonhist.ingest.query import check_sums, check_users
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from anonhist.ingest.limits import EngineLimits
-    from anonhist.ingest.parts.document import PartDocument
+    from anonhist.ingest.engine import EngineLimits
     from anonhist.ingest.parts.files import PartFile
-    from anonhist.ingest.parts.rows import Rows
+    from anonhist.ingest.parts.rows import PartDocument, Rows
 
 Pairs = list[tuple[int, int]]
 # Of two or three parts, such as a total and a day, a merge takes a third of the time; of many of one size, the engine.

@@ -111,7 +111,7 @@ def release_cumulative(
     Parameters
     ----------
     counts
-        The private data, as :func:`~anonhist.ingest.windows.read_cumulative` returns them.
+        The private data, as :func:`~anonhist.ingest.windows.read.read_cumulative` returns them.
     epsilon
         The whole budget, > 0.
     unit
@@ -236,7 +236,7 @@ def release_cumulative_groups(
     Parameters
     ----------
     grouped
-        The private data, as :func:`~anonhist.ingest.window_groups.read_cumulative_groups` returns them.
+        The private data, as :func:`~anonhist.ingest.windows.read.read_cumulative_groups` returns them.
     epsilon
         The whole budget, > 0.
     unit

@@ -11,11 +11,11 @@ import pytest
 
 from anonhist.ingest import SparkFiles, read_profile, write_part
 from anonhist.ingest.edges import read_degrees, read_edges
-from anonhist.ingest.groups import read_groups
+from anonhist.ingest.groups.read import read_groups
 from anonhist.ingest.partials import ExactPartials
 from anonhist.ingest.reports import tally_reports
 from anonhist.ingest.sketches import update_sketch
-from anonhist.ingest.windows import read_cumulative
+from anonhist.ingest.windows.read import read_cumulative
 from anonhist.local import KRR, OptimizedUnary
 from anonhist.mechanisms.grouping import FindGroups, GroupSelection
 from anonhist.privacy import PrivacyUnit

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Literal
 from anonhist.accounting import Ledger
 from anonhist.accounting.recording import Unrecorded, account_of, recording
 from anonhist.errors import UsageError
-from anonhist.ingest.group_bounds import protected_unit, unlisted_grouping
-from anonhist.ingest.group_reading import read_recorded
-from anonhist.ingest.limits import EngineLimits
+from anonhist.ingest.engine import EngineLimits
+from anonhist.ingest.groups.queries import protected_unit, unlisted_grouping
+from anonhist.ingest.groups.reading import read_recorded
 from anonhist.ingest.query import check_users
 from anonhist.mechanisms.grouping import FindGroups
 from anonhist.privacy import PrivacyUnit

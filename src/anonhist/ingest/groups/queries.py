@@ -1,26 +1,152 @@
-"""The queries of groups where a row says how often a label, or how many labels, occur."""
+"""Whom a release of several groups protects, and how units are bounded for it."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from anonhist.errors import DataError, UsageError
-from anonhist.ingest.few_groups import in_few_groups_of_labels
-from anonhist.ingest.grouping import GROUP, group_keys, in_groups
-from anonhist.ingest.naming import NAMED, as_text, name_columns
+from anonhist.ingest.groups.names import (
+    GROUP,
+    Grouping,
+    group_keys,
+    in_few_groups_of_labels,
+    in_groups,
+    is_shown_as_written,
+    parts_of,
+)
+from anonhist.ingest.naming import NAMED, as_text, identity_of, name_columns
 from anonhist.ingest.query import (
     LARGEST,
     Columns,
     check_sums,
     check_whole,
     counts_something,
+    fetch,
+    is_item,
     large_units,
     one_if,
     whole_numbers,
 )
+from anonhist.ingest.random_order import random_key
+from anonhist.privacy import PrivacyUnit, parse_order_key, parse_whole_number
+from anonhist.profiles import Bounded, BoundedUnits, Profile
 
 if TYPE_CHECKING:
-    from anonhist.privacy import PrivacyUnit
+    from collections.abc import Iterable
+
+
+def protected_unit(
+    unit: PrivacyUnit | None, per_user: int | None, groups_per_user: int | None, groups_per_label: int | None
+) -> PrivacyUnit:
+    """Return whom a release of all groups protects, or refuse what its bounds do not cover.
+
+    Examples
+    --------
+    >>> print(protected_unit(PrivacyUnit.label(max_count=20), None, None, 3))
+    one label with all its items in at most 3 groups (counts of 20 or more in a group are taken together)
+    """
+    if groups_per_label is not None and (per_user is not None or unit is None or unit.max_count is None):
+        raise UsageError("`max_groups_per_label` applies only to a label unit: PrivacyUnit.label(max_count=c).")
+    if per_user is not None:
+        bounded = PrivacyUnit.user(max_items=per_user, groups=groups_per_user or 1)
+        # A unit without groups says what a user may have in one; another may promise more than is kept.
+        if unit not in (None, bounded, PrivacyUnit.user(max_items=per_user)):
+            raise UsageError(f"The bounds make it a release for {bounded}: leave `unit` out.")
+        return replace(bounded, in_one_group=groups_per_user == 1)
+    if unit is None or unit == PrivacyUnit.item():
+        return PrivacyUnit.item()
+    if unit.max_count is None:
+        raise UsageError(
+            f"Groups are released for items, for users (`user`, `max_per_user`) or for labels, not {unit}."
+        )
+    if groups_per_label is None:
+        raise UsageError(
+            "A label may occur in many groups: say with `max_groups_per_label` in how many of them each label counts."
+        )
+    return replace(
+        PrivacyUnit.label(max_count=unit.max_count, groups=groups_per_label), in_one_group=groups_per_label == 1
+    )
+
+
+def unlisted_grouping(
+    by: str | Iterable[str], other: str | None, most: int | None, of_user: Any, of_label: Any
+) -> Grouping:
+    """Return how rows are put into groups, which are not known yet."""
+    parts = parts_of(by)
+    most_of_user, most_of_label = (
+        None if given is None else parse_whole_number(given, name=name)
+        for given, name in ((of_user, "max_groups_per_user"), (of_label, "max_groups_per_label"))
+    )
+    if most_of_user is not None and most is None:
+        raise UsageError("`max_groups_per_user` requires `user` and `max_per_user`.")
+    if other is not None and not (isinstance(other, str) and other.strip() and is_shown_as_written((other,))):
+        raise UsageError(f"`other` must be a name for the group of all others, in plain text, not {other!a:.80}.")
+    return Grouping(parts, None, other, most_of_user, most_of_label)
+
+
+def order_key_of(given: str | None, *, chooses: bool) -> str | None:
+    """Return the key by which items or groups are chosen, None where none are."""
+    if given is not None and not chooses:
+        raise UsageError("`order_key` chooses items or groups, so it requires `user` or `max_groups_per_label`.")
+    return None if not chooses else random_key() if given is None else parse_order_key(given)
+
+
+_NOT_BOUNDED = (
+    "`count_units` counts what a bound leaves out, so it requires `max_groups_per_label`, or `user` and `max_per_user`."
+)
+
+
+def what_is_bounded(
+    max_per_user: int | None, groups_per_user: int | None, groups_per_label: int | None
+) -> tuple[Bounded, int]:
+    """Return what is bounded and how many are kept: groups, where they are bounded.
+
+    Raises
+    ------
+    UsageError
+        If nothing is.
+
+    Examples
+    --------
+    >>> what_is_bounded(5, 3, None)
+    (<Bounded.GROUPS_OF_USERS: 'groups of users'>, 3)
+    """
+    if groups_per_label is not None:
+        return Bounded.GROUPS_OF_LABELS, groups_per_label
+    if groups_per_user is not None:
+        return Bounded.GROUPS_OF_USERS, groups_per_user
+    if max_per_user is not None:
+        return Bounded.ITEMS_OF_USERS, max_per_user
+    raise UsageError(_NOT_BOUNDED)
+
+
+def units_of_groups(table: Any, columns: Columns, grouping: Grouping) -> BoundedUnits:
+    """Return how many groups, or items, each unit has, of a table in which all values have names and are counts."""
+    of, bound = what_is_bounded(columns.max_per_user, grouping.groups_per_user, grouping.groups_per_label)
+    numbers = [(int(number), int(units)) for number, units in fetch(units_query(table, columns, grouping, of))]
+    return BoundedUnits(bound, Profile.from_prevalences(numbers), of)
+
+
+def units_query(table: Any, columns: Columns, grouping: Grouping, of: Bounded) -> Any:
+    """Return the lazy query (number, units): how many units have each number of what is bounded, before any bound."""
+    import narwhals as nw
+
+    selected = {"label": as_text(table, columns.label)} | group_keys(table, grouping.parts)
+    if of.unit == "user":
+        rows = table.select(**selected, user=identity_of(table, str(columns.user))).filter(is_item(columns))
+    elif columns.rows == "counts":
+        _, number = whole_numbers(table, columns.count or "count")
+        rows = table.select(**selected, count=number).filter(nw.col("count") > 0)
+    else:
+        rows = table.select(**selected)
+    if of.unit == "label" and not columns.keep_null:
+        rows = rows.filter(~nw.col("label").is_null())
+    rows = in_groups(rows, grouping, keep_null=columns.keep_null)
+    if of.part == "group":
+        rows = rows.group_by(of.unit, GROUP).agg(items=nw.len())
+    return rows.group_by(of.unit).agg(number=nw.len()).group_by("number").agg(units=nw.len()).select("number", "units")
+
 
 _WRONG = ("wrong_counts", "wrong_prevalences")
 

@@ -17,15 +17,13 @@ from typing import Any
 import numpy as np
 
 from anonhist.errors import UsageError
-from anonhist.ingest.by_value import Declared, declared
-from anonhist.ingest.naming import as_text, is_of_pandas
-from anonhist.ingest.period_keys import counts_days, is_zoned_of_pandas, period_key
-from anonhist.ingest.periods import Period
-from anonhist.ingest.python_objects import holds_objects, mapped_objects
+from anonhist.ingest.naming import Declared, as_text, declared, is_of_pandas
+from anonhist.ingest.plain_types import holds_objects, mapped_objects
+from anonhist.ingest.windows.periods import Period, counts_days, is_zoned_of_pandas, period_key
 from anonhist.numeric.value_name import LARGEST_NAMED, is_missing, value_name
 
 _PART = re.compile(r"(day|week|month)\((.+)\)", re.DOTALL)
-_WHOLE = re.compile(r"[+-]?[0-9]+(?:\.0*)?(?:[eE][+-]?[0-9]+)?")
+_WHOLE_TYPES = re.compile(r"[+-]?[0-9]+(?:\.0*)?(?:[eE][+-]?[0-9]+)?")
 _MOST_DIGITS = 40
 _TRUTH = {"true": "true", "false": "false"}
 
@@ -191,7 +189,7 @@ def _number_name(value: Any) -> str | None:
     if isinstance(value, bool | np.bool_):
         return None
     written = value.strip() if isinstance(value, str) else str(value)
-    if isinstance(value, str) and not _WHOLE.fullmatch(written):
+    if isinstance(value, str) and not _WHOLE_TYPES.fullmatch(written):
         # Python reads more than people write: 1_0, or digits of other scripts.
         return None
     try:

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from anonhist.errors import UsageError
-from anonhist.ingest.few_groups import rows_in_few_groups_of_labels
 from anonhist.ingest.files import check_stated, check_there, is_json, is_stdin
-from anonhist.ingest.grouping import DAY, GROUP, with_periods
+from anonhist.ingest.groups.names import DAY, GROUP, rows_in_few_groups_of_labels, with_periods
 from anonhist.ingest.naming import NAMED, check_named
 from anonhist.ingest.query import Columns, bounded_rows, check_sums, check_whole, counts_something, fetch, large_units
-from anonhist.ingest.renaming import columns_in_table, part_in_table, parts_in_table
+from anonhist.ingest.row_kinds import columns_in_table, part_in_table, parts_in_table
 from anonhist.ingest.sources import as_path, open_source, plain_labels
 
 if TYPE_CHECKING:
@@ -22,9 +21,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from anonhist.ingest.columns import Header
-    from anonhist.ingest.group_values import Part
-    from anonhist.ingest.grouping import Grouping
-    from anonhist.ingest.limits import EngineLimits
+    from anonhist.ingest.engine import EngineLimits
+    from anonhist.ingest.groups.names import Grouping
+    from anonhist.ingest.groups.values import Part
     from anonhist.ingest.row_kinds import SaidOfRows
     from anonhist.profiles.grouped import Group
 
@@ -74,7 +73,7 @@ def fetch_increments(
     Parameters
     ----------
     source, table, delimiter, progress, limits
-        As for :func:`~anonhist.ingest.windows.read_cumulative`.
+        As for :func:`~anonhist.ingest.windows.read.read_cumulative`.
     said
         What is said of the rows.
     columns

@@ -1,0 +1,1 @@
+"""Cumulative windows: days, weeks and months of dates, and labels that reach thresholds on each."""
