@@ -55,13 +55,13 @@ def plain_sql(path: str) -> None:
 
 
 def degrees(path: str) -> None:
-    from anonhist.ingest.edges import read_degrees
+    from anonhist.graphs.reading import read_degrees
 
     read_degrees(path)
 
 
 def graph(path: str) -> None:
-    from anonhist.ingest.edges import read_edges
+    from anonhist.graphs.reading import read_edges
 
     read_edges(path)
 

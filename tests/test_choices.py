@@ -10,7 +10,6 @@ import pytest
 import anonhist as ah
 from anonhist.graphs.node_privacy import METHODS
 from anonhist.ingest.read import FORMATS
-from anonhist.ingest.sketches import FORMATS as SKETCH_FORMATS
 from anonhist.local.decoding import names
 from anonhist.mechanisms import MECHANISM_NAMES
 from anonhist.mechanisms.estimators import PRIVATE_ENTROPY_METHODS, PRIVATE_SUPPORT_SIZE_METHODS
@@ -26,6 +25,7 @@ from anonhist.properties.uniformity import UNIFORMITY_METHODS
 from anonhist.sketches import Sketch
 from anonhist.sketches.decoding.decoder import DecoderName
 from anonhist.sketches.decoding.names import DECODERS
+from anonhist.sketches.reading import FORMATS as SKETCH_FORMATS
 
 CHOICES = [
     (ah.read_profile, FORMATS),

@@ -102,8 +102,8 @@ def test_tests_named_in_proofs_exist() -> None:
 
 
 def test_commands_have_options_that_exist() -> None:
-    from anonhist.cli.commands import anonhist
-    from anonhist.cli.hints import commands_of, options_of
+    from anonhist.cli.entry import anonhist
+    from anonhist.terminal.hints import commands_of, options_of
 
     known = {path: {*options_of(command), "-", "--help"} for path, command in commands_of(anonhist)}
     named = set()

@@ -13,7 +13,7 @@ import click
 import pytest
 
 import anonhist
-from anonhist.cli.commands import anonhist as command_line
+from anonhist.cli.entry import anonhist as command_line
 from anonhist.errors import MissingExtraError, OutputError
 
 _REPORT = "import json, sys; sys.stderr.write('\\n' + json.dumps(sorted({name.split('.')[0] for name in sys.modules})))"

@@ -9,10 +9,9 @@ from pathlib import Path
 import pytest
 
 import anonhist
-from anonhist.cli.commands import anonhist as commands
-from anonhist.cli.hints import commands_of
-from anonhist.cli.spelling import as_typed
+from anonhist.cli.entry import anonhist as commands
 from anonhist.errors import DataError, OutputError, UsageError, spell_out
+from anonhist.terminal.hints import as_typed, commands_of
 from anonhist_testing.cases import each_of
 
 ROOT = Path(anonhist.__file__).parent

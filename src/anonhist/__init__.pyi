@@ -11,15 +11,14 @@ from anonhist.accounting import Ledger as Ledger
 from anonhist.errors import AnonhistError as AnonhistError
 from anonhist.errors import DataError as DataError
 from anonhist.errors import UsageError as UsageError
-from anonhist.formats.file_kind import read as read
+from anonhist.formats.fields import read as read
 from anonhist.formats.writing import write as write
+from anonhist.graphs.reading import read_degrees as read_degrees
+from anonhist.graphs.reading import read_edges as read_edges
 from anonhist.graphs.release import release_degrees as release_degrees
-from anonhist.ingest.edges import read_degrees as read_degrees
-from anonhist.ingest.edges import read_edges as read_edges
 from anonhist.ingest.groups.read import read_groups as read_groups
 from anonhist.ingest.read import read_profile as read_profile
-from anonhist.ingest.reports import tally_reports as tally_reports
-from anonhist.ingest.sketches import update_sketch as update_sketch
+from anonhist.local.reading import tally_reports as tally_reports
 from anonhist.mechanisms import compare as compare
 from anonhist.mechanisms import plan as plan
 from anonhist.mechanisms import release as release
@@ -39,4 +38,5 @@ from anonhist.releases import Release as Release
 from anonhist.releases.grouped import GroupedRelease as GroupedRelease
 from anonhist.report import plot as plot
 from anonhist.report import write_report as write_report
+from anonhist.sketches.reading import update_sketch as update_sketch
 from anonhist.version import __version__ as __version__

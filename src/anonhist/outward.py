@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 else:
     pd, pl, pa = map(LaterModule, ("pandas", "polars", "pyarrow"))
 
-_NOTEBOOK, _TABLES, _FILES = "anonhist.report.notebook.views", "anonhist.formats.tables", "anonhist.formats.writing"
+_NOTEBOOK, _TABLES, _FILES = "anonhist.report.shown", "anonhist.formats.tables", "anonhist.formats.writing"
 
 
 class Shown:

@@ -94,7 +94,7 @@ def test_new_noise_covers_what_was_counted_since(kept: Ledger) -> None:
 def test_top_ups_are_one_loss(kept: Ledger) -> None:
     pytest.importorskip("dp_accounting", reason="dp-accounting is not installed (the extra accounting)")
     from anonhist.accounting.ledger import schedule
-    from anonhist.report.budget.wording import composed_epsilon
+    from anonhist.report.budget_wording import composed_epsilon
 
     number, epsilon = 40, Fraction(1, 20)
     unit = PrivacyUnit.user(max_items=1)
@@ -270,7 +270,7 @@ def test_random_operators_pay_for_all_that_is_revealed(kind: str) -> None:
 
 def test_a_release_of_a_sketch_is_verified(kept: Ledger, tmp_path: Path) -> None:
     from anonhist.accounting import verify
-    from anonhist.formats.claims import claim_of
+    from anonhist.formats.writing import claim_of
 
     (day,) = days(1)
     names = []

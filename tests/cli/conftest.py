@@ -21,8 +21,8 @@ import duckdb
 import pytest
 
 from anonhist.cli.entry import run
-from anonhist.cli.reading import WHERE_REMARKS_ARE
 from anonhist.ingest.engine import CONFIG
+from anonhist.terminal.reading import WHERE_REMARKS_ARE
 
 Cli = Callable[..., CompletedProcess[str]]
 

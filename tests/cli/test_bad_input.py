@@ -224,7 +224,7 @@ def test_a_release_is_not_released_again(cli: Cli, folder: Path) -> None:
 def test_no_command_waits_for_a_pipe_or_reads_a_device_for_ever(
     cli: Cli, refusals: Callable[..., list[CompletedProcess[str]]], folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("anonhist.formats.whole_file._SECONDS", 0.1)
+    monkeypatch.setattr("anonhist.formats.atomic._SECONDS", 0.1)
     assert cli("budget", "create", "d", "--epsilon", "1", "--unit", "item", "--ledger", "b.db").returncode == 0
     for ending in (".json", ".parquet", ".db"):
         os.mkfifo(folder / f"pipe{ending}")

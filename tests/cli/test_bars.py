@@ -7,7 +7,7 @@ from subprocess import CompletedProcess
 
 import pytest
 
-from anonhist.cli.progress import Bars
+from anonhist.terminal.output import Bars
 from anonhist_testing.progress import assert_moves
 
 Cli = Callable[..., CompletedProcess[str]]
@@ -50,8 +50,8 @@ def test_bars_move_inside_long_work(name: str, folder: Path, cli: Cli, monkeypat
     def bar(*_: object, **__: object) -> Iterator[Callable[[float], None]]:
         yield told.append
 
-    monkeypatch.setattr("anonhist.cli.progress.progress_bars", bars)
-    monkeypatch.setattr("anonhist.cli.progress.progress_bar", bar)
+    monkeypatch.setattr("anonhist.terminal.output.progress_bars", bars)
+    monkeypatch.setattr("anonhist.terminal.output.progress_bar", bar)
     assert cli(*COMMANDS[name]).returncode == 0
     assert len(told) > 30
     assert_moves(told, most=0.95)

@@ -11,16 +11,14 @@ import anonhist as ah
 from anonhist.catalogue import load
 from anonhist.catalogue.mechanisms import OPTIONS
 from anonhist.catalogue.properties import PROPERTIES
-from anonhist.cli.central.compare import COMPARED
-from anonhist.cli.central.estimate import _UNBOUNDED
-from anonhist.cli.commands import anonhist
-from anonhist.cli.hints import commands_of, options_of
+from anonhist.cli.compare import COMPARED
+from anonhist.cli.entry import anonhist
+from anonhist.cli.estimate import _UNBOUNDED
 from anonhist.formats.registry import CURATOR_TYPES
+from anonhist.graphs.edge_formats import EDGE_FORMATS
 from anonhist.graphs.graph import Direction
 from anonhist.graphs.node_privacy import BoundingName
-from anonhist.ingest.edge_formats import EDGE_FORMATS
 from anonhist.ingest.read import FORMATS
-from anonhist.ingest.sketches import FORMATS as SKETCH_FORMATS
 from anonhist.ingest.spark_source import ENGINES
 from anonhist.local.decoding.names import CORRECTIONS, DECODERS
 from anonhist.mechanisms.estimators import PRIVATE_PROPERTIES
@@ -28,6 +26,8 @@ from anonhist.mechanisms.planning import Shape
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.sketches import Adversary, UsersIn
 from anonhist.sketches.decoding.names import DECODERS as SKETCH_DECODERS
+from anonhist.sketches.reading import FORMATS as SKETCH_FORMATS
+from anonhist.terminal.hints import commands_of, options_of
 
 COMMANDS = dict(commands_of(anonhist))
 UNITS = {name for name, each in vars(PrivacyUnit).items() if isinstance(each, classmethod) and name[0] != "_"}

@@ -132,7 +132,7 @@ def test_what_is_there_is_kept_and_no_work_is_done_for_it(
 
 @pytest.mark.slow
 def test_nothing_is_left_where_a_page_cannot_be_made(cli: Cli, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from anonhist.report.comparison import page as comparison_page
+    from anonhist.report import comparison as comparison_page
 
     def full(*_: object, **__: object) -> str:
         raise OSError(28, "No space left on device")

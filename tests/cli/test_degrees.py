@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import anonhist as ah
-from anonhist.cli.commands import anonhist as command_line
+from anonhist.cli.entry import anonhist as command_line
 from anonhist.graphs import EdgeMechanism, NodeMechanism
 from anonhist.graphs.bounding import BOUNDINGS
 from anonhist.graphs.node_privacy import METHODS

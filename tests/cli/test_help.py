@@ -8,9 +8,9 @@ from subprocess import CompletedProcess
 import click
 
 import anonhist
-from anonhist.cli.commands import anonhist as command_line
-from anonhist.cli.options import CSV_IS_FOR_PROGRAMS
-from anonhist.cli.sections import SectionedCommand
+from anonhist.cli.entry import anonhist as command_line
+from anonhist.terminal.decorators import SectionedCommand
+from anonhist.terminal.options import CSV_IS_FOR_PROGRAMS
 
 Cli = Callable[..., CompletedProcess[str]]
 

@@ -10,7 +10,7 @@ from subprocess import CompletedProcess
 import duckdb
 import pytest
 
-from anonhist.cli.reading import WHERE_REMARKS_ARE
+from anonhist.terminal.reading import WHERE_REMARKS_ARE
 from anonhist_testing.starting import after
 
 Cli = Callable[..., CompletedProcess[str]]
@@ -80,7 +80,7 @@ def test_an_interrupt_keeps_what_was_to_be_replaced(where: str, interrupt: Cli, 
 def test_an_interrupt_while_modules_are_loaded_to_write_leaves_nothing(interrupt: Cli, folder: Path) -> None:
     # Arrow looks for pandas when it is given its first array.
     where = _LOADING.format(name="late") + (
-        "import anonhist.formats.sketches as module, importlib\n"
+        "import anonhist.sketches.files as module, importlib\n"
         "module._head = lambda *_: importlib.import_module('late')\n"
     )
     done = interrupt("sketch", "new", "--buckets", "10", "--epsilon", "1", "-o", "a.sketch", where=where)

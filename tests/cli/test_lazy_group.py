@@ -9,8 +9,8 @@ import click
 from click.shell_completion import BashComplete
 
 import anonhist.cli
-from anonhist.cli.commands import anonhist as command_line
-from anonhist.cli.hints import commands_of
+from anonhist.cli.entry import anonhist as command_line
+from anonhist.terminal.hints import commands_of
 
 _ASKED = """
 import sys
@@ -24,7 +24,7 @@ def test_a_command_is_imported_without_the_others() -> None:
     done = subprocess.run([sys.executable, "-c", _ASKED], capture_output=True, check=True, text=True)
     rooms = {"budget", "central", "degrees", "local", "reproduce", "sketch"}
     inside = {name for name in done.stdout.splitlines()[-1].split() if set(name.split(".")[2:]) & rooms}
-    assert inside == {"anonhist.cli.local", "anonhist.cli.local.commands", "anonhist.cli.local.tally"}
+    assert inside == {"anonhist.cli.local", "anonhist.local.commands", "anonhist.local.estimate_commands"}
 
 
 def test_every_command_that_is_written_is_in_a_group_under_its_name() -> None:

@@ -15,11 +15,11 @@ import pytest
 
 import anonhist as ah
 from anonhist.accounting import Ledger, verify
-from anonhist.cli.commands import anonhist
-from anonhist.cli.hints import commands_of, options_of
+from anonhist.cli.entry import anonhist
 from anonhist.errors import DataError
-from anonhist.formats.claims import claim_of
+from anonhist.formats.writing import claim_of
 from anonhist.mechanisms.releasing import PreparedRelease
+from anonhist.terminal.hints import commands_of, options_of
 from anonhist_testing.cases import each_of
 
 Cli = Callable[..., CompletedProcess[str]]

@@ -11,13 +11,12 @@ from subprocess import CompletedProcess
 import pytest
 
 from anonhist.catalogue.randomizers import RANDOMIZERS
-from anonhist.cli.local.new import new
-from anonhist.formats.surveys import read_survey
-from anonhist.formats.tallies import read_tally
-from anonhist.ingest.reports import tally_reports
+from anonhist.local import page as local_wording
 from anonhist.local.catalogue import parameter_names, recommend
+from anonhist.local.commands import new
 from anonhist.local.decoding.names import CORRECTIONS, DECODERS
-from anonhist.report.local import wording as local_wording
+from anonhist.local.files import read_survey, read_tally
+from anonhist.local.reading import tally_reports
 
 Cli = Callable[..., CompletedProcess[str]]
 

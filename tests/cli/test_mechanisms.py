@@ -11,7 +11,7 @@ import pytest
 
 import anonhist as ah
 from anonhist.catalogue.mechanisms import MECHANISMS
-from anonhist.cli.commands import anonhist as command_line
+from anonhist.cli.entry import anonhist as command_line
 from anonhist.mechanisms import MECHANISM_NAMES
 from anonhist.mechanisms.names import mechanism_class
 from anonhist.mechanisms.setting import NOISE_IS_EXACT

@@ -11,10 +11,9 @@ import pytest
 from rich.console import Console
 from rich.text import Text
 
-from anonhist.cli.output import between_words, say_line
-from anonhist.cli.tables import print_hanging, table_of
-from anonhist.cli.targets import AskedPage, data_name
 from anonhist.errors import UsageError
+from anonhist.terminal.destinations import AskedPage, data_name, print_hanging, table_of
+from anonhist.terminal.output import between_words, say_line
 
 HEADS = ("value", "share of all the people", "95 % interval", "above zero")
 ROWS = [("Machine-op-inspct", "13.38 %", "12.39 to 14.38 %", "yes"), ("a label of words", "1.00 %", "0 to 2 %", "")]

@@ -12,8 +12,8 @@ import click
 import pytest
 
 import anonhist as package
-from anonhist.cli.commands import anonhist
-from anonhist.cli.hints import MEANT, commands_of, no_such_option, options_of
+from anonhist.cli.entry import anonhist
+from anonhist.terminal.hints import MEANT, commands_of, no_such_option, options_of
 
 Cli = Callable[..., CompletedProcess[str]]
 

@@ -13,8 +13,8 @@ import duckdb
 import pytest
 
 import anonhist as ah
-from anonhist.cli.reading import WHERE_REMARKS_ARE
 from anonhist.report.wording import promise_lines
+from anonhist.terminal.reading import WHERE_REMARKS_ARE
 from anonhist_testing.starting import after
 
 Cli = Callable[..., CompletedProcess[str]]

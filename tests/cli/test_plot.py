@@ -6,11 +6,11 @@ from itertools import pairwise, product
 
 import pytest
 
-from anonhist.cli.central.plot import FEWEST_COLUMNS, MOST_COLUMNS, short_number, terminal_plot, ticks
 from anonhist.mechanisms import FrobeniusMechanism
 from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile
 from anonhist.releases import Release
+from anonhist.terminal.display import FEWEST_COLUMNS, MOST_COLUMNS, short_number, terminal_plot, ticks
 
 MakeRelease = Callable[[Sequence[int], Sequence[int]], Release]
 

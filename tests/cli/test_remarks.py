@@ -7,7 +7,7 @@ from subprocess import CompletedProcess
 import pytest
 
 from anonhist.cli.entry import run
-from anonhist.cli.reading import WHERE_REMARKS_ARE
+from anonhist.terminal.reading import WHERE_REMARKS_ARE
 
 Cli = Callable[..., CompletedProcess[str]]
 

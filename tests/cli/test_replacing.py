@@ -12,11 +12,11 @@ from subprocess import CompletedProcess
 import pytest
 
 import anonhist as ah
-from anonhist.cli.commands import anonhist
-from anonhist.cli.hints import commands_of, options_of
+from anonhist.cli.entry import anonhist
 from anonhist.ingest.parts import write_part
 from anonhist.local import KRR
 from anonhist.sketches import HashedSketch
+from anonhist.terminal.hints import commands_of, options_of
 
 Cli = Callable[..., CompletedProcess[str]]
 Refusals = Callable[..., list[CompletedProcess[str]]]

@@ -119,7 +119,7 @@ def test_bad_usage_gets_one_sentence(cli: Cli, arguments: tuple[str, ...], code:
 
 def test_without_their_package_users_are_told_where_it_is(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     from anonhist.cli import reproduce
-    from anonhist.cli.commands import anonhist
+    from anonhist.cli.entry import anonhist
 
     monkeypatch.setattr(reproduce, "_PACKAGE", "no_such_package")
     monkeypatch.setattr(reproduce, "reproduce", reproduce.command())

@@ -9,9 +9,9 @@ import pytest
 
 from anonhist.accounting import Ledger
 from anonhist.formats.reading import read_release
-from anonhist.formats.sketches import read_sketch
 from anonhist.ingest import read_profile
 from anonhist.profiles import Profile
+from anonhist.sketches.files import read_sketch
 from anonhist_testing.cases import each_of
 
 Cli = Callable[..., CompletedProcess[str]]

@@ -17,7 +17,7 @@ import pytest
 import anonhist as ah
 from anonhist.accounting import Ledger, verify
 from anonhist.accounting.balance import Item
-from anonhist.formats.claims import claim_of
+from anonhist.formats.writing import claim_of
 from anonhist_testing.cases import each_of
 
 Cli = Callable[..., CompletedProcess[str]]
@@ -293,7 +293,7 @@ def test_of_processes_at_once_one_is_charged_and_writes(kept: Path) -> None:
 def test_a_file_that_another_process_wrote_meanwhile_is_left(
     kept: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from anonhist.cli.destinations import Outputs
+    from anonhist.terminal.destinations import Outputs
 
     find = Outputs.for_release
 

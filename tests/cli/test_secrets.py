@@ -10,8 +10,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import anonhist as ah
-from anonhist.cli.arguments import command_to_publish, sentence_to_publish
 from anonhist.errors import AnonhistError, mask
+from anonhist.terminal.decorators import command_to_publish, sentence_to_publish
 
 # Where a hidden may stand: S. Schemes that exist, misspelled ones, and none at all.
 _SCHEMES = ["postgresql://", "https://", "s3://", "htttps://", "postgres:/", "postgresql//", "https:", "jdbc:x:", ""]

@@ -14,7 +14,7 @@ import duckdb
 import pytest
 
 from anonhist.accounting import Ledger
-from anonhist.cli.reading import WHERE_REMARKS_ARE
+from anonhist.terminal.reading import WHERE_REMARKS_ARE
 from anonhist_testing.starting import after
 
 Cli = Callable[..., subprocess.CompletedProcess[str]]

@@ -17,15 +17,15 @@ from subprocess import CompletedProcess
 import numpy as np
 import pytest
 
-from anonhist.cli.sketch import update as sketch_update
 from anonhist.formats.reading import read_release
-from anonhist.formats.sketches import read_sketch
 from anonhist.formats.writing import write
 from anonhist.mechanisms.setting import NOISE_IS_EXACT
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.sketches import DomainSketch, HashedSketch, recommendation
+from anonhist.sketches import data_commands as sketch_update
 from anonhist.sketches.addresses import LISTED_KEY, DomainAddresses
 from anonhist.sketches.decoding.names import DECODERS
+from anonhist.sketches.files import read_sketch
 from anonhist_testing.starting import after
 
 Cli = Callable[..., CompletedProcess[str]]

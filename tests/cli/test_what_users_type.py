@@ -15,9 +15,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import anonhist as ah
-from anonhist.cli.reading import WHERE_REMARKS_ARE
-from anonhist.report.remarks import describe_excess
-from anonhist.report.wording import promise_lines
+from anonhist.report.wording import describe_excess, promise_lines
+from anonhist.terminal.reading import WHERE_REMARKS_ARE
 
 Cli = Callable[..., CompletedProcess[str]]
 

@@ -15,13 +15,13 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from anonhist.formats.sketches import write_sketch
 from anonhist.mechanisms import FrobeniusMechanism
 from anonhist.profiles import Profile
 from anonhist.releases import release as release_module
-from anonhist.report.svg import inline_svg
+from anonhist.report.figures import inline_svg
 from anonhist.sketches import HashedSketch, Sketch
 from anonhist.sketches import sketch as sketch_module
+from anonhist.sketches.files import write_sketch
 from anonhist_testing.sources import SeededSource
 
 THREADS = 8

@@ -8,12 +8,11 @@ import pytest
 
 from anonhist.errors import DataError, UsageError
 from anonhist.formats.document import to_document
-from anonhist.formats.file_kind import read
+from anonhist.formats.fields import read
 from anonhist.formats.reading import read_release
-from anonhist.formats.surveys import read_survey
-from anonhist.formats.tallies import read_tally
 from anonhist.formats.writing import write
 from anonhist.local import KRR
+from anonhist.local.files import read_survey, read_tally
 from anonhist.mechanisms import release
 from anonhist.profiles import Profile
 from anonhist.releases import Release

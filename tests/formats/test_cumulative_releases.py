@@ -14,7 +14,7 @@ import pytest
 from anonhist.accounting import Receipt
 from anonhist.errors import DataError, UsageError
 from anonhist.formats.cumulative_releases import to_cumulative_document
-from anonhist.formats.file_kind import read
+from anonhist.formats.fields import read
 from anonhist.formats.reading import is_table_of_release
 from anonhist.formats.tables import csv_text
 from anonhist.formats.writing import write

@@ -15,8 +15,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from anonhist.errors import DataError
+from anonhist.formats.central_releases import RECORDS
 from anonhist.formats.document import to_document
-from anonhist.formats.kinds import RECORDS
 from anonhist.formats.reading import read_release
 from anonhist.formats.tables import csv_text, to_arrow
 from anonhist.formats.writing import write

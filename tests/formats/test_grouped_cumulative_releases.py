@@ -10,8 +10,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from anonhist.errors import DataError, UsageError
-from anonhist.formats.file_kind import read
-from anonhist.formats.grouped_cumulative_releases import to_grouped_cumulative_document
+from anonhist.formats.cumulative_releases import to_grouped_cumulative_document
+from anonhist.formats.fields import read
 from anonhist.formats.reading import is_table_of_release
 from anonhist.formats.tables import csv_text
 from anonhist.formats.writing import write

@@ -16,7 +16,7 @@ import pytest
 from anonhist.catalogue.levels import Levels
 from anonhist.errors import DataError, UsageError
 from anonhist.formats.document import to_document
-from anonhist.formats.file_kind import read
+from anonhist.formats.fields import read
 from anonhist.formats.grouped_releases import from_grouped_document, to_grouped_document
 from anonhist.formats.reading import read_release
 from anonhist.formats.tables import csv_text
@@ -27,7 +27,7 @@ from anonhist.profiles import Bounded, BoundedUnits, Profile
 from anonhist.profiles.grouped import Group, GroupedProfile
 from anonhist.releases.grouped import GroupedRelease
 from anonhist.releases.totals import NestedTotals
-from anonhist.report.remarks import describe_excess
+from anonhist.report.wording import describe_excess
 
 KEY = "0123456789abcdef" * 2
 UNITS = {

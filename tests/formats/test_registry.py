@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anonhist.errors import UsageError
-from anonhist.formats.file_kind import read
+from anonhist.formats.fields import read
 from anonhist.formats.registry import CURATOR_TYPES, Deployment, registry_text
 from anonhist.formats.yaml_text import number, quoted
 from anonhist.mechanisms import release

@@ -9,11 +9,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from anonhist.errors import UsageError
-from anonhist.formats import reports as module
 from anonhist.formats.atomic import open_whole
-from anonhist.formats.reports import reports_writer
 from anonhist.formats.writing import write
 from anonhist.local import Reports
+from anonhist.local import files as module
+from anonhist.local.files import reports_writer
 from anonhist_testing.cases import each_of
 
 DIGEST = "0123456789abcdef" * 2

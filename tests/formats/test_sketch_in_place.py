@@ -13,16 +13,15 @@ import numpy as np
 import pytest
 
 from anonhist.errors import DataError, OutputError, UsageError
-from anonhist.formats.sketch_in_place import sketch_in_place
-from anonhist.formats.sketches import read_sketch
 from anonhist.formats.writing import write
 from anonhist.sketches import DomainSketch
+from anonhist.sketches.files import read_sketch, sketch_in_place
 
 LABELS = ("cat", "dog", "emu")
 # Counts some label, again and again; the processes begin together, when all are ready.
 _UPDATING = """
 import sys
-from anonhist.formats.sketch_in_place import sketch_in_place
+from anonhist.sketches.files import sketch_in_place
 print("ready", flush=True)
 sys.stdin.readline()
 for _ in range(int(sys.argv[3])):
@@ -32,7 +31,7 @@ for _ in range(int(sys.argv[3])):
 # Changes a sketch, and is stopped before it can write it.
 _STOPPING = """
 import os, signal, sys
-from anonhist.formats.sketch_in_place import sketch_in_place
+from anonhist.sketches.files import sketch_in_place
 with sketch_in_place(sys.argv[1]) as sketch:
     sketch.update(["cat"])
     print("ready", flush=True)

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from anonhist.errors import DataError, UsageError
-from anonhist.formats.kinds import RECORDS, Recorded
+from anonhist.formats.central_releases import RECORDS, Recorded
 from anonhist.formats.reading import read_release
 from anonhist.formats.writing import write
 from anonhist.mechanisms import release

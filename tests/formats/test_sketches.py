@@ -14,11 +14,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from anonhist.errors import DataError, UsageError
-from anonhist.formats.sketches import read_sketch
 from anonhist.formats.writing import write
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.sketches import Adversary, HashedSketch, NoiseShare, Sketch, UsersIn
 from anonhist.sketches.addresses import DomainAddresses, HashedAddresses
+from anonhist.sketches.files import read_sketch
 from anonhist.sketches.noise import NoiseComponent
 from anonhist_testing.cases import each_of
 

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from anonhist import version
 from anonhist.accounting import Receipt
 from anonhist.errors import DataError, UsageError
-from anonhist.formats.surveys import read_survey, survey_document, survey_text
 from anonhist.formats.writing import write
 from anonhist.local import KRAPPOR, KRR, Alphabet, OptimizedUnary, SubsetSelection, Survey, WarnerRR
+from anonhist.local.files import read_survey, survey_document, survey_text
 from anonhist_testing.cases import each_of
 
 GOLDEN = Path(__file__).parent / "golden"

@@ -12,9 +12,9 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-import anonhist.cli.central.plan as plan_command
-import anonhist.cli.local.recommend as local_command
-import anonhist.cli.sketch.recommend as sketch_command
+import anonhist.cli.plan as plan_command
+import anonhist.local.commands as local_command
+import anonhist.sketches.commands as sketch_command
 from anonhist.errors import MissingExtraError, UsageError
 from anonhist.formats.tables import TABLES, csv_text
 from anonhist.graphs import DegreeStatistics, degree_statistics

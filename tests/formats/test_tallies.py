@@ -8,9 +8,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from anonhist.errors import DataError, UsageError
-from anonhist.formats.tallies import is_tally_file, read_tally, tally_text
 from anonhist.formats.writing import write
 from anonhist.local import KRR, Tally
+from anonhist.local.files import is_tally_file, read_tally, tally_text
 from anonhist_testing.cases import each_of
 
 GOLDEN = Path(__file__).parent / "golden"

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-import anonhist.formats.whole_file as module
+import anonhist.formats.atomic as module
 from anonhist.errors import DataError
-from anonhist.formats.file_kind import read
-from anonhist.formats.whole_file import content_of
+from anonhist.formats.atomic import content_of
+from anonhist.formats.fields import read
 from anonhist.formats.writing import write
 from anonhist.mechanisms import FrobeniusMechanism
 from anonhist.profiles import Profile

@@ -16,16 +16,16 @@ import pyarrow.parquet as pq
 import pytest
 
 from anonhist.errors import DataError
+from anonhist.graphs.reading import read_degrees
 from anonhist.ingest import read_profile
-from anonhist.ingest.edges import read_degrees
 from anonhist.ingest.groups.read import read_groups
-from anonhist.ingest.reports import tally_reports
-from anonhist.ingest.sketches import update_sketch
 from anonhist.ingest.windows.read import read_cumulative, read_cumulative_groups
 from anonhist.local import KRR, OptimizedUnary
+from anonhist.local.reading import tally_reports
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile, sorted_l1
 from anonhist.sketches import HashedSketch
+from anonhist.sketches.reading import update_sketch
 
 pytestmark = pytest.mark.usefixtures("lent_duckdb")
 

@@ -17,7 +17,7 @@ import scipy.sparse
 from anonhist.errors import AnonhistError, DataError, MissingExtraError, UsageError
 from anonhist.graphs.conversion import as_graph
 from anonhist.graphs.graph import Direction, EdgePolicy
-from anonhist.ingest.edges import read_degrees, read_edges
+from anonhist.graphs.reading import read_degrees, read_edges
 from anonhist_testing.cases import each_of
 
 pytestmark = pytest.mark.usefixtures("lent_duckdb")

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from anonhist.errors import DataError
+from anonhist.graphs.reading import read_edges
 from anonhist.ingest import read_profile
-from anonhist.ingest.edges import read_edges
 from anonhist.ingest.json_lines import label_blocks
 from anonhist_testing.cases import each_of
 

@@ -10,13 +10,13 @@ import pandas as pd
 import pytest
 
 from anonhist.errors import DataError, UsageError
+from anonhist.graphs.reading import read_degrees, read_edges
 from anonhist.ingest import read_profile
-from anonhist.ingest.edges import read_degrees, read_edges
 from anonhist.ingest.files import file_table
-from anonhist.ingest.sketches import update_sketch
-from anonhist.ingest.values import opened_values
+from anonhist.local.reading import opened_values
 from anonhist.profiles import Profile
 from anonhist.sketches import DomainSketch
+from anonhist.sketches.reading import update_sketch
 from anonhist_testing.cases import each_of
 from anonhist_testing.sources import SeededSource
 

@@ -11,7 +11,7 @@ PROGRAMS = {
     "one file": "ah.read_profile('log.csv', label='label')",
     "files": """
 import contextlib
-from anonhist.ingest.sketches import update_sketch
+from anonhist.sketches.reading import update_sketch
 ah.read_profile('log.csv', label='label', user='user', max_per_user=1, notify=str)
 ah.read_edges('log.csv', origin='label', target='user')
 update_sketch(ah.sketches.HashedSketch(buckets=9, epsilon=1, key=b'k'), 'log.csv', label='label')

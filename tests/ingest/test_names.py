@@ -19,17 +19,17 @@ import pytest
 from anonhist.errors import DataError
 from anonhist.graphs.conversion import as_graph
 from anonhist.graphs.graph import Degrees
+from anonhist.graphs.node_names import node_names
+from anonhist.graphs.reading import read_degrees, read_edges
 from anonhist.ingest import read_profile
-from anonhist.ingest.edges import read_degrees, read_edges
 from anonhist.ingest.naming import NAMED, as_text, name_columns
-from anonhist.ingest.node_names import node_names
 from anonhist.ingest.query import fetch
-from anonhist.ingest.sketches import update_sketch
 from anonhist.ingest.sources import open_source
-from anonhist.ingest.values import opened_values
+from anonhist.local.reading import opened_values
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile
 from anonhist.sketches import DomainSketch
+from anonhist.sketches.reading import update_sketch
 from anonhist_testing.cases import each_of
 
 pytestmark = pytest.mark.usefixtures("lent_duckdb")

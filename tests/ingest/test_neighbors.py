@@ -13,12 +13,12 @@ import pytest
 
 from anonhist.errors import DataError
 from anonhist.graphs.graph import Graph
+from anonhist.graphs.reading import read_degrees, read_edges
 from anonhist.ingest import read_profile
-from anonhist.ingest.edges import read_degrees, read_edges
-from anonhist.ingest.sketches import update_sketch
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile, sorted_l1
 from anonhist.sketches import HashedSketch
+from anonhist.sketches.reading import update_sketch
 
 pytestmark = pytest.mark.usefixtures("lent_duckdb")
 

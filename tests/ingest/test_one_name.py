@@ -16,13 +16,13 @@ import pyarrow.parquet as pq
 import pytest
 
 from anonhist.errors import DataError
+from anonhist.graphs.node_names import node_names
 from anonhist.ingest import read_profile
 from anonhist.ingest.groups.read import read_groups
 from anonhist.ingest.naming import as_text
-from anonhist.ingest.node_names import node_names
 from anonhist.ingest.query import fetch
 from anonhist.ingest.sources import open_source
-from anonhist.ingest.values import opened_values
+from anonhist.local.reading import opened_values
 from anonhist.numeric.value_name import value_name
 from anonhist.profiles import Profile
 from anonhist_testing.cases import each_of

@@ -14,12 +14,12 @@ from anonhist.accounting import Ledger
 from anonhist.errors import DataError, UsageError
 from anonhist.ingest import ExactPartials, NoisyPartials
 from anonhist.ingest.engine import translate_failures
-from anonhist.ingest.partials import Partials
-from anonhist.ingest.sketch_partitions import PartitionReading, Told, count_partitions
-from anonhist.ingest.sketches import update_sketch
 from anonhist.privacy import PrivacyUnit
-from anonhist.sketches import DomainSketch, HashedSketch, NoiseShare, Sketch, UsersIn, partials
+from anonhist.sketches import DomainSketch, HashedSketch, NoiseShare, Sketch, UsersIn
+from anonhist.sketches import cluster as partials
+from anonhist.sketches.cluster import Partials, PartitionReading, Told, count_partitions
 from anonhist.sketches.noise import NoiseDistribution
+from anonhist.sketches.reading import update_sketch
 from anonhist_testing.cases import each_of
 from anonhist_testing.sources import SeededSource
 from anonhist_testing.statistics import assert_pmf_differs, assert_pmf_equal
@@ -85,7 +85,7 @@ def test_exact_partials_are_added_to_the_noise_that_is_there() -> None:
 
 def test_counters_come_in_pieces(monkeypatch: pytest.MonkeyPatch, entropy: None) -> None:
     del entropy
-    monkeypatch.setattr("anonhist.ingest.sketch_partitions._PIECE", 2)
+    monkeypatch.setattr("anonhist.sketches.cluster._PIECE", 2)
     for way in (ExactPartials(), NoisyPartials(2)):
         sketch = _sketch()
         count_partitions(sketch, Cluster(PARTS), _reading(sketch), way)

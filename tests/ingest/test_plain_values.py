@@ -13,8 +13,8 @@ import pytest
 
 from anonhist.errors import DataError, UsageError
 from anonhist.graphs.conversion import as_graph
+from anonhist.graphs.node_names import node_names
 from anonhist.ingest import read_profile
-from anonhist.ingest.node_names import node_names
 from anonhist.ingest.parts import write_part
 from anonhist.ingest.row_kinds import whole_count
 from anonhist.local.surveys.alphabet import Alphabet

@@ -9,8 +9,8 @@ import psycopg
 import pytest
 
 from anonhist.errors import DataError, UsageError
+from anonhist.graphs.reading import read_edges
 from anonhist.ingest import read_profile
-from anonhist.ingest.edges import read_edges
 from anonhist.ingest.groups.read import read_groups
 from anonhist.ingest.naming import as_text
 from anonhist.ingest.query import fetch

@@ -18,10 +18,10 @@ import pytest
 
 from anonhist.errors import DataError, UsageError
 from anonhist.formats.writing import write
-from anonhist.ingest import reports as module
-from anonhist.ingest.report_rows import TallySum
-from anonhist.ingest.reports import report_files, reports_of, tally_reports
 from anonhist.local import KRR, OptimizedUnary, Reports, SubsetSelection, Survey
+from anonhist.local import reading as module
+from anonhist.local.reading import report_files, reports_of, tally_reports
+from anonhist.local.report_rows import TallySum
 from anonhist_testing.cases import each_of
 from anonhist_testing.sources import SeededSource
 

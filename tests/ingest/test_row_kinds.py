@@ -15,12 +15,12 @@ from anonhist.errors import AnonhistError, DataError, UsageError
 from anonhist.ingest import read_profile, write_part
 from anonhist.ingest.groups.read import read_groups
 from anonhist.ingest.parts import count_into
-from anonhist.ingest.sketches import update_sketch
-from anonhist.ingest.values import opened_values
 from anonhist.ingest.windows.read import read_cumulative, read_cumulative_groups
+from anonhist.local.reading import opened_values
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile
 from anonhist.sketches import HashedSketch
+from anonhist.sketches.reading import update_sketch
 from anonhist_testing.cases import each_of
 
 pytestmark = pytest.mark.usefixtures("lent_duckdb")

@@ -7,16 +7,15 @@ from typing import Any
 import pytest
 
 from anonhist.errors import AnonhistError, DataError
+from anonhist.graphs.reading import read_degrees
 from anonhist.ingest import read_profile, write_part
-from anonhist.ingest.edges import read_degrees
 from anonhist.ingest.groups.read import read_groups
-from anonhist.ingest.reports import tally_reports
-from anonhist.ingest.sketches import update_sketch
-from anonhist.ingest.values import opened_values
 from anonhist.ingest.windows.read import read_cumulative
 from anonhist.local import KRR
+from anonhist.local.reading import opened_values, tally_reports
 from anonhist.profiles import Profile
 from anonhist.sketches import HashedSketch
+from anonhist.sketches.reading import update_sketch
 from anonhist_testing.cases import each_of
 
 pytestmark = pytest.mark.usefixtures("lent_duckdb")

@@ -20,10 +20,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from anonhist.errors import AnonhistError, DataError, UsageError
-from anonhist.ingest import sketches as module
-from anonhist.ingest.sketches import check_sources, update_sketch
 from anonhist.privacy import PrivacyUnit
 from anonhist.sketches import DomainSketch, HashedSketch, Sketch
+from anonhist.sketches import reading as module
+from anonhist.sketches.reading import check_sources, update_sketch
 from anonhist_testing.cases import each_of
 from anonhist_testing.user_bound import kept_items
 

@@ -7,13 +7,13 @@ import pytest
 
 from anonhist.errors import DataError
 from anonhist.graphs.graph import SIMPLE, Direction, EdgePolicy
-from anonhist.ingest import ExactPartials, NoisyPartials, reports
-from anonhist.ingest.edges import read_degrees, read_edges
-from anonhist.ingest.reports import tally_reports
-from anonhist.ingest.sketches import update_sketch
-from anonhist.local import KRR, OptimizedUnary, Survey
+from anonhist.graphs.reading import read_degrees, read_edges
+from anonhist.ingest import ExactPartials, NoisyPartials
+from anonhist.local import KRR, OptimizedUnary, Survey, reading
+from anonhist.local.reading import tally_reports
 from anonhist.privacy import PrivacyUnit
 from anonhist.sketches import DomainSketch, UsersIn
+from anonhist.sketches.reading import update_sketch
 from anonhist_testing.cases import each_of
 from anonhist_testing.sources import SeededSource
 
@@ -42,7 +42,7 @@ def test_degrees(spark_connect: Any, policy: EdgePolicy) -> None:
 @each_of("most_groups", [1, 1 << 16])
 def test_reports(spark_connect: Any, monkeypatch: pytest.MonkeyPatch, survey: Survey, most_groups: int) -> None:
     # Where there are many different reports, partitions are tallied by the executors.
-    monkeypatch.setattr(reports, "_MOST_GROUPS", most_groups)
+    monkeypatch.setattr(reading, "_MOST_GROUPS", most_groups)
     found = survey.randomize([at % 30 for at in range(300)], source=SeededSource(7))
     codes = found.columns["report"]
     rows = [(survey.digest, bytes(code) if codes.ndim > 1 else int(code)) for code in codes]

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from anonhist.errors import DataError
+from anonhist.graphs import edge_query as module
 from anonhist.graphs.graph import SIMPLE, Direction, EdgePolicy
-from anonhist.ingest import edge_cluster as module
-from anonhist.ingest.edges import read_degrees, read_edges
+from anonhist.graphs.reading import read_degrees, read_edges
 from anonhist_testing.cases import each_of
 
 pytestmark = pytest.mark.slow
@@ -65,7 +65,7 @@ def test_only_degrees_reach_the_driver(tables: dict[str, Any], monkeypatch: pyte
 def test_edges_are_read_and_merged_once(tables: dict[str, Any]) -> None:
     import narwhals as nw
 
-    from anonhist.ingest.edge_query import edge_rows
+    from anonhist.graphs.edge_query import edge_rows
 
     rows = edge_rows(nw.from_native(tables["whole"]), "source", "target")
     query = module._degrees(rows, SIMPLE).to_native()

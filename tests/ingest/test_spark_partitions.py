@@ -9,12 +9,12 @@ import pytest
 
 from anonhist.errors import DataError, UsageError
 from anonhist.formats.writing import write
-from anonhist.ingest import ExactPartials, NoisyPartials, reports
-from anonhist.ingest.reports import tally_reports
-from anonhist.ingest.sketches import update_sketch
-from anonhist.local import KRR, LocalHashing, OptimizedUnary, SubsetSelection, Survey
+from anonhist.ingest import ExactPartials, NoisyPartials
+from anonhist.local import KRR, LocalHashing, OptimizedUnary, SubsetSelection, Survey, reading
+from anonhist.local.reading import tally_reports
 from anonhist.privacy import PrivacyUnit
 from anonhist.sketches import DomainSketch, HashedSketch, Sketch, UsersIn
+from anonhist.sketches.reading import update_sketch
 from anonhist_testing.cases import each_of
 from anonhist_testing.sources import SeededSource
 
@@ -64,7 +64,7 @@ def test_reports_that_are_too_many_to_group_are_tallied_by_partition(
         3
     )
     grouped = tally_reports(survey, table, skip_bad=2)
-    monkeypatch.setattr(reports, "_MOST_GROUPS", 1)
+    monkeypatch.setattr(reading, "_MOST_GROUPS", 1)
     told: list[str] = []
     assert tally_reports(survey, table, skip_bad=2, notify=told.append) == grouped == survey.tally(found)
     assert told == ["2 rows were left out: invalid for this survey."]

@@ -17,8 +17,8 @@ import pytest
 
 from anonhist.cli.entry import run
 from anonhist.errors import DataError, MissingExtraError, UsageError
+from anonhist.graphs.reading import read_degrees
 from anonhist.ingest import read_profile
-from anonhist.ingest.edges import read_degrees
 from anonhist_testing.web import Web, serve
 
 pytest.importorskip("fsspec.implementations.http", reason="fsspec[http] is not installed")

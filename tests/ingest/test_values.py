@@ -7,7 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from anonhist.errors import DataError, UsageError
-from anonhist.ingest.values import opened_values
+from anonhist.local.reading import opened_values
 
 pytestmark = pytest.mark.usefixtures("lent_duckdb")
 

@@ -10,16 +10,15 @@ import pytest
 
 from anonhist.errors import UsageError
 from anonhist.formats.writing import write
+from anonhist.graphs.node_names import node_names
+from anonhist.graphs.reading import read_degrees, read_edges
 from anonhist.ingest import read_profile
-from anonhist.ingest.edges import read_degrees, read_edges
 from anonhist.ingest.files import input_files
 from anonhist.ingest.local_files import match_files
-from anonhist.ingest.node_names import node_names
-from anonhist.ingest.reports import tally_reports
-from anonhist.ingest.sketches import check_sources, update_sketch
-from anonhist.ingest.values import opened_values
 from anonhist.local import KRR
+from anonhist.local.reading import opened_values, tally_reports
 from anonhist.sketches import DomainSketch
+from anonhist.sketches.reading import check_sources, update_sketch
 
 pytestmark = pytest.mark.usefixtures("lent_duckdb")
 

@@ -7,7 +7,7 @@ import pytest
 
 from anonhist.catalogue.levels import Levels
 from anonhist.errors import DataError, UsageError
-from anonhist.formats.file_kind import read as read_file
+from anonhist.formats.fields import read as read_file
 from anonhist.mechanisms.grouping import release_groups
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from anonhist.catalogue.levels import Levels
 from anonhist.errors import UsageError
-from anonhist.formats.file_kind import read as read_file
+from anonhist.formats.fields import read as read_file
 from anonhist.ingest.groups.read import read_groups
 from anonhist.mechanisms.grouping import FindGroups, release_groups
 from anonhist.mechanisms.setting import cap_counts

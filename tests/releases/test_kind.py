@@ -13,9 +13,8 @@ from typing import ClassVar
 import pytest
 
 from anonhist.catalogue import load
-from anonhist.cli.central.display import say
 from anonhist.errors import DataError
-from anonhist.formats.kinds import RECORDS, Recorded, ReleaseRecords, Remade, records_with
+from anonhist.formats.central_releases import RECORDS, Recorded, ReleaseRecords, Remade, records_with
 from anonhist.formats.reading import read_release
 from anonhist.formats.writing import write
 from anonhist.graphs import EdgeMechanism
@@ -29,6 +28,7 @@ from anonhist.releases.protocols import CENTRAL, ReleaseKind, Words
 from anonhist.report.kinds import VIEWS, ReleaseView
 from anonhist.report.page import VIEW
 from anonhist.sketches.release import SKETCH, SketchMechanism
+from anonhist.terminal.display import say
 from anonhist_testing.cases import each_of
 from anonhist_testing.sources import SeededSource
 

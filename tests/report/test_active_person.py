@@ -6,8 +6,7 @@ from anonhist.mechanisms.grouping import release_groups
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile
 from anonhist.profiles.grouped import GroupedProfile
-from anonhist.report.groups.active import active_person
-from anonhist.report.groups.wording import remarks_of
+from anonhist.report.groups import active_person, remarks_of
 
 ITEM = PrivacyUnit.item()
 DAYS = [("spring", "2026-11-01"), ("spring", "2026-11-02"), ("fall", "2026-11-02"), ("fall", None)]

@@ -10,7 +10,7 @@ from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Bounded, Profile
 from anonhist.profiles.grouped import GroupedProfile
 from anonhist.releases import Excess, Release
-from anonhist.report.remarks import bound_of, describe_excess
+from anonhist.report.wording import bound_of, describe_excess
 from anonhist.sketches import HashedSketch
 
 KEY = "0" * 32

@@ -17,7 +17,7 @@ from anonhist.accounting import Balance, Budget, Verification
 from anonhist.mechanisms.windows.release import release_cumulative, release_cumulative_groups
 from anonhist.profiles.windows import CumulativeCounts, GroupedCumulativeCounts
 from anonhist.report import write_report
-from anonhist.report.budget.page import write_budget
+from anonhist.report.budget import write_budget
 from anonhist.report.frame import Sheet
 
 BROWSER = next(

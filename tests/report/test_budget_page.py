@@ -18,10 +18,8 @@ from anonhist.accounting.entry import Charged, Completed, Voided
 from anonhist.errors import DataError
 from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit
 from anonhist.report import plot, write_report
-from anonhist.report.budget.figures import PLACES, Spending
-from anonhist.report.budget.page import write_budget
-from anonhist.report.budget.tables import MOST_LISTED, purposes_of
-from anonhist.report.budget.wording import composed_epsilon
+from anonhist.report.budget import MOST_LISTED, PLACES, Spending, purposes_of, write_budget
+from anonhist.report.budget_wording import composed_epsilon
 from anonhist.report.frame import Sheet
 from anonhist_testing.cases import each_of
 

@@ -15,11 +15,10 @@ from anonhist.errors import OutputError, UsageError, spell_out
 from anonhist.mechanisms import MECHANISM_NAMES, METRICS, Comparison, ComparisonRow, Skipped
 from anonhist.mechanisms.comparison import NOT_PRIVATE
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
+from anonhist.report import comparison as comparison_figures
+from anonhist.report import comparison as page_module
 from anonhist.report import write_report
-from anonhist.report.comparison import figures as comparison_figures
-from anonhist.report.comparison import page as page_module
-from anonhist.report.comparison.figures import comparison_figure
-from anonhist.report.comparison.wording import advice, cell, notes, ranking, scale, units
+from anonhist.report.comparison import advice, cell, comparison_figure, notes, ranking, scale, units
 
 SORTED_L1 = METRICS[0]
 TAKEN = (

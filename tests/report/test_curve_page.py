@@ -22,16 +22,7 @@ from anonhist.properties.orders import hill_curve
 from anonhist.properties.support_coverage import rarefaction_curve
 from anonhist.releases import Release
 from anonhist.report import plot, write_report
-from anonhist.report.curve.wording import (
-    NOT_PRIVATE,
-    facts,
-    interval_text,
-    notes,
-    shown_points,
-    value_text,
-    view_of,
-    x_text,
-)
+from anonhist.report.curve import NOT_PRIVATE, facts, interval_text, notes, shown_points, value_text, view_of, x_text
 
 TREES = Profile.from_counts([max(1, 900 // rank) for rank in range(1, 200)])
 SKEWED = Profile([1, 2, 50_000], [90_000, 9_000, 3])

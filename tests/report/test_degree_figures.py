@@ -11,12 +11,11 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from anonhist.graphs import Degrees, EdgePolicy, EdgePrivacy, release_degrees
+from anonhist.graphs.page import NOT_PRIVATE, ccdf_figure
 from anonhist.graphs.statistics import DegreeData, degree_ccdf
 from anonhist.profiles import Profile
 from anonhist.releases import Release
 from anonhist.report import k_plus_figure, plot
-from anonhist.report.degree.figures import ccdf_figure
-from anonhist.report.degree.wording import NOT_PRIVATE
 from anonhist.report.figures import ALARM, prevalences_figure
 from anonhist_testing.sources import SeededSource
 

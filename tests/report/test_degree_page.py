@@ -9,6 +9,7 @@ import pytest
 
 from anonhist.errors import UsageError
 from anonhist.graphs import EdgePolicy
+from anonhist.graphs.page import NOT_PRIVATE, ends_text, number_text
 from anonhist.graphs.statistics import degree_statistics
 from anonhist.mechanisms import FrobeniusMechanism, release
 from anonhist.privacy import PrivacyUnit
@@ -16,7 +17,6 @@ from anonhist.profiles import Profile
 from anonhist.properties.estimate import Estimate
 from anonhist.releases import Release
 from anonhist.report import write_report
-from anonhist.report.degree.wording import NOT_PRIVATE, ends_text, number_text
 from anonhist.report.kinds import view_of
 from anonhist_testing.sources import SeededSource
 

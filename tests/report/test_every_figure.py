@@ -38,10 +38,9 @@ from anonhist.releases import Release
 from anonhist.releases.cumulative import CumulativeRelease, GroupedCumulativeRelease
 from anonhist.releases.grouped import GroupedRelease
 from anonhist.report import plot, write_report
-from anonhist.report.curve.wording import VIEWS as CURVES
+from anonhist.report.curve import VIEWS as CURVES
 from anonhist.report.kinds import VIEWS
-from anonhist.report.notebook.views import CELLS
-from anonhist.report.shown import FIGURES, PAGES
+from anonhist.report.shown import CELLS, FIGURES, PAGES
 from anonhist.sketches import DomainSketch, HashedSketch
 from anonhist_testing.drawings import faults, record
 from anonhist_testing.sources import SeededSource

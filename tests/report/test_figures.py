@@ -20,9 +20,7 @@ from anonhist.mechanisms import FrobeniusMechanism
 from anonhist.profiles import Profile
 from anonhist.releases import Release
 from anonhist.report import guessing_figure, k_plus_figure, plot
-from anonhist.report.figures import scale_of_counts
-from anonhist.report.points import thin
-from anonhist.report.svg import inline_svg
+from anonhist.report.figures import inline_svg, scale_of_counts, thin
 
 Draw = Callable[[Release], Figure]
 LABELS = {

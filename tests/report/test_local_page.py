@@ -13,12 +13,10 @@ import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from anonhist.local import KRR, FrequencyEstimate
+from anonhist.local.page import drawn, facts, label_text, most_frequent, row_texts, share, write_frequencies
 from anonhist.local.surveys.estimate import NormalLimits
 from anonhist.report import plot, write_report
 from anonhist.report.frame import Sheet
-from anonhist.report.local.figures import drawn
-from anonhist.report.local.page import write_frequencies
-from anonhist.report.local.wording import facts, label_text, most_frequent, row_texts, share
 
 Named = Callable[[str], Any]
 

@@ -29,7 +29,7 @@ from anonhist.properties.guessing_curve import guessing_curve
 from anonhist.releases import Release
 from anonhist.releases.grouped import GroupedRelease
 from anonhist.report import plot
-from anonhist.report.notebook.views import CELLS, html_of
+from anonhist.report.shown import CELLS, html_of
 from anonhist.sketches import DomainSketch
 
 PROFILE = Profile.from_counts([9, 8, 8, 3, 1, 1])

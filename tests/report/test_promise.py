@@ -9,11 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anonhist.local import KRR
+from anonhist.local.page import meaning as local_meaning
+from anonhist.local.page import promise as local_promise
 from anonhist.mechanisms import FrobeniusMechanism, release
 from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit
 from anonhist.profiles import BoundedUnits, Profile
-from anonhist.report.local.wording import meaning as local_meaning
-from anonhist.report.local.wording import promise as local_promise
+from anonhist.report.frame import promised
 from anonhist.report.promise import (
     any_user,
     exclusions,
@@ -22,7 +23,6 @@ from anonhist.report.promise import (
     plain_promise,
     release_exclusions,
 )
-from anonhist.report.sections import promised
 from anonhist.report.wording import promise_lines
 
 ADD, SUBSTITUTE = NeighboringRelation.ADD_OR_REMOVE, NeighboringRelation.SUBSTITUTE

@@ -15,11 +15,8 @@ from anonhist.errors import UsageError
 from anonhist.formats.tables import csv_text
 from anonhist.releases import Release
 from anonhist.report import write_report
-from anonhist.report.figures import canvas
-from anonhist.report.frame import Sheet
-from anonhist.report.hover import Hover
-from anonhist.report.sections import download
-from anonhist.report.svg import inline_svg
+from anonhist.report.figures import Hover, canvas, inline_svg
+from anonhist.report.frame import Sheet, download
 
 HOSTILE = '</title></h1><script src="https://example.org/x.js">1</script><img onerror=alert(1)> $title & "quotes"'
 Named = Callable[[str], Any]

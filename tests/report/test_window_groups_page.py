@@ -15,7 +15,7 @@ from anonhist.privacy import PrivacyUnit
 from anonhist.profiles.windows import CumulativeCounts, GroupedCumulativeCounts
 from anonhist.releases.cumulative import GroupedCumulativeRelease
 from anonhist.report import write_report
-from anonhist.report.groups.wording import names_of
+from anonhist.report.groups import names_of
 from anonhist.report.wording import interval
 
 EVIL = "<script>alert('1')</script>\"&"

@@ -17,8 +17,7 @@ from anonhist.privacy import PrivacyUnit
 from anonhist.profiles.windows import CumulativeCounts
 from anonhist.releases.cumulative import CumulativeRelease
 from anonhist.report import plot, write_report
-from anonhist.report.windows.figures import drawn_thresholds
-from anonhist.report.windows.wording import shown_days
+from anonhist.report.windows import drawn_thresholds, shown_days
 from anonhist.report.wording import interval
 from anonhist_testing.sources import SeededSource
 

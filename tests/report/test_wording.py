@@ -11,7 +11,7 @@ from anonhist.mechanisms import CumulativeMechanism, FrobeniusMechanism, Partiti
 from anonhist.mechanisms.setting import NOISE_IS_EXACT
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile
-from anonhist.report.summary import facts
+from anonhist.report.page import facts
 from anonhist.report.wording import interval, percent, share_of_items, with_error
 from anonhist_testing.sources import SeededSource
 

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from anonhist.cli.options import force_option, quiet_option
-from anonhist.cli.tables import csv_of
-from anonhist.cli.targets import keep_plots_quiet
 from anonhist.errors import OutputError, UsageError
 from anonhist.replacing import check_replaceable
+from anonhist.terminal.destinations import csv_of, keep_plots_quiet
+from anonhist.terminal.options import force_option, quiet_option
 from anonhist_papers.catalogue import PAPERS, load_paper
 from anonhist_papers.experiment import Point, Size
 
@@ -105,7 +104,7 @@ def _run(paper: Paper, results: Results, size: Size, *, quiet: bool) -> None:
     """Run what was not run yet."""
     import numpy as np
 
-    from anonhist.cli.progress import steps_bar
+    from anonhist.terminal.output import steps_bar
 
     open_cells = [
         (experiment, cell)

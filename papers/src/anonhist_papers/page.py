@@ -5,9 +5,8 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
-from anonhist.report.frame import Sheet
-from anonhist.report.sections import folded, html, scrolled
-from anonhist.report.svg import inline_svg
+from anonhist.report.figures import inline_svg
+from anonhist.report.frame import Sheet, folded, html, scrolled
 from anonhist_papers.figures import experiment_figure
 
 if TYPE_CHECKING:

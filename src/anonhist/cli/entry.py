@@ -11,12 +11,39 @@ from typing import NoReturn
 
 import click
 
-from anonhist.cli.arguments import sentence_to_publish
-from anonhist.cli.commands import anonhist
 from anonhist.cli.interrupt import exit_code, tidy_up, was_interrupted, watch_over_signals, what_stays_charged
-from anonhist.cli.output import say_line
-from anonhist.cli.spelling import as_typed
 from anonhist.errors import AnonhistError, UsageError
+from anonhist.terminal.decorators import sentence_to_publish
+from anonhist.terminal.hints import LazyGroup, as_typed
+from anonhist.terminal.output import say_line
+from anonhist.version import __version__
+
+_CENTRAL = ("compare", "count", "curve", "estimate", "plan", "release", "show")
+
+
+@click.group(
+    cls=LazyGroup,
+    homes={
+        **{name: f".cli.{name}:{name}" for name in _CENTRAL},
+        "budget": ".cli.budget:budget",
+        "degrees": ".graphs.commands:degrees",
+        "local": ".local.commands:local",
+        "reproduce": ".cli.reproduce:reproduce",
+        "sketch": ".sketches.commands:sketch",
+    },
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+@click.version_option(__version__, prog_name="anonhist", message="%(prog)s %(version)s")
+def anonhist() -> None:
+    """Release how often things occur, with differential privacy.
+
+    Results say how many things occur once, twice, and so on, but not which things. Run 'anonhist COMMAND --help' for a
+    command and its options.
+
+    Exit codes: 0 done, 2 wrong usage, 3 bad data or output, 70 internal error, 130, 143 or 129 ended by Ctrl-C, SIGTERM
+    or SIGHUP.
+    """
+
 
 DONE, USAGE, BAD_DATA, INTERNAL = 0, 2, 3, 70
 # Set by shells that complete a command, to what they ask for.
@@ -162,11 +189,11 @@ def _as_sentence(error: click.ClickException, arguments: list[str]) -> str:
     told = error.format_message()
     context = error.ctx if isinstance(error, click.UsageError) else None
     if isinstance(error, click.NoSuchOption) and context is not None:
-        from anonhist.cli.hints import no_such_option
+        from anonhist.terminal.hints import no_such_option
 
         told = no_such_option(error.option_name, context)
     elif isinstance(error, click.BadOptionUsage):
-        from anonhist.cli.hints import called, no_value
+        from anonhist.terminal.hints import called, no_value
 
         # The parser does not say of which command.
         context = context or called(anonhist, arguments)

@@ -2,18 +2,37 @@
 
 from __future__ import annotations
 
+import json
 import sys
+from contextlib import contextmanager
+from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, Any, TypeVar
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar
 
 import numpy as np
 
-from anonhist.errors import DataError
+from anonhist.catalogue import load as load_row
+from anonhist.errors import DataError, UsageError, mask
+from anonhist.formats.atomic import content_of
+from anonhist.lazy import LaterModule
+from anonhist.local.surveys.reports import Tally
+from anonhist.local.surveys.survey import Survey
+from anonhist.releases import Release
+from anonhist.releases.cumulative import CumulativeRelease, GroupedCumulativeRelease
+from anonhist.releases.grouped import GroupedRelease
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from numpy.typing import NDArray
+
+    from anonhist.sketches import sketch
+
+    _Read = Release | GroupedRelease | CumulativeRelease | GroupedCumulativeRelease | Survey | Tally
+else:
+    sketch = LaterModule("anonhist.sketches.sketch")
 
 Member = TypeVar("Member", bound=Enum)
 _LONGEST_TEXT = 4096
@@ -98,3 +117,170 @@ def file_wording(guarantee: str) -> str:
     for today, first in _FIRST_WORDS:
         guarantee = guarantee.replace(today, first, 1)
     return guarantee
+
+
+def document_text(document: Mapping[str, Any]) -> str:
+    """Write a document: objects are spread out, lists stay on one line, readable and no longer than needed."""
+    return _spread(document, 0) + "\n"
+
+
+def _spread(value: object, depth: int) -> str:
+    if not isinstance(value, dict) or not value:
+        return json.dumps(value, ensure_ascii=False)
+    inner = "  " * (depth + 1)
+    fields = [f"{inner}{json.dumps(name)}: {_spread(field, depth + 1)}" for name, field in value.items()]
+    return "{\n" + ",\n".join(fields) + "\n" + "  " * depth + "}"
+
+
+def parse_json(content: bytes) -> object:
+    """Return what a JSON text says, each field once; reject NaN and infinities."""
+    try:
+        return json.loads(content.decode("utf-8-sig"), parse_constant=_no_constant, object_pairs_hook=_unique)
+    except DataError:
+        raise
+    except (ValueError, RecursionError):  # besides bad syntax: bad UTF-8, endless numbers, endless nesting
+        raise DataError("it is not valid JSON") from None
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise DataError(f"it holds {name} where a number must be")
+
+
+def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    fields = dict(pairs)
+    if len(fields) < len(pairs):
+        raise DataError("it names a field twice")
+    return fields
+
+
+# The module that has FILES for each format; loaded only when a file of that format is read.
+_KINDS = {
+    "anonhist.release": ".formats.reading:FILES",
+    "anonhist.grouped-release": ".formats.grouped_releases:FILES",
+    "anonhist.cumulative-release": ".formats.cumulative_releases:FILES",
+    "anonhist.grouped-cumulative-release": ".formats.cumulative_releases:GROUPED_FILES",
+    "anonhist.survey": ".local.files:SURVEY_FILES",
+    "anonhist.tally": ".local.files:TALLY_FILES",
+}
+T = TypeVar("T")
+
+
+def read(
+    path: str | Path,
+) -> Release | GroupedRelease | CumulativeRelease | GroupedCumulativeRelease | sketch.Sketch | Survey | Tally:
+    """Read a file that :func:`write` made, and check everything it says.
+
+    Parameters
+    ----------
+    path
+        A release or a tally: ``.json`` or ``.parquet``. A survey: ``.json``. A sketch: ``.sketch``. Of this or an older
+        version of its format, which says what is in it.
+
+    Returns
+    -------
+    Release, GroupedRelease, CumulativeRelease, GroupedCumulativeRelease, Sketch, Survey or Tally
+        The same that was written: a release has its error recorded, a survey is of the class of its mechanism, and
+        the counters of a sketch lie in the file until they first have to change.
+
+    Raises
+    ------
+    DataError
+        If the file is missing or unreadable, of an unknown format or version, or says something that cannot be.
+    UsageError
+        If the ending is none of these. A CSV file has lost its guarantee, so it is not read.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from anonhist.formats.writing import write
+    >>> from anonhist.mechanisms import release
+    >>> from anonhist.profiles import Profile
+    >>> released = release(Profile.from_labels("abracadabra"), epsilon=1)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write(released, f"{folder}/release.json")
+    ...     read(f"{folder}/release.json").profile == released.profile
+    True
+    """
+    ending = Path(path).suffix.lower()
+    if ending == ".sketch":
+        counted: sketch.Sketch = import_module("anonhist.sketches.files").read_sketch(path)
+        return counted
+    if ending not in (".json", ".parquet"):
+        raise UsageError(f"Give a file ending in .json, .parquet or .sketch; {mask(str(path))!r} does not.")
+    content = content_of(path)
+    with naming_file("file of this program", path):
+        document = load(content, ending)
+        kind = _kind(_format(document))
+    with naming_file(kind.name, path):
+        return kind.decoders[ending](document)
+
+
+def _format(document: object) -> object:
+    """Return what a JSON document, or the content of a Parquet file, says it is."""
+    if isinstance(document, bytes):
+        from anonhist.formats.parquet_content import open_parquet, refuse_damage
+
+        with refuse_damage():
+            metadata = open_parquet(document).schema_arrow.metadata or {}
+        return next((name for name in _KINDS if name.encode() in metadata), None)
+    return document.get("format") if isinstance(document, dict) else None
+
+
+def _kind(name: object) -> FileKind[_Read]:
+    """Return how files of a format are read."""
+    if not isinstance(name, str) or name not in _KINDS:
+        raise DataError(f"its format is not one of {', '.join(_KINDS)}")
+    kind: FileKind[_Read] = load_row(_KINDS[name])
+    return kind
+
+
+@dataclass(frozen=True)
+class FileKind(Generic[T]):
+    """How files of one kind are read.
+
+    Attributes
+    ----------
+    name
+        What such a file holds, such as release.
+    decoders
+        By ending, what makes it: of a JSON document, or of the content of a Parquet file.
+    """
+
+    name: str
+    decoders: Mapping[str, Callable[[Any], T]]
+
+    def read(self, path: str | Path) -> T:
+        """Read a file of this kind.
+
+        Raises
+        ------
+        DataError
+            If it cannot be read, or not as this kind.
+        UsageError
+            If the ending is that of another.
+        """
+        ending = Path(path).suffix.lower()
+        if ending not in self.decoders:
+            endings = " or ".join(self.decoders)
+            raise UsageError(f"{mask(str(path))!r} is not a {self.name} file: name one that ends in {endings}.")
+        content = content_of(path)
+        with naming_file(self.name, path):
+            document = load(content, ending)
+            said = document.get("format") if isinstance(document, dict) else None
+            if isinstance(said, str) and said in _KINDS and said != f"anonhist.{self.name}":
+                raise DataError(f"its format says that it is a {said.removeprefix('anonhist.')}")
+            return self.decoders[ending](document)
+
+
+def load(content: bytes, ending: str) -> Any:
+    """Return the document that a JSON file holds, and the content of any other."""
+    return parse_json(content) if ending == ".json" else content
+
+
+@contextmanager
+def naming_file(name: str, path: str | Path) -> Iterator[None]:
+    """Say of which file it is, if it is not what it should be."""
+    try:
+        yield
+    except (DataError, UsageError) as error:
+        raise DataError(f"{str(path)!r} is not a {name} that can be read: {str(error).removesuffix('.')}.") from None

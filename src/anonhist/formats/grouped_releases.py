@@ -9,15 +9,21 @@ import numpy as np
 
 from anonhist.catalogue.levels import Levels
 from anonhist.errors import DataError, UsageError
-from anonhist.formats.document import from_document, release_version, to_document
-from anonhist.formats.error_fields import error_document, error_from, names_of, version_of
-from anonhist.formats.fields import check_version, file_wording, mapping, text
-from anonhist.formats.file_kind import FileKind
-from anonhist.formats.json_text import document_text, parse_json
+from anonhist.formats.document import (
+    error_document,
+    error_from,
+    excess_document,
+    excess_from,
+    from_document,
+    names_of,
+    release_version,
+    to_document,
+    version_of,
+)
+from anonhist.formats.fields import FileKind, check_version, document_text, file_wording, mapping, parse_json, text
 from anonhist.formats.parquet_content import check_codecs, open_parquet, refuse_damage
 from anonhist.formats.reading import TABLE as RELEASE_TABLE
 from anonhist.formats.reading import columns as release_columns
-from anonhist.formats.release_fields import excess_document, excess_from
 from anonhist.formats.tables import Table
 from anonhist.privacy import parse_epsilon
 from anonhist.releases.grouped import GroupedRelease

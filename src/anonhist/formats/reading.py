@@ -11,8 +11,7 @@ import numpy as np
 
 from anonhist.errors import DataError
 from anonhist.formats.document import from_document, to_document
-from anonhist.formats.file_kind import FileKind
-from anonhist.formats.json_text import parse_json
+from anonhist.formats.fields import FileKind, parse_json
 from anonhist.formats.parquet_content import batches, check_codecs, open_parquet, refuse_damage
 from anonhist.formats.tables import Table
 from anonhist.properties.estimate import Holds

@@ -6,6 +6,8 @@ import csv
 import io
 import math
 from dataclasses import dataclass
+from fractions import Fraction
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
@@ -14,16 +16,19 @@ from anonhist.catalogue import load
 from anonhist.errors import MissingExtraError, UsageError, kind_of
 from anonhist.lazy import LaterModule
 from anonhist.outward import Tabular
+from anonhist.privacy import short_decimal
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     import pandas as pd
     import polars as pl
     import pyarrow as pa
     from numpy.typing import NDArray
 
-    # By name, all of one length: arrays, of which NaN is a number that is not known, or texts.
+    from anonhist.properties.curve import Curve
+    from anonhist.properties.estimate import Estimate
+
     Columns = Mapping[str, NDArray[Any] | Sequence[str]]
 else:
     pd, pl, pa = map(LaterModule, ("pandas", "polars", "pyarrow"))
@@ -34,19 +39,19 @@ TABLES = {
     "release": ".formats.reading:TABLE",
     "groups": ".formats.grouped_releases:TABLE",
     "windows": ".formats.cumulative_releases:TABLE",
-    "windows of groups": ".formats.grouped_cumulative_releases:TABLE",
-    "estimate": ".formats.property_tables:ESTIMATE_TABLE",
-    "estimates": ".formats.property_tables:ESTIMATES_TABLE",
-    "curve": ".formats.property_tables:CURVE_TABLE",
-    "comparison": ".formats.row_tables:COMPARISON_TABLE",
-    "degree statistics": ".formats.property_tables:DEGREES_TABLE",
-    "plan": ".formats.row_tables:PLAN_TABLE",
-    "group plan": ".formats.row_tables:GROUP_PLAN_TABLE",
-    "recommendation": ".formats.row_tables:SURVEYS_TABLE",
-    "buckets": ".formats.row_tables:BUCKETS_TABLE",
-    "frequencies": ".formats.estimates:TABLE",
-    "tally": ".formats.tallies:TABLE",
-    "reports": ".formats.reports:TABLE",
+    "windows of groups": ".formats.cumulative_releases:GROUPED_TABLE",
+    "estimate": ".formats.tables:ESTIMATE_TABLE",
+    "estimates": ".formats.tables:ESTIMATES_TABLE",
+    "curve": ".formats.tables:CURVE_TABLE",
+    "comparison": ".formats.tables:COMPARISON_TABLE",
+    "degree statistics": ".formats.tables:DEGREES_TABLE",
+    "plan": ".formats.tables:PLAN_TABLE",
+    "group plan": ".formats.tables:GROUP_PLAN_TABLE",
+    "recommendation": ".formats.tables:SURVEYS_TABLE",
+    "buckets": ".formats.tables:BUCKETS_TABLE",
+    "frequencies": ".local.files:FREQUENCIES_TABLE",
+    "tally": ".local.files:TALLY_TABLE",
+    "reports": ".local.files:REPORTS_TABLE",
 }
 
 
@@ -195,3 +200,133 @@ def _texts(column: NDArray[Any] | Sequence[str], text: Callable[[float], str] | 
     if column.dtype.kind == "f":
         return list(map(text or ten_digits, column.tolist()))
     return ["true" if each else "false" for each in column.tolist()] if column.dtype.kind == "b" else column.tolist()
+
+
+def _estimates(found: Sequence[Estimate]) -> Columns:
+    """Return a row an estimate; value ± error is said only where no bias is left out."""
+    return {
+        "value": np.array([each.value for each in found], float),
+        "standard_error": np.array([np.nan if each.statement.reason else each.standard_error for each in found], float),
+        "low": np.array([each.interval[0] for each in found], float),
+        "high": np.array([each.interval[1] for each in found], float),
+        "level": np.array([each.level for each in found], float),
+        "says": [each.statement.holds.value for each in found],
+        "reason": [each.statement.reason for each in found],
+        "unit": [each.unit for each in found],
+        "method": [each.method for each in found],
+        "assumes": [each.assumes for each in found],
+        "parts": ["; ".join(f"{cause}: {error:.6g}" for cause, error in each.parts) for each in found],
+        "warnings": [" ".join(each.warnings) for each in found],
+        "guarantee": ["none: not private" if each.guarantee is None else str(each.guarantee) for each in found],
+    }
+
+
+def _named(column: str, found: Iterable[tuple[str, Estimate]]) -> Columns:
+    names, estimates = zip(*found, strict=True)
+    return {column: names, **_estimates(estimates)}
+
+
+def _points(curve: Curve) -> Columns:
+    """Return every point, what its ends hold, and its error by cause, which of data is of sampling alone."""
+    says, reason = "chance alone" if curve.bias else "interval", curve.bias
+    if curve.why_unknown:
+        says, reason = "no interval", curve.why_unknown
+    parts, unknown = dict(curve.parts), np.full(len(curve), np.nan)
+    # Of data there is no privacy noise; of a release that was not simulated nobody knows how much there is.
+    noise = np.zeros(len(curve)) if curve.guarantee is None else unknown
+    return {
+        curve.x_name: curve.x,
+        curve.value_name: curve.value,
+        "low": curve.low,
+        "high": curve.high,
+        "kind": curve.kinds,
+        "says": [says] * len(curve),
+        "reason": [reason] * len(curve),
+        # Where nothing is known, an error of chance would be taken for one of all.
+        "standard_error": unknown if curve.why_unknown else curve.standard_error,
+        "sampling_error": parts.get("sampling", curve.standard_error),
+        "privacy_noise_error": parts.get("privacy noise", noise),
+    }
+
+
+def _whole(x: float) -> str:
+    return f"{x:.0f}" if x.is_integer() else ten_digits(x)
+
+
+ESTIMATE_TABLE = Table(lambda estimate: _estimates([estimate]))
+ESTIMATES_TABLE = Table(lambda found: _named("property", found))
+DEGREES_TABLE = Table(lambda statistics: _named("statistic", statistics.by_name()))
+CURVE_TABLE = Table(_points, lambda curve: {curve.x_name: _whole})
+
+
+def _table(texts: Callable[[Any], Mapping[str, Callable[[float], str]]] = lambda _: {}, **attributes: str) -> Table:
+    """Return the table of values with ``rows``, which has a column for each of these attributes of a row."""
+
+    def columns(value: Any) -> Columns:
+        return {name: _column(list(map(attrgetter(attribute), value.rows))) for name, attribute in attributes.items()}
+
+    return Table(columns, texts)
+
+
+def _column(values: list[Any]) -> Any:
+    if values and isinstance(values[0], str):
+        return values
+    return np.array([float(each) if isinstance(each, Fraction) else each for each in values])
+
+
+def _exact_epsilons(value: Any) -> Mapping[str, Callable[[float], str]]:
+    return {"epsilon": {float(row.epsilon): short_decimal(row.epsilon) for row in value.rows}.__getitem__}
+
+
+COMPARISON_TABLE = _table(
+    lambda comparison: {**_exact_epsilons(comparison), "standard_error": "{:.6g}".format},
+    mechanism="mechanism",
+    epsilon="epsilon",
+    metric="metric",
+    mean="mean",
+    standard_error="standard_error",
+    repeats="repeats",
+)
+PLAN_TABLE = _table(
+    _exact_epsilons,
+    epsilon="epsilon",
+    mechanism="mechanism",
+    items="items",
+    sorted_l1="sorted_l1.value",
+    standard_error="sorted_l1.standard_error",
+    relative_error="relative_error",
+)
+
+
+def _group_plan_columns(planned: Any) -> Columns:
+    """Return a column for each grouping column, then the numbers."""
+    names = {column: [row.group[at] or "" for row in planned.rows] for at, column in enumerate(planned.by)}
+    if taken := names.keys() & _GROUP_PLAN.keys():
+        raise UsageError(f"A grouping column is named as a column of the table, {min(taken)}: rename it.")
+    return names | {name: _column(list(map(attrgetter(of), planned.rows))) for name, of in _GROUP_PLAN.items()}
+
+
+_GROUP_PLAN = {
+    "items": "items",
+    "sorted_l1": "sorted_l1.value",
+    "standard_error": "sorted_l1.standard_error",
+    "relative_error": "relative_error",
+    "mostly_noise": "mostly_noise",
+}
+GROUP_PLAN_TABLE = Table(_group_plan_columns)
+SURVEYS_TABLE = _table(
+    mechanism="mechanism",
+    standard_error="standard_error",
+    mean_squared_error="mean_squared_error",
+    report_bytes="report_bytes",
+    decode_cost="decode_cost",
+    note="note",
+)
+BUCKETS_TABLE = _table(
+    buckets="buckets",
+    load="load",
+    bytes="size",
+    labels_error="labels_error",
+    prevalences_error="prevalences_error",
+    prevalences_error_uncertainty="uncertainty",
+)

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from anonhist.accounting import Receipt, Released
+from anonhist.accounting.entry import Completed
 from anonhist.catalogue import load
-from anonhist.errors import UsageError, kind_of, mask
+from anonhist.errors import AnonhistError, DataError, UsageError, kind_of, mask
 from anonhist.formats.atomic import check_free, open_whole
-from anonhist.formats.reports import ENDINGS as REPORT_ENDINGS
+from anonhist.formats.fields import read
+from anonhist.local.files import ENDINGS as REPORT_ENDINGS
+from anonhist.local.surveys.declaration import survey_digest
+from anonhist.local.surveys.survey import Survey
 from anonhist.outward import Saved
+from anonhist.releases import Release
+from anonhist.releases.content import content_digest, rest_digests
+from anonhist.releases.cumulative import CumulativeRelease, GroupedCumulativeRelease
+from anonhist.releases.grouped import GroupedRelease
 from anonhist.replacing import private_kind
 
 if TYPE_CHECKING:
@@ -86,7 +96,7 @@ def write(
     ending = check_ending(path, endings=tuple(encoders), what=what)
     target = check_free(path, overwrite=overwrite, kind=private_kind(written.known_as))
     if ending == ".sketch" and target.exists():
-        from anonhist.formats.sketches import check_sole_name
+        from anonhist.sketches.files import check_sole_name
 
         check_sole_name(target.stat(), path)
     write_recorded(written, path, overwrite=overwrite, before_naming=None)
@@ -144,23 +154,90 @@ _KINDS: dict[str, tuple[str, Mapping[str, Encoder]]] = {
         "A release of cumulative windows of groups is",
         {
             ".csv": _text(".formats.tables:csv_text"),
-            ".json": _text(".formats.grouped_cumulative_releases:grouped_cumulative_release_text"),
+            ".json": _text(".formats.cumulative_releases:grouped_cumulative_release_text"),
             ".parquet": _binary(".formats.tables:write_parquet"),
         },
     ),
-    "sketch": ("A sketch is", {".sketch": _binary(".formats.sketches:write_sketch")}),
-    "survey": ("A survey is", {".json": _text(".formats.surveys:survey_text")}),
+    "sketch": ("A sketch is", {".sketch": _binary(".sketches.files:write_sketch")}),
+    "survey": ("A survey is", {".json": _text(".local.files:survey_text")}),
     "tally": (
         "A tally is",
-        {".json": _text(".formats.tallies:tally_text"), ".parquet": _binary(".formats.tables:write_parquet")},
+        {".json": _text(".local.files:tally_text"), ".parquet": _binary(".formats.tables:write_parquet")},
     ),
-    "reports": ("Reports are", {each: _binary(".formats.reports:write_reports", each) for each in REPORT_ENDINGS}),
+    "reports": ("Reports are", {each: _binary(".local.files:write_reports", each) for each in REPORT_ENDINGS}),
     "frequencies": (
         "An estimate of frequencies is",
-        {".csv": _text(".formats.tables:csv_text"), ".json": _text(".formats.estimates:estimate_json")},
+        {".csv": _text(".formats.tables:csv_text"), ".json": _text(".local.files:estimate_json")},
     ),
     "estimate": ("An estimate is", _CSV),
     "estimates": ("Estimates are", _CSV),
     "curve": ("A curve is", _CSV),
     "comparison": ("A comparison is", _CSV),
 }
+
+
+_ENDINGS = (".json", ".parquet")
+
+
+def is_released_as(path: str | Path, receipt: Receipt, completed: Completed) -> bool:
+    """Tell whether a file is the release of a charge, as its entries say.
+
+    A file in CSV is known by its bytes, if the ledger has their digest; others by their receipt and what they say.
+
+    Parameters
+    ----------
+    path
+        The file, which need not be there.
+    receipt, completed
+        Where the charge stands, and the entry that completed it.
+
+    Examples
+    --------
+    >>> is_released_as("nothing.json", Receipt("0" * 32, 2, "0" * 64), Completed("letters", 2, "0" * 64))
+    False
+    """
+    if Path(path).suffix.lower() not in _ENDINGS:
+        try:
+            with Path(path).open("rb") as file:
+                return hashlib.file_digest(file, "sha256").hexdigest() == completed.file
+        except (OSError, ValueError):
+            return False
+    try:
+        found = claim_of(path)
+    except AnonhistError:
+        return False
+    is_same_rest = completed.rest is None or completed.rest in found.rest
+    return found.receipt == receipt and found.digest == completed.digest and is_same_rest
+
+
+def claim_of(path: str | Path) -> Released:
+    """Return the receipt in a file and the digests of what it says.
+
+    Raises
+    ------
+    DataError
+        If it is no file of a release or a survey.
+    UsageError
+        If its ending is that of a file without a receipt, such as a table in CSV, or a sketch.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from anonhist.formats.writing import write
+    >>> from anonhist.mechanisms import FrobeniusMechanism
+    >>> from anonhist.profiles import Profile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write(FrobeniusMechanism(1).release(Profile.from_counts([3, 1])), f"{folder}/release.json")
+    ...     claim_of(f"{folder}/release.json").receipt is None
+    True
+    """
+    if Path(path).suffix.lower() not in _ENDINGS:
+        raise UsageError(
+            f"{mask(str(path))!r} holds no receipt: budget verify takes releases (.json, .parquet) and surveys (.json)."
+        )
+    found = read(path)
+    if isinstance(found, Survey):
+        return Released(Path(path).name, found.receipt, survey_digest(found))
+    if not isinstance(found, Release | GroupedRelease | CumulativeRelease | GroupedCumulativeRelease):
+        raise DataError(f"{mask(str(path))!r} is not a release or a survey: name files that one was written to.")
+    return Released(Path(path).name, found.receipt, content_digest(found), rest_digests(found))

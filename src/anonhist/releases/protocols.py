@@ -82,8 +82,8 @@ OF_GRAPHS = Words(
 class ReleaseKind:
     """A kind of release: one value, defined beside the mechanisms that make such releases.
 
-    Other rooms register functions under its name: :mod:`anonhist.formats.kinds` how such releases are written and read,
-    :mod:`anonhist.report.kinds` how they are shown.
+    Other rooms register functions under its name: :mod:`anonhist.formats.central_releases` how such releases are
+    written and read, :mod:`anonhist.report.kinds` how they are shown.
 
     Attributes
     ----------

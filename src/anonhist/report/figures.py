@@ -2,22 +2,155 @@
 
 from __future__ import annotations
 
+import io
 import math
+import re
+import warnings
+from dataclasses import dataclass
+from html import escape
+from itertools import pairwise
+from threading import Lock
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from anonhist.lazy import LaterModule
 from anonhist.releases import Release
-from anonhist.report.points import Points
+from anonhist.releases.runs import levels_of
+from anonhist.report.wording import interval, with_interval
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from matplotlib import figure as matplotlib_figure
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
+    from matplotlib.figure import Figure
     from numpy.typing import NDArray
 else:
     matplotlib_figure = LaterModule("matplotlib.figure")
+
+# Pixels of the drawing: nobody points at less.
+_LEAST_STRIP = 2.5
+
+
+@dataclass(frozen=True)
+class Hover:
+    """What is told at each place of a figure to whoever points there.
+
+    Attributes
+    ----------
+    at
+        Places along the axis, in its own numbers, ascending.
+    texts
+        One for each.
+    axis
+        ``"x"`` for upright strips, ``"y"`` for rows.
+    """
+
+    at: Sequence[float]
+    texts: Sequence[str]
+    axis: str = "x"
+
+    def strips(self, figure: Figure) -> str:
+        """Return invisible strips over a figure that was drawn, each with the text that a browser shows at it."""
+        if not len(self.at):
+            return ""
+        is_upright = self.axis == "x"
+        # In the pixels of the drawing, 72 an inch, from its upper left corner.
+        axes, (width, height) = figure.axes[0], 72 * figure.get_size_inches()
+        box = axes.get_position()
+        left, top, right, bottom = (width * box.x0, height * (1 - box.y1), width * box.x1, height * (1 - box.y0))
+        places = np.asarray(self.at, dtype=np.float64)
+        points = np.column_stack((places, np.ones(places.size)) if is_upright else (np.ones(places.size), places))
+        within = axes.transAxes.inverted().transform(axes.transData.transform(points))
+        shares = np.clip(within, 0, 1)
+        along = left + (right - left) * shares[:, 0] if is_upright else bottom - (bottom - top) * shares[:, 1]
+        first, last = (left, right) if is_upright else (top, bottom)
+        kept = [0]
+        for place in range(1, along.size):
+            if along[place] - along[kept[-1]] >= _LEAST_STRIP:
+                kept.append(place)
+        middles = [(along[one] + along[other]) / 2 for one, other in pairwise(kept)]
+        drawn = []
+        for place, start, end in zip(kept, [first, *middles], [*middles, last], strict=True):
+            x, y, wide, high = (
+                (start, top, end - start, bottom - top) if is_upright else (left, start, right - left, end - start)
+            )
+            size = f'x="{x:.1f}" y="{y:.1f}" width="{max(0.0, wide):.1f}" height="{max(0.0, high):.1f}"'
+            drawn.append(f"<rect {size}><title>{escape(self.texts[place])}</title></rect>")
+        return f'<g class="hover">{"".join(drawn)}</g>'
+
+
+_POINTS = 400
+
+
+@dataclass(frozen=True, eq=False)
+class Points:
+    """Some numbers of labels with their intervals.
+
+    Attributes
+    ----------
+    at : ndarray of int64, shape (v,)
+        Counts, ascending.
+    value, low, high : ndarray, shape (v,)
+        Numbers of labels and the ends of their intervals; the numbers themselves where nothing is known.
+    is_known
+        Whether anything is known of how far off the numbers are.
+    told
+        Which labels each number counts; ``{}`` stands for the count.
+    """
+
+    at: NDArray[np.int64]
+    value: NDArray[np.float64]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+    is_known: bool
+    told: str
+
+    @classmethod
+    def exactly(cls, release: Release) -> Points:
+        """Return prevalences φ_r: of large profiles some 400, evenly spread on the log scale of counts."""
+        profile, error = release.profile, release.error
+        chosen = thin(profile.counts)
+        at, value = profile.counts[chosen], profile.prevalences[chosen].astype(float)
+        ends = error.prevalence_interval(profile, at) if error.has_prevalence_intervals else (value, value)
+        return cls(at, value, ends[0], ends[1], error.has_prevalence_intervals, release.words.exactly)
+
+    @classmethod
+    def at_least(cls, release: Release) -> Points:
+        """Return k+ counts φ_{k+}, as many."""
+        profile, error = release.profile, release.error
+        levels = levels_of(profile)
+        levels = levels[thin(levels)] if len(profile) else np.zeros(0, dtype=np.int64)
+        if (largest := release.guarantee.unit.max_count) is not None:
+            # Counts above it were taken together with it: there is nothing to err about.
+            levels = levels[levels <= largest]
+        value = profile.cumulative_prevalence(levels).astype(float)
+        ends = error.k_plus_interval(profile, levels) if error.has_k_plus_intervals else (value, value)
+        return cls(levels, value, ends[0], ends[1], error.has_k_plus_intervals, release.words.at_least)
+
+    @property
+    def hover(self) -> Hover:
+        """What each number says."""
+        columns = (each.tolist() for each in (self.at, self.value, self.low, self.high))
+        texts = []
+        for at, value, low, high in zip(*columns, strict=True):
+            ends = f"; {with_interval(interval(low, high))}" if self.is_known else ""
+            told = self.told.format(f"{at:,}").replace(" 1 items", " 1 item")
+            texts.append(f"{told}: {value:,.0f}{ends}")
+        return Hover(self.at.tolist(), texts)
+
+
+def thin(positions: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return indices of at most some 400 of ascending positions ≥ 1, evenly spread on the log scale, ends included."""
+    size = len(positions)
+    if size <= _POINTS:
+        return np.arange(size)
+    marks = np.geomspace(float(positions[0]), float(positions[-1]), _POINTS)
+    # The last position up to each mark: what holds there holds up to the mark, however far the next position is.
+    return np.unique(np.clip(np.searchsorted(positions, marks, side="right") - 1, 0, size - 1))
+
 
 # One hue, told apart by lightness: readable without color vision and in print.
 INK, BLUE, BAND, GRID = "#1f2933", "#0b6e99", "#9fcfe3", "#d9e2ec"
@@ -80,7 +213,7 @@ def draw_k_plus(axes: Axes, points: Points, *, floor: float) -> NDArray[np.float
 
 def canvas(y_label: str, x_label: str, *, size: tuple[float, float] = _SIZE) -> tuple[matplotlib_figure.Figure, Axes]:
     """Return an empty figure, of a size in inches, and its axes in the style of the house."""
-    from anonhist.report.picture import ApartLayout, NotebookFigure
+    from anonhist.report.frame import ApartLayout, NotebookFigure
 
     figure = NotebookFigure(figsize=size, layout=ApartLayout())
     axes = figure.add_subplot()
@@ -218,3 +351,58 @@ def frame_log_log(axes: Axes, *, right: float, top: float, floor: float) -> None
     scale_of_counts(axes.yaxis, top)
     axes.set_yticks([floor, *axes.get_yticks()], ["0", *(label.get_text() for label in axes.get_yticklabels())])
     axes.set_ylim(0.9 * floor, top)
+
+
+_COLORS = {color: f"var(--series-{place})" for place, color in enumerate(SERIES)}
+_COLORS |= {INK: "var(--ink)", BLUE: "var(--accent)", BAND: "var(--band)", GRID: "var(--line)", ALARM: "var(--alarm)"}
+_NAMES = re.compile(r'(\bid="|href="#|url\(#)')
+# Matplotlib's settings are those of the whole process: of two threads that set and restore them, one would restore what
+# the other has set, for good.
+_SETTINGS = Lock()
+
+
+def inline_svg(
+    draw: Callable[[], Figure], *, name: str, description: str, keep_text: bool = False, hover: Hover | None = None
+) -> str:
+    """Draw a figure as an ``<svg>`` element that takes its colors from the page.
+
+    Text is drawn as paths, so that it looks the same wherever the page is opened. The same figure gives the same
+    bytes: no date, no random names, and no settings of the user.
+
+    Parameters
+    ----------
+    draw
+        Makes the figure.
+    name
+        Set before all names in the element, which must differ between the figures of a page.
+    description
+        Read out to those who cannot see it.
+    keep_text
+        Leave text to the browser, which has signs for more languages than the font of the figures.
+    hover
+        What is told to whoever points at the figure.
+    """
+    import matplotlib as mpl
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+
+    defaults = {key: value for key, value in mpl.rcParamsDefault.items() if not key.startswith(("backend", "webagg"))}
+    buffer = io.StringIO()
+    kind = "none" if keep_text else "path"
+    settings = {**defaults, "svg.hashsalt": name, "svg.fonttype": kind}
+    with _SETTINGS, mpl.rc_context(settings), warnings.catch_warnings():
+        if keep_text:
+            warnings.filterwarnings("ignore", "Glyph", UserWarning)
+        figure = draw()
+        for area in (figure.patch, *(axes.patch for axes in figure.axes)):
+            area.set(facecolor="none", edgecolor="none")
+        # Figure.savefig would draw it twice, the first time for the layout alone.
+        canvas = FigureCanvasSVG(figure)
+        canvas.print_svg(buffer, metadata={"Date": None, "Creator": None})  # type: ignore[no-untyped-call]
+    text = buffer.getvalue()
+    text = re.sub(r"\s*(<metadata>.*?</metadata>|<!--.*?-->)", "", text[text.index("<svg") :], flags=re.DOTALL)
+    text = _NAMES.sub(rf"\g<1>{name}-", text)
+    for color, variable in _COLORS.items():
+        text = text.replace(color, variable)
+    text = text.replace("<svg", f'<svg role="img" aria-label="{escape(description)}"', 1)
+    strips = "" if hover is None else hover.strips(figure)
+    return f"{text.rstrip().removesuffix('</svg>')}{strips}</svg>"

@@ -14,8 +14,7 @@ from anonhist.properties.estimate import widening_factor
 from anonhist.properties.guessing_curve import covered_share, round_grid
 from anonhist.releases import Release
 from anonhist.releases.evidence import NORMAL_95
-from anonhist.report.figures import BAND, BLUE, add_legend, canvas, mark_shares, say_empty, scale_across
-from anonhist.report.hover import Hover
+from anonhist.report.figures import BAND, BLUE, Hover, add_legend, canvas, mark_shares, say_empty, scale_across
 from anonhist.report.wording import interval
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 # Where the view of each kind is, by its name: loaded for those alone who look at such releases.
 VIEWS = {
     "central": ".report.page:VIEW",
-    "degrees": ".report.degree.page:VIEW",
+    "degrees": ".graphs.page:VIEW",
     "sketch": ".report.page:SKETCH_VIEW",
 }
 

@@ -6,8 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from anonhist.accounting.balance import Balance
+from anonhist.catalogue import load
 from anonhist.errors import UsageError, kind_of
 from anonhist.lazy import LaterModule
+from anonhist.local.page import frequencies_figure, write_frequencies
 from anonhist.local.surveys.estimate import FrequencyEstimate
 from anonhist.mechanisms import METRICS, Comparison
 from anonhist.profiles import Profile
@@ -15,20 +17,13 @@ from anonhist.properties.curve import Curve
 from anonhist.releases import Release
 from anonhist.releases.cumulative import CumulativeRelease, GroupedCumulativeRelease
 from anonhist.releases.grouped import GroupedRelease
-from anonhist.report.budget.figures import budget_figure
-from anonhist.report.budget.page import write_budget
-from anonhist.report.comparison.figures import comparison_figure
-from anonhist.report.comparison.page import write_comparison
-from anonhist.report.curve.figures import curve_figure
-from anonhist.report.curve.page import write_curve
+from anonhist.report.budget import budget_figure, write_budget
+from anonhist.report.comparison import comparison_figure, write_comparison
+from anonhist.report.curve import curve_figure, write_curve
 from anonhist.report.frame import Sheet
-from anonhist.report.groups.page import write_groups
+from anonhist.report.groups import write_groups
 from anonhist.report.kinds import view_of
-from anonhist.report.local.figures import frequencies_figure
-from anonhist.report.local.page import write_frequencies
-from anonhist.report.windows.figures import windows_figure
-from anonhist.report.windows.groups_page import write_window_groups
-from anonhist.report.windows.page import write_windows
+from anonhist.report.windows import windows_figure, write_window_groups, write_windows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -36,6 +31,8 @@ if TYPE_CHECKING:
     from matplotlib import figure as matplotlib_figure
 
     from anonhist.graphs import graph
+    from anonhist.outward import Shown
+    from anonhist.report.notebook import Cell
 else:
     matplotlib_figure, graph = map(LaterModule, ("matplotlib.figure", "anonhist.graphs.graph"))
 
@@ -194,3 +191,34 @@ def _of(choices: Mapping[type[Any], T], shown: object) -> T:
         f"needed, such as rarefaction_curve(profile), not {kind_of(shown)}."
     )
     raise UsageError(message)
+
+
+# Where the cell of each kind of value is made, by the name it is known as: loaded for those alone who look at such.
+CELLS = {
+    "release": ".report.notebook:release_cell",
+    "groups": ".report.notebook:groups_cell",
+    "windows": ".report.notebook:windows_cell",
+    "windows of groups": ".report.notebook:grouped_windows_cell",
+    "estimate": ".report.notebook:estimate_cell",
+    "estimates": ".report.notebook:estimates_cell",
+    "curve": ".report.notebook:curve_cell",
+    "comparison": ".report.notebook:comparison_cell",
+    "balance": ".report.budget:balance_cell",
+    "survey": ".local.page:survey_cell",
+    "tally": ".local.page:tally_cell",
+    "frequencies": ".local.page:frequencies_cell",
+    "sketch": ".report.notebook:sketch_cell",
+}
+
+
+def html_of(value: Shown) -> str:
+    """Return what a notebook shows of a value.
+
+    Examples
+    --------
+    >>> from anonhist.local import KRR
+    >>> html_of(KRR(alphabet=["<b>", "c"], epsilon=1))[:22]
+    '<div class="anonhist">'
+    """
+    cell: Callable[[Shown], Cell] = load(CELLS[value.known_as])
+    return cell(value).html()

@@ -91,7 +91,7 @@ def changed_edges(few: Any, more: Any) -> tuple[int, int]:
 
     Examples
     --------
-    >>> from anonhist.ingest.edges import read_edges
+    >>> from anonhist.graphs.reading import read_edges
     >>> changed_edges(read_edges([("a", "b"), ("b", "c")]), read_edges([("b", "a"), ("b", "d"), ("d", "e")]))
     (3, 3)
     """

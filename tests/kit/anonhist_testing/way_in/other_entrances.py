@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
+from anonhist.graphs.reading import read_degrees, read_edges
 from anonhist.ingest import SparkFiles, read_profile, write_part
-from anonhist.ingest.edges import read_degrees, read_edges
 from anonhist.ingest.groups.read import read_groups
-from anonhist.ingest.partials import ExactPartials
-from anonhist.ingest.reports import tally_reports
-from anonhist.ingest.sketches import update_sketch
 from anonhist.ingest.windows.read import read_cumulative
 from anonhist.local import KRR, OptimizedUnary
+from anonhist.local.reading import tally_reports
 from anonhist.mechanisms.grouping import FindGroups, GroupSelection
 from anonhist.privacy import PrivacyUnit
 from anonhist.sketches import HashedSketch
+from anonhist.sketches.cluster import ExactPartials
+from anonhist.sketches.reading import update_sketch
 from anonhist_testing.way_in.distances import (
     capped_l1,
     changed_edges,

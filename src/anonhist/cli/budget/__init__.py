@@ -1,1 +1,0 @@
-"""Commands of budgets and their ledger."""

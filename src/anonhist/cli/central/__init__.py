@@ -1,1 +1,0 @@
-"""Commands on whole data: release, estimate, plan, compare, and draw."""

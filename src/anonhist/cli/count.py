@@ -1,0 +1,186 @@
+"""``anonhist count``: events into a part, to be released with the parts of other days."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from anonhist.errors import UsageError
+from anonhist.terminal.decorators import SectionedCommand, given_options
+from anonhist.terminal.destinations import STDOUT, check_target
+from anonhist.terminal.options import counting_options, output_options, users_option
+from anonhist.terminal.reading import LIMITS, are_parts, held_source, source_argument, tell_operator
+
+if TYPE_CHECKING:
+    from anonhist.terminal.decorators import Protection
+    from anonhist.terminal.destinations import Outputs
+
+_OF_EVENTS = (
+    "label",
+    "count",
+    "user",
+    "max_per_user",
+    "keep_null",
+    "table",
+    "format_",
+    "delimiter",
+    "no_header",
+    "engine",
+    "part",
+)
+_OF_THE_FIRST = ("hash_labels", "order_key", "like", "keep_null")
+_SECTIONS = {
+    "Part": ("part", "onto", "like", "hash_labels", "order_key"),
+    "Input": (
+        "label",
+        "count",
+        "user",
+        "max_per_user",
+        "keep_null",
+        "table",
+        "format_",
+        "delimiter",
+        "no_header",
+        "engine",
+        *LIMITS,
+    ),
+    "Output": ("output", "force", "quiet"),
+}
+_EXAMPLES = """
+anonhist count day-01.parquet --label query -o day-01.counts
+anonhist count day-02.parquet --label query --onto total.counts
+anonhist count day-03.counts --onto total.counts
+anonhist count log.csv --label query --user account --max-per-user 5 -o monday.counts
+anonhist count log2.csv --label query --user account --like monday.counts -o tuesday.counts
+"""
+
+
+@click.command(cls=SectionedCommand, sections=_SECTIONS, epilog=_EXAMPLES)
+@source_argument
+@click.option(
+    "--part",
+    metavar="NAME",
+    help="Public name of these events, such as a date; the same name is never counted twice.  [default: the name of "
+    "the output; with --onto, that of the source]",
+)
+@click.option(
+    "--onto",
+    metavar="TOTAL.counts",
+    help="Add to this part, a running total, whose settings apply. It is replaced in one step; with -o it stays, and "
+    "the new total is another file.",
+)
+@click.option("--like", metavar="PART", help="Take key, bound and other settings from this earlier part.")
+@click.option(
+    "--hash-labels",
+    is_flag=True,
+    help="Keep keyed hashes of 128 bits instead of labels. They are pseudonyms: who has the part has the key.",
+)
+@click.option(
+    "--order-key",
+    metavar="HEX",
+    help="With --user or --hash-labels: key of the hashes, the same for all parts of a release (see --like).  "
+    "[default: drawn anew and kept in the part]",
+)
+@counting_options
+@users_option
+@output_options(
+    click.option("-o", "--output", metavar="FILE.counts", help="File to write; only you can read it. See also --onto.")
+)
+def count(
+    *,
+    sources: tuple[str, ...],
+    part: str | None,
+    onto: str | None,
+    like: str | None,
+    hash_labels: bool,
+    order_key: str | None,
+    reading: dict[str, Any],
+    protection: Protection,
+    outputs: Outputs,
+) -> None:
+    """Count events into a part, for releases of many.
+
+    A part is a private file with exact counts, such as those of one day: 'anonhist release day-*.counts' reads them and
+    no events. With a bound on users, at most M items of a user count in all parts together. A part is as
+    private as the data. Counting spends no privacy budget; releases do.
+
+    SOURCE is read as in 'anonhist release', or is one or several parts to add up.
+    """
+    _check(sources, onto, like, outputs)
+    _check_settings(sources, onto)
+
+    from anonhist.terminal.output import progress_bar
+
+    remarks: list[str] = []
+    with progress_bar("Counting", shown=not outputs.quiet) as bar:
+        reading |= {"notify": None if outputs.quiet else remarks.append, "progress": bar}
+        written = _count(
+            sources,
+            onto=onto,
+            outputs=outputs,
+            part=part,
+            own={"like": like, "hash_labels": hash_labels, "order_key": order_key},
+            reading=reading | {"max_per_user": protection.max_per_user},
+        )
+    if not are_parts(sources):
+        tell_operator(remarks, quiet=outputs.quiet)
+    if not outputs.quiet:
+        click.echo(f"Wrote {written}, which is as private as the data: do not share it.")
+
+
+def _check(sources: tuple[str, ...], onto: str | None, like: str | None, outputs: Outputs) -> None:
+    """Refuse outputs that could not be written, and options that do not go together, before any data are read."""
+    if onto is None and outputs.output is None:
+        raise UsageError("Say where the counts go: -o FILE.counts, or --onto TOTAL.counts to add to a total.")
+    if STDOUT in (onto, outputs.output):
+        raise UsageError("Parts are private files, and never go to standard output: name a file (-o).")
+    if outputs.output is not None:
+        from anonhist.replacing import PrivateKind
+
+        read = (*sources, *filter(None, (onto, like)))
+        check_target(outputs.output, *read, force=outputs.force, kind=PrivateKind.PART)
+    elif outputs.force:
+        raise UsageError("--force overwrites the file of -o; --onto replaces its total anyway: leave --force out.")
+
+
+def _check_settings(sources: tuple[str, ...], onto: str | None) -> None:
+    """Refuse settings that a total or parts have already."""
+    context = click.get_current_context()
+    if onto is not None:
+        for option in given_options(context, _OF_THE_FIRST):
+            raise UsageError(f"--onto takes the settings of its total: leave {option} out.")
+    if are_parts(sources):
+        for option in given_options(context, (*_OF_EVENTS, *_OF_THE_FIRST)):
+            raise UsageError(f"Parts are counted already, and {option} applies to events: leave {option} out.")
+        if onto is None and len(sources) < 2:
+            raise UsageError("A part is added to others: give several, or --onto TOTAL.counts.")
+
+
+def _count(
+    sources: tuple[str, ...],
+    *,
+    onto: str | None,
+    outputs: Outputs,
+    part: str | None,
+    own: dict[str, Any],
+    reading: dict[str, Any],
+) -> str:
+    """Count, and return what was written."""
+    from anonhist.ingest.parts import count_into, write_part
+
+    if are_parts(sources):
+        base, *others = sources if onto is None else (onto, *sources)
+        limits, bar = reading["limits"], reading["progress"]
+        parts = [Path(source) for source in others]
+        count_into(parts, base, output=outputs.output, overwrite=outputs.force, limits=limits, progress=bar)
+        return outputs.output or base
+    held, said = held_source(sources[0], reading)
+    if onto is None:
+        assert outputs.output is not None  # noqa: S101  # one of both was given
+        write_part(held, outputs.output, part=part, overwrite=outputs.force, **own, **said)
+        return outputs.output
+    said.pop("keep_null")
+    count_into(held, onto, output=outputs.output, part=part, overwrite=outputs.force, **said)
+    return outputs.output or onto

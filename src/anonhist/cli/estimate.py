@@ -1,0 +1,442 @@
+"""``anonhist estimate``: estimates of the distribution behind the data, private or not."""
+
+from __future__ import annotations
+
+import math
+import sys
+from functools import partial
+from inspect import signature
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
+
+import click
+
+from anonhist.catalogue import load
+from anonhist.catalogue.properties import OPTIONS, PROPERTIES
+from anonhist.errors import UsageError, mask, spell_out
+from anonhist.privacy import PrivacyUnit
+from anonhist.properties.estimate import Estimate, Estimates, Holds, format_number
+from anonhist.report.wording import bound_of, known_ends, method_text, promise_lines
+from anonhist.terminal.charging import CHARGING, UNCHARGED, charging_options, csv_digest, say_account
+from anonhist.terminal.decorators import (
+    OneOf,
+    SectionedCommand,
+    WholeNumber,
+    catalogue_options,
+    command_to_publish,
+    given_options,
+    option_word,
+    whole_number,
+)
+from anonhist.terminal.destinations import console_on, print_hanging
+from anonhist.terminal.options import epsilon_option, level_option, output_options, protection_options, reading_options
+from anonhist.terminal.output import say_line, tell_of_epsilon
+from anonhist.terminal.picking import group_option
+from anonhist.terminal.reading import (
+    PROTECTED,
+    READING,
+    profile_of_source,
+    protection_of,
+    reading_bars,
+    released_source,
+    source_argument,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from rich.console import Console
+    from rich.table import Table
+
+    from anonhist.accounting.recording import Price
+    from anonhist.profiles import Profile
+    from anonhist.releases import Release
+    from anonhist.terminal.charging import AskedAccount
+    from anonhist.terminal.decorators import Protection
+    from anonhist.terminal.destinations import Outputs
+
+    Question = Callable[[Profile | Release, Callable[[float], None] | None], Estimates]
+
+NOT_PRIVATE = "These numbers are not private: they are computed from the exact data. Use --epsilon, or a released file."
+EVERYTHING = "all"
+_BY_RELEASE = (
+    "Note: most of this interval is not privacy noise but the worst-case sampling error. A release at the same "
+    "epsilon gives the actual sampling error and answers every other question too. Make the release instead of "
+    "this estimate; both together cost twice the epsilon:\n  {release}\n  {estimate}"
+)
+_BOUNDED = "Note: {left_out} A release can estimate that (--excess-share)."
+_FROM_RELEASE = "make a release with 'anonhist release' and estimate from its file at no further cost"
+# Ratios: one item may change them by more than any number that does not grow with the data.
+_UNBOUNDED = ("chao-shen", "pml", "chao1", "chao1-inext", "ace", "chao-lee")
+# What is read, and whom and what a release protects; what is asked. The public number of items is for estimates alone,
+# and so are the methods.
+_RELEASED = (*READING, "epsilon", *PROTECTED)
+_ASKED = (*(name for name in OPTIONS if name != "method"), "level")
+_OF_PRIVATE = ("unit", "relation", "known_items", *CHARGING)
+_SECTIONS = {
+    "Estimate": (*OPTIONS, "level"),
+    "Input": (*READING, "group"),
+    "Privacy, for a private estimate": ("epsilon", *PROTECTED, "known_items"),
+    "Ledger, for a private estimate": CHARGING,
+    "Output": ("output", "force", "quiet"),
+}
+_EXAMPLES = """
+anonhist estimate entropy data.parquet --label query
+anonhist estimate support-size data.csv --label species --method chao1 --level 0.99
+anonhist estimate support-coverage data.csv --label word --draws 200000
+anonhist estimate entropy data.csv --label query --epsilon 1 --alphabet-size 100000
+anonhist estimate all release.json
+"""
+_MEANINGS = {EVERYTHING: "everything below, by every method, in one table"}
+_MEANINGS |= {name: spell_out(entry.meaning, lambda word, _: option_word(word)) for name, entry in PROPERTIES.items()}
+# The sign keeps click from filling the lines below it.
+_HELP = f"""Estimate a property of the underlying distribution.
+
+How many labels exist, how many a larger sample would show, how much entropy they have, how hard passwords are to guess:
+each answer comes with its interval, its method and the method's assumptions.
+
+\b
+PROPERTY is one of
+{chr(10).join(f"  {name:<22}  {meaning}" for name, meaning in _MEANINGS.items())}
+
+SOURCE is read as in 'anonhist release'. From a released .json or .parquet file, estimates are private and cost no
+further privacy.
+"""
+
+
+class _PropertyName(OneOf):
+    """The name of a property; a source or a method in its place is known for what it is."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the name, or refuse what is none."""
+        if value in self.choices:
+            return value
+        # No property has a point or a slash in its name, as nearly all sources have.
+        if value == "-" or {".", "/"} & {*value} or Path(value).exists():
+            raise UsageError(f"Name the property first: anonhist estimate {EVERYTHING} {mask(value)}.")
+        owners = [name for name, entry in PROPERTIES.items() if entry.methods and value in load(entry.methods)]
+        if owners:
+            raise UsageError(
+                f"{value} is a method of {', '.join(owners)}: give a property, and the method as --method {value}."
+            )
+        return super().convert(value, param, ctx)
+
+
+@click.command(cls=SectionedCommand, sections=_SECTIONS, epilog=_EXAMPLES, help=_HELP)
+@click.argument("property_", metavar="PROPERTY", type=_PropertyName(tuple(_MEANINGS)))
+@source_argument
+@catalogue_options(OPTIONS)
+@level_option("Confidence level of the interval.")
+@epsilon_option("Privacy budget of a private estimate. Without it, the estimate is not private.")
+@reading_options
+@group_option
+@protection_options()
+@click.option(
+    "--known-items",
+    type=WholeNumber(),
+    metavar="N",
+    help="The exact number of items, if it is public; otherwise a third of epsilon may be spent estimating it.",
+)
+@charging_options
+@output_options(also_printed=" and the warning that estimates are not private")
+def estimate(
+    *,
+    property_: str,
+    sources: tuple[str, ...],
+    own: dict[str, Any],
+    level: float,
+    reading: dict[str, Any],
+    group: str | None,
+    epsilon: str | None,
+    protection: Protection,
+    known_items: int | None,
+    account: AskedAccount,
+    outputs: Outputs,
+) -> None:
+    """Check everything that can be checked, then read, estimate, print and write; the help is above."""
+    options, protection = _own_options(own), protection_of(sources, protection)
+    context = click.get_current_context()
+    if epsilon is None:
+        _refuse_options_of_private(context)
+        account = UNCHARGED
+        ask = _question(property_, options, level)
+    else:
+        # It is charged here, before the data are read.
+        promise = {"epsilon": epsilon, "relation": protection.relation, "ledger": ""}
+        if known_items is not None:
+            promise["known_items"] = known_items
+        ask = _private_question(property_, options, level, promise)
+    account.check()
+
+    from anonhist.profiles import Profile
+    from anonhist.releases.content import estimates_digest
+
+    # Of no data nothing can be told, but what is impossible is refused, before any are read.
+    _, of_nothing = ask(Profile([], [], unit=protection.unit or PrivacyUnit.item()), None)[0]
+    price = partial(_price, property_, options, of_nothing)
+    destination = account.destined(partial(outputs.for_table, *sources, what="Estimates are"), price)
+    data: Profile | Release | None = released_source(sources, group)
+    if data is not None and epsilon is not None:
+        raise UsageError("The source is a release, and estimates from it are already private: leave --epsilon out.")
+    if data is None and epsilon is None:
+        say_line(f"Warning: {NOT_PRIVATE}", sys.stderr, bold=True, fg="red")
+    with account.charged(price) as recorded:
+        with reading_bars("Estimating", quiet=outputs.quiet, is_private=data is None) as bars:
+            if data is None:
+                with recorded.reading():
+                    data = profile_of_source(sources, reading, protection, bars)
+            found = ask(data, bars.working)
+
+        def say_all(stream: TextIO) -> None:
+            say(found, stream)
+            if epsilon is not None:
+                say_account(recorded, stream)
+
+        file = csv_digest(destination.target, found)
+        complete = partial(recorded.complete, partial(estimates_digest, found), None, file)
+        destination.write(found, say_all, log=partial(log, found), complete=complete)
+    if epsilon is not None and not outputs.quiet:
+        _say_notes(found, protection, context)
+
+
+def _refuse_options_of_private(context: click.Context) -> None:
+    for option in given_options(context, _OF_PRIVATE):
+        raise UsageError(f"{option} applies only to private estimates: add --epsilon, or leave it out.")
+
+
+def _say_notes(found: Estimates, protection: Protection, context: click.Context) -> None:
+    """Say what the interval of a private estimate leaves out, and whether a release would have a shorter one."""
+    if protection.max_per_user is not None:
+        say_line(_BOUNDED.format(left_out=found.left_out), sys.stderr)
+    if _sampling_is_most(found[0][1]):
+        release, estimate = commands_by_release(context)
+        say_line(_BY_RELEASE.format(release=release, estimate=estimate), sys.stderr)
+
+
+def _price(name: str, options: dict[str, Any], of_nothing: Estimate) -> Price:
+    """Return what a private estimate costs, by one of no data, which has the same guarantee."""
+    from anonhist.accounting.recording import Price
+
+    assert of_nothing.guarantee is not None  # noqa: S101  # it is private
+    return Price(of_nothing.guarantee, f"private estimate of {name}", {key: str(each) for key, each in options.items()})
+
+
+def commands_by_release(context: click.Context) -> tuple[str, str]:
+    """Return the two commands that are to be typed instead of that of a private estimate, but for secrets.
+
+    All that was said of the data and of whom to protect is kept: a release for items would promise users less.
+
+    Examples
+    --------
+    >>> typed = ["support-coverage", "log.csv", "--label", "word", "--epsilon", "1", "--draws", "9"]
+    >>> for command in commands_by_release(estimate.make_context("estimate", typed)):
+    ...     print(command)
+    anonhist release log.csv --epsilon 1 --label word -o release.json
+    anonhist estimate support-coverage release.json --draws 9
+    """
+    values = context.params
+    released = ("release", *values["sources"], *_as_typed(context, _RELEASED), "-o", "release.json")
+    asked = ("estimate", values["property_"], "release.json", *_as_typed(context, _ASKED))
+    return command_to_publish(released), command_to_publish(asked)
+
+
+def _as_typed(context: click.Context, names: tuple[str, ...]) -> list[str]:
+    """Return those options that were given, with their values."""
+    words: list[str] = []
+    for option, param in given_options(context, names).items():
+        words += [option] if param.is_flag else [option, str(context.params[str(param.name)])]
+    return words
+
+
+def _sampling_is_most(estimate: Estimate) -> bool:
+    """Say whether most of a private interval is not noise, from what was released."""
+    from anonhist.mechanisms.estimators.statistic_mechanism import NOISE, SAMPLING
+
+    parts = dict(estimate.parts)
+    return parts[SAMPLING] > parts[NOISE]
+
+
+def _question(name: str, options: dict[str, Any], level: float) -> Question:
+    """Return what is asked of data, or of a release."""
+    from anonhist.numeric.pulse import tell_share
+    from anonhist.properties.catalogue import PROPERTIES as KNOWN
+    from anonhist.properties.catalogue import estimate_all
+    from anonhist.properties.estimate import Estimates
+
+    if name == EVERYTHING:
+        foreign = sorted(options.keys() - signature(estimate_all).parameters)
+        if foreign:
+            raise UsageError(f"`{foreign[0]}` does not apply to 'all'; leave it out.")
+        return lambda data, progress: estimate_all(data, level=level, progress=progress, **options)
+    KNOWN[name].check(name, options)
+
+    def answer(data: Profile | Release, progress: Callable[[float], None] | None) -> Estimates:
+        with tell_share(progress, 0.0, 1.0):
+            return Estimates(((name, KNOWN[name].estimate(data, level=level, **options)),))
+
+    return answer
+
+
+def _private_question(name: str, options: dict[str, Any], level: float, promise: dict[str, Any]) -> Question:
+    """Return what is asked of data privately."""
+    from anonhist.mechanisms.estimators import PRIVATE_PROPERTIES
+    from anonhist.properties.estimate import Estimates
+
+    if name == EVERYTHING:
+        raise UsageError(f"Private estimates of all properties would divide the budget: {_FROM_RELEASE}.")
+    if name not in PRIVATE_PROPERTIES:
+        raise UsageError(f"There is no private estimator of {name}: {_FROM_RELEASE}.")
+    known, method = PRIVATE_PROPERTIES[name], options.get("method")
+    if method in _UNBOUNDED and method not in known.methods:
+        message = f"One item can change {method} without limit, so noise cannot protect it: {_FROM_RELEASE}."
+        raise UsageError(message)
+    known.check(f"a private estimate of {name}", options)
+    return lambda data, _: Estimates(((name, known.estimate(data, level=level, **promise, **options)),))
+
+
+def _own_options(given: dict[str, Any]) -> dict[str, Any]:
+    """Return those options of properties that were given, as the functions call them."""
+    return {name: _read(name, value) for name, value in given.items() if value is not None}
+
+
+def _read(name: str, value: Any) -> Any:
+    if name == "base":
+        return _base(value)
+    if OPTIONS[name].kind == "whole":
+        return whole_number(value, name=option_word(name))
+    return int(value) if name == "order" and value.is_integer() else value
+
+
+def _base(text: str) -> float:
+    """Read the base of a logarithm: a number above 1, or e."""
+    try:
+        base = math.e if text.strip().lower() == "e" else float(text)
+    except ValueError:
+        base = math.nan
+    if not 1 < base < math.inf:
+        raise UsageError(f"--base must be a number above 1, such as 2 for bits, or e, not {text!r}.")
+    return base
+
+
+# From the first on there is room for assumptions beside the numbers; lines longer than the other are hard to read.
+_WIDE, _WIDEST = 100, 120
+# Marks of what is said beside an interval.
+_LETTERS = "abcdefghijklmnopqrstuvwxyz"
+
+
+def log(found: Estimates, _: TextIO) -> None:
+    """Say what must not be missed where nobody watches: an epsilon that protects nobody."""
+    if found[0][1].guarantee is not None:
+        tell_of_epsilon(found[0][1].guarantee)
+
+
+def say(found: Estimates, stream: TextIO) -> None:
+    """Tell a person: one estimate in lines, several in a table."""
+    if len(found) == 1:
+        for line in _lines(*found[0]):
+            say_line(line, stream)
+        return
+    _print_all(found, console_on(stream, widest=_WIDEST))
+
+
+def _lines(name: str, estimate: Estimate) -> Iterator[str]:
+    unit = f" {estimate.unit}" if estimate.unit else ""
+    yield from _number(name, estimate, unit)
+    yield f"Method: {estimate.method}"
+    if estimate.assumes:
+        yield f"The estimate assumes: {estimate.assumes}."
+    if estimate.parts:
+        parts = ", ".join(f"{cause} {format_number(error, digits=3)}" for cause, error in estimate.parts)
+        yield f"Standard errors, without bias: {parts}." if estimate.statement.reason else f"Standard errors: {parts}."
+    if estimate.guarantee is not None:
+        told = (*promise_lines(estimate.guarantee), *bound_of(estimate))
+        yield from (f"{title}: {sentence}" for title, sentence in told)
+    for warning in estimate.warnings:
+        yield f"Warning: {warning}"
+
+
+def _number(name: str, estimate: Estimate, unit: str) -> Iterator[str]:
+    """Say the number, and what is known of the truth; no ± where that would be wrong."""
+    value, share = format_number(estimate.value, digits=6), f"{100 * estimate.level:.6g} %"
+    reason, holds = estimate.statement.reason, estimate.statement.holds
+    if holds is Holds.BOTH:
+        error = "" if reason else f" ± {format_number(estimate.standard_error, digits=3)}"
+        yield f"{name}: {value}{error}{unit}"
+        why = f"; {reason}" if reason else ""
+        yield f"{share} interval: {known_ends(estimate, digits=6)}{unit}{why}"
+    elif holds is Holds.NONE:
+        yield f"{name}: {value}{unit}, without an interval: {reason}"
+    else:
+        yield f"{name}: {known_ends(estimate, digits=6)}{unit} ({share} confidence); {reason}"
+        yield f"Estimate: {value}{unit}"
+
+
+def _print_all(found: Estimates, console: Console) -> None:
+    """Print a table, the warnings that its marks stand for, and what the estimates assume and promise."""
+    from rich.text import Text
+
+    warnings = list(dict.fromkeys(warning for _, estimate in found for warning in estimate.warnings))
+    reasons = list(dict.fromkeys(each.statement.reason for _, each in found if each.statement.reason))
+    is_wide = console.width >= _WIDE
+    console.print(_table(found, warnings, reasons, assumptions=is_wide))
+    console.print()
+    for reason in reasons:
+        print_hanging(f"[{_LETTERS[reasons.index(reason)]}] {reason}", console)
+    for mark, warning in enumerate(warnings, start=1):
+        print_hanging(f"[{mark}] {warning}", console, style="red")
+    if not is_wide:
+        console.print("Assumed:", style="dim")
+        for assumes, names in _assumptions(found).items():
+            print_hanging(f"  {'; '.join(names)}: {assumes}.", console, style="dim")
+    for guarantee in dict.fromkeys(estimate.guarantee for _, estimate in found):
+        if guarantee is None:
+            continue
+        for name, sentence in promise_lines(guarantee):
+            console.print(Text(f"{name}: {sentence}", style="red" if name == "Warning" else ""))
+        if any(estimate.statement.holds is not Holds.NONE for _, estimate in found):
+            console.print("Intervals cover sampling error and privacy noise, added in quadrature; the CSV lists both.")
+    for name, sentence in bound_of(found):
+        console.print(Text(f"{name}: {sentence}"))
+
+
+def _table(found: Estimates, warnings: list[str], reasons: list[str], *, assumptions: bool) -> Table:
+    """Return a table with a heading for each property and a row for each estimate."""
+    from rich.padding import Padding
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
+    table.add_column("property, method", overflow="fold")
+    table.add_column("estimate", justify="right", no_wrap=True)
+    table.add_column(f"{100 * found[0][1].level:.6g} % interval", justify="right", no_wrap=True)
+    if assumptions:
+        table.add_column("assumes", style="dim", ratio=1)
+    for name, group in groupby(found, key=lambda each: each[0].partition(", ")[0]):
+        estimates = list(group)
+        unit = estimates[0][1].unit
+        table.add_row(Text(f"{name}, {unit}" if unit else name, style="bold"))
+        said = ""
+        for title, estimate in estimates:
+            marks = "".join(f" [{warnings.index(warning) + 1}]" for warning in estimate.warnings)
+            label = Padding(Text.assemble(method_text(title, estimate), (marks, "red")), (0, 0, 0, 2))
+            news = "" if estimate.assumes == said else estimate.assumes
+            reason = estimate.statement.reason
+            why = f" [{_LETTERS[reasons.index(reason)]}]" if reason else ""
+            ends = Text(f"{known_ends(estimate, digits=5)}{why}")
+            row = (label, format_number(estimate.value, digits=5), ends, Text(news))
+            table.add_row(*(row if assumptions else row[:3]))
+            said = estimate.assumes
+    return table
+
+
+def _assumptions(found: Estimates) -> dict[str, list[str]]:
+    """Return of each assumption what rests on it."""
+    listed: dict[str, list[str]] = {}
+    for title, estimate in found:
+        name = f"{title.partition(', ')[0]}, {method_text('', estimate)}"
+        names = listed.setdefault(estimate.assumes, [])
+        if name not in names:
+            names.append(name)
+    listed.pop("", None)
+    return listed

@@ -1,0 +1,323 @@
+"""``anonhist release --by``: a profile for each of several groups, in one release."""
+
+from __future__ import annotations
+
+import sys
+from functools import partial
+from itertools import chain, islice
+from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
+
+import click
+
+from anonhist.catalogue.levels import Levels
+from anonhist.errors import UsageError
+from anonhist.privacy import parse_epsilon
+from anonhist.terminal.charging import write_charged
+from anonhist.terminal.decorators import WholeNumber, as_one
+from anonhist.terminal.destinations import STDOUT, console_on, table_of
+from anonhist.terminal.output import say_line
+from anonhist.terminal.reading import held_source, reading_bars, refuse_release
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+    from anonhist.mechanisms import ExcessMechanism
+    from anonhist.privacy import PrivacyUnit
+    from anonhist.releases.grouped import GroupedRelease
+    from anonhist.terminal.charging import AskedAccount
+    from anonhist.terminal.decorators import Protection
+    from anonhist.terminal.destinations import Destination, Outputs
+
+
+def refuse_excess_of_items(share: str | None, unit: PrivacyUnit | None) -> None:
+    """Refuse a share for what a bound leaves out where nothing is bounded, as items are protected."""
+    from anonhist.mechanisms.excess import parse_excess_share
+
+    if parse_excess_share(share) and (unit is None or unit.max_items is unit.max_count is None):
+        raise UsageError("--excess-share estimates what a bound leaves out: add --max-per-user, or --unit label.")
+
+
+def refuse_hidden_excess(excess: ExcessMechanism | None, destination: Destination, outputs: Outputs) -> None:
+    """Refuse outputs that would have an excess nowhere, before it is paid for."""
+    is_csv = destination.target == STDOUT or str(destination.target).lower().endswith(".csv")
+    if excess is not None and outputs.quiet and outputs.page is None and is_csv:
+        raise UsageError("CSV cannot hold the excess and --quiet hides it: write .json, .parquet or a report.")
+
+
+GROUPING = (
+    "by",
+    "groups",
+    "find_groups",
+    "find_share",
+    "max_groups_per_label",
+    "max_groups_per_user",
+    "other_group",
+    "levels",
+    "level_shares",
+)
+# So many groups are shown on a terminal.
+_SHOWN = 40
+_NOTHING_LEFT_OUT = (
+    "Excess: none. No more groups were found than each {kind} may count in, so none were left out; the share of "
+    "epsilon for that was not spent."
+)
+_NOT_FOR_GROUPS = "{option} does not apply to a release of groups (--by); leave it out."
+
+
+class Asked(NamedTuple):
+    """The options of groups, as they were typed."""
+
+    by: tuple[str, ...]
+    groups: str | None
+    find_share: Fraction | None
+    max_groups_per_label: int | None
+    max_groups_per_user: int | None
+    other_group: str | None
+    levels: Levels | None
+    level_shares: tuple[Fraction, ...]
+
+    @classmethod
+    def of(
+        cls,
+        *,
+        by: str | None,
+        groups: str | None,
+        find_groups: bool,
+        find_share: str | None,
+        levels: str | None,
+        level_shares: str | None,
+        **others: Any,
+    ) -> Asked | None:
+        """Return what the options ask for; None where no groups are wanted."""
+        if by is None:
+            for name, value in {
+                "groups": groups,
+                "find-groups": find_groups,
+                "find-share": find_share,
+                "levels": levels,
+                "level-shares": level_shares,
+                **others,
+            }.items():
+                if value:
+                    raise UsageError(f"--{name.replace('_', '-')} requires --by, the grouping columns.")
+            return None
+        if (groups is None) is not find_groups:
+            raise UsageError(
+                "--by requires either --groups, a public list of groups (a file, names with commas between them, or a "
+                "range of days), or --find-groups."
+            )
+        if find_share is not None and not find_groups:
+            raise UsageError("--find-share requires --find-groups.")
+        share = parse_epsilon(find_share or "0.1", name="find_share") if find_groups else None
+        if share is not None and share >= 1:
+            raise UsageError("--find-share must be a share of epsilon below 1, such as 0.1.")
+        from anonhist.mechanisms.group_planning import parse_level_shares
+        from anonhist.profiles.grouped import parse_levels
+
+        columns = tuple(name.strip() for name in by.split(","))
+        asked = parse_levels(levels)
+        given = None if level_shares is None else level_shares.split(",")
+        return cls(
+            columns,
+            groups,
+            share,
+            levels=asked,
+            level_shares=parse_level_shares(given, asked, columns=len(columns)),
+            **others,
+        )
+
+
+grouping_options = as_one(
+    "grouping",
+    click.option(
+        "--by",
+        metavar="COLUMN,…",
+        help="Columns whose values make groups: release a profile for each. Dates: 'day(COLUMN)', 'week(COLUMN)' or "
+        "'month(COLUMN)'.",
+    ),
+    click.option(
+        "--groups",
+        metavar="LIST",
+        help="With --by: groups to release, which must be public: a file with these columns, names such as DE,FR, or "
+        "days such as 2026-11-01..2026-11-30 (all weeks or months with one of them, too). Rows of other groups are "
+        "left out.",
+    ),
+    click.option(
+        "--find-groups",
+        is_flag=True,
+        help="With --by, instead of --groups: find groups with many units privately. Needs --delta.",
+    ),
+    click.option(
+        "--find-share",
+        metavar="S",
+        help="With --find-groups: share of epsilon spent on finding groups.  [default: 0.1]",
+    ),
+    click.option(
+        "--max-groups-per-label",
+        type=WholeNumber(),
+        metavar="G",
+        help="With --by and --unit label: each label counts in at most G groups, chosen at random.",
+    ),
+    click.option(
+        "--max-groups-per-user",
+        type=WholeNumber(),
+        metavar="G",
+        help="With --by and --user: each user counts in at most G groups, with at most M items (--max-per-user) in "
+        "each. Without it, at most M items in all groups together.",
+    ),
+    click.option(
+        "--other-group",
+        metavar="NAME",
+        help="With --by: one more group, of this name, for all rows of groups that are not listed.",
+    ),
+    click.option(
+        "--levels",
+        type=click.Choice([each.value for each in Levels]),
+        help="With --by: release totals, too, of groups with the same first names and of everything. nested: labels of "
+        "each group are its own, such as households; totals are sums, at no cost. crossing: a label may be in many "
+        "groups, such as queries; each level is released with a share of epsilon.",
+    ),
+    click.option(
+        "--level-shares",
+        metavar="S,…",
+        help="With --levels crossing: shares of epsilon, of everything first, then by the first column, and so on.  "
+        "[default: equal]",
+    ),
+    made=Asked.of,
+)
+
+
+def release_groups_of(
+    asked: Asked,
+    source: str,
+    *,
+    reading: dict[str, Any],
+    protection: Protection,
+    outputs: Outputs,
+    epsilon: str,
+    mechanism: str,
+    public_cap: int | None,
+    delta: str | None,
+    excess_share: str | None,
+    excess_cap: int | None,
+    simulations: int | None,
+    account: AskedAccount,
+) -> None:
+    """Read, release and write all groups."""
+    from anonhist.ingest.groups.queries import protected_unit, what_is_bounded
+    from anonhist.ingest.groups.reading import read_recorded
+    from anonhist.mechanisms.excess import parse_excess_share
+    from anonhist.mechanisms.group_planning import prepare_groups
+    from anonhist.mechanisms.grouping import FindGroups, release_prepared
+    from anonhist.terminal.display import log
+
+    # "--unit user" says no more than the bounds of users, which are on groups, too.
+    wanted = None if protection.max_per_user is not None else protection.unit
+    unit = protected_unit(wanted, protection.max_per_user, asked.max_groups_per_user, asked.max_groups_per_label)
+    finding = None
+    whole = parse_epsilon(epsilon)
+    if asked.find_share is not None:
+        if delta is None:
+            raise UsageError(
+                "--find-groups requires --delta, such as 1e-9: the probability of revealing a small group."
+            )
+        finding = FindGroups(whole * asked.find_share, delta, protection.relation)
+        whole *= 1 - asked.find_share
+    elif delta is not None:
+        raise UsageError("--delta applies to groups only with --find-groups; leave it out.")
+    refuse_excess_of_items(excess_share, unit)
+    bounded = None
+    if parse_excess_share(excess_share):
+        bounded = what_is_bounded(protection.max_per_user, asked.max_groups_per_user, asked.max_groups_per_label)
+    prepared = prepare_groups(
+        epsilon=whole,
+        unit=unit,
+        relation=protection.relation,
+        mechanism=mechanism,
+        public_cap=public_cap,
+        simulations=simulations,
+        read_for=unit,
+        shares=asked.level_shares,
+        excess_share=excess_share,
+        excess_cap=excess_cap,
+        bounded=bounded,
+    )
+    spent = None if finding is None else (finding.epsilon, finding.delta)
+    price = partial(prepared.price, spent)
+    destination = account.destined(partial(outputs.for_release, source), price)
+    refuse_hidden_excess(prepared.excess, destination, outputs)
+    refuse_release(source)
+    held, said = held_source(source, reading)
+    with account.charged(price) as recorded:
+        with reading_bars("Estimating errors", quiet=outputs.quiet) as bars:
+            with recorded.reading():
+                grouped = read_recorded(
+                    held,
+                    recorded,
+                    by=asked.by,
+                    groups=finding or asked.groups or (),
+                    max_per_user=protection.max_per_user,
+                    max_groups_per_user=asked.max_groups_per_user,
+                    max_groups_per_label=asked.max_groups_per_label,
+                    other=asked.other_group,
+                    count_units=prepared.excess is not None,
+                    unit=wanted,
+                    levels=None if asked.levels is None else asked.levels.value,
+                    progress=bars.reading,
+                    notify=bars.notify,
+                    **said,
+                )
+            released = release_prepared(grouped, prepared).with_receipt(recorded.receipt)
+            del grouped
+            released = released.with_error(progress=bars.working)
+        write_charged(
+            released,
+            destination,
+            recorded,
+            say=partial(_show_made, released, lacks_excess=prepared.excess is not None and released.excess is None),
+            log=partial(log, released),
+        )
+
+
+def refuse_for_groups(context: click.Context, names: tuple[str, ...]) -> None:
+    """Refuse options that do not apply to groups."""
+    from anonhist.terminal.decorators import given_options
+
+    for option in given_options(context, names):
+        raise UsageError(_NOT_FOR_GROUPS.format(option=option))
+
+
+def _show_made(release: GroupedRelease, stream: TextIO, *, lacks_excess: bool) -> None:
+    """Print what :func:`show_groups` does, and why there is no excess where one was wanted."""
+    show_groups(release, stream)
+    if lacks_excess:
+        say_line(_NOTHING_LEFT_OUT.format(kind=release.guarantee.unit.kind), stream)
+
+
+def show_groups(release: GroupedRelease, stream: TextIO) -> None:
+    """Print what was released, promised and done, and on a terminal a table of the groups."""
+    from rich.text import Text
+
+    from anonhist.report.groups import active_person, how_added, row_names
+    from anonhist.report.wording import bound_of, interval, many, promise_lines
+
+    words = next(iter(release.values())).words
+    say_line(f"Released: {many(len(release), 'group')} by {', '.join(release.by)}.", stream)
+    for title, sentence in (*promise_lines(release.guarantee), *bound_of(release)):
+        say_line(f"{title}: {sentence}", stream)
+    for told in filter(None, (active_person(release), how_added(release))):
+        say_line(told, stream)
+    say_line(f"Mechanism: {release.mechanism.name}. {release.reason}", stream)
+    if stream is sys.stderr or not stream.isatty():
+        return
+    console = console_on(stream, widest=100)
+    cells = []
+    shown = release.everything
+    for group, each in islice(shown.items(), _SHOWN):
+        numbers = each.num_items(), each.k_plus(1)
+        texts = ((f"{found.value:,.0f}", interval(*found.interval)) for found in numbers)
+        cells.append([*row_names(group, release), *chain.from_iterable(texts)])
+    heads = (*release.by, words.total, "95 % interval", words.labels, "95 % interval")
+    console.print(table_of(heads, [[*map(Text, row)] for row in cells], console, texts=range(len(release.by))))
+    if len(shown) > _SHOWN:
+        console.print(f"… and {len(shown) - _SHOWN:,} more groups, in the file.", style="dim")

@@ -1,0 +1,290 @@
+"""``anonhist plan``: expected errors before any data are touched."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
+
+import click
+
+from anonhist.errors import UsageError
+from anonhist.privacy import PrivacyUnit, parse_epsilon, short_decimal
+from anonhist.terminal.decorators import OneOf, SectionedCommand, WholeNumber, as_one
+from anonhist.terminal.destinations import STDOUT, Outputs, console_on, csv_of, table_of
+from anonhist.terminal.options import csv_output_option, epsilon_option, force_option, protection_options
+from anonhist.terminal.output import say_line
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from anonhist.mechanisms import GroupPlan, PlanRow
+    from anonhist.mechanisms.planning import Shape
+    from anonhist.terminal.decorators import Protection
+
+# So many groups are shown on a terminal.
+_SHOWN = 40
+
+
+class AskedGroups(NamedTuple):
+    """The options of groups to plan for, as they were typed."""
+
+    sizes: str
+    max_groups_per_user: int | None
+    max_groups_per_label: int | None
+    as_json: bool
+
+    @classmethod
+    def of(
+        cls,
+        *,
+        by_sizes: str | None,
+        max_groups_per_user: int | None,
+        max_groups_per_label: int | None,
+        json: bool,
+    ) -> AskedGroups | None:
+        """Return what the options ask for; None where no groups are planned for."""
+        if by_sizes is not None:
+            return cls(by_sizes, max_groups_per_user, max_groups_per_label, json)
+        given = {"max-groups-per-user": max_groups_per_user, "max-groups-per-label": max_groups_per_label, "json": json}
+        for name, value in given.items():
+            if value:
+                raise UsageError(f"--{name} requires --by-sizes, a file with the sizes of groups.")
+        return None
+
+
+group_plan_options = as_one(
+    "asked",
+    click.option(
+        "--by-sizes",
+        metavar="FILE.csv",
+        help="Plan for groups instead: a file with the grouping columns, a column items with a public guess of the "
+        "items of each group and, if known, a column labels.",
+    ),
+    click.option(
+        "--max-groups-per-user",
+        type=WholeNumber(),
+        metavar="G",
+        help="With --by-sizes and --max-per-user: each user counts in at most G groups, with at most M items in each.",
+    ),
+    click.option(
+        "--max-groups-per-label",
+        type=WholeNumber(),
+        metavar="G",
+        help="With --by-sizes and --unit label: each label counts in at most G groups.",
+    ),
+    click.option("--json", is_flag=True, help="With --by-sizes: print the plan as JSON, with what it is for."),
+    made=AskedGroups.of,
+)
+
+
+def plan_for_groups(
+    asked: AskedGroups, *, epsilons: list[str], shape: Shape | None, protection: Protection, outputs: Outputs
+) -> None:
+    """Read the sizes, plan, and print or write the plan."""
+    from anonhist.ingest.groups.lists import sizes_from_file
+    from anonhist.ingest.groups.queries import protected_unit
+    from anonhist.mechanisms import plan_groups
+    from anonhist.terminal.output import progress_bar
+
+    if len(epsilons) > 1:
+        raise UsageError("With --by-sizes, give one epsilon.")
+    if asked.as_json and outputs.output is not None:
+        raise UsageError("--json prints the plan, and --output writes it as CSV: use one of the two.")
+    if asked.max_groups_per_user is not None and protection.max_per_user is None:
+        raise UsageError("--max-groups-per-user requires --max-per-user M, the most items of a user in each group.")
+    unit = protected_unit(
+        protection.unit, protection.max_per_user, asked.max_groups_per_user, asked.max_groups_per_label
+    )
+    destination = outputs.for_table(asked.sizes, what="A plan is")
+    by, sizes = sizes_from_file(asked.sizes)
+    with progress_bar("Simulating") as bar:
+        planned = plan_groups(
+            sizes,
+            by=by,
+            epsilon=epsilons[0],
+            unit=unit,
+            relation=protection.relation,
+            shape=shape or "zipf",
+            progress=bar,
+        )
+    if asked.as_json:
+        click.echo(json_text(planned))
+        return
+    destination.write(
+        planned,
+        lambda stream: None if destination.target == STDOUT else _say_groups(planned, stream),
+    )
+
+
+def json_text(planned: GroupPlan) -> str:
+    """Return a plan as JSON: what it is for, and a row for each group."""
+    import json
+    import math
+
+    from anonhist.privacy import short_decimal
+
+    rows = [
+        {
+            "group": dict(zip(planned.by, row.group, strict=True)),
+            "items": row.items,
+            "expected_error": row.sorted_l1.value,
+            "standard_error": row.sorted_l1.standard_error,
+            "simulations": row.simulations,
+            "relative_error": row.relative_error if math.isfinite(row.relative_error) else None,
+            "mostly_noise": row.mostly_noise,
+        }
+        for row in planned
+    ]
+    head = {"by": list(planned.by), "epsilon": short_decimal(planned.epsilon), "unit": str(planned.unit)}
+    return json.dumps(head | {"mechanism": planned.mechanism, "groups": rows}, ensure_ascii=False, indent=2)
+
+
+def _say_groups(planned: GroupPlan, stream: TextIO) -> None:
+    from rich.text import Text
+
+    from anonhist.privacy import short_decimal
+    from anonhist.report.groups import names_of
+    from anonhist.report.wording import many, percent, with_error
+
+    noisy = sum(row.mostly_noise for row in planned)
+    say_line(
+        f"{many(len(planned), 'group')} by {', '.join(planned.by)}, by the {planned.mechanism} mechanism with ε = "
+        f"{short_decimal(planned.epsilon)} for {planned.unit}; {noisy:,} mostly noise.",
+        stream,
+    )
+    console = console_on(stream, widest=100)
+    cells = [
+        [
+            *names_of(row.group),
+            f"{row.items:,}",
+            with_error(row.sorted_l1.value, row.sorted_l1.standard_error),
+            percent(row.relative_error) if row.items else "–",
+            "yes" if row.mostly_noise else "",
+        ]
+        for row in planned.rows[:_SHOWN]
+    ]
+    heads = (*planned.by, "items", "expected error in items", "of the items", "mostly noise")
+    console.print(table_of(heads, [[*map(Text, row)] for row in cells], console, texts=range(len(planned.by))))
+    if len(planned) > _SHOWN:
+        console.print(f"… and {len(planned) - _SHOWN:,} more groups; -o FILE.csv writes all.", style="dim")
+    runs = sorted({row.simulations for row in planned})
+    many_runs = f"{runs[0]:,} simulations" if len(runs) == 1 else f"{runs[0]:,} to {runs[-1]:,} simulations each"
+    console.print(f"Error: expected sorted ℓ1 distance, ± its standard error over {many_runs}.", style="dim")
+    if planned.near > 1:
+        console.print(f"Sizes within a factor of {planned.near:g} were planned as one.", style="dim")
+
+
+HEADER = ("epsilon", "mechanism", "items", "sorted_l1", "standard_error", "relative_error")
+_SECTIONS = {
+    "Data": ("items", "epsilon", "shape", "like", "by_sizes"),
+    "Privacy": ("unit", "max_per_user", "max_count", "max_groups_per_user", "max_groups_per_label", "relation"),
+    "Output": ("output", "force", "json"),
+}
+_EXAMPLES = """
+anonhist plan --items 1e9 --epsilon 0.1,1,2
+anonhist plan --like release.json --items 1e6 --epsilon 1
+anonhist plan --by-sizes sizes.csv --epsilon 1
+"""
+
+
+@click.command(cls=SectionedCommand, sections=_SECTIONS, epilog=_EXAMPLES)
+@click.option(
+    "--items",
+    type=WholeNumber(),
+    metavar="N",
+    help="Number of items to plan for, such as 1e9; required without --like or --by-sizes.",
+)
+@epsilon_option("Privacy budget, or a list of budgets to compare, such as 0.1,1,2.", required=True, metavar="E,E,…")
+@click.option(
+    "--shape",
+    type=OneOf(("zipf", "worst")),
+    help="Assumed shape of the data: zipf (the k-th most frequent label has 1/k of the items of the first) or worst "
+    "(the data with the largest error).  [default: zipf]",
+)
+@click.option(
+    "--like", metavar="RELEASE", help="Use the size and shape of this released .json or .parquet file instead."
+)
+@protection_options(
+    "What to protect. By default, users if --max-per-user is given, otherwise the unit of --like, otherwise items."
+)
+@group_plan_options
+@as_one("outputs", csv_output_option, force_option, made=Outputs.of)
+def plan(
+    *,
+    items: int | None,
+    epsilon: str,
+    shape: Shape | None,
+    like: str | None,
+    protection: Protection,
+    asked: AskedGroups | None,
+    outputs: Outputs,
+) -> None:
+    """Predict the error of a release, without reading any data.
+
+    The expected error is in items: how many items must be moved between labels, added or removed to turn the true
+    profile into the released one, ignoring the names of labels.
+    """
+    epsilons = [part.strip() for part in epsilon.split(",")]
+    for part in epsilons:
+        parse_epsilon(part)
+    if asked is not None:
+        if items is not None or like is not None:
+            raise UsageError("--by-sizes plans for groups; leave --items and --like out.")
+        plan_for_groups(asked, epsilons=epsilons, shape=shape, protection=protection, outputs=outputs)
+        return
+    if like is None and items is None:
+        raise UsageError(
+            "Give the number of items to plan for (--items 1e9), a released file (--like), or the sizes of groups "
+            "(--by-sizes)."
+        )
+    if like is not None and shape is not None:
+        raise UsageError("--like and --shape both set the shape: use one of the two.")
+    destination = outputs.for_table(STDOUT, *filter(None, [like]), what="A plan is")
+
+    from anonhist.mechanisms import plan
+    from anonhist.numeric.pulse import tell_share
+    from anonhist.terminal.output import progress_bar
+
+    model: dict[str, Any] = {"items": items, "shape": shape or "zipf"}
+    unit = protection.unit or PrivacyUnit.item()
+    if like is not None:
+        from anonhist.formats.reading import read_release
+
+        profile = read_release(like).profile
+        unit = protection.unit or profile.unit
+        # The file is public, so any unit may be planned for, less than its own too.
+        model["shape"] = profile.with_unit(unit)
+    rows: list[PlanRow] = []
+    with progress_bar("Simulating") as bar:
+        for done, each in enumerate(epsilons):
+            with tell_share(bar, done / len(epsilons), (done + 1) / len(epsilons)):
+                rows.extend(plan(epsilons=[each], **model, unit=unit, relation=protection.relation))
+    destination.write(_csv(rows), lambda stream: None if destination.target else _say(rows, stream))
+
+
+def _csv(rows: Sequence[PlanRow]) -> str:
+    lines = []
+    for row in rows:
+        errors = (f"{row.sorted_l1.value:.6g}", f"{row.sorted_l1.standard_error:.3g}", f"{row.relative_error:.6g}")
+        lines.append((short_decimal(row.epsilon), row.mechanism, row.items, *errors))
+    return csv_of(HEADER, lines)
+
+
+def _say(rows: Sequence[PlanRow], stream: TextIO) -> None:
+    from rich.text import Text
+
+    from anonhist.report.wording import percent, with_error
+
+    console = console_on(stream, widest=100)
+    cells = [
+        (
+            row.mechanism,
+            short_decimal(row.epsilon),
+            f"{row.items:,}",
+            with_error(row.sorted_l1.value, row.sorted_l1.standard_error),
+            percent(row.relative_error),
+        )
+        for row in rows
+    ]
+    heads = ("mechanism", "epsilon", "items", "expected error in items", "of the items")
+    console.print(table_of(heads, [[*map(Text, each)] for each in cells], console, texts=[0]))
+    console.print("Error: expected sorted ℓ1 distance, ± its standard error over the simulations.", style="dim")

@@ -1,0 +1,171 @@
+"""Formats of graphs: what says which one a file has, and what is no edge in it."""
+
+from __future__ import annotations
+
+from enum import Enum
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from anonhist.errors import UsageError
+from anonhist.ingest.engine import IS_GML, IS_GRAPHML, IS_MATRIX_MARKET, IS_PAJEK, OPEN_QUOTE
+from anonhist.ingest.files import input_files
+from anonhist.ingest.local_files import is_remote
+
+EdgeFormatName = Literal["lines", "snap", "konect", "pajek", "matrix-market", "graphml", "gml"]
+EDGE_FORMATS: tuple[EdgeFormatName, ...] = get_args(EdgeFormatName)
+_COMPRESSED = (".gz", ".zst")
+# What a file of KONECT is called, before the name of its network.
+_KONECT = "out."
+
+
+class EdgeFormat(Enum):
+    """A format in which each file says by itself what an edge is; tables do not, whose columns are named.
+
+    Examples
+    --------
+    >>> EdgeFormat("lines").comments, EdgeFormat.PAJEK.is_document
+    ('#%', True)
+    """
+
+    LINES = "lines"
+    SNAP = "snap"
+    KONECT = "konect"
+    PAJEK = "pajek"
+    MATRIX_MARKET = "matrix-market"
+    GRAPHML = "graphml"
+    GML = "gml"
+
+    @property
+    def comments(self) -> str:
+        """The signs that a line of words begins with if it is a comment."""
+        return {"snap": "#", "konect": "%"}.get(self.value, "#%")
+
+    @property
+    def is_document(self) -> bool:
+        """Whether a file is one graph, and not lines each of which is an edge."""
+        return self not in (EdgeFormat.LINES, EdgeFormat.SNAP, EdgeFormat.KONECT)
+
+    @property
+    def is_of_networkx(self) -> bool:
+        """Whether networkx reads it."""
+        return self in (EdgeFormat.GRAPHML, EdgeFormat.GML)
+
+
+_ENDINGS = {
+    **dict.fromkeys((".txt", ".edges", ".edgelist"), EdgeFormat.LINES),
+    ".net": EdgeFormat.PAJEK,
+    ".mtx": EdgeFormat.MATRIX_MARKET,
+    ".graphml": EdgeFormat.GRAPHML,
+    ".gml": EdgeFormat.GML,
+}
+# Of files that hold something else, whatever they are called before it.
+_OTHERS = {
+    *(".csv", ".tsv", ".tab", ".jsonl", ".ndjson", ".json", ".parquet", ".pq"),
+    *(".db", ".duckdb", ".sqlite", ".sqlite3", ".counts", ".sketch"),
+}
+
+
+def parse_edge_format(given: object) -> EdgeFormat | None:
+    """Return the format that was given by its name, if any."""
+    if given is None:
+        return None
+    try:
+        return EdgeFormat(given)
+    except ValueError:
+        raise UsageError(f"`format` must be one of {', '.join(EDGE_FORMATS)}, not {given!r:.80}.") from None
+
+
+def edge_format_of(source: str) -> EdgeFormat | None:
+    """Return the format that the names of files say, None for tables; standard input is lines.
+
+    Examples
+    --------
+    >>> edge_format_of("facebook.txt.gz").value, edge_format_of("out.petster"), edge_format_of("out.csv")
+    ('lines', <EdgeFormat.KONECT: 'konect'>, None)
+    """
+    if source == "-":
+        return EdgeFormat.LINES
+    names = input_files(source) or [source.split("?", 1)[0] if is_remote(source) else source]
+    found = {_format_of(name) for name in names}
+    return found.pop() if len(found) == 1 else None
+
+
+def _format_of(name: str) -> EdgeFormat | None:
+    called = Path(name).name.lower()
+    for packed in _COMPRESSED:
+        called = called.removesuffix(packed)
+    ending = Path(called).suffix
+    if ending in _ENDINGS:
+        return _ENDINGS[ending]
+    is_konect = called.startswith(_KONECT) and len(called) > len(_KONECT) and ending not in _OTHERS
+    return EdgeFormat.KONECT if is_konect else None
+
+
+# \s and \S are bytes of ASCII here. A quote in quotes is written twice, as in CSV.
+_QUOTED = '"(?:[^"]|"")*"'
+
+
+def edges_of_lines(table: Any, form: EdgeFormat) -> Any:
+    """Return rows (source, target) of a DuckDB relation of lines (label), one for each line that is not a comment."""
+    return _words(table, form.comments, f"{_first()} AS source, nullif(words.target, '') AS target")
+
+
+def nodes_of_lines(table: Any, form: EdgeFormat) -> Any:
+    """Return rows (node), the first word of each line that is not a comment."""
+    return _words(table, form.comments, "words.source AS node")
+
+
+def _words(table: Any, comments: str, selected: str) -> Any:
+    """Return rows of the first two words of each line; a comment and an empty line have no first word."""
+    import narwhals as nw
+
+    plain = rf"regexp_extract(label, '^\s*([^{comments}\s]\S*)(?:\s+(\S+))?', ['source', 'target'])"
+    # Few lines have quotes, and looking for one is cheap.
+    words = f"CASE WHEN contains(label, '\"') THEN {_quoted_words(comments)} ELSE {plain} END AS words"
+    if "%" in comments:
+        is_matrix = "starts_with(label, '%%') AND starts_with(lower(label), '%%matrixmarket ')"
+        words = f"CASE WHEN {is_matrix} THEN {_refusing(IS_MATRIX_MARKET)} {words.removeprefix('CASE ')}"
+    lines = table.to_native().project(f"label, {words}")
+    return nw.from_native(lines.filter("words.source IS DISTINCT FROM '' AND words IS NOT NULL").project(selected))
+
+
+def _quoted_words(comments: str) -> str:
+    """Return SQL for the two words of a line with quotes: a name in quotes is what they hold, null if that is nothing.
+
+    A quote that opens a name must close it before a space, else the line is refused: read by its spaces, it would be
+    an edge between parts of names. Quotes inside of a word are what others are.
+    """
+    first, second = rf"(?:{_QUOTED}|[^{comments}\"\s]\S*)", rf"(?:{_QUOTED}|[^\"\s]\S*)"
+    whole = rf"^\s*{first}(?:\s*$|\s+{second}(?:\s|$))"
+    held = rf"^\s*({first})(?:\s+({second}))?"
+    names = ", ".join(f"'{end}': {_unquoted(f'held.{end}')}" for end in ("source", "target"))
+    found = f"list_transform([regexp_extract(label, '{held}', ['source', 'target'])], lambda held: {{{names}}})[1]"
+    return (
+        rf"CASE WHEN regexp_matches(label, '^\s*[{comments}]') THEN {{'source': '', 'target': ''}} "
+        f"WHEN NOT regexp_matches(label, '{whole}') THEN {_refusing(OPEN_QUOTE)} ELSE {found} END"
+    )
+
+
+def _unquoted(word: str) -> str:
+    inside = f"replace({word}[2:-2], '\"\"', '\"')"
+    return f"CASE WHEN starts_with({word}, '\"') THEN nullif({inside}, '') ELSE {word} END"
+
+
+def _first() -> str:
+    """Return SQL for the first word, or the refusal of a line that no list of edges has: of a graph in its format.
+
+    In quotes it is a name, whatever it is. A line of nothing but [ is no edge.
+    """
+    is_pajek = r"lower(words.source) = '*vertices' AND regexp_matches(words.target, '^\d+$')"
+    refused = [
+        f"WHEN starts_with(words.source, '*') AND {is_pajek} THEN error('{IS_PAJEK}')",
+        f"WHEN words.source IN ('<?xml', '<graphml') THEN error('{IS_GRAPHML}')",
+        f"WHEN words.target = '[' AND lower(words.source) = 'graph' THEN error('{IS_GML}')",
+        f"WHEN words.source = '[' AND words.target = '' THEN error('{IS_GML}')",
+    ]
+    is_name = "contains(label, '\"') AND regexp_matches(label, '^\\s*\"')"
+    return f"CASE WHEN {is_name} THEN words.source {' '.join(refused)} ELSE words.source END"
+
+
+def _refusing(reason: str) -> str:
+    return f"{{'source': error('{reason}'), 'target': NULL}}"

@@ -1,0 +1,96 @@
+"""What a release of degrees remembers of its mechanism: made again from a document, and checked."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from anonhist.catalogue.mechanisms import MECHANISMS
+from anonhist.errors import DataError, UsageError
+from anonhist.formats.central_releases import Recorded, Remade, check_no_excess, check_no_zeros, check_profile
+from anonhist.graphs.edge_privacy import EdgeMechanism
+from anonhist.graphs.graph import Direction, EdgePolicy
+from anonhist.graphs.kind import member_of
+from anonhist.graphs.node_degrees import CumulativeDegrees, HistogramDegrees, PartitionDegrees, SurvivalDegrees
+from anonhist.mechanisms.names import from_parameters
+from anonhist.profiles.counts import MAX_ITEMS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from anonhist.graphs.node_mechanism import NodeMechanism
+    from anonhist.profiles import Profile
+
+# Which mechanisms for profiles release the list of degrees with edge privacy, and which release degrees of nodes.
+_CENTRAL = {f"edge-{name}": name for name in MECHANISMS}
+_METHODS: dict[str, type[NodeMechanism]] = {
+    f"node-{each.method}": each for each in (CumulativeDegrees, SurvivalDegrees, HistogramDegrees, PartitionDegrees)
+}
+_POLICY = {"direction", "self_loops", "duplicates"}
+# How version 1, which has no conditions, says what the promise for a node rests on.
+_OF_VERSION_1 = "; a node must have the same name whichever other nodes there are"
+
+
+def remake(recorded: Recorded) -> Remade:
+    """Make the mechanism of a release of degrees again, which promises exactly what the release does."""
+    check_no_excess(recorded.excess)
+    name, parameters, guarantee = recorded.name, recorded.parameters, recorded.guarantee
+    if any(type(each) not in (str, int) for each in parameters.values()):
+        raise DataError("the parameters of a mechanism for degrees must be whole numbers and text")
+    try:
+        made = _for_edges(name, parameters) if name in _CENTRAL else _for_nodes(name, parameters)
+    except UsageError as error:
+        raise DataError(f"The parameters of the {name} mechanism in the file are invalid: {error}") from None
+    if dict(made.mechanism.parameters) != dict(parameters):
+        raise DataError("the parameters of a mechanism for degrees must be written as this program writes them")
+    promised = made.guarantee
+    if promised.conditions and guarantee.arithmetic == promised.arithmetic + _OF_VERSION_1:
+        guarantee = replace(guarantee, arithmetic=promised.arithmetic, conditions=promised.conditions)
+    for each in fields(guarantee):
+        if getattr(guarantee, each.name) != getattr(promised, each.name):
+            raise DataError(f"the guarantee's {each.name} is not that of the mechanism")
+    return made
+
+
+def _check_edges(mechanism: EdgeMechanism, profile: Profile, items: int | None, zeros: int | None) -> None:
+    check_profile(mechanism.central, profile, items)
+    _check_public_nodes(mechanism, profile, zeros)
+
+
+def _check_nodes(mechanism: NodeMechanism, profile: Profile, items: int | None, zeros: int | None) -> None:
+    if reason := mechanism.impossible(profile, items):
+        raise DataError(reason)
+    if mechanism.releases_zeros and zeros is None:
+        raise DataError("zeros, how many nodes have no edge, are missing")
+    if not mechanism.releases_zeros:
+        check_no_zeros(zeros)
+    if profile.num_labels + (zeros or 0) > MAX_ITEMS:
+        raise DataError("there are more nodes than can be counted")
+
+
+def _check_public_nodes(mechanism: EdgeMechanism, profile: Profile, zeros: int | None) -> None:
+    nodes = mechanism.public_nodes
+    if nodes is None:
+        check_no_zeros(zeros)
+        return
+    if mechanism.policy.is_simple and profile.k_plus(nodes):
+        raise DataError("a degree is larger than so few nodes can have")
+    if zeros is None or zeros + profile.num_labels != nodes:
+        raise DataError("zeros and the nodes that have edges are not as many as there are nodes")
+
+
+def _for_edges(name: str, parameters: Mapping[str, Any]) -> Remade:
+    given = dict(parameters)
+    if not given.keys() >= _POLICY:
+        raise UsageError(f"{', '.join(sorted(_POLICY))} must be among them.")
+    direction, self_loops, duplicates = (given.pop(each) for each in ("direction", "self_loops", "duplicates"))
+    nodes = given.pop("public_nodes", None)
+    policy = EdgePolicy(member_of(Direction, direction, "direction"), self_loops, duplicates)
+    mechanism = EdgeMechanism(from_parameters(_CENTRAL[name], given), policy, nodes)
+    return Remade(mechanism, mechanism.guarantee, partial(_check_edges, mechanism))
+
+
+def _for_nodes(name: str, parameters: Mapping[str, Any]) -> Remade:
+    mechanism = _METHODS[name].from_parameters(parameters)
+    return Remade(mechanism, mechanism.guarantee, partial(_check_nodes, mechanism))

@@ -1,0 +1,378 @@
+"""From a source of edges to a graph, or to nothing but its degrees."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from anonhist.errors import DataError, UsageError
+from anonhist.graphs.conversion import as_graph
+from anonhist.graphs.edge_documents import check_konect, edges_of_networkx, local_files, opened_document
+from anonhist.graphs.edge_formats import EdgeFormat, EdgeFormatName, edge_format_of, edges_of_lines, parse_edge_format
+from anonhist.graphs.edge_query import (
+    NAMELESS,
+    LeftOut,
+    count_degrees,
+    degree_query,
+    edge_columns,
+    edge_rows,
+    node_query,
+    with_directions,
+    with_names,
+    without_comments,
+)
+from anonhist.graphs.graph import SIMPLE, Degrees, EdgePolicy, Graph, check_policy, normalize
+from anonhist.graphs.node_names import EndNames, node_names, ranks_among
+from anonhist.ingest.columns import required_key
+from anonhist.ingest.engine import NO_LIMITS, EngineLimits, followed
+from anonhist.ingest.files import DATABASES, is_delimited, is_json
+from anonhist.ingest.naming import check_batch, check_named, is_spark
+from anonhist.ingest.query import fetch, record_batches
+from anonhist.ingest.sources import as_path, is_table, open_source
+from anonhist.ingest.spark_source import SPARK_URLS, SparkFiles
+from anonhist.privacy import PrivacyUnit
+from anonhist.profiles import Profile
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_ROWS = 1 << 20
+
+
+def read_edges(
+    source: Any,
+    /,
+    *,
+    origin: str | None = None,
+    target: str | None = None,
+    nodes: Any = None,
+    policy: EdgePolicy = SIMPLE,
+    table: str | None = None,
+    format: EdgeFormatName | None = None,  # noqa: A002  # the name users know
+    delimiter: str | None = None,
+    header: bool | None = None,
+    comment: str | None = None,
+    notify: Callable[[str], None] | None = None,
+    progress: Callable[[float], None] | None = None,
+    limits: EngineLimits | None = None,
+) -> Graph:
+    """Read a graph, for node privacy: all edges come into the memory of this process.
+
+    Which edges must be dropped depends on all of them, so those of a database or a Spark cluster are collected here, on
+    the driver. For edge privacy :func:`read_degrees` counts where they are.
+
+    Parameters
+    ----------
+    source
+        *Text*: a path or glob of .txt, .edges or .edgelist, .gz and .zst too, or ``"-"`` for standard input. Each line
+        names both ends of an edge, with spaces or tabs between; what follows is ignored, and so are lines that begin
+        with # or %. A name with spaces is in quotes, as in ``"Ann Lee" "Bob Ray"``; quotes inside of it stand twice.
+        *Graphs in files of their own*: see ``format``.
+        *Tables*: other files, URLs, databases and tables in memory as for :func:`read_profile`, and text too if its
+        columns, its delimiter, its header or its comments are said.
+        *Edges in memory*: what :func:`as_graph` takes.
+    origin, target
+        Columns of both ends, or keys of JSON lines. Columns may be left out if they are called source and target,
+        from and to, or src and dst, in any case, as in Gephi's tables, or if there are only two; of delimited text then
+        say whether it has a header.
+        Names are compared as text, as written. Numbers must be whole: 7.0 in a column of floats is the node 7, and
+        fractions and floats of 2^53 and more are refused.
+    nodes
+        All nodes, with edges or without: a path of a text with one name a line or of a table with a column ``node``,
+        a table in memory, or an iterable of names, such as ``graph.nodes`` of a networkx graph. Without it a node is
+        there only because of its edges. With node privacy, whether a node is listed must not depend on other nodes.
+        The vertices that a file of Pajek, Matrix Market, GraphML or GML lists count only if it is named here, too: the
+        same path as ``source``, or another. Each node without an edge has degree 0 then. One edge more changes no list;
+        one node more adds a node of degree 0 as well, so its list must hold nodes for their own sake. A matrix lists
+        all of its rows, so a node that leaves must leave an empty row.
+    policy
+        What counts as an edge.
+    table
+        Table of a database.
+    format
+        Of files; by default what they are called says it. ``"lines"`` (.txt, .edges, .edgelist): lines of words.
+        ``"snap"``, ``"konect"`` (out.NAME): the same, where only # or only % begins a comment. ``"pajek"`` (.net): a
+        vertex is named by its label, or by its number without one. ``"matrix-market"`` (.mtx): an entry in coordinates
+        that is not zero is an edge from its row to its column; in symmetric ones edges have no direction.
+        ``"graphml"``, ``"gml"`` (.graphml, .gml): through networkx, which holds them as Python objects; nodes are named
+        by their ids in GraphML, by their labels in GML. Directions, weights and times that a file has count only as the
+        policy says; in- and out-degrees of edges without a direction are refused.
+    delimiter, header
+        Of delimited text; header lines are expected there unless ``header=False``.
+    comment
+        Of delimited text: the sign that lines begin with which are comments, the header after them. By default there
+        are none: #a is a node, and a row that begins with # or % and a space is refused. Fields in quotes then end on
+        their lines.
+    notify
+        Receives how many rows were left out of files and tables: those without both ends and those that the policy
+        leaves out. It is for the operator's terminal, and as private as the data.
+    progress
+        Receives the share done, in [0, 1], while the engine works.
+    limits
+        How much memory and how many threads DuckDB may use, and where it spills: for files and its own databases.
+
+    Returns
+    -------
+    Graph
+        Private. No edge becomes a Python object: there are 16 bytes for each, three times that while they are sorted.
+
+    Raises
+    ------
+    DataError
+        If the data cannot be used, or an edge has an end that is not listed; the message holds no value of theirs.
+    UsageError
+        If the call contradicts itself, or does not say which of several columns to read.
+
+    Examples
+    --------
+    >>> read_edges([("ann", "bob"), ("bob", "cy")])
+    Graph(3 nodes, 2 edges)
+    """
+    form = parse_edge_format(format)
+    asked = _Asked(origin, target, table, form, delimiter, header, comment, policy, limits)
+    source, nodes = asked.check(as_path(source), as_path(nodes))
+    if asked.is_in_memory(source):
+        return asked.graph(source, nodes)
+    listed = asked.listed(source, nodes)
+    names = EndNames()
+    with asked.opened_rows(source, progress) as rows:
+        for batch in record_batches(with_names(rows), _ROWS):
+            check_batch(batch, only_whole=True)
+            names.add(batch)
+    sources, targets, identities = names.rank(listed)
+    edges = normalize(sources, targets, num_nodes=identities.size, policy=policy)
+    asked.tell(LeftOut(names.rows, names.without_ends, edges.self_loops, edges.duplicates), source, notify)
+    return Graph(edges.sources, edges.targets, identities, policy, nodes_listed=nodes is not None)
+
+
+def read_degrees(
+    source: Any,
+    /,
+    *,
+    origin: str | None = None,
+    target: str | None = None,
+    nodes: Any = None,
+    policy: EdgePolicy = SIMPLE,
+    table: str | None = None,
+    format: EdgeFormatName | None = None,  # noqa: A002  # the name users know
+    delimiter: str | None = None,
+    header: bool | None = None,
+    comment: str | None = None,
+    notify: Callable[[str], None] | None = None,
+    progress: Callable[[float], None] | None = None,
+    limits: EngineLimits | None = None,
+) -> Degrees:
+    """Count degrees on the engine that holds the edges, for edge privacy: edges never reach Python.
+
+    No more than how many nodes have each degree comes from the engine, a Spark cluster too, unless nodes are listed.
+
+    Parameters
+    ----------
+    source, origin, target, nodes, policy, table, format, delimiter, header, comment, notify, progress, limits
+        As for :func:`read_edges`. Where nodes are listed, the names of those with edges reach Python.
+
+    Returns
+    -------
+    Degrees
+        Private: the same as ``read_edges(…).degree_profile()``.
+
+    Raises
+    ------
+    DataError, UsageError
+        As :func:`read_edges`.
+
+    Examples
+    --------
+    >>> degrees = read_degrees([("ann", "bob"), ("bob", "cy")])
+    >>> degrees.profile
+    Profile(n=4, num_labels=3, {1: 2, 2: 1})
+    """
+    form = parse_edge_format(format)
+    asked = _Asked(origin, target, table, form, delimiter, header, comment, policy, limits)
+    source, nodes = asked.check(as_path(source), as_path(nodes))
+    if asked.is_in_memory(source):
+        return asked.graph(source, nodes).degree_profile()
+    listed = asked.listed(source, nodes)
+    with asked.opened_rows(source, progress) as rows:
+        if listed is None and is_spark(rows):
+            pairs, left_out = count_degrees(rows, policy, tells=notify is not None)
+        else:
+            query = node_query(rows, policy)
+            found = fetch(degree_query(query)) if listed is None else _among(query, listed)
+            check_named(all(row[2] != NAMELESS for row in found), only_whole=True)
+            pairs = [(int(degree), int(prevalence)) for degree, is_null, _, prevalence, _ in found if not is_null]
+            left_out = _count_left_out(found, policy)
+    if left_out is not None:
+        asked.tell(left_out, source, notify)
+    unit = PrivacyUnit.edge(degrees=policy.degrees_per_edge)
+    return Degrees(Profile.from_prevalences(pairs, unit=unit), policy, None if listed is None else len(listed))
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What is said of a source."""
+
+    origin: str | None
+    target: str | None
+    table: str | None
+    format: EdgeFormat | None
+    delimiter: str | None
+    header: bool | None
+    comment: str | None
+    policy: EdgePolicy
+    limits: EngineLimits | None
+
+    def check(self, source: Any, nodes: Any) -> tuple[Any, Any]:
+        """Return the source and the nodes, or refuse what contradicts itself."""
+        check_policy(self.policy)
+        is_file = isinstance(source, str) and not source.startswith((*DATABASES, *SPARK_URLS))
+        if _is_edges_in_memory(source) and (self._says_columns() or self.format is not None):
+            raise UsageError("Pairs, matrices and networkx graphs have no columns to name and no delimiter.")
+        if self.format is not None and (not is_file or self._says_columns()):
+            raise UsageError(
+                "`format` is for files that say themselves what an edge is: leave it out for tables, of which you name "
+                "the columns (`origin` and `target`), the separator (`delimiter`) or the comments (`comment`)."
+            )
+        if self.comment is not None and not is_delimited(source):
+            raise UsageError("Comments are left out of delimited files on this machine alone: leave `comment` out.")
+        if _is_same(nodes, source) and source == "-":
+            raise UsageError("Standard input can be read once: as edges or as nodes, not as both.")
+        return source, nodes
+
+    def form(self, source: Any) -> EdgeFormat | None:
+        """Return the format of files that say themselves what an edge is, None for a table."""
+        if self.format is not None or not isinstance(source, str) or self._says_columns():
+            return self.format
+        return edge_format_of(source)
+
+    def _says_columns(self) -> bool:
+        said = (self.origin, self.target, self.table, self.delimiter, self.header, self.comment)
+        return any(each is not None for each in said)
+
+    def is_in_memory(self, source: Any) -> bool:
+        """Return whether a graph is made of the source without an engine."""
+        form = self.form(source)
+        return _is_edges_in_memory(source) or (form is not None and form.is_of_networkx)
+
+    def graph(self, source: Any, nodes: Any) -> Graph:
+        """Make a graph without an engine."""
+        form = self.form(source)
+        if form is None:
+            return as_graph(source, policy=self.policy, nodes=_plain_nodes(nodes))
+        (path,) = local_files(source, form)
+        pairs, own = edges_of_networkx(path, form, self.policy)
+        return as_graph(pairs, policy=self.policy, nodes=own if _is_same(nodes, source) else _plain_nodes(nodes))
+
+    def listed(self, source: Any, nodes: Any) -> Any:
+        """Return the names of all nodes, if they are listed; a file that lists its own is read as its edges are."""
+        if nodes is None:
+            return None
+        return node_names(nodes, self.form(source) if _is_same(nodes, source) else None)
+
+    def _keys(self) -> tuple[str, str]:
+        """Return the keys of both ends, which JSON lines do not say themselves."""
+        return (
+            required_key(self.origin, role="source", option="origin"),
+            required_key(self.target, role="target", option="target"),
+        )
+
+    @contextmanager
+    def opened_rows(self, source: Any, progress: Callable[[float], None] | None) -> Iterator[Any]:
+        """Open a source as rows (source, target)."""
+        form = self.form(source)
+        if form is not None and form.is_document:
+            (path,) = local_files(source, form)
+            follow, limits = followed(progress), self.limits or NO_LIMITS
+            with opened_document(path, form, self.policy, follow=follow, limits=limits) as rows:
+                yield rows
+            return
+        if form is EdgeFormat.KONECT:
+            check_konect(local_files(source, form), self.policy)
+        kind = None if form is None else "labels"
+        opening = open_source(
+            source,
+            table=self.table,
+            format=kind,
+            delimiter=self.delimiter,
+            header=self.header is not False,
+            comment=self.comment,
+            keys=self._keys() if is_json(source, format=kind) else (),
+            progress=progress,
+            limits=self.limits,
+        )
+        with opening as opened:
+            if form is not None:
+                yield edges_of_lines(opened.table, form)
+                return
+            # A header that nobody spoke of may be missing, and would be an edge that nobody counts.
+            may_guess = self.header is not None or not opened.header.is_line
+            ends = edge_columns(opened.header, self.origin, self.target, may_guess=may_guess)
+            is_directed = self.policy.direction.is_directed
+            table = opened.table
+            if self.comment is None and is_delimited(source):
+                table = without_comments(table, opened.header)
+            table = with_directions(table, opened.header) if is_directed else table
+            yield edge_rows(table, *map(opened.header.in_table, ends))
+
+    def tell(self, left_out: LeftOut, source: Any, notify: Callable[[str], None] | None) -> None:
+        """Tell the operator what was left out, or refuse a text in which nothing is an edge."""
+        if left_out.rows and left_out.without_ends == left_out.rows and self.form(source) is not None:
+            raise DataError("No line has two names separated by spaces or tabs; give the separator (`delimiter`).")
+        if notify is not None and left_out.is_any:
+            notify(str(left_out))
+
+
+def _is_edges_in_memory(source: Any) -> bool:
+    """Return whether the source is edges that need no engine."""
+    return not isinstance(source, str | SparkFiles) and not is_table(source)
+
+
+def _is_same(nodes: Any, source: Any) -> bool:
+    """Return whether the list of nodes is the file of edges itself."""
+    return isinstance(nodes, str) and isinstance(source, str) and nodes == source
+
+
+def _plain_nodes(nodes: Any) -> Any:
+    """Return a list of nodes as as_graph takes it."""
+    return node_names(nodes).to_pylist() if isinstance(nodes, str) or is_table(nodes) else nodes
+
+
+def _among(query: Any, listed: Any) -> list[tuple[int, bool, int, int, int]]:
+    """Run a query (node, is_loop, degree, rows) and count its counts here, having seen that all nodes are listed."""
+    import pyarrow as pa
+
+    found: list[tuple[int, bool, int, int, int]] = []
+    for batch in record_batches(with_names(query), _ROWS):
+        is_node = batch.column("node").is_valid()
+        ranks_among(batch.column("node").filter(is_node), listed)
+        is_loop, degrees, rows = (
+            batch.column(name).cast(pa.int64()).to_numpy() for name in ("is_loop", "degree", "rows")
+        )
+        is_null = ~is_node.to_numpy(zero_copy_only=False)
+        found += [
+            (int(degree), True, int(loop), 1, int(row))
+            for degree, loop, row in zip(degrees[is_null], is_loop[is_null], rows[is_null], strict=True)
+        ]
+        distinct, places, prevalences = np.unique(degrees[~is_null], return_inverse=True, return_counts=True)
+        sums = np.zeros(distinct.size, dtype=np.int64)
+        np.add.at(sums, places, rows[~is_null])
+        found += [
+            (degree, False, 0, prevalence, row)
+            for degree, prevalence, row in zip(distinct.tolist(), prevalences.tolist(), sums.tolist(), strict=True)
+        ]
+    return found
+
+
+def _count_left_out(found: list[tuple[Any, ...]], policy: EdgePolicy) -> LeftOut:
+    """Return what counts (degree, is_null, is_loop, prevalence, rows) say of rows that were left out."""
+    # Each row is there once for each end that counts.
+    ends = policy.degrees_per_edge
+    nowhere = sum(int(row[4]) for row in found if row[1]) // ends
+    self_loops = sum(int(row[4]) for row in found if row[2]) // ends
+    kept = sum(int(row[4]) for row in found if not row[1]) // ends
+    edges = sum(int(row[0]) * int(row[3]) for row in found if not row[1]) // ends
+    return LeftOut(nowhere + kept, nowhere - self_loops, self_loops, kept - edges)

@@ -1,0 +1,390 @@
+"""``anonhist local …``: the commands of local privacy."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
+from shutil import copyfileobj
+from tempfile import TemporaryFile
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from anonhist.catalogue.randomizers import OPTIONS, RANDOMIZERS
+from anonhist.errors import UsageError
+from anonhist.terminal.charging import CHARGING, charging_options, say_account
+from anonhist.terminal.decorators import (
+    OneOf,
+    SectionedCommand,
+    catalogue_options,
+    one_character,
+    option_word,
+    whole_number,
+)
+from anonhist.terminal.destinations import STDOUT, check_target, console_on, csv_of, csv_target, table_of, write_csv
+from anonhist.terminal.hints import LazyGroup
+from anonhist.terminal.options import (
+    csv_output_option,
+    delimiter_option,
+    force_option,
+    label_option,
+    no_header_option,
+    quiet_option,
+)
+from anonhist.terminal.output import print_whole, say_line
+from anonhist.terminal.reading import labels_in
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from typing import BinaryIO
+
+    from anonhist.accounting.recording import Recorded, Unrecorded
+    from anonhist.local.surveys.survey import Survey
+    from anonhist.terminal.charging import AskedAccount
+
+
+@click.group(
+    cls=LazyGroup,
+    homes={
+        **{name: f".local.commands:{name}" for name in ("new", "randomize", "recommend")},
+        **{name: f".local.estimate_commands:{name}" for name in ("estimate", "rappor", "tally")},
+    },
+)
+def local() -> None:
+    """Estimate frequencies from randomized reports.
+
+    Each device randomizes its own value before sending it, so every report is deniable to a degree set by ε. Many
+    reports together still show how frequent each value is.
+    """
+
+
+SURVEY_OUTPUT = "survey.json"
+# Parameters that either of two options gives.
+_EITHER = {"alphabet": "--alphabet FILE or --alphabet-size K"}
+_NEW_SECTIONS = {
+    "Privacy": ("epsilon",),
+    "Values": ("alphabet", "alphabet_size", "other"),
+    "Randomization": ("mechanism", *OPTIONS),
+    "Ledger": CHARGING,
+    "Output": ("title", "output", "force", "quiet"),
+}
+_NEW_EXAMPLES = """
+anonhist local new --mechanism subset-selection --alphabet words.txt --epsilon 1 -o survey.json
+anonhist local new --mechanism k-rr --alphabet-size 10 --epsilon 2 -o survey.json
+anonhist local new --mechanism o-rr --buckets 256 --cohorts 8 --key pets --epsilon 4 -o survey.json
+"""
+
+
+@click.command(cls=SectionedCommand, sections=_NEW_SECTIONS, epilog=_NEW_EXAMPLES)
+@click.option(
+    "--mechanism",
+    required=True,
+    metavar="NAME",
+    type=OneOf(tuple(RANDOMIZERS)),
+    help="How values are randomized; 'anonhist local recommend' finds the most accurate mechanism. An unknown name "
+    "lists all.",
+)
+@click.option("--epsilon", metavar="E", help="Privacy budget of one report, such as 1; no default.")
+@click.option("--alphabet", metavar="FILE", help="File of all possible values, one per line.")
+@click.option(
+    "--alphabet-size", metavar="K", help="Instead of --alphabet: values are the whole numbers from 0 to K - 1."
+)
+@click.option(
+    "--other",
+    metavar="LABEL",
+    help="Value to report for anything outside --alphabet; without it, such values are an error.",
+)
+@catalogue_options(OPTIONS)
+@click.option(
+    "--title",
+    default="",
+    metavar="TEXT",
+    help="Name of the survey; reports of surveys with different names cannot be combined.",
+)
+@charging_options
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE.json",
+    help="File to write; by default survey.json, or standard output in a pipe.",
+)
+@force_option
+@quiet_option
+def new(
+    *,
+    mechanism: str,
+    own: dict[str, str | None],
+    epsilon: str | None,
+    alphabet: str | None,
+    alphabet_size: str | None,
+    other: str | None,
+    title: str,
+    account: AskedAccount,
+    output: str | None,
+    force: bool,
+    quiet: bool,
+) -> None:
+    """Make a survey: the public settings of all devices.
+
+    All devices and servers share this file. It says how values are randomized and what privacy that guarantees. It
+    holds nothing secret.
+
+    With --ledger, the guarantee is charged to the people who are asked: to a budget for users replaced. Estimates cost
+    no more. Make a new survey whenever the same people are asked again.
+    """
+    account.check()
+    target = output if output is not None else (SURVEY_OUTPUT if sys.stdout.isatty() else STDOUT)
+    from anonhist.formats.writing import check_ending, write_recorded
+    from anonhist.local.catalogue import needed_names, parameter_names, survey_class, takes_epsilon
+    from anonhist.local.files import survey_text
+    from anonhist.local.surveys.declaration import price_of, survey_digest
+
+    if target != STDOUT:
+        check_ending(target, endings=(".json",), what="A survey is")
+    known = parameter_names(mechanism)
+    given = _parameters(mechanism, known, own)
+    if takes_epsilon(mechanism):
+        if epsilon is None:
+            raise UsageError("Give the privacy budget of a report, such as --epsilon 1; there is no default.")
+        given["epsilon"] = epsilon
+    elif epsilon is not None:
+        raise UsageError(f"The epsilon of {mechanism} follows from its parameters; leave --epsilon out.")
+    listed = _alphabet(mechanism, known, alphabet, alphabet_size, other)
+    if listed is not None:
+        given["alphabet"] = listed
+    try:
+        survey = survey_class(mechanism)(title=title, **given)
+        survey.check_report_size()
+    except TypeError:
+        needed = [_EITHER.get(name, option_word(name)) for name in needed_names(mechanism) if name not in given]
+        raise UsageError(f"{mechanism} also requires {' and '.join(needed)}.") from None
+    except UsageError as error:
+        # Two options give one parameter.
+        named = "`alphabet`" if alphabet_size is None else "`alphabet_size`"
+        raise UsageError(error.sentence.replace("`alphabet`", named)) from None
+    price = partial(price_of, survey)
+    inputs = [] if alphabet is None else [alphabet]
+    account.destined(lambda: None if target == STDOUT else check_target(target, *inputs, force=force), price)
+    with account.charged(price) as recorded:
+        declared = survey if recorded.receipt is None else replace(survey, receipt=recorded.receipt)
+        complete = partial(recorded.complete, partial(survey_digest, declared))
+        if target == STDOUT:
+            written = survey_text(declared)
+            complete()
+            print_whole(written)
+            return
+        write_recorded(declared, target, overwrite=force, before_naming=complete)
+    if not quiet:
+        _say(declared, target, recorded)
+
+
+def _say(survey: Survey, target: str, recorded: Recorded | Unrecorded) -> None:
+    """Print the guarantee of the survey, cautions, and the size of a report."""
+    from anonhist.report.wording import promise_lines
+
+    for name, sentence in promise_lines(survey.guarantee):
+        say_line(f"{name}: {sentence}", sys.stdout)
+    weight = survey.forged_weight
+    for caution in (*survey.cautions, *([] if weight is None else [f"{weight}."])):
+        say_line(f"Caution: {caution}", sys.stdout)
+    click.echo(f"Report: {survey.report_bytes:,} byte{'' if survey.report_bytes == 1 else 's'} per person.")
+    say_account(recorded, sys.stdout)
+    click.echo(f"Wrote {target}.")
+
+
+def _parameters(mechanism: str, known: tuple[str, ...], texts: dict[str, str | None]) -> dict[str, Any]:
+    """Return the parameters that were given, refusing those that the mechanism does not take."""
+    given = {
+        name: whole_number(text, name=option_word(name)) if OPTIONS[name].kind == "whole" else text
+        for name, text in texts.items()
+        if text is not None
+    }
+    wrong = sorted(set(given) - set(known))
+    if wrong:
+        takes = ", ".join(map(option_word, known)) or "nothing"
+        raise UsageError(f"{mechanism} does not take {option_word(wrong[0])}; it takes {takes}.")
+    return given
+
+
+def _alphabet(mechanism: str, known: tuple[str, ...], file: str | None, size: str | None, other: str | None) -> Any:
+    """Return the alphabet that the options describe, None if they describe none."""
+    from anonhist.local.surveys.alphabet import Alphabet
+
+    if file is not None and size is not None:
+        raise UsageError("Give the possible values as --alphabet FILE or as --alphabet-size K, not both.")
+    if other is not None and file is None:
+        raise UsageError("--other requires --alphabet FILE.")
+    if file is None and size is None:
+        return None
+    if "alphabet" not in known:
+        raise UsageError(f"{mechanism} accepts any text: leave --alphabet and --alphabet-size out.")
+    if file is None:
+        return whole_number(size, name="--alphabet-size")
+    return Alphabet(labels_in(file, what="the values there can be"), other=other)
+
+
+HEADER = ("mechanism", "standard_error", "mean_squared_error", "report_bytes", "decode_cost", "note")
+_RECOMMEND_EXAMPLES = """
+anonhist local recommend --alphabet-size 1000 --epsilon 1 --users 1e6
+anonhist local recommend --alphabet-size 22000 --epsilon 5 --users 1e4 --max-bytes 4
+"""
+
+
+@click.command(cls=SectionedCommand, sections={}, epilog=_RECOMMEND_EXAMPLES)
+@click.option("--alphabet-size", required=True, metavar="K", help="Number of possible values.")
+@click.option("--epsilon", required=True, metavar="E", help="Privacy budget of one report, such as 1.")
+@click.option("--users", required=True, metavar="N", help="Number of people who will report, such as 1e6.")
+@click.option("--max-bytes", metavar="B", help="Largest size of a report in bytes.")
+@csv_output_option
+@force_option
+@quiet_option
+def recommend(
+    *,
+    alphabet_size: str,
+    epsilon: str,
+    users: str,
+    max_bytes: str | None,
+    output: str | None,
+    force: bool,
+    quiet: bool,
+) -> None:
+    """Recommend a mechanism by error and size of reports."""
+    size = whole_number(alphabet_size, name="--alphabet-size") or 0
+    people = whole_number(users, name="--users") or 0
+    most = whole_number(max_bytes, name="--max-bytes")
+    target = csv_target(output, what="A recommendation is", force=force)
+    from anonhist.local.catalogue import recommend
+
+    found = recommend(alphabet_size=size, epsilon=epsilon, users=people, max_bytes=most)
+    write_csv(_csv(found.rows), target, lambda: _say_recommended(found), force=force, quiet=quiet)
+
+
+def _csv(recommended: Sequence[Any]) -> str:
+    rows = []
+    for row in recommended:
+        numbers = (f"{row.standard_error:.10g}", f"{row.mean_squared_error:.10g}")
+        rows.append((row.mechanism, *numbers, row.report_bytes, row.decode_cost, row.note))
+    return csv_of(HEADER, rows)
+
+
+def _say_recommended(found: Any) -> None:
+    from rich.text import Text
+
+    console = console_on(sys.stdout, widest=110)
+    console.print(Text(f"Use {found.best}.", style="bold"), Text(found.reason))
+    console.print()
+    rows = []
+    for row in found.rows:
+        style = "bold" if row.mechanism == found.best else ""
+        cells = (row.mechanism, f"{100 * row.standard_error:.3g} %", f"{row.report_bytes:,}", row.decode_cost, row.note)
+        rows.append([Text(cell, style=style) for cell in cells])
+    heads = ("mechanism", "± of a share", "bytes", "decoding", "note")
+    shown = len(heads) if any(row.note for row in found.rows) else len(heads) - 1
+    console.print(table_of(heads[:shown], [row[:shown] for row in rows], console, texts=[0, 3, 4][: shown - 2]))
+
+
+REPORTS_OUTPUT = "reports.parquet"
+_RANDOMIZE_SECTIONS = {
+    "Input": ("label", "format_", "delimiter", "no_header"),
+    "Output": ("output", "force", "quiet"),
+}
+_RANDOMIZE_EXAMPLES = """
+anonhist local randomize survey.json values.csv --label word -o reports.parquet
+cat values.txt | anonhist local randomize survey.json - --format labels -o - | gzip > reports.ndjson.gz
+"""
+
+
+@click.command(cls=SectionedCommand, sections=_RANDOMIZE_SECTIONS, epilog=_RANDOMIZE_EXAMPLES)
+@click.argument("survey")
+@click.argument("source")
+@label_option
+@click.option(
+    "--format",
+    "format_",
+    type=OneOf(("events", "labels")),
+    help="What a row holds: an event (the default), or only a label. For standard input, give this (labels: one per "
+    "line), or --label for CSV.",
+)
+@delimiter_option
+@no_header_option
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    help="File to write: FILE.parquet, FILE.csv, FILE.ndjson, or - for JSON lines on standard output.  [default: "
+    "reports.parquet, or - in a pipe]",
+)
+@force_option
+@quiet_option
+def randomize(
+    *,
+    survey: str,
+    source: str,
+    label: str | None,
+    format_: str | None,
+    delimiter: str | None,
+    no_header: bool,
+    output: str | None,
+    force: bool,
+    quiet: bool,
+) -> None:
+    """Simulate the reports of devices with given values.
+
+    For simulations and tests only: whoever holds the file of values already knows them.
+
+    SURVEY is a file from 'anonhist local new'. SOURCE has one row per person, whose label is randomized. It is a file
+    (.csv, .tsv, .jsonl or .parquet; .gz and .zst too), a pattern, or - for standard input. For standard input, also
+    give its format: --format labels for one label per line, or --label COLUMN for CSV.
+    """
+    target = output if output is not None else (REPORTS_OUTPUT if sys.stdout.isatty() else STDOUT)
+    from anonhist.formats.writing import check_ending
+    from anonhist.local.files import ENDINGS, read_survey, reports_writer
+    from anonhist.local.reading import opened_values
+    from anonhist.terminal.output import progress_bar
+
+    ending = ".ndjson" if target == STDOUT else check_ending(target, endings=ENDINGS, what="Reports are")
+    if target != STDOUT:
+        check_target(target, source, survey, force=force)
+    made_by = read_survey(survey)
+    users = 0
+    with (
+        progress_bar("Randomizing", shown=not quiet and target != STDOUT) as bar,
+        opened_values(
+            source,
+            label,
+            format=format_,
+            delimiter=one_character(delimiter),
+            header=not no_header,
+            progress=bar,
+        ) as batches,
+        _file(target, force=force) as file,
+        reports_writer(ending, file) as writer,
+    ):
+        # So that there is a header even without reports.
+        writer.write(made_by.randomize([]))
+        for batch in batches:
+            users += len(batch)
+            writer.write(made_by.randomize(batch))
+    if target != STDOUT and not quiet:
+        size = made_by.report_bytes
+        click.echo(f"Reports: {users:,}, {size:,} byte{'' if size == 1 else 's'} each.")
+        click.echo(f"Wrote {target}.")
+
+
+@contextmanager
+def _file(target: str, *, force: bool) -> Iterator[BinaryIO]:
+    """Open the target: a file that appears only when it is complete, or standard output."""
+    if target == STDOUT:
+        # If a value is refused at the end, nothing may be left that looks complete.
+        with TemporaryFile() as file:
+            yield file
+            file.seek(0)
+            copyfileobj(file, sys.stdout.buffer)
+        sys.stdout.buffer.flush()
+        return
+    from anonhist.formats.atomic import open_whole
+
+    with open_whole(target, overwrite=force) as file:
+        yield file

@@ -1,0 +1,308 @@
+"""``anonhist local tally``: reports to counts."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
+
+import click
+
+from anonhist.errors import UsageError
+from anonhist.terminal.decorators import NameIn, SectionedCommand, all_options, as_one, whole_number
+from anonhist.terminal.destinations import STDOUT, check_report, check_target, console_on, table_of
+from anonhist.terminal.options import CSV_IS_FOR_PROGRAMS, force_option, level_option, quiet_option, report_options
+from anonhist.terminal.output import print_whole, say_line
+from anonhist.terminal.reading import labels_in
+
+if TYPE_CHECKING:
+    from anonhist.local.surveys.estimate import FrequencyEstimate
+    from anonhist.privacy import Guarantee
+    from anonhist.report.frame import Sheet
+    from anonhist.terminal.destinations import AskedPage
+
+DEFAULT_OUTPUT = "tally.json"
+_TALLY_EXAMPLES = """
+anonhist local tally survey.json reports-1.parquet reports-2.csv.gz -o tally.json
+anonhist local tally survey.json monday.json tuesday.json 'wednesday/*.ndjson' -o week.json
+"""
+
+
+@click.command(cls=SectionedCommand, sections={}, epilog=_TALLY_EXAMPLES)
+@click.argument("survey")
+@click.argument("sources", nargs=-1, required=True, metavar="REPORTS…")
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    help="File to write: FILE.json, or FILE.parquet for large tallies.  [default: tally.json, or JSON on standard "
+    "output in a pipe]",
+)
+@click.option(
+    "--skip-bad",
+    default="0",
+    metavar="N",
+    help="Skip up to N rows that are not reports of SURVEY, and say how many. By default, one such row is an error.",
+)
+@force_option
+@quiet_option
+def tally(
+    *, survey: str, sources: tuple[str, ...], output: str | None, skip_bad: str, force: bool, quiet: bool
+) -> None:
+    """Count reports: everything an estimate needs.
+
+    Once counted, the reports need not be kept. REPORTS are any number of files (.parquet, .csv, .ndjson, .jsonl; .gz
+    and .zst too), patterns, - for JSON lines or CSV on standard input, or tallies (.json) of the same survey, which are
+    added up.
+    """
+    allowed = 0 if skip_bad.strip() == "0" else whole_number(skip_bad, name="--skip-bad") or 0
+    target = output if output is not None else (DEFAULT_OUTPUT if sys.stdout.isatty() else STDOUT)
+    from anonhist.formats.writing import check_ending, write
+    from anonhist.local.files import is_tally_file, read_survey, read_tally, tally_text
+    from anonhist.local.reading import report_files, tally_reports
+    from anonhist.replacing import PrivateKind
+    from anonhist.terminal.output import progress_bar
+
+    files = report_files(sources)
+    if target != STDOUT:
+        check_ending(target, endings=(".json", ".parquet"), what="A tally is")
+        check_target(target, survey, *files, force=force, kind=PrivateKind.TALLY)
+    made_by = read_survey(survey)
+    total = made_by.empty_tally()
+    reports: list[str] = []
+    told: list[str] = []
+    for source in files:
+        if source != STDOUT and is_tally_file(source) and Path(source).exists():
+            counted = read_tally(source)
+            made_by.check_tally(counted)
+            total += counted
+        else:
+            reports.append(source)
+    with progress_bar("Counting", shown=not quiet) as bar:
+        if reports:
+            total += tally_reports(
+                made_by, reports, skip_bad=allowed, progress=bar, notify=None if quiet else told.append
+            )
+    for sentence in told:
+        # Reports are private by themselves, so this may be logged.
+        say_line(f"Note: {sentence}", sys.stderr)
+    if target == STDOUT:
+        print_whole(tally_text(total))
+        return
+    write(total, target, overwrite=force)
+    if not quiet:
+        click.echo(f"Counted the reports of {total.users:,} {'person' if total.users == 1 else 'people'}.")
+        click.echo(f"Wrote {target}.")
+
+
+_WIDEST = 110
+
+
+def _given(**choices: Any) -> dict[str, Any]:
+    return {name: choice for name, choice in choices.items() if choice is not None}
+
+
+decoding_options = as_one(
+    "decoding",
+    click.option(
+        "--decoder",
+        type=NameIn(".local.decoding.names:DECODERS"),
+        metavar="NAME",
+        help="How raw estimates become shares: projected, normalized, unbiased, least-squares, mle or em.  [default: "
+        "projected, or least-squares if values can collide]",
+    ),
+    click.option(
+        "--correction",
+        type=NameIn(".local.decoding.names:CORRECTIONS"),
+        metavar="NAME",
+        help="Correction for testing many values at once: holm, bonferroni or benjamini-hochberg.  [default: holm]",
+    ),
+    level_option("Confidence level of intervals and tests."),
+    made=_given,
+)
+output_options = all_options(
+    click.option("--top", default="20", show_default=True, metavar="N", help="Number of values to show on a terminal."),
+    click.option(
+        "-o",
+        "--output",
+        metavar="FILE",
+        help="File to write: FILE.csv, FILE.json, or - for CSV on standard output (the default in a pipe). "
+        f"{CSV_IS_FOR_PROGRAMS}",
+    ),
+    report_options("Also write an HTML page with a plot and how to read it."),
+    force_option,
+    quiet_option,
+)
+
+
+def check_outputs(
+    inputs: tuple[str, ...], target: str | None, report: AskedPage | None, *, force: bool
+) -> Sheet | None:
+    """Return the page to write; refuse outputs that cannot be written before reading anything."""
+    if target not in (None, STDOUT):
+        from anonhist.formats.writing import check_ending
+
+        check_ending(target, endings=(".csv", ".json"), what="An estimate is")
+        check_target(target, *inputs, force=force)
+    # The second input has the counts, which the page is about.
+    return check_report(report, inputs[1], *inputs, force=force)
+
+
+def write_estimate(
+    estimate: FrequencyEstimate,
+    central: Guarantee | None,
+    target: str | None,
+    sheet: Sheet | None,
+    *,
+    shown: int,
+    force: bool,
+    quiet: bool,
+) -> None:
+    """Print and write; standard output comes last, because the reader of a pipe may close it at any time."""
+    if target not in (None, STDOUT):
+        from anonhist.formats.writing import write
+
+        write(estimate, target, overwrite=force)
+    if sheet is not None:
+        from anonhist.local.page import write_frequencies
+
+        write_frequencies(estimate, sheet, shuffled=central)
+    told = sys.stderr if target == STDOUT else sys.stdout
+    if not quiet and (told is sys.stdout or told.isatty()):
+        _say(estimate, central, told, shown=shown if target != STDOUT else 0)
+        for written in (target, sheet and sheet.path):
+            if written not in (None, STDOUT):
+                click.echo(f"Wrote {written}.", file=told)
+    if target == STDOUT:
+        from anonhist.formats.tables import csv_text
+        from anonhist.terminal.output import print_whole
+
+        print_whole(csv_text(estimate))
+
+
+def _say(estimate: FrequencyEstimate, central: Guarantee | None, stream: TextIO, *, shown: int) -> None:
+    """Print the most frequent values, and the facts behind them."""
+    from rich.text import Text
+
+    from anonhist.local.page import HEADS, facts, headline, most_frequent, row_texts
+
+    console = console_on(stream, widest=_WIDEST)
+    console.print(Text(headline(estimate), style="bold"))
+    if shown:
+        console.print()
+        # As Text, because labels may contain markup.
+        rows = [[*map(Text, row_texts(estimate, place))] for place in most_frequent(estimate, shown)]
+        console.print(table_of(HEADS, rows, console, texts=[0]))
+        console.print()
+    for name, sentence in facts(estimate, central):
+        console.print(Text(f"{name}: {sentence}"), style="dim")
+
+
+_ESTIMATE_SECTIONS = {
+    "Estimate": ("candidates", "decoder", "correction", "level"),
+    "Privacy after shuffling": ("shuffled_users", "delta"),
+    "Output": ("top", "output", "report", "title", "force", "quiet"),
+}
+_ESTIMATE_EXAMPLES = """
+anonhist local estimate survey.json tally.json --report out.html
+anonhist local estimate survey.json tally.json --candidates urls.txt -o urls.csv
+anonhist local estimate survey.json tally.json --decoder mle --delta 1e-9
+"""
+
+
+@click.command(cls=SectionedCommand, sections=_ESTIMATE_SECTIONS, epilog=_ESTIMATE_EXAMPLES)
+@click.argument("survey")
+@click.argument("tally", metavar="TALLY")
+@click.option(
+    "--candidates",
+    metavar="FILE",
+    help="File of candidate values to estimate, one per line; required if the survey accepts any text. Choose the "
+    "candidates before you see any estimate.",
+)
+@decoding_options
+@click.option(
+    "--shuffled-users",
+    metavar="N",
+    help="With --delta: number of people whose reports a trusted shuffler mixes.  [default: all of TALLY]",
+)
+@click.option(
+    "--delta",
+    metavar="D",
+    help="Also state the guarantee toward those who see only shuffled reports, with this δ, such as 1e-9.",
+)
+@output_options
+def estimate(
+    *,
+    survey: str,
+    tally: str,
+    candidates: str | None,
+    decoding: dict[str, Any],
+    shuffled_users: str | None,
+    delta: str | None,
+    top: str,
+    output: str | None,
+    report: AskedPage | None,
+    force: bool,
+    quiet: bool,
+) -> None:
+    """Estimate the frequency of each value from a tally.
+
+    SURVEY is a file from 'anonhist local new' and TALLY a file from 'anonhist local tally'. Estimating costs no
+    privacy.
+    """
+    shown = whole_number(top, name="--top") or 0
+    mixed = whole_number(shuffled_users, name="--shuffled-users")
+    if mixed is not None and delta is None:
+        raise UsageError("--shuffled-users requires --delta D, the δ of the guarantee, such as 1e-9.")
+    target = output if output is not None else (None if sys.stdout.isatty() else STDOUT)
+    from anonhist.local.files import read_survey, read_tally
+
+    sheet = check_outputs((survey, tally, *([candidates] if candidates else [])), target, report, force=force)
+    made_by, counted = read_survey(survey), read_tally(tally)
+    central = None if delta is None else made_by.shuffled_guarantee(mixed or counted.users, delta)
+    listed = None if candidates is None else labels_in(candidates, what="the values to estimate")
+    found = made_by.estimate(counted, candidates=listed, **decoding)
+    write_estimate(found, central, target, sheet, shown=shown, force=force, quiet=quiet)
+
+
+_RAPPOR_SECTIONS = {
+    "Estimate": ("decoder", "correction", "level"),
+    "Output": ("top", "output", "report", "title", "force", "quiet"),
+}
+_RAPPOR_EXAMPLES = """
+anonhist local rappor params.csv counts.csv map.csv
+anonhist local rappor params.csv counts.csv map.csv --report out.html -o table.csv
+"""
+
+
+@click.command(cls=SectionedCommand, sections=_RAPPOR_SECTIONS, epilog=_RAPPOR_EXAMPLES)
+@click.argument("params")
+@click.argument("counts")
+@click.argument("candidates", metavar="MAP")
+@decoding_options
+@output_options
+def rappor(
+    *,
+    params: str,
+    counts: str,
+    candidates: str,
+    decoding: dict[str, Any],
+    top: str,
+    output: str | None,
+    report: AskedPage | None,
+    force: bool,
+    quiet: bool,
+) -> None:
+    """Estimate frequencies from files of google/rappor.
+
+    PARAMS, COUNTS and MAP are its CSV files. PARAMS has the parameters k, h, m, p, q and f. COUNTS has the number of
+    reports in each cohort with each bit set. MAP has the candidates and the bits they set.
+    """
+    shown = whole_number(top, name="--top") or 0
+    target = output if output is not None else (None if sys.stdout.isatty() else STDOUT)
+    from anonhist.local.rappor_files import read_rappor
+
+    sheet = check_outputs((params, counts, candidates), target, report, force=force)
+    collected, listed = read_rappor(params, counts, candidates)
+    found = collected.estimate(listed, **decoding)
+    write_estimate(found, None, target, sheet, shown=shown, force=force, quiet=quiet)

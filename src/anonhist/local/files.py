@@ -1,0 +1,397 @@
+"""The JSON document of a survey: what everybody shares, checked when it is read.
+
+Version 2 has the receipt of a survey that was charged to a ledger; others are written as version 1.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
+
+import numpy as np
+
+from anonhist.errors import DataError, UsageError
+from anonhist.formats.document import receipt_document, receipt_from
+from anonhist.formats.fields import (
+    FileKind,
+    check_version,
+    document_text,
+    file_wording,
+    mapping,
+    parse_json,
+    text,
+    whole,
+)
+from anonhist.formats.parquet_content import batches, check_codecs, open_parquet, refuse_damage
+from anonhist.formats.tables import Table
+from anonhist.local.catalogue import survey_from
+from anonhist.local.surveys.reports import Tally
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+    from anonhist.formats.tables import Columns
+    from anonhist.local.surveys.estimate import FrequencyEstimate
+    from anonhist.local.surveys.reports import Reports
+    from anonhist.local.surveys.survey import Survey
+
+SURVEY_FORMAT, SURVEY_OLDEST, SURVEY_VERSION = "anonhist.survey", 1, 2
+_SURVEY_FIELDS = {
+    "format",
+    "version",
+    "library_version",
+    "mechanism",
+    "epsilon",
+    "title",
+    "parameters",
+    "digest",
+    "guarantee",
+}
+_FIELDS_SINCE_2 = {"receipt"}
+
+
+def survey_document(survey: Survey) -> dict[str, Any]:
+    """Return everything a survey says of itself, as JSON values.
+
+    The digest stands for the rest: whoever changes a survey has another one. The guarantee is a sentence for people.
+    """
+    from anonhist.version import __version__
+
+    return {
+        "format": SURVEY_FORMAT,
+        "version": SURVEY_OLDEST if survey.receipt is None else SURVEY_VERSION,
+        "library_version": __version__,
+        "mechanism": survey.name,
+        "epsilon": str(survey.epsilon),
+        "title": survey.title,
+        "parameters": survey.parameters,
+        "digest": survey.digest,
+        "guarantee": file_wording(survey.guarantee.sentence),
+        **({} if survey.receipt is None else {"receipt": receipt_document(survey.receipt)}),
+    }
+
+
+def survey_text(survey: Survey) -> str:
+    """Return the file of a survey.
+
+    Raises
+    ------
+    UsageError
+        If a label cannot be written down.
+    """
+    written = document_text(survey_document(survey))
+    try:
+        written.encode()
+    except UnicodeEncodeError:
+        raise UsageError("A text of the survey holds half a character, which no file can; write it anew.") from None
+    return written
+
+
+def survey_from_document(document: object) -> Survey:
+    """Rebuild a survey, refusing whatever a survey cannot be.
+
+    Raises
+    ------
+    DataError, UsageError
+        With what is wrong.
+    """
+    version = check_version(document, SURVEY_FORMAT, SURVEY_VERSION, oldest=SURVEY_OLDEST)
+    top = mapping(document, _SURVEY_FIELDS | (_FIELDS_SINCE_2 if version > SURVEY_OLDEST else set()), "a survey")
+    text(top["library_version"], "the library version")
+    survey = survey_from(
+        text(top["mechanism"], "the mechanism"),
+        epsilon=text(top["epsilon"], "epsilon"),
+        title=text(top["title"], "the title"),
+        parameters=top["parameters"],
+    )
+    if top["digest"] != survey.digest:
+        raise DataError("its digest is not that of the survey it describes; it was changed later")
+    if top["guarantee"] != file_wording(survey.guarantee.sentence):
+        raise DataError("the guarantee is not what such a survey promises")
+    return replace(survey, receipt=receipt_from(top["receipt"])) if version > SURVEY_OLDEST else survey
+
+
+SURVEY_FILES = FileKind("survey", {".json": survey_from_document})
+read_survey = SURVEY_FILES.read
+
+
+TALLY_FORMAT, TALLY_VERSION = "anonhist.tally", 1
+TALLY_METADATA_KEY = b"anonhist.tally"
+# A file of any size may declare this many cells; more only if it has a byte for each. Cells are distinct numbers, so
+# files of this program have several bytes for each.
+_FEW_CELLS = 1 << 20
+_TALLY_FIELDS = {"format", "version", "survey", "users"}
+_DIGEST = re.compile(r"[0-9a-f]{32}")
+
+
+def tally_text(tally: Tally) -> str:
+    """Return the JSON file of a tally."""
+    return document_text(_head(tally) | {"cells": tally.cells.tolist(), "counts": tally.counts.tolist()})
+
+
+def _head(tally: Tally) -> dict[str, Any]:
+    return {"format": TALLY_FORMAT, "version": TALLY_VERSION, "survey": tally.survey, "users": tally.users}
+
+
+TALLY_TABLE = Table(
+    lambda tally: {"cell": tally.cells, "count": tally.counts},
+    metadata=lambda tally: {TALLY_METADATA_KEY: json.dumps(_head(tally))},
+)
+
+
+def is_tally_file(path: str | Path) -> bool:
+    """Say whether a file is one of a tally rather than of reports, by its ending and, in Parquet, by its metadata."""
+    ending = Path(path).suffix.lower()
+    if ending != ".parquet":
+        return ending == ".json"
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        return TALLY_METADATA_KEY in (pq.read_schema(path).metadata or {})
+    except (pa.ArrowException, OSError, ValueError):
+        return False  # whoever reads it says what is wrong with it
+
+
+def tally_from_document(document: object) -> Tally:
+    """Rebuild a tally, refusing whatever a tally cannot be.
+
+    Raises
+    ------
+    DataError, UsageError
+        With what is wrong.
+    """
+    check_version(document, TALLY_FORMAT, TALLY_VERSION)
+    top = mapping(document, _TALLY_FIELDS | {"cells", "counts"}, "a tally")
+    return _tally(top, whole(top["cells"], "cells"), whole(top["counts"], "counts"))
+
+
+def _tally(top: Mapping[str, Any], cells: NDArray[np.int64], counts: NDArray[np.int64]) -> Tally:
+    if not _DIGEST.fullmatch(text(top["survey"], "the digest of the survey")):
+        raise DataError("the digest of the survey must be 32 hexadecimal digits")
+    return Tally(top["survey"], top["users"], cells, counts)
+
+
+def _from_parquet(content: bytes) -> Tally:
+    import pyarrow as pa
+
+    with refuse_damage():
+        file = open_parquet(content)
+        schema = file.schema_arrow
+        document = (schema.metadata or {}).get(TALLY_METADATA_KEY)
+        if document is None:
+            raise DataError("it is a Parquet file, but not one of a tally")
+        # All that can be known is checked before any cell is read: a few bytes can stand for any number of them.
+        head = parse_json(document)
+        check_version(head, TALLY_FORMAT, TALLY_VERSION)
+        mapping(head, _TALLY_FIELDS, "a tally")
+        wrong = "its columns must be cell and count, whole numbers all of them"
+        if schema.names != ["cell", "count"] or any(kind != pa.int64() for kind in schema.types):
+            raise DataError(wrong)
+        if file.metadata.num_rows > max(_FEW_CELLS, len(content)):
+            raise DataError("it declares more cells than a file of its size can hold")
+        check_codecs(content)
+        table = pa.Table.from_batches(batches(file, schema.names), schema)
+    if any(each.null_count for each in table.columns):
+        raise DataError(wrong)
+    cells, counts = (table.column(name).to_numpy() for name in ("cell", "count"))
+    return _tally(mapping(head, _TALLY_FIELDS, "a tally"), cells, counts)
+
+
+TALLY_FILES = FileKind("tally", {".json": tally_from_document, ".parquet": _from_parquet})
+read_tally = TALLY_FILES.read
+
+
+ENDINGS = (".csv", ".jsonl", ".ndjson", ".parquet")
+# Bytes of reports written at a time: texts beyond 2^31 bytes would not fit an array.
+_PART_BYTES = 1 << 26
+_HEX = np.array([f"{byte:02x}".encode() for byte in range(256)], dtype="S2").view(np.uint16)
+
+
+class ReportsWriter(Protocol):
+    """Writes reports to a file, as often as there are some."""
+
+    def write(self, reports: Reports) -> None:
+        """Add reports, all of one survey."""
+
+
+@contextmanager
+def reports_writer(ending: str, file: BinaryIO) -> Iterator[ReportsWriter]:
+    """Give what writes reports as files of this ending hold them; at the end of the block, the file is whole.
+
+    In Parquet, whole numbers are INT64 and bytes BINARY. In CSV and JSON lines, bytes are lower-case hexadecimal text.
+    """
+    if ending != ".parquet":
+        yield _Lines(file, is_csv=ending == ".csv")
+        return
+    writer = _Parquet(file)
+    try:
+        yield writer
+    finally:
+        # Also after a failure: a writer that is left open writes to a file that was closed when it is let go.
+        writer.close()
+
+
+def _reports_columns(reports: Reports) -> Columns:
+    """Return all rows at once, as CSV has them."""
+    columns: dict[str, Any] = {"survey": [reports.survey] * len(reports)}
+    for name, column in reports.columns.items():
+        columns[name] = [bytes(row).hex() for row in column] if column.ndim == 2 else column
+    return columns
+
+
+REPORTS_TABLE = Table(_reports_columns)
+
+
+def write_reports(reports: Reports, file: BinaryIO, ending: str) -> None:
+    """Write all there are."""
+    with reports_writer(ending, file) as writer:
+        writer.write(reports)
+
+
+class _Parquet:
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self._writer: Any = None
+
+    def write(self, reports: Reports) -> None:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        for rows in _parts(reports):
+            columns: dict[str, Any] = {"survey": pa.repeat(reports.survey, rows.stop - rows.start)}
+            for name, column in reports.columns.items():
+                columns[name] = _bytes(column[rows]) if column.ndim == 2 else pa.array(column[rows], pa.int64())
+            table = pa.table(columns)
+            if self._writer is None:
+                # Bytes of reports are as good as random: neither a dictionary nor a codec makes them shorter.
+                few = [name for name, column in columns.items() if column.type != pa.binary()]
+                self._writer = pq.ParquetWriter(self._file, table.schema, use_dictionary=few)
+            self._writer.write_table(table)
+
+    def close(self) -> None:
+        if self._writer is not None:
+            self._writer.close()
+
+
+class _Lines:
+    """CSV, or JSON lines: pieces of text around the columns of each row."""
+
+    def __init__(self, file: BinaryIO, *, is_csv: bool) -> None:
+        self._file, self._is_csv, self._begun = file, is_csv, False
+
+    def write(self, reports: Reports) -> None:
+        if self._is_csv and not self._begun:
+            self._file.write(",".join(("survey", *reports.columns)).encode() + b"\n")
+        self._begun = True
+        for rows in _parts(reports):
+            pieces: list[Any] = [reports.survey if self._is_csv else f'{{"survey":"{reports.survey}"']
+            for name, column in reports.columns.items():
+                quote = '"' if column.ndim == 2 and not self._is_csv else ""
+                pieces += ["," if self._is_csv else f',"{name}":{quote}', _texts(column[rows]), quote]
+            _write_lines(self._file, [*pieces, "\n" if self._is_csv else "}\n"])
+
+
+def _parts(reports: Reports) -> list[slice]:
+    """Return the rows in parts of about this many bytes; one empty part if there are no rows."""
+    width = sum(column[:1].nbytes for column in reports.columns.values()) or 1
+    step = max(1, _PART_BYTES // (3 * width + 64))
+    return [slice(start, min(start + step, len(reports))) for start in range(0, len(reports) or 1, step)]
+
+
+def _bytes(column: NDArray[Any]) -> pa.Array:
+    """Return rows of bytes as values of an Arrow array, without a loop over them."""
+    import pyarrow as pa
+
+    rows, width = column.shape
+    data = pa.py_buffer(np.ascontiguousarray(column))
+    offsets = pa.py_buffer(np.arange(rows + 1, dtype=np.int32) * np.int32(width))
+    return pa.Array.from_buffers(pa.binary(), rows, [None, offsets, data])
+
+
+def _texts(column: NDArray[Any]) -> pa.Array:
+    import pyarrow as pa
+
+    if column.ndim == 2:
+        return _bytes(_HEX[column].view(np.uint8).reshape(len(column), 2 * column.shape[1])).cast(pa.string())
+    return pa.array(column).cast(pa.string())
+
+
+def _write_lines(file: BinaryIO, pieces: list[Any]) -> None:
+    """Join pieces of every row; texts of one array lie one after the other, so they are the file already."""
+    import pyarrow.compute as pc
+
+    lines = pc.binary_join_element_wise(*pieces, "")
+    if len(lines):
+        _, offsets, data = lines.buffers()
+        ends = np.frombuffer(offsets, dtype=np.int32)[lines.offset : lines.offset + len(lines) + 1]
+        file.write(memoryview(data)[ends[0] : ends[-1]])
+
+
+FREQUENCIES_FORMAT, FREQUENCIES_VERSION = "anonhist.frequencies", 1
+
+
+def _frequencies_columns(estimate: FrequencyEstimate) -> Columns:
+    """Return a row per label, in the order of the estimate; they do not carry the guarantee.
+
+    ``raw`` is the unbiased estimate, to which the standard error, the intervals and the p-value belong; ``frequency``
+    and ``count`` are decoded, of all labels together, and nothing says how far these are off.
+    """
+    low, high = estimate.intervals.T
+    simultaneous_low, simultaneous_high = estimate.simultaneous_intervals.T
+    return {
+        "label": estimate.labels,
+        "raw": estimate.raw,
+        "standard_error": estimate.standard_errors,
+        "low": low,
+        "high": high,
+        "simultaneous_low": simultaneous_low,
+        "simultaneous_high": simultaneous_high,
+        "p_value": estimate.p_values,
+        "significant": estimate.significant,
+        "frequency": estimate.frequencies,
+        "count": estimate.counts,
+    }
+
+
+FREQUENCIES_TABLE = Table(_frequencies_columns)
+
+
+def estimate_document(estimate: FrequencyEstimate) -> dict[str, Any]:
+    """Return everything an estimate says, as JSON values; lists are aligned with ``labels``."""
+    from anonhist.version import __version__
+
+    return {
+        "format": FREQUENCIES_FORMAT,
+        "version": FREQUENCIES_VERSION,
+        "library_version": __version__,
+        "guarantee": file_wording(str(estimate.guarantee)),
+        "users": estimate.users,
+        "level": estimate.level,
+        "decoder": estimate.decoder,
+        "correction": estimate.correction,
+        "note": estimate.note,
+        "other": estimate.other,
+        "raw_other": estimate.raw_other,
+        "other_standard_error": estimate.other_standard_error,
+        "labels": list(estimate.labels),
+        "frequencies": estimate.frequencies.tolist(),
+        "raw": estimate.raw.tolist(),
+        "standard_errors": estimate.standard_errors.tolist(),
+        "intervals": estimate.intervals.tolist(),
+        "simultaneous_intervals": estimate.simultaneous_intervals.tolist(),
+        "p_values": estimate.p_values.tolist(),
+        "significant": estimate.significant.tolist(),
+    }
+
+
+def estimate_json(estimate: FrequencyEstimate) -> str:
+    """Return the JSON file of an estimate."""
+    return document_text(estimate_document(estimate))

@@ -1,0 +1,454 @@
+"""One self-contained HTML page about one estimate of frequencies."""
+
+from __future__ import annotations
+
+import math
+from html import escape
+from statistics import NormalDist
+from typing import TYPE_CHECKING, Any
+from unicodedata import east_asian_width
+
+import numpy as np
+
+from anonhist.privacy import short_decimal, warning
+from anonhist.report.figures import BAND, BLUE, GRID, INK, Hover, add_legend, canvas, inline_svg, say_empty, short
+from anonhist.report.frame import (
+    Sheet,
+    card,
+    download,
+    epsilon_warning,
+    folded,
+    html,
+    long_class,
+    promised,
+    reproduce,
+    scrolled,
+    template,
+)
+from anonhist.report.notebook import Cell
+from anonhist.report.promise import at_most, worth
+from anonhist.report.wording import PROMISE_NAMES, promise_lines, promise_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.figure import Figure
+    from numpy.typing import NDArray
+
+    from anonhist.local.surveys.estimate import FrequencyEstimate
+    from anonhist.local.surveys.reports import Tally
+    from anonhist.local.surveys.survey import Survey
+    from anonhist.privacy import Guarantee
+
+HEADS = ("value", "share", "interval", "decoded", "above zero")
+_LONGEST_LABEL = 60
+
+DECODERS = {
+    "projected": "the distribution nearest to the shares, so that none is below zero and they add up to one",
+    "normalized": "the shares, those below zero set to zero and the rest scaled to add up to one",
+    "unbiased": "the unbiased shares, unchanged, of which some are below zero and which need not add up to one",
+    "least-squares": "the distribution whose expected counts are nearest to the counted reports",
+    "mle": "the distribution that makes the counted reports most likely",
+    "em": "a distribution between equal shares and the most likely one, stopped before it fits the noise",
+}
+CORRECTIONS = {
+    "holm": "Holm: chance of any false finding at most",
+    "bonferroni": "Bonferroni: chance of any false finding at most",
+    "benjamini-hochberg": "Benjamini–Hochberg: expected share of false findings at most",
+}
+
+
+def headline(estimate: FrequencyEstimate) -> str:
+    """Return the title of an estimate, one line.
+
+    Examples
+    --------
+    >>> from anonhist.local import KRR
+    >>> survey = KRR(alphabet=3, epsilon=1)
+    >>> headline(survey.estimate(survey.tally(survey.randomize([0, 1, 1]))))
+    'How frequent 3 values are among 3 people'
+    """
+    values = f"{len(estimate.labels):,} value{'s are' if len(estimate.labels) != 1 else ' is'}"
+    return f"How frequent {values} among {people(estimate.users)}"
+
+
+def people(users: int) -> str:
+    """Return the number of people in words."""
+    return f"{users:,} {'person' if users == 1 else 'people'}"
+
+
+def most_frequent(estimate: FrequencyEstimate, most: int) -> list[int]:
+    """Return the places of the values: those significantly above zero first, then by raw estimate, then by place."""
+    return [int(place) for place in np.lexsort((-estimate.raw, ~estimate.significant))[:most]]
+
+
+def shown_shares(estimate: FrequencyEstimate) -> NDArray[np.float64]:
+    """Return the raw estimates, clipped to [0, 1]: the most likely share of each value by itself."""
+    return np.clip(estimate.raw, 0, 1)
+
+
+def row_texts(estimate: FrequencyEstimate, place: int) -> tuple[str, ...]:
+    """Return the cells of a value in a table, in the order of :data:`HEADS`."""
+    error = float(estimate.standard_errors[place])
+    low, high = estimate.intervals[place].tolist()
+    return (
+        label_text(estimate.labels[place]),
+        share(float(np.clip(estimate.raw[place], 0, 1)), error),
+        interval_text(low, high, error),
+        share(float(estimate.frequencies[place]), error),
+        "yes" if estimate.significant[place] else "",
+    )
+
+
+def share(value: float, error: float) -> str:
+    """Return a share in percent, with the digits at which its error has two digits.
+
+    Examples
+    --------
+    >>> share(0.123456, 0.0021), share(0.5, 0.2), share(0.000012345, 0.0000003)
+    ('12.35 %', '50 %', '0.001234 %')
+    """
+    return f"{100 * value:,.{_places(error)}f} %"
+
+
+def interval_text(low: float, high: float, error: float) -> str:
+    """Return an interval of shares in percent, its ends rounded outward.
+
+    Examples
+    --------
+    >>> interval_text(0.29216, 0.30784, 0.004)
+    '29.21 to 30.79 %'
+    """
+    places = _places(error)
+    scale = 10**places
+    # With a tolerance, so that ends that need no rounding stay.
+    below, above = math.floor(100 * low * scale + 1e-9) / scale, math.ceil(100 * high * scale - 1e-9) / scale
+    return f"{below:,.{places}f} to {above:,.{places}f} %"
+
+
+def _places(error: float) -> int:
+    """Return the number of decimals of a percentage at which its error has two digits."""
+    return min(12, max(0, 1 - math.floor(math.log10(100 * error)))) if error > 0 else 2
+
+
+def label_text(label: str) -> str:
+    r"""Return a label that is safe to show: on one line, at most 60 characters, without control characters.
+
+    Examples
+    --------
+    >>> print(label_text("cat"), label_text("a\x07"), len(label_text("x" * 99)))
+    cat a\x07 60
+    """
+    plain = "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in label)
+    return plain if len(plain) <= _LONGEST_LABEL else plain[: _LONGEST_LABEL - 1] + "…"
+
+
+def facts(estimate: FrequencyEstimate, central: Guarantee | None = None) -> list[tuple[str, str]]:
+    """Return the facts behind an estimate: a name and a sentence for each."""
+    level = f"{100 * estimate.level:g} %"
+    alpha = f"{100 * (1 - estimate.level):.4g} %"
+    decoder = DECODERS.get(estimate.decoder, "")
+    found = int(np.count_nonzero(estimate.significant))
+    shares = (
+        "each value by itself: the unbiased estimate, or 0 if that is negative, and an interval that contains the "
+        f"share with probability {level}. Both are about the people who reported."
+    )
+    decoded = (
+        f"all values together{': ' if decoder else ''}{decoder} ({estimate.decoder}). Its total error is lower; "
+        "the intervals do not refer to it."
+    )
+    significance = (
+        f"{found:,} of {len(estimate.labels):,} values are significantly above zero "
+        f"({CORRECTIONS.get(estimate.correction, f'{estimate.correction}: chance of an error at most')} {alpha})."
+    )
+    (_, promised), *worth = promise_lines(estimate.guarantee)
+    told = [
+        ("Promise to everybody who sent one report", promised),
+        *worth,
+        ("Share and interval", shares),
+        ("Decoded", decoded),
+        ("Above zero", significance),
+    ]
+    if central is not None:
+        told.insert(1 + len(worth), ("Promise if reports are shuffled", str(central)))
+    if estimate.other or estimate.other_standard_error:
+        told.append(("Other values together", f"{other_text(estimate)} of the people have none of these."))
+    if estimate.note:
+        told.append(("Note", estimate.note))
+    return told
+
+
+def other_text(estimate: FrequencyEstimate) -> str:
+    """Return the share of all other values with its interval, a normal one because it is a sum of many errors."""
+    error, found = estimate.other_standard_error, estimate.raw_other
+    half = NormalDist().inv_cdf((1 + estimate.level) / 2) * error
+    low, high = (min(1.0, max(0.0, end)) for end in (found - half, found + half))
+    shown = share(min(1.0, max(0.0, found)), error)
+    return f"{shown} ({interval_text(low, high, error)})" if error else shown
+
+
+def promise(guarantee: Guarantee) -> str:
+    """Return the guarantee of a report in one sentence.
+
+    Examples
+    --------
+    >>> from anonhist.local import KRR
+    >>> print(promise(KRR(alphabet=2, epsilon=2).guarantee))
+    Replacing the true answer of a person by any other changes the probability of the report they send by at most a
+    factor of 7.39.
+    """
+    return (
+        "Replacing the true answer of a person by any other changes the probability of the report they send by "
+        f"{at_most(guarantee)}."
+    )
+
+
+def shuffled_promise(guarantee: Guarantee) -> str:
+    """Return what holds in addition if somebody shuffles the reports.
+
+    Examples
+    --------
+    >>> from anonhist.local import KRR
+    >>> print(shuffled_promise(KRR(alphabet=2, epsilon=1).shuffled_guarantee(users=10_000, delta="1e-6")))
+    Toward those who see only the shuffled reports of everybody, replacing the true answer of a person by any other
+    changes the probability of any result by at most a factor of 1.0442 (plus δ ≤ 1.0e-6).
+    """
+    return (
+        "Toward those who see only the shuffled reports of everybody, replacing the true answer of a person by any "
+        f"other changes the probability of any result by {at_most(guarantee)}."
+    )
+
+
+def meaning(guarantee: Guarantee) -> list[str]:
+    """Return what the guarantee means for the sender of a report."""
+    worst = worth(guarantee.epsilon, doubt="two answers of a person equally likely", delta=guarantee.delta)
+    return [f"{worst} This holds against everybody, including the collector, whatever is done with the reports."]
+
+
+def exclusions() -> list[str]:
+    """Return what the guarantee of a report does not cover."""
+    return [
+        "Anyone who answers more than once: budgets add up, unless devices remember their answers (RAPPOR).",
+        "Changes of a remembered answer, and the linking of its reports across periods.",
+        "The fact that somebody took part, and when and from where a report was sent.",
+        "What many people have in common: the survey exists to measure it.",
+        "Devices that do not follow the survey, or that send the true answer elsewhere.",
+    ]
+
+
+_MOST = 30
+# How many values that are perhaps zero are drawn beside others: they show how large the noise is.
+_MOST_PERHAPS_ZERO = 5
+# Inches: of a row, of all rows at least, and of what is below them.
+_ROW, _LEAST, _BELOW = 0.24, 1.2, 0.45
+_LONGEST_NAME = 24
+# Points: as wide as a name may be, of the 331 that the figure has.
+_WIDEST_NAME = 125
+_NAME_SIZE = 9
+
+
+def drawn(estimate: FrequencyEstimate) -> list[int]:
+    """Return the places of the values to draw: at most 30; if some are significant, at most 5 of the others."""
+    found = int(estimate.significant.sum())
+    return most_frequent(estimate, min(_MOST, found + _MOST_PERHAPS_ZERO) if found else _MOST)
+
+
+def frequencies_figure(estimate: FrequencyEstimate) -> Figure:
+    """Draw the most frequent values, those significantly above zero first: shares as bars, intervals as lines."""
+    places = np.array(drawn(estimate), dtype=np.int64)
+    tall = max(_LEAST, _ROW * places.size)
+    figure, axes = canvas("", "share of the people", size=(4.6, tall + _BELOW))
+    if not places.size:
+        say_empty(axes, "there are no values")
+        return figure
+    # Few bars are no thicker than many are.
+    thick = 0.62 * _ROW * places.size / tall
+    rows, shares = np.arange(places.size), 100 * shown_shares(estimate)[places]
+    for is_found, color, name in ((True, BLUE, "significantly above zero"), (False, BAND, "perhaps zero")):
+        at = estimate.significant[places] == is_found
+        if at.any():
+            axes.barh(rows[at], shares[at], height=thick, color=color, label=name)
+    low, high = 100 * estimate.intervals[places].T
+    name = f"{100 * estimate.level:g} % interval"
+    axes.hlines(rows, low, high, color=INK, linewidth=1.3, label=name)
+    axes.plot(np.concatenate((low, high)), np.tile(rows, 2), "|", color=INK, markersize=4, markeredgewidth=1.3)
+    names = [label_text(estimate.labels[place]) for place in places.tolist()]
+    # Labels may contain dollar signs, which are not formulas here.
+    axes.set_yticks(rows, [_fitting(each) for each in names], fontsize=_NAME_SIZE, parse_math=False)
+    axes.set_ylim(places.size - 0.4, -0.6)
+    axes.grid(visible=False, axis="y")
+    axes.grid(visible=True, axis="x", color=GRID, linewidth=0.8)
+    axes.tick_params(axis="y", length=0)
+    right = 1.04 * max(float(high.max()), float(shares.max()), 1e-9)
+    axes.set_xlim(0, right)
+    axes.xaxis.set_major_formatter(lambda value, _: f"{value:g} %")
+    add_legend(axes)
+    return figure
+
+
+def _fitting(name: str) -> str:
+    """Cut a name until it has room."""
+    cut = short(name, _LONGEST_NAME)
+    while _width(cut) > _WIDEST_NAME:
+        cut = short(name, len(cut) - 1)
+    return cut
+
+
+def _width(name: str) -> float:
+    """Return how wide a name is, in points: signs that are not in the font are drawn by the browser, in full width."""
+    from matplotlib.font_manager import FontProperties
+    from matplotlib.textpath import text_to_path
+
+    wide = sum(east_asian_width(sign) in "WF" for sign in name)
+    known = "".join(sign for sign in name if east_asian_width(sign) not in "WF")
+    # Matplotlib has no types for it.
+    measure: Any = text_to_path.get_text_width_height_descent
+    return float(measure(known, FontProperties(size=_NAME_SIZE), ismath=False)[0]) + _NAME_SIZE * wide
+
+
+# Rows of a table on the page; files have all of them.
+_MOST_ROWS = 100
+
+
+def write_frequencies(estimate: FrequencyEstimate, sheet: Sheet, *, shuffled: Guarantee | None = None) -> None:
+    """Write the page of an estimate; ``shuffled`` is the additional guarantee if reports are shuffled."""
+    sheet.check()
+    subtitle = "Made from randomized reports. If devices randomized their own values, nobody else saw the true ones."
+    sheet.write(_main(estimate, sheet.command, shuffled), headline=headline(estimate), subtitle=subtitle)
+
+
+def _main(estimate: FrequencyEstimate, command: str | None, shuffled: Guarantee | None) -> str:
+    guarantee, shown = estimate.guarantee, drawn(estimate)
+    told = [fact for fact in facts(estimate) if not fact[0].startswith((*PROMISE_NAMES, "Note"))]
+    return template("local.html").substitute(
+        cards="".join(card(*each) for each in _cards(estimate)),
+        warning=epsilon_warning(guarantee),
+        notes=f"<p><b>Note.</b> {html(estimate.note)}</p>" if estimate.note else "",
+        promised=promised(
+            guarantee,
+            sentence=promise(guarantee),
+            meaning=meaning(guarantee),
+            not_covered=exclusions(),
+            whom="person",
+            also=_shuffling(shuffled),
+        ),
+        caption=f"{len(shown):,} of {len(estimate.labels):,} values, those significantly above zero first.",
+        level=f"{100 * estimate.level:g}",
+        plot=inline_svg(
+            lambda: frequencies_figure(estimate),
+            name="shares",
+            description="Shares of the most frequent values",
+            keep_text=True,
+            hover=Hover(range(len(shown)), [_told(estimate, place) for place in shown], axis="y"),
+        ),
+        table=_tables(estimate),
+        download=download(estimate, rows=len(estimate.labels), name="estimate.csv"),
+        facts="".join(f"<p><b>{html(name)}:</b> {html(text)}</p>" for name, text in told),
+        reproduce=reproduce(command, "The same tally gives the same numbers."),
+    )
+
+
+def _shuffling(guarantee: Guarantee | None) -> str:
+    if guarantee is None:
+        return ""
+    return f"<h3>If reports are shuffled</h3><p>{html(shuffled_promise(guarantee))}</p>" + folded(
+        "The exact statement for shuffled reports", f"<p>{html(str(guarantee))}</p>"
+    )
+
+
+def _cards(estimate: FrequencyEstimate) -> list[tuple[str, str]]:
+    found = int(estimate.significant.sum())
+    cards = [
+        (f"{estimate.users:,}", "people reported" if estimate.users != 1 else "person reported"),
+        (f"{found:,} of {len(estimate.labels):,}", "values significantly above zero"),
+        (f"ε = {short_decimal(estimate.guarantee.epsilon)}", "privacy cost of one report for its sender, at most"),
+    ]
+    if estimate.other or estimate.other_standard_error:
+        cards.append((other_text(estimate), "of the people have other values"))
+    return cards
+
+
+def _told(estimate: FrequencyEstimate, place: int) -> str:
+    label, share, interval, *_ = row_texts(estimate, place)
+    return f"{label}: {share}; {100 * estimate.level:g} % interval {interval}"
+
+
+def _tables(estimate: FrequencyEstimate) -> str:
+    """Return the table of values significantly above zero, and a folded one of the others, which are mostly noise."""
+    ordered = most_frequent(estimate, len(estimate.labels))
+    found = int(estimate.significant.sum())
+    first, others = ordered[:found], ordered[found:]
+    if not found:
+        first_table = "<p>No value is significantly above zero.</p>"
+    else:
+        first_table = _table(estimate, first, "Values significantly above zero")
+    name = f"{len(others):,} other values, each perhaps zero" if len(others) > 1 else "1 other value, perhaps zero"
+    return first_table + folded(name, _table(estimate, others, "Values that may be zero") if others else "")
+
+
+def _table(estimate: FrequencyEstimate, places: Sequence[int], label: str) -> str:
+    heads = "".join(f'<th scope="col">{html(head)}</th>' for head in HEADS)
+    rows = "".join(_row(row_texts(estimate, place)) for place in places[:_MOST_ROWS])
+    left = len(places) - _MOST_ROWS
+    more = f'<p class="quiet">{left:,} less frequent values are not shown.</p>' if left > 0 else ""
+    return scrolled(f"<table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>", label=label) + more
+
+
+def _row(texts: tuple[str, ...]) -> str:
+    label, *cells = texts
+    told = "".join(f"<td>{html(cell)}</td>" for cell in cells)
+    return f'<tr><th scope="row"{long_class(label)}>{escape(label)}</th>{told}</tr>'
+
+
+_ROWS = 10
+
+
+def survey_cell(survey: Survey) -> Cell:
+    """Return the cell of a survey: what everybody who answers knows of it."""
+    alarms, lines = promise_of(survey.guarantee)
+    alphabet = getattr(survey, "alphabet", None)
+    known = "any text" if alphabet is None else f"{alphabet.size:,} values"
+    title = f", {label_text(survey.title)}" if survey.title else ""
+    return Cell(
+        title=f"Survey{title}: {type(survey).__name__}, ε = {short_decimal(survey.epsilon)} a report",
+        head=(),
+        rows=[
+            ("answers", known),
+            ("bytes of a report", f"{survey.report_bytes:,}"),
+            ("cells of a tally", f"{survey.cells:,}"),
+            ("digest", survey.digest),
+        ],
+        alarms=alarms,
+        told=lines,
+        folded=[("Caution", each) for each in survey.cautions],
+    )
+
+
+def tally_cell(tally: Tally) -> Cell:
+    """Return the cell of a tally: how much was counted; what it says, the survey estimates."""
+    return Cell(
+        title=f"Tally of the reports of {people(tally.users)}",
+        head=(),
+        rows=[
+            ("cells met", f"{tally.cells.size:,}"),
+            ("reports in them", f"{sum(tally.counts.tolist()):,}"),
+            ("digest of the survey", tally.survey),
+        ],
+        told=[("Privacy", "every report was randomized before it was sent; the survey says what that promises.")],
+    )
+
+
+def frequencies_cell(estimate: FrequencyEstimate) -> Cell:
+    """Return the cell of an estimate of frequencies: the most frequent values."""
+    told, first = facts(estimate), ("Promise", *PROMISE_NAMES[1:-1], "Other", "Note")
+    alarm, left = warning(estimate.guarantee.epsilon), len(estimate.labels) - _ROWS
+    more = [("More", f"{left:,} less frequent values are in the table of to_pandas().")] if left > 0 else []
+    return Cell(
+        title=headline(estimate),
+        head=HEADS,
+        rows=[row_texts(estimate, place) for place in most_frequent(estimate, _ROWS)],
+        alarms=[alarm] if alarm else [],
+        told=[*more, *(fact for fact in told if fact[0].startswith(first))],
+        folded=[fact for fact in told if not fact[0].startswith((*first, PROMISE_NAMES[-1]))],
+        figure=lambda: frequencies_figure(estimate),
+    )

@@ -1,0 +1,189 @@
+"""Rows of reports as engines return them: which are sound, and reports and tallies of those."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from functools import partial
+from math import prod
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from anonhist.errors import DataError
+from anonhist.ingest.partitions import numbers_batch, numbers_of_partitions
+from anonhist.ingest.query import record_batches
+from anonhist.local.surveys.reports import BytesColumn, Reports, Tally, WholeColumn, sum_cells
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from numpy.typing import NDArray
+
+    from anonhist.local.surveys.survey import Survey
+
+# Whether a row answers another survey.
+FOREIGN = "is_foreign"
+
+
+class TallySum:
+    """A running sum that adds tallies of about the same length, so that no cell is moved often."""
+
+    def __init__(self, empty: Tally) -> None:
+        self._parts = [empty]
+
+    def add(self, tally: Tally) -> None:
+        """Add a tally."""
+        self._parts.append(tally)
+        while len(self._parts) > 1 and 2 * self._parts[-1].cells.size >= self._parts[-2].cells.size:
+            self._parts.append(self._parts.pop() + self._parts.pop())
+
+    def sum(self) -> Tally:
+        """Return what all add up to."""
+        while len(self._parts) > 1:
+            self._parts.append(self._parts.pop() + self._parts.pop())
+        return self._parts[0]
+
+
+def names_of(survey: Survey) -> list[str]:
+    """Return the columns, or keys of JSON lines, that reports of a survey have."""
+    return ["survey", *(column.name for column in survey.columns)]
+
+
+def check_columns(survey: Survey, columns: Iterable[str], what: str) -> None:
+    """Refuse what lacks a column that reports of a survey have."""
+    names = names_of(survey)
+    if not set(names) <= set(columns):
+        raise DataError(f"{what} does not hold reports of this survey, which have the columns {', '.join(names)}.")
+
+
+def is_groupable(survey: Survey, *, most: int) -> bool:
+    """Return whether no more different reports than these are possible, so that an engine had better group them."""
+    sizes = [column.size for column in survey.columns if isinstance(column, WholeColumn)]
+    return len(sizes) == len(survey.columns) and prod(sizes) <= most
+
+
+def sound_rows(survey: Survey, batch: Any) -> NDArray[np.bool_]:
+    """Say of each row whether it is a report of this survey that a device can have sent, shape (n,)."""
+    sound = ~foreign_rows(batch)
+    for column in survey.columns:
+        sound &= batch.column(column.name).is_valid().to_numpy(zero_copy_only=False)
+    sound[sound] = survey.possible(reports_of(survey, batch, sound))
+    return sound
+
+
+def foreign_rows(batch: Any) -> NDArray[np.bool_]:
+    """Say of each row whether it answers another survey, or none that it names, shape (n,)."""
+    return np.array(batch.column(FOREIGN).to_numpy(zero_copy_only=False))
+
+
+def reports_of(survey: Survey, batch: Any, rows: NDArray[np.bool_]) -> Reports:
+    """Return some rows of a record batch as reports; bytes of theirs are of the right length."""
+    chosen = batch if rows.all() else batch.filter(rows)
+    return Reports(survey.digest, {each.name: _array(each, chosen.column(each.name)) for each in survey.columns})
+
+
+def _array(column: WholeColumn | BytesColumn, values: Any) -> NDArray[Any]:
+    if isinstance(column, WholeColumn):
+        return np.asarray(values.to_numpy())
+    rows = len(values)
+    if not rows:
+        return column.empty(0)
+    _, offsets, data = values.buffers()
+    start = np.frombuffer(offsets, dtype=np.int32)[values.offset]
+    return np.frombuffer(data, dtype=np.uint8)[start : start + rows * column.width].reshape(rows, column.width)
+
+
+_ROWS = 1 << 20
+_WHOLE_TYPES = ("tinyint", "smallint", "int", "bigint")
+
+
+class _Told(IntEnum):
+    """What a partition tells beside its tally, in place of a cell."""
+
+    USERS = -1
+    FOREIGN = -2
+    IMPOSSIBLE = -3
+
+
+class Counted(NamedTuple):
+    """What was counted in a table: of what is left out no position is known, for rows of Spark have no order."""
+
+    tally: Tally
+    foreign: int
+    impossible: int
+
+
+def count_on_cluster(survey: Survey, table: Any, what: str, *, most_groups: int) -> Iterator[Counted]:
+    """Count the reports in a Narwhals table of Spark; yield tallies, and how many rows were left out of each.
+
+    Raises
+    ------
+    DataError
+        If a column is missing or of another type.
+    """
+    native = table.to_native()
+    types = dict(native.dtypes)
+    check_columns(survey, types, what)
+    columns = {column.name: _expression(column, types[column.name], what) for column in survey.columns}
+    columns[FOREIGN] = f"NOT (CAST(survey AS string) <=> '{survey.digest}')"
+    query = native.selectExpr(*(f"{expression} AS `{name}`" for name, expression in columns.items()))
+    yield from (_grouped if is_groupable(survey, most=most_groups) else _by_partition)(survey, query)
+
+
+def _grouped(survey: Survey, query: Any) -> Iterator[Counted]:
+    """Let the cluster count equal reports: no more different ones come from it than can be told apart."""
+    import narwhals as nw
+
+    names = query.columns
+    grouped = query.groupBy(*names).count().withColumnRenamed("count", "times")
+    for batch in record_batches(nw.from_native(grouped), _ROWS):
+        sound = sound_rows(survey, batch)
+        times = batch.column("times").to_numpy().astype(np.int64)
+        tally = survey.tally_groups(reports_of(survey, batch, sound), times[sound])
+        foreign = foreign_rows(batch)
+        yield Counted(tally, int(times[foreign].sum()), int(times[~sound & ~foreign].sum()))
+
+
+def _by_partition(survey: Survey, query: Any) -> Iterator[Counted]:
+    """Let each partition count its reports, and add the tallies up here."""
+    cells, counts = numbers_of_partitions(query, partial(_partial_tally, survey))
+    told = {each: int(counts[cells == each].sum()) for each in _Told}
+    tally = Tally(survey.digest, told[_Told.USERS], *sum_cells(cells[cells >= 0], counts[cells >= 0]))
+    yield Counted(tally, told[_Told.FOREIGN], told[_Told.IMPOSSIBLE])
+
+
+def _partial_tally(survey: Survey, batches: Iterator[Any]) -> Iterator[Any]:
+    """Count one partition, in the process that works on it."""
+    total, foreign, impossible = TallySum(survey.empty_tally()), 0, 0
+    for batch in batches:
+        sound, other = sound_rows(survey, batch), foreign_rows(batch)
+        foreign += int(np.count_nonzero(other))
+        impossible += int(np.count_nonzero(~sound & ~other))
+        total.add(survey.tally(reports_of(survey, batch, sound)))
+    tally = total.sum()
+    told = np.array(list(_Told), dtype=np.int64)
+    yield numbers_batch(told, np.array([tally.users, foreign, impossible], dtype=np.int64))
+    for start in range(0, tally.cells.size, _ROWS):
+        yield numbers_batch(tally.cells[start : start + _ROWS], tally.counts[start : start + _ROWS])
+
+
+def _expression(column: WholeColumn | BytesColumn, kind: str, what: str) -> str:
+    """Return what Spark is to compute of a column: its value or, for one that no report has, −1 or null."""
+    name = f"`{column.name}`"
+    if isinstance(column, WholeColumn):
+        if kind == "string":
+            # A cast alone would take signs, blanks and fractions.
+            is_whole = f"translate({name}, '0123456789', '') = '' AND ({name} = '0' OR left({name}, 1) <> '0')"
+            value = f"CASE WHEN {is_whole} THEN try_cast({name} AS bigint) END"
+        elif kind in _WHOLE_TYPES or kind.endswith(",0)"):
+            value = f"try_cast({name} AS bigint)"
+        else:
+            raise DataError(f"{what} must hold whole numbers in its column {column.name!r}.")
+        # Numbers out of range are one group, however many there are.
+        return f"CASE WHEN {value} BETWEEN 0 AND {column.size - 1} THEN {value} ELSE -1 END"
+    if kind == "string":
+        is_hex = f"length({name}) = {2 * column.width} AND translate({name}, '0123456789abcdef', '') = ''"
+        return f"CASE WHEN {is_hex} THEN unhex({name}) END"
+    if kind == "binary":
+        return f"CASE WHEN octet_length({name}) = {column.width} THEN {name} END"
+    raise DataError(f"{what} must hold bytes, or hexadecimal text, in its column {column.name!r}.")

@@ -1,0 +1,430 @@
+"""One self-contained HTML page about a budget."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from html import escape
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
+
+import numpy as np
+
+from anonhist.accounting.balance import State
+from anonhist.accounting.budget import NOTHING
+from anonhist.accounting.charge import printable
+from anonhist.privacy import exact_text
+from anonhist.report.budget_wording import (
+    NUMBERING,
+    amount,
+    amount_left,
+    cards_of,
+    chain_of,
+    change_of,
+    conditions_of,
+    equal,
+    headline,
+    not_covered,
+    purpose_of,
+    share_of,
+    stake,
+    warning_of,
+    weaker_stake,
+)
+from anonhist.report.figures import BLUE, INK, SERIES, Hover, add_legend, canvas, inline_svg, name_marks, say_empty
+from anonhist.report.frame import Sheet, card, folded, html, paragraphs, reproduce, scrolled, template, warning_box
+from anonhist.report.notebook import Cell
+from anonhist.report.wording import many
+
+if TYPE_CHECKING:
+    from collections.abc import Container, Iterable
+
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from numpy.typing import NDArray
+
+    from anonhist.accounting import Balance, Budget, Cost, Verification
+    from anonhist.accounting.balance import Item
+
+MOST_LISTED = 200
+_MOST_PURPOSES = 20
+NO_PURPOSE = "(no purpose given)"
+_HEADS = ("entry", "time (UTC)", "ε", "δ", "by", "mechanism", "state", "purpose")
+_PURPOSE_HEADS = ("purpose", "releases", "ε", "share", "")
+
+
+class Purpose(NamedTuple):
+    """What releases for one purpose cost.
+
+    Attributes
+    ----------
+    name
+        The purpose; empty if none was given.
+    releases
+        How many charges count.
+    cost
+        What they cost together.
+    """
+
+    name: str
+    releases: int
+    cost: Cost
+
+
+def purposes_of(balance: Balance) -> list[Purpose]:
+    """Return what was spent for each purpose, the largest ε first; void charges are left out.
+
+    Examples
+    --------
+    >>> from anonhist.accounting import Balance, Budget
+    >>> purposes_of(Balance(Budget("passwords", "user", epsilon=2), ()))
+    []
+    """
+    found: dict[str, Purpose] = {}
+    for each in balance.items:
+        if each.state is not State.VOID:
+            name = each.charged.charge.purpose
+            before = found.get(name, Purpose(name, 0, NOTHING))
+            found[name] = Purpose(name, before.releases + 1, before.cost.plus(each.cost))
+    return sorted(found.values(), key=lambda each: (-each.cost.epsilon, each.name))
+
+
+def purposes_table(balance: Balance) -> str:
+    """Return a row with a bar for each purpose, for what further purposes cost together, and for what is left."""
+    purposes, budget = purposes_of(balance), balance.budget
+    if not purposes:
+        return "<p>Nothing is spent.</p>"
+    listed, others = purposes[:_MOST_PURPOSES], purposes[_MOST_PURPOSES:]
+    rows = [_purpose_row(each.name or NO_PURPOSE, f"{each.releases:,}", each.cost, budget) for each in listed]
+    if others:
+        cost = NOTHING
+        for each in others:
+            cost = cost.plus(each.cost)
+        number = sum(each.releases for each in others)
+        rows.append(_purpose_row(f"{many(len(others), 'more purpose')}", f"{number:,}", cost, budget))
+    left = balance.left
+    rows.append(_purpose_row("left", "", left, budget, number=amount_left(left.epsilon), kind="left"))
+    table = _table(_PURPOSE_HEADS, {"releases", "ε", "share"}, "".join(rows))
+    return scrolled(table, label="What the budget was spent on")
+
+
+def _purpose_row(
+    name: str, releases: str, cost: Cost, budget: Budget, *, number: str | None = None, kind: str = ""
+) -> str:
+    # A damaged ledger may have spent more than there was.
+    width = min(max(float(100 * cost.epsilon / budget.epsilon), 0.0), 100.0)
+    cells = (releases, amount(cost.epsilon) if number is None else number, share_of(cost, budget))
+    numbers = "".join(f'<td class="number">{html(cell)}</td>' for cell in cells)
+    bar = f'<td class="bar" aria-hidden="true"><i style="width:{width:.2f}%"></i></td>'
+    return f'<tr class="{kind}"><th scope="row" class="long">{html(name)}</th>{numbers}{bar}</tr>'
+
+
+def charges_table(balance: Balance) -> str:
+    """Return the charges, the latest first, and how many more there are."""
+    if not balance.items:
+        return "<p>Nothing was charged yet.</p>"
+    latest = balance.items[-MOST_LISTED:][::-1]
+    rows = "".join(map(_charge_row, latest))
+    table = _table(_HEADS, {"entry", "ε", "δ"}, rows)
+    more = len(balance.items) - len(latest)
+    told = "the ledger has all of them: 'anonhist budget show'"
+    note = f'<p class="quiet">And {many(more, "earlier charge")}; {html(told)}.</p>' if more else ""
+    return scrolled(table, label="Releases") + note + f'<p class="quiet">{html(NUMBERING)}</p>'
+
+
+def _table(heads: Iterable[str], numbers: Container[str], rows: str) -> str:
+    """Return a table; heads of numbers stand to the right, as these do."""
+    kinds = ((head, "number" if head in numbers else "text") for head in heads)
+    first = "".join(f'<th scope="col" class="{kind}">{html(head)}</th>' for head, kind in kinds)
+    return f'<table class="charges"><thead><tr>{first}</tr></thead><tbody>{rows}</tbody></table>'
+
+
+def _charge_row(item: Item) -> str:
+    charge, cost, outcome = item.charged.charge, item.charged.cost, item.outcome
+    reason = getattr(outcome, "reason", "")
+    state = f"{item.state}: {reason}" if reason else str(item.state)
+    numbers = "".join(
+        f'<td class="number cost">{html(number)}</td>' for number in (amount(cost.epsilon), amount(cost.delta))
+    )
+    return (
+        f'<tr class="{item.state.name.lower()}"><th scope="row" class="number">{item.entry.number}</th>'
+        f"<td>{item.moment:%Y-%m-%d %H:%M}</td>{numbers}"
+        f"{_texts((printable(item.entry.by), charge.mechanism))}{_texts((state, purpose_of(charge)), long=True)}</tr>"
+    )
+
+
+def _texts(cells: Iterable[str], *, long: bool = False) -> str:
+    kind = "text long" if long else "text"
+    return "".join(f'<td class="{kind}">{escape(cell)}</td>' for cell in cells)
+
+
+# So many places across are drawn: more than a screen has for it.
+PLACES = 400
+# Up to here each charge that counts has a mark; void ones and those without a known file always have.
+MOST_MARKED = 60
+_SECONDS = 86_400
+# In days: the years 1 to 9999, of a clock that was wrong, are all that dates have.
+_EARLIEST, _LATEST = (
+    moment.timestamp() / _SECONDS
+    for moment in (datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, 23, 59, 59, tzinfo=UTC))
+)
+# In days: nothing shorter is drawn as wide as the figure.
+_LEAST_SPAN = 1 / 24
+_MOST_TICKS = 5
+_MARKS = {
+    State.RELEASED: ("o", BLUE, BLUE),
+    State.UNKNOWN: ("s", "none", SERIES[2]),
+    State.VOID: ("x", SERIES[7], SERIES[7]),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Spending:
+    """The charges of a budget in the order of their times.
+
+    Attributes
+    ----------
+    items
+        The charges.
+    days : ndarray of float64
+        When each was made, in days since 1970.
+    spent : ndarray of float64
+        ε of it and all before it together, without those that are void.
+    """
+
+    items: tuple[Item, ...]
+    days: NDArray[np.float64]
+    spent: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, balance: Balance) -> Self:
+        """Return the charges of a budget."""
+        items = tuple(sorted(balance.items, key=lambda each: each.moment))
+        sums = accumulate(each.cost.epsilon for each in items)
+        return cls(
+            items,
+            np.array([each.moment.timestamp() / _SECONDS for each in items], dtype=np.float64),
+            np.array([float(each) for each in sums], dtype=np.float64),
+        )
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """From when to when it is drawn."""
+        first, last = float(self.days[0]), float(self.days[-1])
+        margin = max(0.04 * (last - first), (_LEAST_SPAN - (last - first)) / 2)
+        return max(first - margin, _EARLIEST), min(last + margin, _LATEST)
+
+    def places(self) -> NDArray[np.int64]:
+        """Return at which place across the figure each charge is."""
+        start, end = self.ends
+        return np.floor(PLACES * (self.days - start) / (end - start)).astype(np.int64)
+
+    def thinned(self) -> NDArray[np.int64]:
+        """Return which charges are drawn: the last at each place, by which all before it are spent too."""
+        return np.flatnonzero(_is_last(self.places()))
+
+    def marked(self, state: State) -> NDArray[np.int64]:
+        """Return which charges of a state have a mark: of several at one place the last."""
+        has_state = np.array([each.state is state for each in self.items], dtype=bool)
+        if state is State.RELEASED and has_state.sum() > MOST_MARKED:
+            return np.zeros(0, dtype=np.int64)
+        chosen = np.flatnonzero(has_state)
+        return np.compress(_is_last(self.places()[chosen]), chosen)
+
+    def hover(self, balance: Balance) -> Hover:
+        """Return what is told to whoever points at a charge."""
+        sums = list(accumulate(each.cost.epsilon for each in self.items))
+        drawn = self.thinned().tolist()
+        return Hover([self.days[at] for at in drawn], [self._told(at, amount(sums[at]), balance) for at in drawn])
+
+    def _told(self, at: int, spent: str, balance: Balance) -> str:
+        item = self.items[at]
+        charge = f"{item.moment:%Y-%m-%d %H:%M}: {equal('ε', amount(item.charged.cost.epsilon))}, {item.state}"
+        purpose = f", {item.charged.charge.purpose}" if item.charged.charge.purpose else ""
+        return f"{charge}{purpose}; spent so far: {spent} of {amount(balance.budget.epsilon)}"
+
+
+def _is_last(places: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Return which of ascending places are the last of their kind."""
+    return np.append(places[1:] != places[:-1], places.size > 0).astype(np.bool_)
+
+
+def budget_figure(balance: Balance) -> Figure:
+    """Draw ε spent against time, the limit above it, with a mark for each charge where there is room."""
+    figure, axes = canvas("ε spent, added up plainly", "")
+    limit = float(balance.budget.epsilon)
+    if not balance.items:
+        say_empty(axes, "there are no charges")
+        return figure
+    spending = Spending.of(balance)
+    start, end = spending.ends
+    drawn = spending.thinned()
+    spent = spending.spent[drawn]
+    axes.step(
+        [start, *spending.days[drawn], end],
+        [0.0, *spent, spent[-1]],
+        where="post",
+        color=BLUE,
+        linewidth=1.6,
+        label="spent",
+    )
+    axes.axhline(limit, color=INK, linewidth=1.2, linestyle="--", label="budget")
+    for state, (mark, face, edge) in _MARKS.items():
+        chosen = spending.marked(state)
+        if chosen.size:
+            axes.plot(
+                spending.days[chosen],
+                spending.spent[chosen],
+                mark,
+                markerfacecolor=face,
+                markeredgecolor=edge,
+                markersize=5 if mark != "x" else 6,
+                markeredgewidth=1.4,
+                label=str(state),
+                clip_on=False,
+                zorder=3,
+            )
+    top = max(limit, float(spending.spent[-1]))
+    axes.set_ylim(0, 1.06 * top)
+    name_marks(axes.yaxis, top)
+    _mark_days(axes, start, end)
+    add_legend(axes, handle_length=1.8)
+    return figure
+
+
+def _mark_days(axes: Axes, start: float, end: float) -> None:
+    """Mark at most five months, days or hours, evenly spread."""
+    from matplotlib import dates
+
+    # Matplotlib has no types for it.
+    new_locator: Any = dates.AutoDateLocator
+    found = new_locator(minticks=3, maxticks=_MOST_TICKS + 2).tick_values(_moment(start), _moment(end))
+    ticks = [float(tick) for tick in found if start <= tick <= end]
+    ticks = ticks[:: max(1, -(-len(ticks) // _MOST_TICKS))]
+    days = [_moment(tick) for tick in ticks]
+    has_hours = any(day.hour or day.minute for day in days)
+    form = "%m-%d %H:%M" if has_hours else "%Y-%m-%d" if any(day.day > 1 for day in days) else "%Y-%m"
+    axes.set_xlim(start, end)
+    axes.set_xticks(ticks, [f"{day:{form}}" for day in days], fontsize=8 if has_hours else 9)
+
+
+def _moment(day: float) -> datetime:
+    return datetime.fromtimestamp(round(day * _SECONDS), UTC)
+
+
+_CAPTION = "ε spent by all charges that count, added up plainly, against the budget."
+_AGAIN = "The same command shows the budget as it is then."
+
+
+def write_budget(balance: Balance, sheet: Sheet, *, verification: Verification | None = None) -> None:
+    """Write the page of a budget.
+
+    Parameters
+    ----------
+    balance
+        The state of the budget.
+    sheet
+        Where the page goes.
+    verification
+        Whether the entries of its ledger verify; None if that was not checked, which the page says.
+    """
+    sheet.check()
+    sheet.write(
+        _main(balance, sheet.command, verification),
+        headline=headline(balance.budget),
+        subtitle=f"What releases have spent of it, for {change_of(balance.budget)}, and what is left.",
+    )
+
+
+def _main(balance: Balance, command: str | None, verification: Verification | None) -> str:
+    budget = balance.budget
+    chain = chain_of(verification)
+    is_damaged = verification is not None and bool(verification.problems)
+    promise, *meaning = stake(budget, balance.spent, results="all releases so far")
+    return template("budget.html").substitute(
+        warning=warning_box(" ".join(chain)) if is_damaged else warning_box(warning_of(balance)),
+        cards="".join(card(*each) for each in cards_of(balance)),
+        unit=html(budget.kind),
+        promise=html(promise),
+        so_far=paragraphs([*meaning, *weaker_stake(balance), *conditions_of(balance)]),
+        whole=paragraphs(stake(budget, budget.limit, results="all releases")),
+        not_covered="".join(f"<li>{html(each)}</li>" for each in not_covered(budget)),
+        over_time=_over_time(balance),
+        purposes=purposes_table(balance),
+        charges=charges_table(balance),
+        chain=paragraphs(chain),
+        exact=folded("The exact numbers", paragraphs(_exact(balance))),
+        reproduce=reproduce(command, _AGAIN),
+    )
+
+
+def _over_time(balance: Balance) -> str:
+    if not balance.items:
+        return "<p>Nothing was charged yet.</p>"
+    spending = Spending.of(balance)
+    figure = inline_svg(
+        lambda: budget_figure(balance), name="budget", description=_CAPTION, hover=spending.hover(balance)
+    )
+    drawn = len(spending.thinned())
+    return template("budget-over-time.html").substitute(
+        plot=figure,
+        caption=html(_CAPTION),
+        marks=paragraphs([_marks(balance, spending)]),
+        thinned=paragraphs([_thinned(drawn, len(balance.items))] if drawn < len(balance.items) else []),
+    )
+
+
+def _marks(balance: Balance, spending: Spending) -> str:
+    """Say what the marks mean that there are."""
+    states = {each.state for each in balance.items}
+    written = (
+        "Dots are charges whose release was written."
+        if spending.marked(State.RELEASED).size
+        else f"Charges whose release was written have no mark of their own, since there are more than {MOST_MARKED}."
+    )
+    said = {
+        State.RELEASED: written,
+        State.UNKNOWN: "Open squares are charges whose file is unknown: the process died or still runs, so they count.",
+        State.VOID: "Crosses are void charges: taken back, since nothing was learned from the data. They add nothing.",
+    }
+    return " ".join(text for state, text in said.items() if state in states)
+
+
+def _thinned(drawn: int, charges: int) -> str:
+    return (
+        f"Of {charges:,} charges, the line shows what was spent by {drawn:,} of them, the last at each of {PLACES} "
+        "places across the figure. Between them it rises by several charges at once; its last value is the sum of all."
+    )
+
+
+def _exact(balance: Balance) -> list[str]:
+    spent, left, limit = balance.spent, balance.left, balance.budget.limit
+    pairs = (("Budget", limit), ("Spent", spent), ("Left", left))
+    said = [f"{name}: ε = {exact_text(cost.epsilon)}, δ = {exact_text(cost.delta)}." for name, cost in pairs]
+    rounded = "Elsewhere on this page, what is spent is rounded up to four digits, and what is left is rounded down."
+    return [*said, rounded]
+
+
+_ROWS = 10
+
+
+def balance_cell(balance: Balance) -> Cell:
+    """Return the cell of a budget: what is left, what was spent for which purpose, and what one unit has at stake."""
+    budget, purposes = balance.budget, purposes_of(balance)
+    more, warning = len(purposes) - _ROWS, warning_of(balance)
+    return Cell(
+        title=headline(budget),
+        head=("purpose", "releases", "ε", "share"),
+        rows=[
+            (each.name or NO_PURPOSE, f"{each.releases:,}", amount(each.cost.epsilon), share_of(each.cost, budget))
+            for each in purposes[:_ROWS]
+        ],
+        alarms=[warning] if warning else [],
+        told=[
+            *([("More", many(more, "more purpose"))] if more > 0 else []),
+            ("Budget", "; ".join(f"{number} {told}" for number, told in cards_of(balance))),
+            ("So far", " ".join(stake(budget, balance.spent, results="all releases so far"))),
+            ("When all of it is spent", " ".join(stake(budget, budget.limit, results="all releases"))),
+        ],
+        figure=(lambda: budget_figure(balance)) if balance.items else None,
+    )

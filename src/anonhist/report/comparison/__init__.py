@@ -1,1 +1,0 @@
-"""The page that shows mechanisms side by side."""

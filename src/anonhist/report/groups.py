@@ -1,0 +1,435 @@
+"""One self-contained HTML page about a release of groups."""
+
+from __future__ import annotations
+
+import re
+from contextlib import suppress
+from functools import partial
+from html import escape
+from itertools import islice
+from statistics import median
+from typing import TYPE_CHECKING
+
+from anonhist.catalogue.levels import Levels
+from anonhist.errors import UsageError
+from anonhist.privacy import is_in_groups, short_decimal
+from anonhist.privacy.guarantee import round_up
+from anonhist.report.figures import Points, canvas, draw_k_plus, frame_log_log, inline_svg, say_empty
+from anonhist.report.frame import (
+    DRAWN_AGAIN,
+    LEVELS,
+    Sheet,
+    card,
+    download,
+    epsilon_warning,
+    folded,
+    html,
+    name_cells,
+    paragraphs,
+    promised,
+    reproduce,
+    scrolled,
+    template,
+)
+from anonhist.report.promise import exclusions, plain_promise
+from anonhist.report.wording import bars_text, bound_of, expected_error, interval, many, no_intervals, parameters_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from matplotlib.figure import Figure
+
+    from anonhist.profiles.grouped import Group
+    from anonhist.releases import Release, ReleaseError
+    from anonhist.releases.grouped import GroupedRelease
+
+# Inches: a phone shows two side by side.
+_SIZE = (2.2, 1.65)
+_TEXT = 7.5
+
+
+def panels(releases: Sequence[Release], names: Sequence[str]) -> list[str]:
+    """Return an ``<svg>`` for each release: its k+ counts with their band, the scales those of all of them."""
+    drawn = [Points.at_least(each) for each in releases]
+    right = max((1.25 * float(each.at[-1]) for each in drawn if each.at.size), default=1.0)
+    top = max((float(each.high.max(initial=1)) for each in drawn), default=1.0)
+    # Low enough that the marks 0 and 1 stay apart where the figure is small.
+    floor = min(0.4, top**-0.17)
+
+    def draw(points: Points) -> Figure:
+        figure, axes = canvas("", "", size=_SIZE)
+        axes.tick_params(which="both", labelsize=_TEXT)
+        if not points.at.size:
+            say_empty(axes, "no labels released")
+            return figure
+        draw_k_plus(axes, points, floor=floor)
+        frame_log_log(axes, right=right, top=top, floor=floor)
+        return figure
+
+    return [
+        inline_svg(
+            partial(draw, points),
+            name=f"group-{at}",
+            description=f"Labels with at least a given count in {name}, both on log scales, with a 95 % band",
+            hover=points.hover,
+        )
+        for at, (points, name) in enumerate(zip(drawn, names, strict=True))
+    ]
+
+
+# A grouping column of dates says so, or its values do.
+_NAMED = re.compile(r"(day|week|month)\(.+\)")
+_VALUES = {"day": re.compile(r"\d{4}-\d{2}-\d{2}"), "month": re.compile(r"\d{4}-\d{2}")}
+
+
+def active_person(release: GroupedRelease) -> str:
+    """Say what the release costs somebody who is in every period; empty where no column is of periods.
+
+    Examples
+    --------
+    >>> import anonhist as ah
+    >>> from anonhist.profiles.grouped import GroupedProfile
+    >>> days = {(f"2026-11-0{day}",): ah.Profile.from_counts([3, 1]) for day in range(1, 6)}
+    >>> week = ah.PrivacyUnit.label(max_count=9, groups=3)
+    >>> made = ah.release_groups(GroupedProfile(("day(seen)",), days, unit=week), epsilon=1)
+    >>> active_person(made)[:69]
+    'A label that occurs every day pays ε = 1 once, for the whole release,'
+    >>> made = ah.release_groups(GroupedProfile(("day(seen)",), days, unit=ah.PrivacyUnit.item()), epsilon=1)
+    >>> print(active_person(made))
+    The promise is for one item: somebody with an item on each of the 5 days pays ε = 5 for these.
+    """
+    found = _periods(release)
+    if found is None:
+        return ""
+    period, number = found
+    unit, epsilon = release.guarantee.unit, release.guarantee.epsilon
+    if unit.max_items is None and unit.max_count is None:
+        return (
+            f"The promise is for one item: somebody with an item {'on' if period == 'day' else 'in'} each of the "
+            f"{many(number, period)} pays ε = {short_decimal(epsilon * number)} for these."
+        )
+    if unit.max_items is not None and not is_in_groups(unit):
+        kept = f"with at most {many(unit.max_items, 'item')} in all groups together"
+    else:
+        kept = f"in at most {many(unit.groups, 'group')}"
+    is_user = unit.max_items is not None
+    whose, it = ("A user who is active", "they count") if is_user else ("A label that occurs", "it counts")
+    return (
+        f"{whose} every {period} pays ε = {short_decimal(epsilon)} once, for the whole release, and not for each "
+        f"{period}; {it} {kept}."
+    )
+
+
+def _periods(release: GroupedRelease) -> tuple[str, int] | None:
+    """Return the period of the first grouping column of periods, and how many there are; None if there are not two."""
+    for at, column in enumerate(release.by):
+        names = {group[at] for group in release if group[at] is not None}
+        said = _NAMED.fullmatch(column)
+        alike = [period for period, form in _VALUES.items() if all(form.fullmatch(name or "") for name in names)]
+        if len(names) > 1 and (said or alike):
+            return (said[1] if said else alike[0]), len(names)
+    return None
+
+
+# Columns of k+ counts that a phone can still scroll through.
+_MOST_LEVELS = 4
+MISSING = "(missing)"
+ALL = "(all)"
+NOISY = "*"
+ALL_TOGETHER = "result for all groups together"
+
+
+def names_of(group: Group) -> list[str]:
+    """Return the names of a group, one for each grouping column.
+
+    Examples
+    --------
+    >>> names_of(("spring", None))
+    ['spring', '(missing)']
+    """
+    return [MISSING if name is None else name for name in group]
+
+
+def row_names(group: Group, release: GroupedRelease) -> list[str]:
+    """Return a name for each grouping column, also of a total.
+
+    Examples
+    --------
+    >>> import anonhist as ah
+    >>> from anonhist.profiles.grouped import GroupedProfile
+    >>> profiles = {("CA", "Napa"): ah.Profile.from_counts([3, 1])}
+    >>> grouped = GroupedProfile(("state", "county"), profiles, unit=ah.PrivacyUnit.item())
+    >>> row_names(("CA",), ah.release_groups(grouped, epsilon=1))
+    ['CA', '(all)']
+    """
+    return names_of(group) + [ALL] * (len(release.by) - len(group))
+
+
+def levels_for(release: GroupedRelease) -> list[int]:
+    """Return a few thresholds above 1 that suit all groups: at least half of the groups have such counts.
+
+    Where counts were capped the cap is the last.
+
+    Examples
+    --------
+    >>> import anonhist as ah
+    >>> from anonhist.profiles.grouped import GroupedProfile
+    >>> profiles = {("DE",): ah.Profile.from_counts([300, 100]), ("FR",): ah.Profile.from_counts([200, 100])}
+    >>> made = ah.release_groups(GroupedProfile(("country",), profiles, unit=ah.PrivacyUnit.item()), epsilon=20)
+    >>> levels_for(made)
+    [2, 5, 20, 100]
+    """
+    cap = release.guarantee.unit.max_count
+    largest = cap or median(int(each.profile.counts[-1]) if len(each.profile) else 1 for each in release.values())
+    levels = sorted({level for level in (*LEVELS, cap or 1) if 1 < level <= largest})
+    if len(levels) <= _MOST_LEVELS:
+        return levels
+    return [levels[round(at * (len(levels) - 1) / (_MOST_LEVELS - 1))] for at in range(_MOST_LEVELS)]
+
+
+def cells_of(release: Release, levels: Sequence[int]) -> list[tuple[str, str]]:
+    """Return the numbers of a group, with intervals: items, labels, labels at the levels, and the expected error."""
+    noisy = f"{NOISY} " if release.mostly_noise else ""
+    expected = release.error.sorted_l1
+    return [
+        (f"{noisy}{release.n:,}", interval(*release.num_items().interval)),
+        *((f"{found.value:,.0f}", interval(*found.interval)) for found in map(release.k_plus, (1, *levels))),
+        ("–" if expected is None else f"{expected.value:,.0f}", ""),
+    ]
+
+
+def how_found(release: GroupedRelease) -> str:
+    """Say how the groups came about, where they were found in the data; empty for a public list."""
+    if release.found_with is None:
+        return ""
+    epsilon, delta = release.found_with
+    units = release.guarantee.unit.people or "items"
+    return (
+        f"The groups were found in the data, privately, with ε = {short_decimal(epsilon)} and δ ≤ {round_up(delta)} of "
+        f"the whole budget. Only groups of many {units} are found: small groups are missing, and whether a group near "
+        "the limit is here is a matter of chance."
+    )
+
+
+def how_added(release: GroupedRelease) -> str:
+    """Say what totals count, where there are any; empty where there are none."""
+    if release.levels is None:
+        return ""
+    words = next(iter(release.values())).words
+    if release.levels is Levels.NESTED:
+        return (
+            f"Totals are sums of the released groups, at no cost: all levels agree, and a {words.label} of several "
+            "groups counts in each of them."
+        )
+    return (
+        f"Each level was released on its own, with a part of the budget: a {words.label} of several groups counts once "
+        "in a total, and totals differ from the sums of their groups, also by noise."
+    )
+
+
+def level_name(by: Sequence[str]) -> str:
+    """Return the heading of a level, by its grouping columns.
+
+    Examples
+    --------
+    >>> level_name(()), level_name(("state", "county"))
+    ('Everything together', 'By state, county')
+    """
+    return f"By {', '.join(by)}" if by else "Everything together"
+
+
+def not_covered(release: GroupedRelease) -> list[str]:
+    """Say what the promise does not cover."""
+    unit = release.guarantee.unit
+    first, *others = exclusions(unit)
+    before = [first]
+    if release.order_key is None and unit.max_count is not None:
+        before.append(f"A label in more than {unit.groups:,} groups: the data must have been limited to that before.")
+    elif release.order_key is not None and unit.max_items is not None:
+        # This program limited them itself: whatever a user did is protected.
+        before = []
+    public = [] if release.found_with else ["Which groups there are: the list of groups is public."]
+    together = f"What all {unit.people or 'items'} of a small group have in common: the promise is for one {unit.kind}."
+    return [*before, *public, together, *others]
+
+
+def cards_of(release: GroupedRelease) -> list[tuple[str, str]]:
+    """Return the numbers that are told first, each with what it is."""
+    guarantee, words = release.guarantee, next(iter(release.values())).words
+    listed = "from a public list" if release.found_with is None else "found privately in the data"
+    cards = [
+        (f"{len(release):,}", f"{'group' if len(release) == 1 else 'groups'} by {', '.join(release.by)}, {listed}"),
+        (
+            f"ε = {short_decimal(guarantee.epsilon)}",
+            f"the whole privacy budget, for all groups together and for {guarantee.unit}",
+        ),
+    ]
+    known = [
+        (error.value, at) for at, each in enumerate(release.values()) if (error := each.error.sorted_l1) is not None
+    ]
+    if known:
+        _, middle = sorted(known)[len(known) // 2]
+        typical = list(release.values())[middle]
+        noisy = sum(each.mostly_noise for each in release.values())
+        cards += [
+            (
+                expected_error(typical.error),
+                f"{words.total}: expected error of the profile of a typical group (sorted ℓ1), and its range",
+            ),
+            (
+                f"{noisy:,} of {len(release):,}",
+                f"groups are mostly noise: at least a third of their {words.total} are expected to be wrong",
+            ),
+        ]
+    return cards
+
+
+def remarks_of(release: GroupedRelease, error: ReleaseError) -> list[str]:
+    """Return sentences on what the numbers leave out, where they do; ``error`` is that of a group."""
+    bound = [sentence for _, sentence in bound_of(release)]
+    return [each for each in (no_intervals(error), *bound, active_person(release)) if each]
+
+
+def runs_of(release: GroupedRelease) -> str:
+    """Say what errors come from, or that there are none."""
+    runs = sorted({each.error.simulations for each in release.values()})
+    if not runs[-1]:
+        return "No errors were simulated (0 simulations), so there is no expected error and no interval based on one."
+    number = f"{runs[0]:,}" if len(runs) == 1 else f"{runs[0]:,} to {runs[-1]:,}"
+    return (
+        f"Errors come from {number} new runs of the mechanism on the released profile of each group, which costs no "
+        "privacy."
+    )
+
+
+# So many groups are drawn, and listed; files have all of them.
+_MOST_DRAWN, _MOST_LISTED = 24, 2_000
+
+
+def write_groups(release: GroupedRelease, sheet: Sheet) -> None:
+    """Write the page of a release of groups; errors are computed first if they have not been yet."""
+    sheet.check()
+    by = ", ".join(release.by)
+    sheet.write(
+        _main(release, sheet.command),
+        headline="How often things occur in each group, without saying which things",
+        subtitle=f"A differentially private profile of {many(len(release), 'group')} by {by}, under one promise.",
+        version=_first(release).library_version,
+    )
+
+
+def _first(release: GroupedRelease) -> Release:
+    return next(iter(release.values()))
+
+
+def _main(release: GroupedRelease, command: str | None) -> str:
+    guarantee, first = release.guarantee, _first(release)
+    drawn = dict(islice(release.everything.items(), _MOST_DRAWN))
+    named = [", ".join(row_names(group, release)) for group in drawn]
+    words = {
+        "drawn": _drawn(release),
+        "bars": _how_to_read(first),
+        "noisy": _noisy(release),
+        "mechanism": release.mechanism.name,
+        "reason": release.reason,
+        "runs": runs_of(release),
+    }
+    return template("groups.html").substitute(
+        {name: html(text) for name, text in words.items()},
+        warning=epsilon_warning(guarantee),
+        cards="".join(card(*each) for each in cards_of(release)),
+        promised=promised(
+            guarantee,
+            sentence=plain_promise(guarantee, result=ALL_TOGETHER),
+            also=paragraphs(filter(None, [how_found(release), how_added(release)])),
+            not_covered=not_covered(release),
+        ),
+        remarks=paragraphs(remarks_of(release, first.error)),
+        tables=_tables(release),
+        download=_download(release),
+        panels="".join(
+            f"<figure><figcaption><span>{html(name)}</span></figcaption>{svg}</figure>"
+            for name, svg in zip(named, panels([*drawn.values()], named), strict=True)
+        ),
+        parameters=folded("Its parameters", f"<p>{html(parameters_text(first))}</p>"),
+        reproduce=reproduce(command, DRAWN_AGAIN),
+    )
+
+
+def _tables(release: GroupedRelease) -> str:
+    """Return a table of groups; with levels one for each, everything together first."""
+    levels = levels_for(release)
+    if release.levels is None:
+        return _table(release, release.level(len(release.by)), release.by, levels)
+    return "".join(
+        f"<h4>{html(level_name(release.by[:depth]))}</h4>"
+        + _table(release, release.level(depth), release.by[: max(depth, 1)], levels)
+        for depth in range(len(release.by) + 1)
+    )
+
+
+def _table(release: GroupedRelease, groups: Mapping[Group, Release], by: Sequence[str], levels: Sequence[int]) -> str:
+    """Return a table: grouping columns, items, labels, labels at a few thresholds, and the error."""
+    words = _first(release).words
+    above = '<th scope="col" rowspan="2">{}</th>'.format
+    heads = (
+        name_cells(by, 'scope="col" rowspan="2"')
+        + above(escape(words.total))
+        + f'<th scope="colgroup" colspan="{1 + len(levels)}">{escape(words.labels)}</th>'
+        + above("expected<br>error")
+        + "</tr><tr>"
+        + "".join(f'<th scope="col">{head}</th>' for head in ("all", *(f"{level:,} or more" for level in levels)))
+    )
+    rows = "".join(
+        _row(row_names(group, release)[: len(by)], cells_of(each, levels))
+        for group, each in islice(groups.items(), _MOST_LISTED)
+    )
+    table = f'<table class="groups"><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>'
+    return scrolled(table, label=level_name(by)) + _left_out(groups)
+
+
+def _row(names: Sequence[str], cells: Iterable[tuple[str, str]]) -> str:
+    numbers = "".join(
+        f"<td>{escape(value)}{f'<span>{escape(ends)}</span>' if ends else ''}</td>" for value, ends in cells
+    )
+    told = name_cells(names, 'scope="row"')
+    return f"<tr>{told}{numbers}</tr>"
+
+
+def _left_out(groups: Mapping[Group, Release]) -> str:
+    more = len(groups) - _MOST_LISTED
+    if more <= 0:
+        return ""
+    return f'<p class="quiet">And {many(more, "more group")}, which files of the release have.</p>'
+
+
+def _drawn(release: GroupedRelease) -> str:
+    more = len(release.everything) - _MOST_DRAWN
+    if more <= 0:
+        return ""
+    return f"These are the first {_MOST_DRAWN} groups, in the order of the table, which has {more:,} more."
+
+
+def _noisy(release: GroupedRelease) -> str:
+    if not any(each.mostly_noise for each in release.everything.values()):
+        return ""
+    total = _first(release).words.total
+    return f" Groups marked {NOISY} are mostly noise: at least a third of their {total} are expected to be wrong."
+
+
+def _how_to_read(release: Release) -> str:
+    if not release.error.has_k_plus_intervals:
+        return bars_text(release.error, none="")
+    return (
+        "Bands are 95 % intervals, as in the table. Where one reaches 0, the release cannot tell that number from "
+        "none. Each is for its own number. Of many numbers about one in twenty is outside of its interval, so the "
+        "largest and the smallest of many groups may be so by chance."
+    )
+
+
+def _download(release: GroupedRelease) -> str:
+    """Return a link to the numbers, or where they are: they may be very many, and no table may hold their names."""
+    link = ""
+    with suppress(UsageError):
+        link = download(release, rows=sum(len(each.profile) for each in release.everything.values()), name="groups.csv")
+    return link or paragraphs(["The numbers of all counts are in the files of the release."])

@@ -1,0 +1,369 @@
+"""The HTML of a cell: it takes text and paper from the notebook, light or dark, and has no script."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from anonhist.errors import DataError, UsageError, spell_out
+from anonhist.mechanisms import METRICS
+from anonhist.mechanisms.comparison import NOT_PRIVATE as COMPARING_IS_NOT_PRIVATE
+from anonhist.privacy import short_decimal, warning
+from anonhist.properties.estimate import Holds, format_number
+from anonhist.report import comparison as comparison_wording
+from anonhist.report import curve as curve_wording
+from anonhist.report import page
+from anonhist.report.comparison import comparison_figure
+from anonhist.report.curve import curve_figure
+from anonhist.report.figures import inline_svg
+from anonhist.report.frame import html as text_html
+from anonhist.report.frame import table_of
+from anonhist.report.groups import active_person, how_added, how_found, names_of, row_names
+from anonhist.report.kinds import view_of
+from anonhist.report.windows import cells_of, heads_of, shown_days, told_of, told_of_groups, windows_figure
+from anonhist.report.wording import (
+    PROMISE_NAMES,
+    bound_of,
+    interval,
+    known_ends,
+    many,
+    method_text,
+    no_intervals,
+    promise_of,
+)
+from anonhist.sketches.page import labels_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from matplotlib.figure import Figure
+
+    from anonhist.mechanisms import Comparison
+    from anonhist.privacy import Guarantee
+    from anonhist.properties.curve import Curve
+    from anonhist.properties.estimate import Estimate, Estimates
+    from anonhist.releases import Release
+    from anonhist.releases.cumulative import CumulativeRelease, GroupedCumulativeRelease
+    from anonhist.releases.grouped import GroupedRelease
+    from anonhist.sketches import Sketch
+
+# Notebooks say in different ways whether they are dark, and some are light where the rest of the screen is dark. So
+# nothing here depends on it: ink is theirs, and the other colors are legible on white and on black.
+_STYLE = (
+    "<style>"
+    ".anonhist{--ink:currentColor;--line:rgba(128,128,128,.4);--accent:#2b8ab8;--band:rgba(72,160,205,.45);"
+    "--alarm:#e5484d;--series-2:#d9651f;--series-3:#8b5cf6;--series-4:#2a9d56;--series-5:#b07f16;--series-6:#db4a8e;"
+    "--series-7:#7c8a9c;--series-8:#c04fd6;max-width:64em}"
+    ".anonhist>div{display:flex;flex-wrap:wrap;align-items:flex-start;gap:0 2em}"
+    ".anonhist p{margin:.4em 0}"
+    ".anonhist table{margin:.4em 0;border-collapse:collapse;font-variant-numeric:tabular-nums}"
+    ".anonhist th,.anonhist td{text-align:right;padding:.2em .7em;background:none;white-space:nowrap}"
+    ".anonhist th:first-child{text-align:left}"
+    ".anonhist tbody th{font-weight:normal}"
+    ".anonhist thead th,.anonhist tbody tr{border-bottom:1px solid var(--line)}"
+    ".anonhist svg{width:26em;max-width:100%;height:auto}"
+    ".anonhist .alarm{border-left:4px solid var(--alarm);padding-left:.6em}"
+    "</style>"
+)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What a notebook shows of a value; all of it is plain text, not yet HTML.
+
+    Attributes
+    ----------
+    title
+        What it is, in a line.
+    head
+        What the columns of the table are called; empty where rows say it.
+    rows
+        Its rows; the first of each is what the row is about.
+    alarms
+        Sentences that must not be missed: what is not private, and warnings.
+    told
+        Names and sentences below the table.
+    folded
+        Names and sentences that a click shows.
+    figure
+        Draws the plot, if there is one.
+    """
+
+    title: str
+    head: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    alarms: Sequence[str] = ()
+    told: Sequence[tuple[str, str]] = ()
+    folded: Sequence[tuple[str, str]] = ()
+    figure: Callable[[], Figure] | None = None
+
+    def html(self) -> str:
+        """Return the HTML."""
+        alarms = "".join(f'<p class="alarm">{_html(each)}</p>' for each in self.alarms)
+        folded = f"<details><summary>Details</summary>{_lines(self.folded)}</details>" if self.folded else ""
+        return (
+            f'<div class="anonhist">{_STYLE}<p><b>{_html(self.title)}</b></p>{alarms}'
+            f"<div>{table_of(self.head, self.rows, write=_html)}{self._plot()}</div>{_lines(self.told)}{folded}</div>"
+        )
+
+    def _plot(self) -> str:
+        if self.figure is None:
+            return ""
+        # Two plots in one notebook must not share names of their parts.
+        said = repr((self.title, self.rows, self.told)).encode("utf-8", "surrogatepass")
+        return inline_svg(
+            self.figure,
+            name=f"anonhist-{hashlib.sha256(said).hexdigest()[:12]}",
+            description=self.title,
+            keep_text=True,
+        )
+
+
+def _lines(told: Sequence[tuple[str, str]]) -> str:
+    return "".join(f"<p><b>{_html(name)}:</b> {_html(sentence)}</p>" for name, sentence in told)
+
+
+def _html(text: str) -> str:
+    """Write text as HTML, with nothing that no file can hold."""
+    return text_html(text.encode("utf-8", "backslashreplace").decode())
+
+
+_NOT_PRIVATE = "Not private: this was computed from the exact data. Make a release and estimate from it."
+_FIRST = ("Released", "Promise", "Protection", "Toward a party", "Users", "Bound")
+
+
+def release_cell(release: Release) -> Cell:
+    """Return the cell of a release, whose error is computed first if it has not been yet: as a page does."""
+    said = warning(release.guarantee.epsilon)
+    alarms = [said] if said else []
+    try:
+        _ = release.error
+    except DataError as error:
+        # Profiles that no memory holds are not simulated; they are shown all the same.
+        release, alarms = replace(release, simulations=0), [*alarms, str(error)]
+    told = [fact for fact in page.facts(release) if fact[0] in _FIRST]
+    return Cell(
+        title=f"Private release by {release.mechanism.name}, ε = {short_decimal(release.guarantee.epsilon)}, "
+        f"protecting {release.guarantee.unit}",
+        head=("", "released", "95 % interval"),
+        rows=[(name, f"{found.value:,.0f}", interval(*found.interval)) for name, found in page.rows(release)],
+        alarms=alarms,
+        told=told,
+        folded=[fact for fact in page.facts(release) if fact[0] not in (*_FIRST, "Warning")],
+        figure=lambda: view_of(release).figure(release),
+    )
+
+
+def estimate_cell(estimate: Estimate) -> Cell:
+    """Return the cell of one estimate."""
+    alarms, told = _promise([estimate.guarantee])
+    error = "" if estimate.statement.reason else f" ± {format_number(estimate.standard_error, digits=3)}"
+    value = f"{format_number(estimate.value, digits=6)}{error}"
+    parts = ", ".join(f"{cause} {format_number(part, digits=3)}" for cause, part in estimate.parts)
+    folded = (("Method", estimate.method), ("Assumes", estimate.assumes), ("Standard errors", parts))
+    return Cell(
+        title=f"Estimate{f', in {estimate.unit}' if estimate.unit else ''}",
+        head=("method", "estimate", _heading(estimate)),
+        rows=[(method_text("", estimate), value, known_ends(estimate, digits=6))],
+        alarms=[*alarms, *estimate.warnings],
+        told=[*_why([estimate]), *told, *bound_of(estimate)],
+        folded=[(name, text) for name, text in folded if text],
+    )
+
+
+def estimates_cell(found: Estimates) -> Cell:
+    """Return the cell of several estimates, a row each."""
+    estimates = [estimate for _, estimate in found]
+    alarms, told = _promise(dict.fromkeys(each.guarantee for each in estimates))
+    return Cell(
+        title="Estimates",
+        head=("property", "method", "estimate", "unit", _heading(estimates[0]) if estimates else "interval"),
+        rows=[
+            (name, method_text("", each), format_number(each.value, digits=5), each.unit, known_ends(each, digits=5))
+            for name, each in found
+        ],
+        alarms=alarms,
+        told=[*told, *bound_of(found)],
+        folded=[
+            *(("Warning", warning) for warning in dict.fromkeys(text for each in estimates for text in each.warnings)),
+            *_why(estimates),
+        ],
+    )
+
+
+def _heading(estimate: Estimate) -> str:
+    return f"{100 * estimate.level:.6g} % interval"
+
+
+def _why(estimates: Iterable[Estimate]) -> list[tuple[str, str]]:
+    """Say why ends are missing, or what intervals leave out: each reason once."""
+    said = {each.statement.reason: each.statement.holds for each in estimates if each.statement.reason}
+    names = {Holds.BOTH: "Note", Holds.NONE: "No interval"}
+    return [(names.get(holds, "One end only"), f"{reason}.") for reason, holds in said.items()]
+
+
+def _promise(guarantees: Iterable[Guarantee | None]) -> tuple[list[str], list[tuple[str, str]]]:
+    """Return what must not be missed, and what was promised."""
+    parts = [([_NOT_PRIVATE], []) if guarantee is None else promise_of(guarantee) for guarantee in guarantees]
+    return [alarm for alarms, _ in parts for alarm in alarms], [line for _, lines in parts for line in lines]
+
+
+def curve_cell(curve: Curve) -> Cell:
+    """Return the cell of a curve."""
+    alarm = curve_wording.NOT_PRIVATE if curve.guarantee is None else warning(curve.guarantee.epsilon)
+    told = curve_wording.facts(curve)
+    return Cell(
+        title=curve_wording.view_of(curve).title,
+        head=(curve.x_name, curve.value_name, curve_wording.band_name(curve)),
+        rows=[
+            (
+                curve_wording.x_text(curve, at),
+                curve_wording.value_text(curve, at),
+                curve_wording.interval_text(curve, at),
+            )
+            for at in curve_wording.shown_points(curve)
+        ],
+        alarms=[alarm] if alarm else [],
+        told=[
+            *(("Note", note) for note in curve_wording.notes(curve)),
+            *(fact for fact in told if fact[0] in (*PROMISE_NAMES[:-1], "Bound")),
+        ],
+        folded=[fact for fact in told if fact[0] not in (*PROMISE_NAMES, "Bound")],
+        figure=lambda: curve_figure(curve),
+    )
+
+
+def comparison_cell(comparison: Comparison) -> Cell:
+    """Return the cell of a comparison: its first metric; tables have the others."""
+    metric = METRICS[0]
+    return Cell(
+        title=f"{metric.title}, in {comparison_wording.units()[metric.name]}",
+        head=("mechanism", *(f"ε = {short_decimal(epsilon)}" for epsilon in comparison.epsilons)),
+        rows=[
+            (
+                name,
+                *(comparison_wording.cell(comparison, name, epsilon, metric.name) for epsilon in comparison.epsilons),
+            )
+            for name in comparison.mechanisms
+        ],
+        alarms=[] if comparison.of_release else [COMPARING_IS_NOT_PRIVATE],
+        told=[
+            ("What was compared", comparison_wording.basis(comparison)),
+            ("How to read it", comparison_wording.HOW_TO_READ),
+        ],
+        folded=[("Note", spell_out(note)) for note in comparison_wording.notes(comparison)],
+        figure=lambda: comparison_figure(comparison, metric, legend=True),
+    )
+
+
+def sketch_cell(sketch: Sketch) -> Cell:
+    """Return the cell of a sketch: what it is and what it promises, nothing of its counters.
+
+    Notebooks are kept and sent around with what they show. Of two states of a sketch anybody can learn what was counted
+    in between, so its state is shown only by who asks for it.
+    """
+    with sketch.turn:
+        rows = [
+            ("counters", f"{sketch.addresses.size:,}"),
+            ("bytes of counters", f"{sketch.counters.nbytes:,}"),
+            ("parts of the noise", f"{len(sketch.noise):,}"),
+        ]
+        told = labels_text(sketch)
+        try:
+            alarms, lines = promise_of(sketch.guarantee)
+        except UsageError as error:
+            alarms, lines = [], [("Promise", f"none. {error}")]
+    return Cell(
+        title=f"Private sketch, protecting {sketch.unit}",
+        head=(),
+        rows=rows,
+        alarms=alarms,
+        told=[("Sketch", told), *lines],
+    )
+
+
+_ROWS = 20
+
+
+def groups_cell(release: GroupedRelease) -> Cell:
+    """Return the cell of a release of groups: the first of them, whose errors are computed if they have not been."""
+    alarms, promise = promise_of(release.guarantee)
+    shown = {group: _with_error(each) for group, each in islice(release.everything.items(), _ROWS)}
+    first = next(iter(shown.values()))
+    words = first.words
+    found, added = how_found(release), how_added(release)
+    left = len(release.everything) - len(shown)
+    more = [("More", f"{many(left, 'more group')}, in the table of to_pandas().")] if left else []
+    return Cell(
+        title=f"Private release of {many(len(release), 'group')} by {', '.join(release.by)}, "
+        f"ε = {short_decimal(release.guarantee.epsilon)}, protecting {release.guarantee.unit}",
+        head=(*release.by, words.total, "95 % interval", words.labels, "95 % interval"),
+        rows=[
+            (
+                *row_names(group, release),
+                *(text for found in (each.num_items(), each.k_plus(1)) for text in _told(found)),
+            )
+            for group, each in shown.items()
+        ],
+        alarms=alarms,
+        told=[
+            *more,
+            *promise,
+            *bound_of(release),
+            *([("Groups", found)] if found else []),
+            *([("Totals", added)] if added else []),
+        ],
+        folded=[
+            ("Mechanism", f"{release.mechanism.name}. {release.reason}"),
+            *(("Note", each) for each in (no_intervals(first.error), active_person(release)) if each),
+        ],
+    )
+
+
+def _told(found: Estimate) -> tuple[str, str]:
+    return f"{found.value:,.0f}", interval(*found.interval)
+
+
+def _with_error(release: Release) -> Release:
+    try:
+        _ = release.error
+    except DataError:
+        # Profiles that no memory holds are not simulated; they are shown all the same.
+        return replace(release, simulations=0)
+    return release
+
+
+_DAYS, _GROUPS = 10, 20
+
+
+def windows_cell(release: CumulativeRelease) -> Cell:
+    """Return the cell of a release of cumulative windows: some days, and the curves."""
+    alarms, promise = promise_of(release.guarantee)
+    return Cell(
+        title=f"Private release of {told_of(release)}, ε = {short_decimal(release.guarantee.epsilon)}, protecting "
+        f"{release.guarantee.unit}",
+        head=heads_of(release),
+        rows=[(day, *cells_of(release, day)) for day in shown_days(release, _DAYS)],
+        alarms=alarms,
+        told=[*promise, *bound_of(release)],
+        folded=[("Mechanism", f"{release.mechanism.name}. {release.reason}")],
+        figure=lambda: windows_figure(release),
+    )
+
+
+def grouped_windows_cell(release: GroupedCumulativeRelease) -> Cell:
+    """Return the cell of a release of cumulative windows of groups: the last day of the first groups."""
+    alarms, promise = promise_of(release.guarantee)
+    last, left = release.days[-1], len(release) - _GROUPS
+    more = [("More", f"{many(left, 'more group')}, in the table of to_pandas().")] if left > 0 else []
+    return Cell(
+        title=f"Private release of {told_of_groups(release)}, ε = {short_decimal(release.guarantee.epsilon)}, "
+        f"protecting {release.guarantee.unit}; here by the end of {last}",
+        head=[*release.by, *heads_of(release.first)[1:]],
+        rows=[(*names_of(group), *cells_of(each, last)) for group, each in islice(release.items(), _GROUPS)],
+        alarms=alarms,
+        told=[*more, *promise, *bound_of(release)],
+        folded=[("Mechanism", f"{release.mechanism.name}. {release.first.reason}")],
+    )

@@ -1,0 +1,372 @@
+"""One self-contained HTML page about a release of cumulative windows."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from functools import partial
+from html import escape
+from itertools import islice
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from anonhist.errors import UsageError
+from anonhist.privacy import short_decimal
+from anonhist.report.figures import SERIES, Hover, add_legend, canvas, inline_svg, name_marks, short
+from anonhist.report.frame import (
+    DRAWN_AGAIN,
+    Sheet,
+    card,
+    download,
+    epsilon_warning,
+    folded,
+    html,
+    name_cells,
+    paragraphs,
+    promised,
+    reproduce,
+    scrolled,
+    template,
+)
+from anonhist.report.groups import names_of
+from anonhist.report.promise import exclusions, plain_promise
+from anonhist.report.wording import bound_of, interval, many
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from anonhist.releases.cumulative import CumulativeRelease, GroupedCumulativeRelease
+
+ALL_DAYS = "result for all days together"
+ALL_TOGETHER = "result for all groups and days together"
+READING = (
+    "Each line is how many labels had at least so many items since the first day; its band is the 95 % interval of "
+    "each day. Lines never fall and never cross: where noise would make them, they are flat. Each interval is for its "
+    "own number; of many numbers about one in twenty is outside of its interval."
+)
+
+
+def told_of(release: CumulativeRelease) -> str:
+    """Say what was released, without a full stop.
+
+    Examples
+    --------
+    >>> from anonhist.mechanisms.windows.release import release_cumulative
+    >>> from anonhist.profiles.windows import CumulativeCounts
+    >>> counts = CumulativeCounts((1, 2), ("2026-11-01", "2026-11-02"), [[40, 1], [0, 9]])
+    >>> told_of(release_cumulative(counts, epsilon=1))
+    'labels with 1 or 2 items or more since 2026-11-01, at the end of each of 2 days'
+    """
+    *others, last = (f"{k:,}" for k in release.thresholds)
+    named = f"{', '.join(others)} or {last}" if others else last
+    ends = many(len(release.days), "day" if len(release.days[0]) > len("2026-11") else "month")
+    items = "item" if named == "1" else "items"
+    return f"labels with {named} {items} or more since {release.days[0]}, at the end of each of {ends}"
+
+
+def told_of_groups(release: GroupedCumulativeRelease) -> str:
+    """Say what was released of all groups, without a full stop."""
+    return f"{told_of(release.first)}, in each of {many(len(release), 'group')} by {', '.join(release.by)}"
+
+
+def shown_days(release: CumulativeRelease, most: int) -> list[str]:
+    """Return at most so many of the days, spread evenly, the last among them."""
+    number = len(release.days)
+    places = np.unique(np.round(np.linspace(0, number - 1, min(most, number))).astype(int))
+    return [release.days[at] for at in places.tolist()]
+
+
+def cells_of(release: CumulativeRelease, day: str) -> list[str]:
+    """Return the number of each threshold on a day, with its interval."""
+    found = (release[day, k] for k in release.thresholds)
+    return [f"{each.value:,.0f} ({interval(*each.interval)})" for each in found]
+
+
+def heads_of(release: CumulativeRelease) -> list[str]:
+    """Return what the columns of a table of days are called."""
+    return ["day", *(f"{k:,} or more" for k in release.thresholds)]
+
+
+def cards_of(release: CumulativeRelease) -> list[tuple[str, str]]:
+    """Return the numbers that are told first, each with what it is: the last day, and the budget."""
+    guarantee, last = release.guarantee, release.days[-1]
+    cards = []
+    for k in dict.fromkeys((release.thresholds[0], release.thresholds[-1])):
+        found = release[last, k]
+        items = "item" if k == 1 else "items"
+        told = f"labels with {k:,} {items} or more by the end of {last}; 95 % interval {interval(*found.interval)}"
+        cards.append((f"{found.value:,.0f}", told))
+    largest = float(release.mechanism.standard_errors.max())
+    return [
+        *cards,
+        (f"± {largest:,.3g}", "labels: the largest standard error of a number, known before the data were read"),
+        (
+            f"ε = {short_decimal(guarantee.epsilon)}",
+            f"the whole privacy budget, for all days together and for {guarantee.unit}",
+        ),
+    ]
+
+
+def cards_of_groups(release: GroupedCumulativeRelease) -> list[tuple[str, str]]:
+    """Return the numbers that are told first of several groups."""
+    *_, largest, (budget, _) = cards_of(release.first)
+    return [
+        (f"{len(release):,}", f"{'group' if len(release) == 1 else 'groups'} by {', '.join(release.by)}"),
+        largest,
+        (budget, f"the whole privacy budget, for all groups and days together and for {release.guarantee.unit}"),
+    ]
+
+
+def not_covered(release: CumulativeRelease, *, with_groups: bool = False) -> list[str]:
+    """Say what the promise does not cover; ``with_groups``, where it is one of several groups."""
+    first, *others = exclusions(release.guarantee.unit)
+    # This program limited users itself: whatever a user did is protected.
+    before = [] if release.order_key is not None else [first]
+    listed = "Which groups, days and thresholds" if with_groups else "Which days and thresholds"
+    public = f"{listed} there are: they are public."
+    live = "A release of more days later, or of each day as it ends: this is one release, whose noise was drawn once."
+    return [*before, public, live, *others]
+
+
+def remarks_of(release: CumulativeRelease) -> list[str]:
+    """Return sentences on what the numbers leave out, where they do."""
+    return [sentence for _, sentence in bound_of(release)]
+
+
+# More curves than that nobody tells apart.
+MOST_CURVES = 6
+_DASHES = ("-", "--", "-.", ":")
+# Inches of one of several figures: a phone shows two side by side.
+_PANEL = (2.2, 1.65)
+_PANEL_TEXT = 7.0
+# Names of days are cut to the length of a date with its time; so many characters have room across.
+_LONGEST_DAY, _ACROSS = 19, 40
+
+
+def drawn_thresholds(release: CumulativeRelease) -> list[int]:
+    """Return at most six of the thresholds, spread evenly, the first and the last among them."""
+    number = len(release.thresholds)
+    places = np.unique(np.round(np.linspace(0, number - 1, min(MOST_CURVES, number))).astype(int))
+    return [release.thresholds[at] for at in places.tolist()]
+
+
+def windows_figure(release: CumulativeRelease) -> Figure:
+    """Draw how many labels have reached each threshold, against the days, with 95 % bands."""
+    figure, axes = canvas("labels so far", "")
+    _draw(axes, release, top=int(release.highs.max()), across=_ACROSS)
+    add_legend(axes, handle_length=2.2)
+    return figure
+
+
+def windows_panel(release: CumulativeRelease, *, top: int) -> Figure:
+    """Draw the same small, as one of several figures that share a scale up to ``top``; :func:`windows_key` names it."""
+    figure, axes = canvas("", "", size=_PANEL)
+    _draw(axes, release, top=top, across=_ACROSS // 2)
+    axes.tick_params(which="both", labelsize=_PANEL_TEXT)
+    return figure
+
+
+def windows_key(release: CumulativeRelease) -> Figure:
+    """Name the lines that all panels have: a figure without axes."""
+    figure, axes = canvas("", "", size=(4.4, 0.05))
+    _draw(axes, release, top=1, across=0)
+    add_legend(axes, handle_length=2.2)
+    # There is nothing to lay out.
+    figure.set_layout_engine("none")
+    axes.remove()
+    return figure
+
+
+def _draw(axes: Axes, release: CumulativeRelease, *, top: int, across: int) -> None:
+    at = np.arange(len(release.days))
+    for place, k in enumerate(drawn_thresholds(release)):
+        row = release.thresholds.index(k)
+        color, dashes = SERIES[1 + place], _DASHES[place % len(_DASHES)]
+        low, high = release.lows[row], release.highs[row]
+        if len(at) > 1:
+            axes.fill_between(at, low, high, color=color, alpha=0.2, linewidth=0)
+            axes.plot(at, release.values[row], dashes, color=color, linewidth=1.6, label=f"{k:,} or more")
+        else:
+            axes.vlines(at, low, high, color=color, alpha=0.4, linewidth=3)
+            axes.plot(at, release.values[row], "o", color=color, label=f"{k:,} or more")
+    axes.set_ylim(0, 1.05 * max(1, top))
+    name_marks(axes.yaxis, max(1, top))
+    days = [short(day, _LONGEST_DAY) for day in release.days]
+    most = max(2, across // max(map(len, days)))
+    named = np.unique(np.round(np.linspace(0, at[-1], min(most, at.size))).astype(int)).tolist()
+    axes.set_xticks(named, [days[place] for place in named], parse_math=False)
+
+
+# So many days are listed, and so many are told to whoever points; files have all of them.
+_ROWS, _STRIPS = 62, 400
+
+
+def write_windows(release: CumulativeRelease, sheet: Sheet) -> None:
+    """Write the page of a release of cumulative windows."""
+    sheet.check()
+    sheet.write(
+        _main(release, sheet.command),
+        headline="How many have been reached so far, day after day, without saying who",
+        subtitle=f"A differentially private release of {told_of(release)}.",
+        version=release.library_version,
+    )
+
+
+def _main(release: CumulativeRelease, command: str | None) -> str:
+    guarantee = release.guarantee
+    drawn = drawn_thresholds(release)
+    left = len(release.thresholds) - len(drawn)
+    caption = "How many labels had so many items or more by the end of each day, with 95 % bands"
+    parameters = ", ".join(f"{name} = {value}" for name, value in release.mechanism.parameters.items())
+    words = {
+        "caption": f"{caption}{f'; {left} more thresholds are in the table' if left else ''}.",
+        "reading": READING,
+        "mechanism": release.mechanism.name,
+        "reason": release.reason,
+    }
+    return template("windows.html").substitute(
+        {name: html(text) for name, text in words.items()},
+        warning=epsilon_warning(guarantee),
+        cards="".join(card(*each) for each in cards_of(release)),
+        promised=promised(
+            guarantee, sentence=plain_promise(guarantee, result=ALL_DAYS), not_covered=not_covered(release)
+        ),
+        remarks=paragraphs(remarks_of(release)),
+        plot=inline_svg(
+            lambda: windows_figure(release),
+            name="windows",
+            description=caption,
+            hover=hover_of(release),
+        ),
+        table=days_table(release),
+        download=download(release, rows=release.values.size, name="reach.csv"),
+        parameters=folded("Its parameters", f"<p>{html(parameters)}</p>"),
+        reproduce=reproduce(command, DRAWN_AGAIN),
+    )
+
+
+def hover_of(release: CumulativeRelease) -> Hover:
+    """Return what is told to whoever points at a day."""
+    days = shown_days(release, _STRIPS)
+    return Hover(
+        [release.days.index(day) for day in days], [f"{day}: {'; '.join(_told(release, day))}" for day in days]
+    )
+
+
+def _told(release: CumulativeRelease, day: str) -> list[str]:
+    return [f"{k:,} or more: {cell}" for k, cell in zip(release.thresholds, cells_of(release, day), strict=True)]
+
+
+def days_table(release: CumulativeRelease) -> str:
+    """Return a table of days, and how many more there are."""
+    heads = "".join(f'<th scope="col">{escape(head)}</th>' for head in heads_of(release))
+    rows = "".join(
+        f'<tr><th scope="row">{escape(day)}</th>'
+        + "".join(f"<td>{number} <span>{ends.rstrip(')')}</span></td>" for number, _, ends in _cells(release, day))
+        + "</tr>"
+        for day in shown_days(release, _ROWS)
+    )
+    table = f'<table class="groups"><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>'
+    return scrolled(table, label="The numbers") + f'<p class="quiet">{html(_left_out(release))}</p>'
+
+
+def _cells(release: CumulativeRelease, day: str) -> list[tuple[str, str, str]]:
+    return [cell.partition(" (") for cell in cells_of(release, day)]
+
+
+def _left_out(release: CumulativeRelease) -> str:
+    more = len(release.days) - len(shown_days(release, _ROWS))
+    return f"And {many(more, 'more day')}, which files of the release have." if more > 0 else ""
+
+
+# So many groups are drawn and have a table of days, and so many are listed; files have all of them.
+_MOST_DRAWN, _MOST_LISTED = 24, 2_000
+
+
+def write_window_groups(release: GroupedCumulativeRelease, sheet: Sheet) -> None:
+    """Write the page of a release of cumulative windows of groups."""
+    sheet.check()
+    sheet.write(
+        _main_of_groups(release, sheet.command),
+        headline="How many have been reached so far in each group, day after day, without saying who",
+        subtitle=f"A differentially private release of {told_of_groups(release)}.",
+        version=release.first.library_version,
+    )
+
+
+def _main_of_groups(release: GroupedCumulativeRelease, command: str | None) -> str:
+    guarantee, first = release.guarantee, release.first
+    parameters = ", ".join(f"{name} = {value}" for name, value in first.mechanism.parameters.items())
+    drawn = [(", ".join(names_of(group)), each) for group, each in islice(release.items(), _MOST_DRAWN)]
+    top = int(max(each.highs.max() for _, each in drawn))
+    words = {
+        "last": release.days[-1],
+        "drawn": _drawn(release),
+        "reading": READING,
+        "mechanism": first.mechanism.name,
+        "reason": first.reason,
+    }
+    return template("windows-groups.html").substitute(
+        {name: html(text) for name, text in words.items()},
+        warning=epsilon_warning(guarantee),
+        cards="".join(card(*each) for each in cards_of_groups(release)),
+        promised=promised(
+            guarantee,
+            sentence=plain_promise(guarantee, result=ALL_TOGETHER),
+            not_covered=not_covered(first, with_groups=True),
+        ),
+        remarks=paragraphs(remarks_of(first)),
+        table=_table(release),
+        download=_download(release),
+        key=inline_svg(partial(windows_key, first), name="key", description="The lines, one for each threshold"),
+        panels="".join(_panel(at, name, each, top) for at, (name, each) in enumerate(drawn)),
+        days="".join(folded(name, days_table(each)) for name, each in drawn),
+        parameters=folded("Its parameters", f"<p>{html(parameters)}</p>"),
+        reproduce=reproduce(command, DRAWN_AGAIN),
+    )
+
+
+def _panel(at: int, name: str, release: CumulativeRelease, top: int) -> str:
+    svg = inline_svg(
+        partial(windows_panel, release, top=top),
+        name=f"group-{at}",
+        description=f"Labels with so many items or more by the end of each day in {name}, with 95 % bands",
+        hover=hover_of(release),
+    )
+    return f"<figure><figcaption><span>{html(name)}</span></figcaption>{svg}</figure>"
+
+
+def _table(release: GroupedCumulativeRelease) -> str:
+    """Return a table: grouping columns, and the numbers of the last day."""
+    heads = name_cells(release.by, 'scope="col"')
+    heads += "".join(f'<th scope="col">{escape(head)}</th>' for head in heads_of(release.first)[1:])
+    rows = "".join(
+        "<tr>"
+        + name_cells(names_of(group), 'scope="row"')
+        + "".join(f"<td>{number} <span>{ends.rstrip(')')}</span></td>" for number, ends in _cells_of_groups(each))
+        + "</tr>"
+        for group, each in islice(release.items(), _MOST_LISTED)
+    )
+    table = f'<table class="groups"><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>'
+    left = len(release) - _MOST_LISTED
+    more = f'<p class="quiet">And {many(left, "more group")}, which files of the release have.</p>' if left > 0 else ""
+    return scrolled(table, label="The last day of each group") + more
+
+
+def _cells_of_groups(release: CumulativeRelease) -> list[tuple[str, str]]:
+    parted = (cell.partition(" (") for cell in cells_of(release, release.days[-1]))
+    return [(number, ends) for number, _, ends in parted]
+
+
+def _drawn(release: GroupedCumulativeRelease) -> str:
+    more = len(release) - _MOST_DRAWN
+    return f"These are the first {_MOST_DRAWN} groups, in the order of the table, which has {more:,} more." * (more > 0)
+
+
+def _download(release: GroupedCumulativeRelease) -> str:
+    """Return a link to the numbers, or where they are: they may be very many, and no table may hold their names."""
+    link = ""
+    with suppress(UsageError):
+        link = download(release, rows=len(release) * release.first.values.size, name="reach.csv")
+    return link or paragraphs(["The numbers of all days are in the files of the release."])

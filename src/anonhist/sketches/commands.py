@@ -1,0 +1,377 @@
+"""``anonhist sketch …``: the commands of private sketches."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any, TextIO
+
+import click
+
+from anonhist.errors import UsageError
+from anonhist.privacy import short_decimal
+from anonhist.replacing import PrivateKind
+from anonhist.report.wording import promise_lines
+from anonhist.sketches.addresses import LISTED_KEY
+from anonhist.sketches.page import labels_text
+from anonhist.terminal.decorators import OneOf, SectionedCommand, WholeNumber, given_options
+from anonhist.terminal.destinations import STDOUT, check_target, console_on, csv_of, table_of
+from anonhist.terminal.hints import LazyGroup, as_typed
+from anonhist.terminal.options import epsilon_option, output_options, sketch_output_options, sketch_protection_options
+from anonhist.terminal.output import say_line
+from anonhist.terminal.reading import labels_in
+
+if TYPE_CHECKING:
+    from anonhist.sketches.addresses import DomainAddresses, HashedAddresses
+    from anonhist.sketches.noise import NoiseComponent, NoiseShare
+    from anonhist.sketches.recommendation import BucketRecommendation
+    from anonhist.sketches.sketch import Sketch
+    from anonhist.terminal.decorators import Protection
+    from anonhist.terminal.destinations import Outputs
+
+
+@click.group(
+    cls=LazyGroup,
+    homes={
+        **{name: f".sketches.commands:{name}" for name in ("info", "merge", "new", "recommend")},
+        **{name: f".sketches.data_commands:{name}" for name in ("profile", "update")},
+    },
+)
+def sketch() -> None:
+    """Count labels in private sketches, noisy from the start.
+
+    A sketch takes updates from streams, merges across machines, uses a fixed amount of memory, and still yields the
+    profile: how many labels occur once, twice, and so on.
+    """
+
+
+_PROTECTED = ("unit", "max_per_user", "users_in", "relation", "honest_parties", "session", "adversary")
+_SET_BY_LIKE = ("sampling_rate", "key", *_PROTECTED)
+_NEW_SECTIONS = {
+    "Counters": ("buckets", "alphabet", "sampling_rate", "key", "like"),
+    "Privacy": ("epsilon", *_PROTECTED),
+    "Output": ("output", "force", "quiet"),
+}
+_NEW_EXAMPLES = """
+anonhist sketch new --buckets 1e6 --epsilon 1 -o day1.sketch
+anonhist sketch new --like day1.sketch -o day2.sketch
+anonhist sketch new --alphabet words.txt --epsilon 0.5 --max-per-user 5 -o users.sketch
+"""
+
+
+@click.command(cls=SectionedCommand, sections=_NEW_SECTIONS, epilog=_NEW_EXAMPLES)
+@click.option(
+    "--buckets",
+    type=WholeNumber(),
+    metavar="B",
+    help="For unknown labels: number of counters that labels are hashed into, such as 1e6.",
+)
+@click.option("--alphabet", metavar="FILE", help="For known labels: file of all possible labels, one per line.")
+@click.option(
+    "--like",
+    metavar="SKETCH",
+    help="Copy the settings of this sketch, so that both can be merged; the noise is drawn anew.",
+)
+@click.option(
+    "--sampling-rate",
+    metavar="S",
+    help="Share of labels to count, such as 1/10, chosen by their hash. Sampling alone gives no privacy.",
+)
+@click.option(
+    "--key",
+    metavar="TEXT",
+    help="Public text from which the hashes are made, chosen before the data.  [default with --buckets: random]",
+)
+@epsilon_option("Total privacy budget of the sketch, such as 1; no default.")
+@sketch_protection_options
+@click.option(
+    "--users-in",
+    type=OneOf(("every-sketch", "one-sketch")),
+    help="With --max-per-user: whether a user may have items in every sketch that is merged (budgets add up) or "
+    "publicly is in only one of them.  [default: every-sketch]",
+)
+@click.option(
+    "--honest-parties",
+    type=WholeNumber(),
+    metavar="H",
+    help="Draw only one of H shares of the noise. The sum of the sketches is private if H parties besides the "
+    "adversary do so; a single sketch is not private, and nobody may see it before the sketches are added under "
+    "encryption.",
+)
+@click.option(
+    "--session", metavar="NAME", help="With --honest-parties: name of the encrypted sum, the same for all parties."
+)
+@click.option(
+    "--adversary",
+    type=OneOf(("party", "outsider")),
+    help="With --honest-parties: whether to protect against the parties too, each of which knows its own share, or "
+    "only against outsiders.  [default: party]",
+)
+@sketch_output_options
+def new(
+    *,
+    buckets: int | None,
+    alphabet: str | None,
+    like: str | None,
+    sampling_rate: str | None,
+    key: str | None,
+    epsilon: str | None,
+    protection: Protection,
+    users_in: str | None,
+    honest_parties: int | None,
+    session: str | None,
+    adversary: str | None,
+    outputs: Outputs,
+) -> None:
+    """Make an empty sketch, with its noise already in it.
+
+    Give exactly one of --buckets, --alphabet or --like.
+    """
+    if sum(each is not None for each in (buckets, alphabet, like)) != 1:
+        raise UsageError("Give exactly one of --buckets B, --alphabet FILE or --like SKETCH.")
+    from anonhist.sketches import Sketch, UsersIn
+
+    check_sketch(outputs, *filter(None, (alphabet, like)))
+    if like is not None:
+        for option in given_options(click.get_current_context(), _SET_BY_LIKE):
+            raise UsageError(f"--like already sets {option}; leave it out.")
+        made = _alike(like, epsilon)
+    else:
+        if epsilon is None:
+            raise UsageError("Give the privacy budget of the sketch, such as --epsilon 1; there is no default.")
+        if users_in is not None and protection.max_per_user is None:
+            raise UsageError("--users-in requires --max-per-user M: it applies only to sketches that protect users.")
+        share = _noise_share(honest_parties, session, adversary)
+        made = Sketch(
+            _addresses(buckets, alphabet, key, sampling_rate),
+            epsilon=epsilon,
+            unit=protection.unit,
+            relation=protection.relation,
+            users_in=UsersIn(users_in or "every-sketch"),
+            noise_share=share,
+            source=None,
+        )
+    write_sketch(made, outputs)
+
+
+def _noise_share(honest: int | None, session: str | None, adversary: str | None) -> NoiseShare | None:
+    """Return the share that the options describe, None for the whole noise."""
+    if (honest is None) != (session is None):
+        raise UsageError("--honest-parties H and --session NAME must be given together.")
+    if honest is None or session is None:
+        if adversary is not None:
+            raise UsageError("--adversary requires --honest-parties.")
+        return None
+    from anonhist.sketches.noise import Adversary, NoiseShare
+
+    return NoiseShare(honest=honest, session=session, adversary=Adversary(adversary or "party"))
+
+
+def _addresses(
+    buckets: int | None, alphabet: str | None, key: str | None, sampling_rate: str | None
+) -> HashedAddresses | DomainAddresses:
+    """Return which counter a label has, as the options say."""
+    from anonhist.randomness import SystemSource
+    from anonhist.sketches.addresses import LISTED_KEY, DomainAddresses, HashedAddresses
+
+    share = 1 if sampling_rate is None else sampling_rate
+    given = None if key is None else key.encode()
+    if alphabet is not None:
+        listed = labels_in(alphabet, what="the labels there can be")
+        return DomainAddresses.of(listed, key=LISTED_KEY if given is None else given, sampling_rate=share)
+    assert buckets is not None  # noqa: S101  # one of both was given
+    # Nobody knows it before it is drawn, so no data can have been made for it.
+    return HashedAddresses(buckets, SystemSource().words(2).tobytes() if given is None else given, share)
+
+
+def _alike(path: str, epsilon: str | None) -> Sketch:
+    """Return a sketch that can be merged with another one, its noise drawn anew."""
+    from anonhist.sketches.files import read_sketch
+    from anonhist.sketches.noise import Adversary, NoiseShare
+
+    model = read_sketch(path)
+    kinds = {(part.gamma, part.shape, part.session, part.adversary.value) for part in model.noise}
+    if epsilon is None and len({gamma for gamma, *_ in kinds}) > 1:
+        raise UsageError(f"The parts of {path!r} differ in epsilon; choose one with --epsilon.")
+    if len({tuple(share) for _, *share in kinds}) > 1:
+        raise UsageError(f"The parts of {path!r} have different shares of noise; make the sketch like one of them.")
+    gamma, shape, session, adversary = min(kinds)
+    share = NoiseShare(honest=shape.denominator, session=session, adversary=Adversary(adversary)) if shape < 1 else None
+    return Sketch(
+        model.addresses,
+        epsilon=gamma * model.unit.max_distance * model.relation.distance if epsilon is None else epsilon,
+        unit=model.unit,
+        relation=model.relation,
+        users_in=model.users_in,
+        noise_share=share,
+        source=None,
+    )
+
+
+HEADER = ("buckets", "load", "bytes", "labels_error", "prevalences_error", "prevalences_error_uncertainty")
+_RECOMMEND_EXAMPLES = """
+anonhist sketch recommend --labels 1e6 --epsilon 1
+anonhist sketch recommend --labels 1e7 --epsilon 0.5 --max-bytes 1e7
+"""
+
+
+@click.command(cls=SectionedCommand, sections={}, epilog=_RECOMMEND_EXAMPLES)
+@click.option(
+    "--labels",
+    type=WholeNumber(),
+    required=True,
+    metavar="M",
+    help="Expected number of distinct labels, such as 1e6: a guess made without the data.",
+)
+@epsilon_option("Total privacy budget of the sketch, such as 1.", required=True)
+@sketch_protection_options
+@click.option(
+    "--max-bytes", type=WholeNumber(), metavar="B", help="Largest size of the counters in bytes, such as 8e6."
+)
+@output_options()
+def recommend(*, labels: int, epsilon: str, protection: Protection, max_bytes: int | None, outputs: Outputs) -> None:
+    """Recommend how many buckets a sketch of unknown labels needs.
+
+    The recommendation rests on simulated errors. The simulated prevalences fall as 1/count².
+    """
+    destination = outputs.for_table(STDOUT, what="A recommendation is")
+    from anonhist.sketches.recommendation import recommend_buckets
+    from anonhist.terminal.output import progress_bars
+
+    with progress_bars("Simulating", shown=not outputs.quiet) as bars:
+        found = recommend_buckets(
+            labels=labels,
+            epsilon=epsilon,
+            unit=protection.unit,
+            relation=protection.relation,
+            max_bytes=max_bytes,
+            progress=bars.working,
+        )
+    destination.write(_csv(found), lambda stream: None if destination.target == STDOUT else _say(found, stream))
+
+
+def _csv(found: BucketRecommendation) -> str:
+    rows = []
+    for row in found.rows:
+        errors: tuple[Any, ...] = (row.labels_error, row.prevalences_error, row.uncertainty)
+        rows.append((row.buckets, f"{row.load:.10g}", row.size, *(f"{error:.4g}" for error in errors)))
+    return csv_of(HEADER, rows)
+
+
+def _say(found: BucketRecommendation, stream: TextIO) -> None:
+    from rich.text import Text
+
+    console = console_on(stream, widest=110)
+    console.print(Text(f"Use {found.best:,} buckets.", style="bold"), Text(found.reason))
+    console.print()
+    rows = []
+    for row in found.rows:
+        errors = (f"{100 * row.labels_error:.2g} %", f"{100 * row.prevalences_error:.2g} %")
+        cells = (f"{row.buckets:,}", f"{row.load:.3g}", f"{row.size / 1e6:,.3g}", *errors)
+        rows.append([Text(cell, style="bold" if row.buckets == found.best else "") for cell in cells])
+    heads = ("buckets", "labels in each", "MB", "± of labels", "± of prevalences")
+    console.print(table_of(heads, rows, console, texts=[]))
+
+
+_MERGE_EXAMPLES = """
+anonhist sketch merge day1.sketch day2.sketch -o week.sketch
+"""
+
+
+@click.command(cls=SectionedCommand, sections={}, epilog=_MERGE_EXAMPLES)
+@click.argument("sources", nargs=-1, required=True, metavar="SKETCH…")
+@sketch_output_options
+def merge(*, sources: tuple[str, ...], outputs: Outputs) -> None:
+    """Merge sketches of different data.
+
+    Counts and noise are added. The sketches must have the same labels, or the same key and buckets, and protect the
+    same unit; 'anonhist sketch new --like' makes such sketches. Copies of one sketch are refused. If users are
+    protected, budgets add up, unless every sketch was made with --users-in one-sketch.
+    """
+    if len(sources) < 2:
+        raise UsageError("Name at least two sketches to merge.")
+    from anonhist.sketches.files import read_sketch
+
+    check_sketch(outputs, *sources)
+    merged = read_sketch(sources[0])
+    for source in sources[1:]:
+        other = read_sketch(source)
+        if other.addresses != merged.addresses:
+            raise UsageError(
+                "Only sketches with the same domain, or with the same key and number of buckets, can be merged: make "
+                "one like the other with 'anonhist sketch new --like SKETCH'."
+            )
+        merged.merge(other)
+    write_sketch(merged, outputs)
+
+
+@click.command()
+@click.argument("path", metavar="SKETCH")
+def info(path: str) -> None:
+    """Show the settings and the guarantee of a sketch."""
+    from anonhist.sketches.files import read_sketch
+
+    sketch = read_sketch(path)
+    say(sketch)
+    say_noise(sketch)
+
+
+_PARTS_SHOWN = 20
+
+
+def say(sketch: Sketch) -> None:
+    """Print what it is and what it promises: one line each, all of it public."""
+    for name, sentence in (("Sketch", labels_text(sketch)), *_promise(sketch), ("Key", _key(sketch))):
+        say_line(f"{name}: {sentence}", sys.stdout)
+
+
+def check_sketch(outputs: Outputs, *sources: str) -> None:
+    """Refuse a file that a sketch could not be written to, before anything is read."""
+    from anonhist.formats.writing import check_ending
+
+    path = str(outputs.output)
+    check_ending(path, endings=(".sketch",), what="A sketch is")
+    check_target(path, *sources, force=outputs.force, kind=PrivateKind.SKETCH)
+
+
+def write_sketch(sketch: Sketch, outputs: Outputs) -> None:
+    """Write a sketch to a file, and say what it is."""
+    from anonhist.formats.writing import write
+
+    path = str(outputs.output)
+    write(sketch, path, overwrite=outputs.force)
+    if not outputs.quiet:
+        say(sketch)
+        click.echo(f"Wrote {path}.")
+
+
+def say_noise(sketch: Sketch) -> None:
+    """Print of which parts the noise consists: sketches that have one in common cannot be merged."""
+    for part in sketch.noise[:_PARTS_SHOWN]:
+        say_line(f"Noise: {_part(part)}", sys.stdout)
+    if len(sketch.noise) > _PARTS_SHOWN:
+        say_line(f"Noise: {len(sketch.noise):,} parts in all.", sys.stdout)
+
+
+def _promise(sketch: Sketch) -> list[tuple[str, str]]:
+    try:
+        return promise_lines(sketch.guarantee)
+    except UsageError as error:
+        return [("Promise", f"none. {as_typed(error.sentence)}")]
+
+
+def _key(sketch: Sketch) -> str:
+    key = sketch.addresses.key
+    if key == LISTED_KEY:
+        return "the default of all sketches of known labels."
+    try:
+        told = key.decode()
+    except UnicodeDecodeError:
+        told = ""
+    written = f" ({told!r})" if told.isprintable() and told else ""
+    return f"{key.hex()}{written}, which is public."
+
+
+def _part(part: NoiseComponent) -> str:
+    session = f" in the session {part.session!r}, of which {part.participants:,} are needed"
+    share = "" if part.shape == 1 else f", a share of {part.shape}{session}"
+    return f"{part.identity}, exact, with rate {short_decimal(part.gamma)}{share}."

@@ -1,0 +1,448 @@
+"""Files of sketches, version 2: an Arrow IPC file of counters, all else as JSON in the schema's metadata.
+
+The columns are ``counter`` (int64) and, for a known domain, ``label`` (large_string), in one uncompressed batch. The
+JSON, under the key ``anonhist.sketch``, begins with the format, the version and ``sha256``: the SHA-256 of the whole
+file, for which the digits of the digest itself, once in the schema and once in its copy in the footer, count as zeros.
+No byte of a file can change unseen.
+
+Version 1 had no ``users_in``, which was that of every sketch, and no ``participants`` of shares of noise, which were as
+many as make the whole: such shares protect from outsiders.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import mmap
+import os
+import re
+import stat
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from anonhist.errors import DataError, OutputError, UsageError, mask, unreadable
+from anonhist.formats.atomic import check_free, open_whole
+from anonhist.formats.fields import check_version, mapping, member, naming_file, parse_json, text
+from anonhist.formats.parquet_content import only_batch
+from anonhist.privacy import NeighboringRelation, PrivacyUnit, parse_epsilon
+from anonhist.replacing import PrivateKind
+from anonhist.sketches.addresses import DomainAddresses, HashedAddresses
+from anonhist.sketches.noise import NoiseComponent
+from anonhist.sketches.promise import UsersIn
+from anonhist.sketches.sketch import Sketch
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from fractions import Fraction
+    from typing import BinaryIO
+
+    import numpy as np
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+FORMAT, OLDEST, VERSION, ENDING = "anonhist.sketch", 1, 2, ".sketch"
+METADATA_KEY = b"anonhist.sketch"
+_FIELDS = {
+    *("format", "version", "sha256", "library_version", "kind", "key", "sample_share", "domain_size"),
+    *("unit", "bound", "relation", "noise", "clipped"),
+}
+_FIELDS_SINCE_2 = {"users_in"}
+_PART_FIELDS, _PART_FIELDS_SINCE_2 = {"identity", "gamma", "shape", "session"}, {"participants"}
+_UNKNOWN_DIGEST = "0" * 64
+_BEGINNING = re.compile(rb'\{"format": "anonhist\.sketch", "version": (\d+), "sha256": "([0-9a-f]{64})"')
+# The schema comes first in a file, and its metadata first in it.
+_WHERE_IT_BEGINS = 4096
+_ARROW = b"ARROW1"
+_HEXADECIMAL = re.compile(r"(?:[0-9a-f]{2})+")
+
+
+def check_sole_name(found: os.stat_result, path: str | Path) -> None:
+    """Refuse a file that has other names: they would keep its old state when it is replaced."""
+    if found.st_nlink > 1:
+        raise OutputError(
+            f"{str(path)!r} has other names (hard links), which would keep its old state after an update; remove them "
+            "first."
+        )
+
+
+def write_sketch(sketch: Sketch, file: BinaryIO) -> None:
+    """Write the file of a sketch: once to find its digest, and once more with it.
+
+    A sketch that promises nothing yet, having a share of the noise, is for its owner's eyes only.
+    """
+    found = hashlib.sha256()
+    with sketch.turn:
+        try:
+            _ = sketch.guarantee
+        except UsageError:
+            os.fchmod(file.fileno(), stat.S_IRUSR | stat.S_IWUSR)
+        _encode(sketch, _UNKNOWN_DIGEST, found.update)
+        _encode(sketch, found.hexdigest(), file.write)
+
+
+def read_sketch(path: str | Path) -> Sketch:
+    """Read a sketch from a ``.sketch`` file and check everything it says, and every byte of it.
+
+    Parameters
+    ----------
+    path
+        A file that :func:`write` made, of this or an older version of the format.
+
+    Returns
+    -------
+    Sketch
+        The same sketch: a ``HashedSketch`` or a ``DomainSketch``. Its counters lie in the file, mapped into memory,
+        until they first have to change; then they are copied, and the file stays as it is. Programs that replace files
+        by renaming, as this one does, do not disturb it; one that writes into a file that is being read does.
+
+    Raises
+    ------
+    DataError
+        If the file is missing or unreadable, of an unknown version, damaged, or describes something that a sketch
+        cannot be.
+    UsageError
+        If it does not end in ``.sketch``.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from anonhist.formats.writing import write
+    >>> from anonhist.sketches import HashedSketch
+    >>> sketch = HashedSketch(buckets=1000, epsilon=1, key=b"week 47")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write(sketch, f"{folder}/a.sketch")
+    ...     bool((read_sketch(f"{folder}/a.sketch").counters == sketch.counters).all())
+    True
+    """
+    with open_sketch(check_sketch_path(path), path) as file:
+        return read_open_sketch(file, path)
+
+
+def check_sketch_path(path: str | Path) -> Path:
+    """Refuse a path that is none of a sketch."""
+    if Path(path).suffix.lower() != ENDING:
+        raise UsageError(f"{mask(str(path))!r} is not a sketch file: name one that ends in {ENDING}.")
+    return Path(path)
+
+
+@contextmanager
+def open_sketch(source: Path, path: str | Path) -> Iterator[BinaryIO]:
+    """Open the file of a sketch; the path is for the sentences of errors."""
+    # Opening a pipe would wait for somebody to write to it.
+    if os.path.exists(source) and not os.path.isfile(source):  # noqa: PTH110, PTH113  # pathlib may raise
+        raise DataError(f"{str(path)!r} is not a plain file; name one that holds a sketch.")
+    try:
+        file = source.open("rb")
+    except (OSError, ValueError) as error:
+        raise unreadable(path, error) from None
+    with file:
+        yield file
+
+
+def read_open_sketch(file: BinaryIO, path: str | Path) -> Sketch:
+    """Read a sketch from a file that is open already; the path is for the sentences of errors."""
+    with naming_file("sketch", path):
+        try:
+            content = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        except ValueError:
+            raise DataError("it is empty") from None
+        except OSError:
+            raise DataError("it is not a plain file") from None
+        _check_whole(content)
+        return _decode(content)
+
+
+class _Sink:
+    """A file that hands on what is written to it, and is never closed by who writes."""
+
+    closed = False
+
+    def __init__(self, receive: Callable[[Any], Any]) -> None:
+        self._receive, self._place = receive, 0
+
+    def write(self, data: Any) -> int:
+        self._receive(data)
+        self._place += len(data)
+        return len(data)
+
+    def tell(self) -> int:
+        return self._place
+
+    def flush(self) -> None:
+        """Do nothing: whoever owns the file does it."""
+
+
+def _encode(sketch: Sketch, digest: str, receive: Callable[[Any], Any]) -> None:
+    import pyarrow as pa
+
+    columns: dict[str, Any] = {"counter": pa.array(sketch.counters)}
+    if isinstance(sketch.addresses, DomainAddresses):
+        columns["label"] = pa.array(sketch.addresses.labels, type=pa.large_string())
+    # As text with ASCII alone, in the order in which it is made.
+    head = json.dumps(_head(sketch, digest))
+    schema = _schema(*columns).with_metadata({METADATA_KEY: head})
+    with pa.ipc.new_file(pa.PythonFile(_Sink(receive), mode="w"), schema) as writer:
+        writer.write_batch(pa.RecordBatch.from_arrays(list(columns.values()), schema=schema))
+
+
+def _schema(*names: str) -> pa.Schema:
+    import pyarrow as pa
+
+    kinds = {"counter": pa.int64(), "label": pa.large_string()}
+    return pa.schema([pa.field(name, kinds[name], nullable=False) for name in names])
+
+
+def _head(sketch: Sketch, digest: str) -> dict[str, Any]:
+    from anonhist.version import __version__
+
+    addresses = sketch.addresses
+    is_listed = isinstance(addresses, DomainAddresses)
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "sha256": digest,
+        "library_version": __version__,
+        "kind": "domain" if is_listed else "hashed",
+        "key": addresses.key.hex(),
+        "sample_share": str(addresses.sampling_rate),
+        "domain_size": addresses.domain_size if isinstance(addresses, DomainAddresses) else None,
+        "unit": sketch.unit.kind,
+        "bound": sketch.unit.bound,
+        "relation": sketch.relation.value,
+        "users_in": sketch.users_in.value,
+        "noise": [
+            {
+                "identity": part.identity,
+                "gamma": str(part.gamma),
+                "shape": str(part.shape),
+                "session": part.session,
+                "participants": part.participants,
+            }
+            for part in sketch.noise
+        ],
+        "clipped": sketch.clipped,
+    }
+
+
+def _check_whole(content: mmap.mmap) -> None:
+    """Refuse a file any byte of which is not as it was written, before anything in it is believed."""
+    if content[: len(_ARROW)] != _ARROW:
+        raise DataError("it is not an Arrow file")
+    begins = _BEGINNING.search(content, 0, _WHERE_IT_BEGINS)
+    if begins is None:
+        raise DataError("it is not one of a sketch, or a damaged one")
+    check_version({"format": FORMAT, "version": int(begins[1])}, FORMAT, VERSION, oldest=OLDEST)
+    again = content.rfind(begins[0])
+    length = len(_UNKNOWN_DIGEST)
+    first, second = begins.start(2), again + begins.start(2) - begins.start()
+    found = hashlib.sha256()
+    if second > first:
+        with memoryview(content) as view:
+            for start, end in ((0, first), (first + length, second), (second + length, len(view))):
+                with view[start:end] as part:
+                    found.update(part)
+                if end < len(view):
+                    found.update(_UNKNOWN_DIGEST.encode())
+    if found.hexdigest().encode() != begins[2]:
+        raise DataError("it is damaged or cut off: its digest does not match")
+
+
+def _decode(content: mmap.mmap) -> Sketch:
+    import pyarrow as pa
+
+    try:
+        batch = only_batch(pa.py_buffer(content))
+    except (pa.ArrowException, OSError):
+        raise DataError("it is not an Arrow file, or a damaged one") from None
+    document = (batch.schema.metadata or {}).get(METADATA_KEY)
+    if document is None:
+        raise DataError("it is an Arrow file, but not one of a sketch")
+    head = parse_json(document)
+    version = check_version(head, FORMAT, VERSION, oldest=OLDEST)
+    fields = mapping(head, _FIELDS | (_FIELDS_SINCE_2 if version > 1 else set()), "a sketch")
+    names = {"hashed": ("counter",), "domain": ("counter", "label")}.get(text(fields["kind"], "the kind"))
+    if names is None or not batch.schema.equals(_schema(*names)) or any(each.null_count for each in batch):
+        raise DataError("its kind is not hashed or domain, or its columns are not those of that kind")
+    # Where they lie in the file, not to be written to: a sketch copies them when they first have to change.
+    return _sketch(fields, batch.column("counter").to_numpy(), batch)
+
+
+def _sketch(fields: Mapping[str, Any], counters: NDArray[np.int64], batch: pa.RecordBatch) -> Sketch:
+    text(fields["library_version"], "the library version")
+    relation = member(NeighboringRelation, fields["relation"], "the relation")
+    noise = fields["noise"]
+    if not isinstance(noise, list):
+        raise DataError("the parts of the noise must be a list")
+    parts = [_component(part, fields["version"]) for part in noise]
+    users_in = member(UsersIn, fields.get("users_in", UsersIn.EVERY_SKETCH.value), "users_in")
+    if parts != sorted(parts):
+        raise DataError("the parts of the noise must be in order")
+    return Sketch.from_parts(
+        _addresses(fields, counters.size, batch),
+        unit=PrivacyUnit(text(fields["unit"], "the unit"), fields["bound"]),
+        relation=relation,
+        noise=parts,
+        counters=counters,
+        clipped=fields["clipped"],
+        users_in=users_in,
+    )
+
+
+def _addresses(fields: Mapping[str, Any], size: int, batch: pa.RecordBatch) -> HashedAddresses | DomainAddresses:
+    if not isinstance(fields["key"], str) or not _HEXADECIMAL.fullmatch(fields["key"]):
+        raise DataError("the key must be pairs of hexadecimal digits")
+    key, share = bytes.fromhex(fields["key"]), _fraction(fields["sample_share"], "the share that is sampled")
+    labels = fields["domain_size"]
+    if fields["kind"] == "hashed":
+        if labels is not None:
+            raise DataError("only a known domain has a size")
+        return HashedAddresses(size, key, share)
+    if type(labels) is not int:
+        raise DataError("the size of the domain must be a whole number")
+    return DomainAddresses(tuple(batch.column("label").to_pylist()), labels, key, share)
+
+
+def _component(value: object, version: int) -> NoiseComponent:
+    names = _PART_FIELDS | (_PART_FIELDS_SINCE_2 if version > 1 else set())
+    fields = mapping(value, names, "each part of the noise")
+    gamma, shape = (_fraction(fields[name], f"the {name} of noise") for name in ("gamma", "shape"))
+    return NoiseComponent(
+        text(fields["identity"], "the identity of noise"),
+        gamma,
+        shape,
+        text(fields["session"], "the session"),
+        fields.get("participants", shape.denominator),
+    )
+
+
+def _fraction(value: object, what: str) -> Fraction:
+    """Return an exact number > 0, written in the one way in which this program writes it."""
+    exact = parse_epsilon(text(value, what), name=what)
+    if str(exact) != value:
+        raise DataError(f"{what} must be in lowest terms")
+    return exact
+
+
+@contextmanager
+def sketch_in_place(path: str | Path, *, waiting: Callable[[], None] | None = None) -> Iterator[Sketch]:
+    """Give the sketch in a file to change, and write it back at the end; on any failure the file stays as it was.
+
+    From beginning to end the file is locked: others who change it this way wait, and begin from what was written. Who
+    reads it meanwhile has the old sketch, whole. The file keeps its permissions; where the path is a symbolic link,
+    what it points to is changed. A file with several names (hard links) is refused: under the others the old state
+    would stay, and whoever has two states sees without noise what was counted between them.
+
+    Parameters
+    ----------
+    path
+        A file that :func:`write` made.
+    waiting
+        Called once if another process has the file, before waiting for it.
+
+    Yields
+    ------
+    Sketch
+        To be changed as it is, not replaced.
+
+    Raises
+    ------
+    DataError, UsageError
+        As for :func:`read_sketch`.
+    OutputError
+        If the file has several hard links, cannot be locked or written, or was replaced meanwhile by a program that
+        does not ask for locks; nothing is left behind.
+
+    Notes
+    -----
+    The lock is ``flock`` on the file itself, which each change replaces by a new one. So whoever gets the lock looks
+    whether the path still names what is locked, and else begins again.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from anonhist.formats.writing import write
+    >>> from anonhist.sketches import HashedSketch
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write(HashedSketch(buckets=1000, epsilon=1, key=b"week 47"), f"{folder}/a.sketch")
+    ...     with sketch_in_place(f"{folder}/a.sketch") as sketch:
+    ...         sketch.update(["pets", "cats", "pets"])
+    """
+    target = _follow_link(check_sketch_path(path))
+    with _hold_lock(target, path, waiting) as file:
+        check_sole_name(os.fstat(file.fileno()), path)
+        sketch = read_open_sketch(file, path)
+        check_free(target, overwrite=True, kind=PrivateKind.SKETCH)
+        yield sketch
+        with open_whole(target, overwrite=True, kind=PrivateKind.SKETCH) as replacement:
+            _take_permissions(replacement, os.fstat(file.fileno()))
+            write_sketch(sketch, replacement)
+            check_sole_name(os.fstat(file.fileno()), path)
+            if not _names(target, file):
+                message = f"Another program replaced {str(path)!r} during the update; the new file was left unchanged."
+                raise OutputError(message)
+
+
+def _follow_link(path: Path) -> Path:
+    """Return what a symbolic link points to; names that the system does not take are refused when they are opened."""
+    try:
+        return Path(os.path.realpath(path))
+    except ValueError:
+        return path
+
+
+@contextmanager
+def _hold_lock(target: Path, path: str | Path, waiting: Callable[[], None] | None) -> Iterator[BinaryIO]:
+    """Open a file and lock it, and again until what is locked is what the path names."""
+    while True:
+        with open_sketch(target, path) as file:
+            _lock(file, path, waiting)
+            waiting = None
+            if _names(target, file):
+                try:
+                    yield file
+                finally:
+                    _unlock(file)
+                return
+
+
+def _lock(file: BinaryIO, path: str | Path, waiting: Callable[[], None] | None) -> None:
+    """Wait for the lock on a file; the end of the process gives it back, too."""
+    # Only where there are sketches to change, for not every system has it.
+    import fcntl
+
+    try:
+        if waiting is not None:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                waiting()
+            else:
+                return
+        fcntl.flock(file, fcntl.LOCK_EX)
+    except OSError as error:
+        message = f"{str(path)!r} could not be locked ({error.strerror}): copy it to a disk of this machine."
+        raise OutputError(message) from None
+
+
+def _unlock(file: BinaryIO) -> None:
+    """Give the lock back: to close the file is not enough while the sketch of an error, say, still has it mapped."""
+    import fcntl
+
+    fcntl.flock(file, fcntl.LOCK_UN)
+
+
+def _names(target: Path, file: BinaryIO) -> bool:
+    """Return whether the path names the open file."""
+    try:
+        return os.path.samestat(target.stat(), os.fstat(file.fileno()))
+    except FileNotFoundError:
+        return False
+
+
+def _take_permissions(replacement: BinaryIO, old: os.stat_result) -> None:
+    """Give a file the permissions of the one that it is to replace, and, as far as the system lets us, its owner."""
+    with suppress(PermissionError):
+        os.fchown(replacement.fileno(), old.st_uid, old.st_gid)
+    os.fchmod(replacement.fileno(), stat.S_IMODE(old.st_mode))

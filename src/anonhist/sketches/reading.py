@@ -1,0 +1,270 @@
+"""From files, tables and streams into a sketch: labels go as bytes from the engine to the counters."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from anonhist.errors import DataError, UsageError
+from anonhist.ingest.engine import EngineLimits, Spilling
+from anonhist.ingest.files import LINES, check_stated, input_files, is_json, is_stdin
+from anonhist.ingest.json_lines import label_blocks
+from anonhist.ingest.local_files import identity
+from anonhist.ingest.naming import check_batch, is_spark
+from anonhist.ingest.query import Columns, bounded_rows, check_whole, counted_rows, record_batches, text_buffers
+from anonhist.ingest.random_order import key_of_order
+from anonhist.ingest.row_kinds import SaidOfRows, counted_table
+from anonhist.ingest.sources import as_path, open_source
+from anonhist.sketches.cluster import ExactPartials, NoisyPartials, Partials, PartitionReading, count_partitions
+from anonhist.sketches.sketch import Sketch
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from numpy.typing import NDArray
+
+FORMATS = ("events", "labels", "counts", "uniq")
+_PREVALENCES = "Prevalences do not say which label has a count, so a sketch cannot count them: count the events."
+_ROWS = 1 << 17
+
+
+def update_sketch(
+    sketch: Sketch,
+    source: Any,
+    /,
+    *,
+    label: str | None = None,
+    count: str | None = None,
+    user: str | None = None,
+    order_key: str | None = None,
+    table: str | None = None,
+    format: Literal["events", "labels", "counts", "uniq"] | None = None,  # noqa: A002  # the name users know
+    delimiter: str | None = None,
+    header: bool = True,
+    ignore_unknown: bool = False,
+    notify: Callable[[str], None] | None = None,
+    progress: Callable[[float], None] | None = None,
+    limits: EngineLimits | None = None,
+    counted: Callable[[int], None] | None = None,
+    partials: Partials | None = None,
+) -> None:
+    """Count the labels of a file, a table or a stream in a sketch, in memory that does not grow with it.
+
+    Parameters
+    ----------
+    sketch
+        What to count in; it is changed.
+    source
+        As for :func:`read_profile`, but for lists of labels, which ``sketch.update`` takes.
+    label
+        Column of labels, or key of JSON lines; may be left out where there is only one. Labels are compared as text, as
+        written. Labels that are numbers must be whole: 7.0 in a column of floats is the label 7, and fractions and
+        floats of 2^53 and more are refused. Rows without a label are left out, and so are empty lines.
+    count
+        As for :func:`read_profile`.
+    user
+        Column of users, for sketches that protect users, and for those alone: of each user as many rows are counted,
+        chosen at random, as the unit of the sketch says. That holds within one call: a user must not come again in
+        a later one.
+    table, delimiter, header, order_key
+        As for :func:`read_profile`.
+    format
+        ``"events"``, ``"labels"``, ``"counts"`` or ``"uniq"``, as for :func:`read_profile`.
+    ignore_unknown
+        Leave out labels that are not in the sketch's domain; else they are refused.
+    notify
+        Receives remarks for the operator's terminal, such as how many rows were counted. They are as private as the
+        data.
+    progress
+        Receives the share done, in [0, 1], while the engine works; of standard input nobody knows it.
+    limits
+        How much memory and how many threads DuckDB may use; it never spills here.
+    counted
+        Receives the number of rows counted so far, which is as private as the data.
+    partials
+        For tables of Spark, and required there: how partitions are counted, where they are. With
+        :class:`~anonhist.ingest.ExactPartials` each adds up counts without noise, which the sketch takes at once; with
+        :class:`~anonhist.ingest.NoisyPartials` each has a sketch with noise of its own, which are merged, and nothing
+        is told to ``notify`` and ``counted``. No row comes to the driver, and all are counted or none. If users are
+        bounded, Spark shuffles rows first, and so writes them to disks of executors.
+
+    Raises
+    ------
+    DataError
+        If the data cannot be used; the message holds no value of theirs. What came before is counted then:
+        :func:`sketch_in_place` leaves a file as it was.
+    UsageError
+        If the call contradicts itself or the sketch's unit.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from anonhist.sketches import DomainSketch
+    >>> sketch = DomainSketch(alphabet=["cat", "dog"], epsilon=20)
+    >>> update_sketch(sketch, pa.table({"pet": ["dog", "cat", "dog"]}), label="pet")
+    """
+    _check_user(sketch, user)
+    key = key_of_order(user, order_key)
+    source = as_path(source)
+    if type(source).__module__ in ("builtins", "numpy") and not isinstance(source, str):
+        raise UsageError("Only files and tables are read here; give labels that are in memory to sketch.update.")
+    counting = _Counting(sketch, counted, ignore_unknown=ignore_unknown)
+    if format not in (None, *FORMATS):
+        raise UsageError(f"`format` must be one of {', '.join(FORMATS)}, not {format!r}.")
+    has_columns = any(each is not None for each in (label, user, table, delimiter))
+    if format in LINES and has_columns:
+        raise UsageError(
+            "Data with one label per line have no columns: leave out the columns, or leave out the format."
+        )
+    said = SaidOfRows(format, label, count, header)
+    said.check(user)
+    check_stated(source, format, label, header=header)
+    source = counted_table(source, format)
+    if format == "labels" and is_stdin(source):
+        _check_partials(partials, on_cluster=False)
+        for data, offsets in label_blocks(_standard_input()):
+            counting.add_lines(data, offsets)
+    else:
+        keys = (*said.keys(), user) if is_json(source, format=format) else ()
+        opening = open_source(
+            source,
+            table=table,
+            format=format,
+            delimiter=delimiter,
+            header=header,
+            keys=keys,
+            progress=progress,
+            spilling=Spilling.FORBIDDEN,
+            limits=limits,
+        )
+        with opening as opened:
+            _check_partials(partials, on_cluster=is_spark(opened.table))
+            kind = said.kind(opened.header, (user,), user=user, may_recognize=not keys and not is_stdin(source))
+            if kind.rows == "prevalences":
+                raise UsageError(_PREVALENCES)
+            opened.header.require(user=user)
+            columns = Columns(
+                label=opened.header.in_table(kind.label),
+                user=opened.header.in_table(user),
+                max_per_user=None if user is None else sketch.unit.bound,
+                order_key=key or "",
+                only_whole=True,
+            )
+            query = (
+                bounded_rows(opened.table, columns)
+                if kind.count is None
+                else counted_rows(opened.table, label=columns.label, count=opened.header.in_table(kind.count))
+            )
+            if partials is not None:
+                counting.add_partitions(
+                    query.to_native(), PartitionReading(sketch.addresses, kind.count, ignore_unknown), partials
+                )
+            else:
+                for batch in record_batches(query, _ROWS):
+                    counting.add_batch(batch, kind.count)
+    if notify is not None:
+        counting.tell(notify)
+
+
+def check_sources(sketch: Sketch, sources: Iterable[Any]) -> None:
+    """Refuse sources that must not be counted together.
+
+    Raises
+    ------
+    UsageError
+        If there are several and the sketch protects users, each of whom might be in all of them; or if a file is named
+        twice, so that its labels would count twice.
+    """
+    listed = list(sources)
+    if len(listed) > 1 and sketch.unit.max_items is not None:
+        raise UsageError(
+            "This sketch protects users, and a user may be in several sources: name one source, or a pattern such "
+            "as 'logs/*.csv'."
+        )
+    files = [identity(path) for source in listed for path in input_files(source)]
+    if len(set(files)) < len(files):
+        raise UsageError("A file is named twice, so its labels would count twice; name each file once.")
+
+
+class _Counting:
+    """Labels on their way into a sketch."""
+
+    def __init__(self, sketch: Sketch, counted: Callable[[int], None] | None, *, ignore_unknown: bool) -> None:
+        self._sketch, self._counted, self._ignore_unknown = sketch, counted, ignore_unknown
+        self.rows, self.left_out, self.knows_rows = 0, 0, True
+
+    def add(self, data: NDArray[np.uint8], offsets: NDArray[Any], counts: NDArray[np.int64] | None) -> None:
+        """Count labels that lie one after the other, once each or as often as counts say."""
+        self.rows += offsets.size - 1
+        self._sketch.update_buffer(data, offsets, counts, ignore_unknown=self._ignore_unknown)
+        if self._counted is not None:
+            self._counted(self.rows)
+
+    def add_lines(self, data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> None:
+        """Count labels one a line, but for empty lines."""
+        is_label = offsets[1:] > offsets[:-1]
+        self.left_out += int(np.count_nonzero(~is_label))
+        self.add(data, offsets[np.append(np.True_, is_label)], None)
+
+    def add_batch(self, batch: Any, count: str | None) -> None:
+        """Count the rows of an Arrow batch that have a label."""
+        import pyarrow.compute as pc
+
+        check_batch(batch, only_whole=True)
+        if count is not None:
+            check_whole(count, pc.sum(batch.column("wrong")).as_py())
+            # What counts nothing is not there, known or not.
+            batch = batch.filter(pc.greater(batch.column("count"), 0))
+        has_label = batch.column("label").is_valid()
+        self.left_out += batch.num_rows - has_label.true_count
+        kept = batch if has_label.true_count == batch.num_rows else batch.filter(has_label)
+        data, offsets = text_buffers(kept.column("label"))
+        self.add(data, offsets, None if count is None else kept.column("count").to_numpy().astype(np.int64))
+
+    def add_partitions(self, frame: Any, reading: PartitionReading, partials: Partials) -> None:
+        """Count a table of Spark where it is."""
+        found = count_partitions(self._sketch, frame, reading, partials)
+        if found is None:
+            self.knows_rows = False
+            return
+        self.rows, self.left_out = found
+        if self._counted is not None:
+            self._counted(self.rows)
+
+    def tell(self, notify: Callable[[str], None]) -> None:
+        """Say what was counted: to the operator alone."""
+        if not self.knows_rows:
+            return
+        rows = f"{self.rows:,} row{'' if self.rows == 1 else 's'}"
+        without = f"; {self.left_out:,} without a label were left out" if self.left_out else ""
+        notify(f"{rows} counted{without}.")
+
+
+def _check_partials(partials: Partials | None, *, on_cluster: bool) -> None:
+    """Have it said of a table of Spark what may leave its partitions, and of no other table."""
+    if partials is not None and not isinstance(partials, ExactPartials | NoisyPartials):
+        raise UsageError(f"`partials` must be ExactPartials() or NoisyPartials(partitions=k), not {partials!r:.80}.")
+    if partials is None and on_cluster:
+        raise UsageError(
+            "A table of Spark is counted partition by partition: say whether partitions send exact counts, or counts "
+            "with noise of their own (`partials`)."
+        )
+    if partials is not None and not on_cluster:
+        raise UsageError("`partials` is for tables of Spark; this source is counted in this process: leave it out.")
+
+
+def _check_user(sketch: Sketch, user: str | None) -> None:
+    """Refuse a column of users where the sketch protects none, and miss it where it does."""
+    if user is not None and sketch.unit.max_items is None:
+        raise UsageError("This sketch protects single items; to protect users, make a sketch with that unit (`unit`).")
+    if user is None and sketch.unit.max_items is not None:
+        raise UsageError("This sketch protects users: name the column of users (`user`).")
+
+
+def _standard_input() -> Any:
+    if sys.stdin is None:
+        raise DataError("Standard input is closed: pipe labels into it, one a line.")
+    return sys.stdin.buffer

@@ -1,0 +1,1 @@
+"""What all commands share: options, accounts, destinations, progress and lines for people."""

@@ -1,0 +1,285 @@
+"""The options of the ledger that a release is charged to, and what is said of it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, TextIO, TypeVar
+
+import click
+
+from anonhist.errors import RunError, UsageError, mask
+from anonhist.terminal.decorators import as_one
+from anonhist.terminal.destinations import STDOUT, AskedPage, check_report
+from anonhist.terminal.output import say_line
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from anonhist.accounting import Ledger
+    from anonhist.accounting.recording import Account, Price, Recorded, Unrecorded
+    from anonhist.accounting.repeating import Repeated
+    from anonhist.releases import Release
+    from anonhist.releases.cumulative import CumulativeRelease, GroupedCumulativeRelease
+    from anonhist.releases.grouped import GroupedRelease
+    from anonhist.terminal.destinations import Destination
+
+Where = TypeVar("Where")
+CHARGING = ("ledger", "dataset", "purpose", "run_id")
+VARIABLE = "ANONHIST_LEDGER"
+_NO_RECEIPT = " A CSV file holds no receipt; only .json and .parquet can be verified."
+_NOWHERE = "Ledger: none, nothing was recorded (--ledger)."
+
+ledger_option = click.option(
+    "--ledger",
+    envvar=VARIABLE,
+    metavar="FILE or URL",
+    help="Ledger that keeps account of releases: a file such as budget.db, or postgresql://HOST/DATABASE (extra "
+    f"[ledger]).  [default: the environment variable {VARIABLE}]",
+)
+
+
+class AskedAccount(NamedTuple):
+    """The options, as they were typed."""
+
+    ledger: str | None
+    dataset: str | None
+    purpose: str | None
+    run_id: str | None
+
+    def check(self) -> None:
+        """Refuse options that do not go together, before anything is read."""
+        self._account()
+
+    def _account(self) -> Account | None:
+        from anonhist.accounting.recording import account_of
+
+        if self.run_id is None:
+            return account_of(*self)
+
+        context = click.get_current_context()
+        return account_of(*self, settings=settings_of(context), output=output_of(context))
+
+    def destined(self, find: Callable[[], Where], price: Callable[[], Price]) -> Where:
+        """Return where a result goes, unless it is there because this run was started before: then the command ends.
+
+        Parameters
+        ----------
+        find
+            Returns where, or refuses, such as a file that is there already.
+        price
+            Returns what it will cost.
+        """
+        self._return_earlier(price)
+        try:
+            return find()
+        except UsageError:
+            # Another process may have written it meanwhile, as the same run.
+            self._return_earlier(price)
+            raise
+
+    def _return_earlier(self, price: Callable[[], Price]) -> None:
+        if self.run_id is not None and (account := self._account()) is not None:
+            return_earlier(account, price())
+
+    @contextmanager
+    def charged(self, price: Callable[[], Price]) -> Iterator[Recorded | Unrecorded]:
+        """Charge a release, then let it be made in the block; without a ledger, let it be made."""
+        from anonhist.accounting.recording import recording
+
+        try:
+            with recording(self._account(), price) as recorded:
+                yield recorded
+        except RunError:
+            # Another process has charged it meanwhile, and may have written its file.
+            self._return_earlier(price)
+            raise
+
+
+class Uncharged(AskedAccount):
+    """What is not private is charged nowhere, also where a ledger is named for all releases."""
+
+    def check(self) -> None:
+        """Accept it."""
+
+    def destined(self, find: Callable[[], Where], price: Callable[[], Price]) -> Where:
+        """Return where a result goes."""
+        del price
+        return find()
+
+    @contextmanager
+    def charged(self, price: Callable[[], Price]) -> Iterator[Recorded | Unrecorded]:
+        """Let it be made in the block."""
+        from anonhist.accounting.recording import Unrecorded
+
+        yield Unrecorded()
+
+
+UNCHARGED = Uncharged(None, None, None, None)
+charging_options = as_one(
+    "account",
+    ledger_option,
+    click.option("--dataset", metavar="NAME", help="With --ledger: data set whose budget is charged."),
+    click.option("--purpose", metavar="TEXT", help="With --ledger: what the release is for, one line for the ledger."),
+    click.option(
+        "--run-id",
+        metavar="TEXT",
+        help="With --ledger and -o: name of a run that may be started again, such as 'daily 2026-11-25'. It is charged "
+        "once: started again, it leaves the file that it wrote, or is refused, and draws no noise.",
+    ),
+    made=AskedAccount,
+)
+
+
+def write_charged(
+    released: Release | GroupedRelease | CumulativeRelease | GroupedCumulativeRelease,
+    destination: Destination,
+    recorded: Recorded | Unrecorded,
+    *,
+    say: Callable[[TextIO], None],
+    log: Callable[[TextIO], None],
+    not_private_truth: Any = None,
+) -> None:
+    """Write a release, complete its charge when it is on the disk, and tell a person of both."""
+    from anonhist.releases.content import content_digest, rest_digest
+
+    target = destination.target
+    has_no_receipt = target is not None and (destination.is_piped or target.lower().endswith(".csv"))
+
+    def say_all(stream: TextIO) -> None:
+        say(stream)
+        say_account(recorded, stream, also=_NO_RECEIPT if has_no_receipt else "")
+
+    digests = partial(content_digest, released), partial(rest_digest, released)
+    complete = partial(recorded.complete, *digests, csv_digest(target, released))
+    destination.write(released, say_all, log=log, not_private_truth=not_private_truth, complete=complete)
+
+
+def csv_digest(target: str | None, result: Any) -> Callable[[], str] | None:
+    """Return what finds the digest of a file in CSV, by which alone it is known again; None for others."""
+    if target is None or not target.lower().endswith(".csv"):
+        return None
+
+    def digest() -> str:
+        from hashlib import sha256
+
+        from anonhist.formats.tables import csv_text
+
+        return sha256(csv_text(result).encode()).hexdigest()
+
+    return digest
+
+
+def say_account(recorded: Recorded | Unrecorded, stream: TextIO, *, also: str = "") -> None:
+    """Say where a release was recorded, and if it was, also something else."""
+    account, receipt = recorded.account, recorded.receipt
+    if account is None or receipt is None:
+        say_line(_NOWHERE, stream)
+    else:
+        dataset = account.dataset
+        charged = f"read before: it cost {dataset!r} nothing more" if recorded.is_free else f"charged to {dataset!r}"
+        say_line(f"Ledger: entry {receipt.entry} of {account.ledger.shown}, {charged}.{also}", stream)
+
+
+# What is read, which commands call by different names.
+_SOURCES = ("sources", "edges", "path")
+# What a charge says itself, where results go, and what changes how long they take.
+_NO_SETTINGS = {
+    *("ledger", "dataset", "purpose", "run_id", "epsilon", "mechanism", "unit", "relation"),
+    *("output", "report", "title", "force", "quiet", "not_private_truth"),
+    *("engine", "memory_limit", "threads", "temp_directory"),
+}
+
+
+def settings_of(context: click.Context) -> dict[str, object]:
+    """Return what a command was asked for beside what its charge says: public, and without secrets of addresses.
+
+    Examples
+    --------
+    >>> from anonhist.cli.estimate import estimate
+    >>> typed = ["entropy", "postgresql://me:se@cret@db/log", "--table", "words", "--epsilon", "1", "--level", "0.95"]
+    >>> settings_of(estimate.make_context("estimate", typed))["source"]
+    ['postgresql://***@db/log']
+    """
+    found: dict[str, object] = {"command": context.command_path.partition(" ")[2]}
+    for param in context.command.params:
+        name = str(param.name)
+        value: Any = context.params.get(name)
+        if name in _SOURCES:
+            found["source"] = [mask(each) for each in ([value] if isinstance(value, str) else value or ())]
+        elif name not in _NO_SETTINGS and value != param.get_default(context):
+            is_address = isinstance(value, str) and "://" in value
+            found[name.rstrip("_")] = mask(value) if is_address else value
+    return found
+
+
+def output_of(context: click.Context) -> str:
+    """Return the file of a run, or refuse one without: started again, it could not say whether it is there."""
+    output: str | None = context.params.get("output")
+    if output is None or output == STDOUT:
+        raise UsageError(
+            "`run_id` requires -o FILE: if the run is started again, that file is its result; standard output could "
+            "not be had again."
+        )
+    return output
+
+
+def return_earlier(account: Account, price: Price) -> None:
+    """End the command if its run was released before and the file is there, and refuse it if it cannot go on.
+
+    Raises
+    ------
+    RunError
+        If the file is not there, or it is unknown what became of the release. A sketch is read again then, which draws
+        no noise.
+    """
+    context = click.get_current_context()
+    with account.ledger as ledger:
+        before = ledger.repeated(account.charge(price))
+        if before is None:
+            return
+        target = output_of(context)
+        if before.outcome is not None:
+            from anonhist.formats.writing import is_released_as
+
+            if is_released_as(target, before.receipt, before.outcome):
+                _say(before, ledger, target)
+                _write_page(target, context)
+                raise click.exceptions.Exit(0)
+        if price.reading is None:
+            raise before.refusal(ledger.shown, file=f"{target!r} {_what_is_at(target)}")
+
+
+def _what_is_at(target: str) -> str:
+    if os.path.lexists(target):
+        return "is another file"
+    # Of a process that was killed when its release was recorded, and had no name yet.
+    has_parts = any(Path(target).absolute().parent.glob(".anonhist-*.part"))
+    return "is not there (a file .anonhist-….part beside it may be it)" if has_parts else "is not there"
+
+
+def _say(before: Repeated, ledger: Ledger, target: str) -> None:
+    if not click.get_current_context().params.get("quiet"):
+        told = f"entry {before.receipt.entry} of {ledger.shown}, charged when this run was started before"
+        say_line(f"Ledger: {told}. {target} is its release: nothing more was charged.", sys.stdout)
+
+
+def _write_page(target: str, context: click.Context) -> None:
+    """Write the page of a release from its file, if the command was ended before it wrote one."""
+    params: dict[str, Any] = context.params
+    path: str | None = params.get("report")
+    if path is None or os.path.lexists(path):
+        return
+    if target.lower().endswith(".csv"):
+        raise UsageError(f"The page {path!r} was not written, and cannot be made from CSV: leave `report` out.")
+    from anonhist.formats.fields import read
+    from anonhist.report.shown import write_sheet
+
+    source = next(each if isinstance(each, str) else each[0] for name in _SOURCES if (each := params.get(name)))
+    sheet = check_report(AskedPage(path, params.get("title")), source, force=False)
+    if sheet is not None:
+        released: Any = read(target)
+        write_sheet(released, sheet)

@@ -1,0 +1,334 @@
+"""What options are made of: several as one, and such as a catalogue describes."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from decimal import Decimal, InvalidOperation
+from functools import reduce, wraps
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import click
+from click.core import ParameterSource
+
+from anonhist.catalogue import load
+from anonhist.errors import UsageError, mask
+from anonhist.privacy import NeighboringRelation, PrivacyUnit, parse_whole_number
+from anonhist.terminal.hints import perhaps
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from click.shell_completion import CompletionItem
+
+    from anonhist.catalogue import Option
+
+# An option with its value in one: --table=orders, or -oout.json.
+_OPTION = re.compile(r"--[a-z-]+=|-[a-z](?=.)", re.DOTALL)
+
+
+class Protection(NamedTuple):
+    """What to protect, as the options of a command say; the unit is None where they leave it to the data."""
+
+    unit: PrivacyUnit | None
+    max_per_user: int | None
+    relation: NeighboringRelation
+
+    @classmethod
+    def of(
+        cls,
+        *,
+        unit: str | None = None,
+        max_per_user: int | None,
+        max_count: int | None = None,
+        relation: str = NeighboringRelation.ADD_OR_REMOVE.value,
+    ) -> Protection:
+        """Return what the options ask for; --max-per-user alone means that users are protected.
+
+        Examples
+        --------
+        >>> print(Protection.of(max_per_user=5).unit)
+        one user with at most 5 items
+        """
+        return cls(_unit(unit, max_per_user, max_count), max_per_user, NeighboringRelation(relation))
+
+
+def _unit(unit: str | None, max_per_user: int | None, max_count: int | None) -> PrivacyUnit | None:
+    if max_count is not None and unit != "label":
+        raise UsageError("--max-count requires --unit label.")
+    if unit == "label":
+        if max_count is None:
+            raise UsageError("--unit label requires --max-count C: counts of C or more are merged.")
+        if max_per_user is not None:
+            raise UsageError("--unit label protects labels and --max-per-user protects users: use one of the two.")
+        return PrivacyUnit.label(max_count=max_count)
+    if max_per_user is not None:
+        if unit == "item":
+            raise UsageError(
+                "--max-per-user M protects users, but --unit item protects only items: use --unit user or leave "
+                "--unit out."
+            )
+        return PrivacyUnit.user(max_items=parse_whole_number(max_per_user, name="max_per_user"))
+    if unit == "user":
+        raise UsageError("--unit user requires --max-per-user M, the most items of one user that count.")
+    return PrivacyUnit.item() if unit == "item" else None
+
+
+def whole_number(text: str | None, *, name: str) -> int | None:
+    """Read a whole number that may be written like 1e9."""
+    if text is None:
+        return None
+    try:
+        number = Decimal(text.replace("_", "").replace(",", ""))
+    except InvalidOperation:
+        number = Decimal("NaN")
+    if number.is_finite() and number >= 2**63:
+        raise UsageError(f"{name} must be below 2^63, about 9.2e18, not {text!r}.")
+    if not number.is_finite() or number < 1 or number != number.to_integral_value():
+        raise UsageError(f"{name} must be a whole number of at least 1, such as 1000000 or 1e6, not {text!r}.")
+    return int(number)
+
+
+def one_character(delimiter: str | None) -> str | None:
+    """Read a delimiter; a tab may be written as in most programs, with a backslash."""
+    return "\t" if delimiter == "\\t" else delimiter
+
+
+def command_to_publish(arguments: tuple[str, ...]) -> str:
+    r"""Write the command as typed, but for what may be secret: a report is made to be shown to others.
+
+    Examples
+    --------
+    >>> command_to_publish(("release", "postgresql://me:se@cret@db/shop", "--table", "my orders"))
+    "anonhist release 'postgresql://***@db/shop' --table 'my orders'"
+    """
+    return shlex.join(["anonhist", *map(_without_secrets, arguments)])
+
+
+def sentence_to_publish(sentence: str, arguments: Iterable[str]) -> str:
+    """Return what is said of a command without what may be secret in its arguments: logs keep standard error.
+
+    Examples
+    --------
+    >>> sentence_to_publish("There is no file 'me:secret@db'.", ["release", "me:secret@db"])
+    "There is no file '***@db'."
+    """
+    for _, value in sorted(map(_split_option, arguments), key=lambda parts: -len(parts[1])):
+        shown = mask(value)
+        if shown != value:
+            for told, instead in ((value, shown), (repr(value)[1:-1], repr(shown)[1:-1])):
+                sentence = sentence.replace(told, instead)
+    return sentence
+
+
+def _without_secrets(argument: str) -> str:
+    option, value = _split_option(argument)
+    return option + mask(value)
+
+
+def _split_option(argument: str) -> tuple[str, str]:
+    """Return the option that an argument begins with, if it does, and the rest: its value."""
+    option = _OPTION.match(argument)
+    return (option[0], argument[option.end() :]) if option else ("", argument)
+
+
+def all_options(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Make one decorator of several options."""
+    return lambda command: reduce(lambda decorated, option: option(decorated), reversed(options), command)
+
+
+def as_one(parameter: str, *options: Callable[[Any], Any], made: Callable[..., Any] = dict) -> Callable[[Any], Any]:
+    """Make one decorator of several options, whose values a command gets as one parameter.
+
+    Parameters
+    ----------
+    parameter
+        The parameter of the command.
+    options
+        The options.
+    made
+        What the one value is made with.
+
+    Examples
+    --------
+    >>> @as_one("columns", click.option("--label"), click.option("--user"))
+    ... def show(columns: dict[str, str]) -> None:
+    ...     print(columns)
+    >>> show(label="word", user="account")
+    {'label': 'word', 'user': 'account'}
+    """
+    names = [str(param.name) for param in click.command("_")(all_options(*options)(lambda: None)).params]
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        @wraps(command)
+        def call(**values: Any) -> None:
+            one = made(**{name: values.pop(name) for name in names})
+            command(**values, **{parameter: one})
+
+        return all_options(*options)(call)  # type: ignore[no-any-return]  # they return what they get
+
+    return decorate
+
+
+class OneOf(click.Choice):  # type: ignore[type-arg]  # which not all versions of Click let it have
+    """One of a few words, as :class:`click.Choice`; a wrong one is told which are near.
+
+    Examples
+    --------
+    >>> OneOf(("entropy", "support-size")).get_invalid_choice_message("entropi", None)
+    "there is no 'entropi' (perhaps entropy); choose one of entropy, support-size"
+    """
+
+    def get_invalid_choice_message(self, value: Any, ctx: click.Context | None) -> str:
+        """Return what is said of a word that is none of them."""
+        del ctx
+        return f"there is no {value!r:.80}{perhaps(str(value), self.choices)}; choose one of {', '.join(self.choices)}"
+
+
+class NameIn(click.ParamType):  # type: ignore[type-arg]  # which not all versions of Click let it have
+    """A name of a catalogue that is loaded once one is given: help lists none, and needs no more than this.
+
+    Parameters
+    ----------
+    home
+        Where the catalogue is, ``module:name``.
+    """
+
+    name = "choice"
+
+    def __init__(self, home: str) -> None:
+        self._home = home
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the name, or refuse what is none."""
+        return self._choice().convert(value, param, ctx)
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        """Return what the name may be."""
+        return self._choice().shell_complete(ctx, param, incomplete)
+
+    def _choice(self) -> OneOf:
+        return OneOf(tuple(load(self._home)))
+
+
+class WholeNumber(click.ParamType):  # type: ignore[type-arg]  # which not all versions of Click let it have
+    """A whole number of at least 1, which may be written like 1e9.
+
+    Parameters
+    ----------
+    most
+        The largest that is accepted.
+    """
+
+    name = "whole number"
+
+    def __init__(self, most: int | None = None) -> None:
+        self._most = most
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int | None:
+        """Return the number, or refuse the text."""
+        del ctx
+        assert param is not None  # noqa: S101  # it is the type of options alone
+        name = max(param.opts, key=len)
+        number = value if isinstance(value, int) else whole_number(value, name=name)
+        if self._most is not None and number is not None and number > self._most:
+            raise UsageError(f"{name} must be at most {self._most:,}, not {value}.")
+        return number
+
+
+class Number(click.ParamType):  # type: ignore[type-arg]  # which not all versions of Click let it have
+    """A number with a decimal point or without.
+
+    Parameters
+    ----------
+    meaning
+        What it must be, for the sentence of an error: "a number between 0 and 1, such as 0.5".
+    """
+
+    name = "number"
+
+    def __init__(self, meaning: str) -> None:
+        self._meaning = meaning
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Return the number, or refuse the text."""
+        del ctx
+        assert param is not None  # noqa: S101  # it is the type of options alone
+        try:
+            return float(value)
+        except ValueError:
+            message = f"{max(param.opts, key=len)} must be {self._meaning}, not {value!r:.80}."
+            raise UsageError(message) from None
+
+
+def option_word(name: str) -> str:
+    """Return the option of a parameter.
+
+    Examples
+    --------
+    >>> option_word("alphabet_size")
+    '--alphabet-size'
+    """
+    return f"--{name.replace('_', '-')}"
+
+
+def given_options(context: click.Context, names: Iterable[str]) -> dict[str, click.Option]:
+    """Return those options among some that were typed, by their words."""
+    return {
+        max(param.opts, key=len): param
+        for param in context.command.params
+        if isinstance(param, click.Option)
+        and param.name in names
+        and context.get_parameter_source(str(param.name)) is ParameterSource.COMMANDLINE
+    }
+
+
+def catalogue_option(name: str, option: Option, help_: str | None = None) -> Callable[[Any], Any]:
+    """Return an option of a catalogue as the command line asks for it; whole numbers are read later, as text."""
+    kind = Number(option.meaning) if option.kind == "number" else str
+    return click.option(option_word(name), type=kind, metavar=option.metavar, help=help_ or option.help)
+
+
+def catalogue_options(options: Mapping[str, Option]) -> Callable[[Any], Any]:
+    """Return all options of a catalogue, which a command gets as ``own``."""
+    return as_one("own", *(catalogue_option(name, option) for name, option in options.items()))
+
+
+_COLUMN = 22
+
+
+class SectionedCommand(click.Command):
+    """A command that lists its options under headings.
+
+    Parameters
+    ----------
+    sections
+        Heading to parameter names. Options that are nowhere named come last, under "Other options"; where there are no
+        sections, under "Options".
+    """
+
+    def __init__(self, *args: Any, sections: Mapping[str, tuple[str, ...]], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._sections = sections
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options, section by section."""
+        options = [param for param in self.get_params(ctx) if isinstance(param, click.Option)]
+        records = {option.name: option.get_help_record(ctx) for option in options}
+        named = {name for names in self._sections.values() for name in names}
+        others = tuple(name for name in records if name not in named)
+        last = "Other options" if self._sections else "Options"
+        for heading, names in (*self._sections.items(), (last, others)):
+            # Padded, so that the texts of all sections begin in one column.
+            rows = [(f"{record[0]:<{_COLUMN}}", record[1]) for name in names if (record := records.get(name))]
+            if rows:
+                with formatter.section(heading):
+                    formatter.write_dl(rows, col_max=_COLUMN)
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the examples as they are: a command must not be broken into lines."""
+        del ctx
+        if self.epilog:
+            with formatter.section("Examples"):
+                for line in self.epilog.strip().splitlines():
+                    formatter.write(f"{'':>{formatter.current_indent}}{line.strip()}\n")

@@ -1,0 +1,357 @@
+"""Where results go: files, pages, standard output and the person who waits for them."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
+
+import click
+
+from anonhist.errors import UsageError, mask
+from anonhist.terminal.decorators import command_to_publish
+from anonhist.terminal.hints import options_of
+from anonhist.terminal.output import print_whole
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    from anonhist.replacing import PrivateKind
+    from anonhist.report.frame import Sheet
+
+STDOUT = "-"
+
+
+def csv_target(output: str | None, *sources: str, what: str, force: bool) -> str | None:
+    """Return where a table goes: a file, standard output where that is no terminal, or else None."""
+    target = output if output is not None else (None if sys.stdout.isatty() else STDOUT)
+    if target not in (None, STDOUT):
+        if not target.lower().endswith(".csv"):
+            message = f"{what} written as CSV: end the path in .csv, not {target!r}."
+            if target.lower().endswith(".html") and "--report" in options_of(click.get_current_context().command):
+                message += " For an HTML page, use --report."
+            raise UsageError(message)
+        check_target(target, *sources, force=force)
+    return target
+
+
+def check_target(target: str, *sources: str, force: bool, kind: PrivateKind | None = None) -> None:
+    """Refuse a file that could not be written, that exists already, that is an input, or that must not be lost.
+
+    Parameters
+    ----------
+    target
+        Where to write.
+    sources
+        What the command reads.
+    force
+        Whether a file that is there may be replaced.
+    kind
+        What is written, if that is private.
+    """
+    from anonhist.formats.atomic import check_free
+
+    _check_not_used(target, sources)
+    check_free(target, overwrite=force, kind=kind)
+
+
+class AskedPage(NamedTuple):
+    """A page that was asked for: where it goes, and what it is called."""
+
+    path: str
+    title: str | None
+
+    @classmethod
+    def of(cls, report: str | None, title: str | None) -> AskedPage | None:
+        """Return what the two options ask for, or None where no page is wanted."""
+        if report is None:
+            if title is not None:
+                raise UsageError("--title requires --report FILE.html, the page to which it gives a title.")
+            return None
+        return cls(report, title)
+
+
+def check_report(report: AskedPage | None, source: str, *others: str, force: bool) -> Sheet | None:
+    """Return the page of data from a source, to be written later; refuse one that could not be.
+
+    ``others`` are what the command reads besides.
+    """
+    if report is None:
+        return None
+    from anonhist.report.frame import Sheet, check_report_path
+
+    check_report_path(report.path)
+    _check_not_used(report.path, (source, *others))
+
+    # The command as typed, but for secrets; of the data the name alone, for folders name machines and people.
+    command = command_to_publish(click.get_current_context().find_root().obj)
+    sheet = Sheet(report.path, report.title, data_name(source), command, force)
+    sheet.check()
+    keep_plots_quiet()
+    return sheet
+
+
+def data_name(source: str) -> str | None:
+    """Return what a page calls the data: the last part of the path or address, without secrets.
+
+    Examples
+    --------
+    >>> data_name("/home/eve/logins.csv"), data_name("postgresql://me:se@cret@db/shop?sslmode=on"), data_name("-")
+    ('logins.csv', 'shop', None)
+    """
+    if source == STDOUT:
+        return None
+    shown = mask(source)
+    return PurePath(shown.partition("?")[0] if "://" in shown else shown).name or None
+
+
+def keep_plots_quiet() -> None:
+    """Silence what draws plots: where it never ran, it tells of caches that are no concern of whoever reads this."""
+    import logging
+
+    logging.getLogger("matplotlib").setLevel(logging.CRITICAL)
+
+
+def _check_not_used(target: str, sources: tuple[str, ...]) -> None:
+    """Refuse to replace the ledger, or what is read, whatever its names: through patterns, links and redirections."""
+    from anonhist.replacing import check_not_ledger_at, is_same
+
+    check_not_ledger_at(target, click.get_current_context().params.get("ledger"))
+    if not os.path.lexists(target):
+        return
+    from anonhist.ingest.files import input_files
+
+    if any(is_same(target, path) for source in sources for path in input_files(source)):
+        raise UsageError(f"{target!r} is the input: what is written would replace it; name another output.")
+
+
+_DEFAULT_RELEASE = "release.json"
+
+
+class Outputs(NamedTuple):
+    """The options under "Output", as they were typed."""
+
+    output: str | None
+    page: AskedPage | None
+    force: bool
+    quiet: bool
+
+    @classmethod
+    def of(
+        cls,
+        *,
+        output: str | None,
+        force: bool,
+        quiet: bool = False,
+        report: str | None = None,
+        title: str | None = None,
+    ) -> Outputs:
+        """Return what the options ask for; some commands lack some of them."""
+        return cls(output, AskedPage.of(report, title), force, quiet)
+
+    def for_table(self, *sources: str, what: str) -> Destination:
+        """Return where a table goes, or refuse outputs that could not be written, before any data are read."""
+        target = csv_target(self.output, *sources, what=what, force=self.force)
+        return Destination(target, check_report(self.page, *sources, force=self.force), self.force, self.quiet)
+
+    def for_release(self, *sources: str) -> Destination:
+        """Return where a release goes, or refuse outputs that could not be written, before any budget is spent."""
+        target = self.output if self.output is not None else (_DEFAULT_RELEASE if sys.stdout.isatty() else STDOUT)
+        if target != STDOUT:
+            from anonhist.formats.writing import check_ending
+
+            if target.lower().endswith(".html"):
+                raise UsageError("For an HTML page, use --report FILE.html; -o takes .json, .csv, .parquet or -.")
+            check_ending(target)
+            check_target(target, *sources, force=self.force)
+        return Destination(target, check_report(self.page, *sources, force=self.force), self.force, self.quiet)
+
+
+class Destination(NamedTuple):
+    """Where a result goes; all of it can be written."""
+
+    target: str | None
+    sheet: Sheet | None
+    force: bool
+    quiet: bool
+
+    @property
+    def is_piped(self) -> bool:
+        """Whether the result goes to standard output."""
+        return self.target == STDOUT
+
+    def write(
+        self,
+        result: Any,
+        say: Callable[[TextIO], None],
+        *,
+        log: Callable[[TextIO], None] | None = None,
+        not_private_truth: Any = None,
+        complete: Callable[[], None] | None = None,
+    ) -> None:
+        """Write a result, the file first: it may not be possible to make it twice.
+
+        Parameters
+        ----------
+        result
+            A release, whatever has a table, or CSV text.
+        say
+            Tells a person on standard output, or on a terminal where that holds the CSV.
+        log
+            Says what is said on standard error instead where nobody watches it; ``say`` itself to say it all.
+        not_private_truth
+            What the page is to show without any privacy.
+        complete
+            Called once the result is whole on the disk, before anybody can see it.
+        """
+        is_piped = self.is_piped
+        stream = sys.stderr if is_piped else sys.stdout
+        told = None if self.quiet else say if not is_piped or stream.isatty() else log
+        if self.target is not None and not is_piped:
+            _write_file(result, self.target, force=self.force, complete=complete)
+        elif complete is not None:
+            complete()
+        if told is not None:
+            told(stream)
+        if told is say and self.target is not None and not is_piped:
+            click.echo(f"Wrote {self.target}.")
+        if self.sheet is not None:
+            from anonhist.report.shown import write_sheet
+
+            write_sheet(result, self.sheet, not_private_truth=not_private_truth)
+            if told is say:
+                click.echo(f"Wrote {self.sheet.path}.", file=stream)
+        if is_piped:
+            # A reader of a pipe may go at any time.
+            print_whole(_csv(result))
+
+
+def _write_file(result: Any, path: str, *, force: bool, complete: Callable[[], None] | None) -> None:
+    from anonhist.formats.atomic import write_whole
+    from anonhist.formats.writing import write_recorded
+    from anonhist.releases import Release
+    from anonhist.releases.cumulative import CumulativeRelease, GroupedCumulativeRelease
+    from anonhist.releases.grouped import GroupedRelease
+
+    if isinstance(result, Release | GroupedRelease | CumulativeRelease | GroupedCumulativeRelease):
+        write_recorded(result, path, overwrite=force, before_naming=complete)
+    else:
+        write_whole(path, _csv(result).encode(), overwrite=force, before_naming=complete)
+
+
+def _csv(result: Any) -> str:
+    from anonhist.formats.tables import csv_text
+
+    return result if isinstance(result, str) else csv_text(result)
+
+
+_GAP, _LEAST_TEXT = 2, 8
+
+
+def csv_of(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """Return the rows as CSV, numbers written by the caller to the digits that they have."""
+    import csv
+    import io
+
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(header)
+    writer.writerows(rows)
+    return text.getvalue()
+
+
+def write_csv(text: str, target: str | None, show: Callable[[], None], *, force: bool, quiet: bool) -> None:
+    """Write a CSV to standard output, or show a table to people, besides the CSV if it goes to a file."""
+    if target == STDOUT:
+        print_whole(text)
+        return
+    if target is not None:
+        from anonhist.formats.atomic import write_whole
+
+        write_whole(target, text.encode(), overwrite=force)
+    if not quiet:
+        show()
+        if target is not None:
+            click.echo(f"Wrote {target}.")
+
+
+def console_on(stream: TextIO, *, widest: int) -> Console:
+    """Return a console as wide as the terminal, but at most ``widest``; just as wide where there is none."""
+    from rich.console import Console
+
+    console = Console(file=stream, highlight=False)
+    console.width = min(console.width, widest) if stream.isatty() else widest
+    return console
+
+
+def table_of(heads: Sequence[str], rows: Sequence[Sequence[Text]], console: Console, *, texts: Sequence[int]) -> Table:
+    """Return a table that fits a console: numbers stay whole, names of columns and texts break between words.
+
+    Parameters
+    ----------
+    heads
+        The name of each column.
+    rows
+        A cell for each column.
+    console
+        Where it goes.
+    texts
+        The places of columns that hold words. They stand to the left; the last of them is the one that gives way where
+        there is no room, and a single word of it may be broken then.
+    """
+    from rich.table import Table
+
+    columns = [[row[place] for row in rows] for place in range(len(heads))]
+    wanted = [max([len(head), *(cell.cell_len for cell in cells)]) for head, cells in zip(heads, columns, strict=True)]
+    widths = _least_widths(heads, rows, texts)
+    spare = console.width - sum(widths) - _GAP * (len(heads) - 1)
+    if spare < 0 and texts:
+        widths[texts[-1]] = max(_LEAST_TEXT, widths[texts[-1]] + spare)
+    for place in sorted(range(len(heads)), key=lambda place: place in texts):
+        more = min(max(spare, 0), wanted[place] - widths[place])
+        widths[place], spare = widths[place] + more, spare - more
+    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, _GAP, 0, 0))
+    for place, (head, width) in enumerate(zip(heads, widths, strict=True)):
+        table.add_column(head, justify="left" if place in texts else "right", width=width, overflow="fold")
+    for row in rows:
+        table.add_row(*row)
+    return table
+
+
+def table_fits(heads: Sequence[str], rows: Sequence[Sequence[Text]], console: Console, *, texts: Sequence[int]) -> bool:
+    """Whether such a table breaks no number, and no word outside of its last text."""
+    widths = _least_widths(heads, rows, texts)
+    widths[texts[-1]] = min(_LEAST_TEXT, widths[texts[-1]])
+    return sum(widths) + _GAP * (len(heads) - 1) <= console.width
+
+
+def _least_widths(heads: Sequence[str], rows: Sequence[Sequence[Text]], texts: Sequence[int]) -> list[int]:
+    """Return how wide each column is at least, if no number and no word is broken."""
+    columns = [[row[place] for row in rows] for place in range(len(heads))]
+    return [
+        max(_longest_word(head), *(_longest_word(cell.plain) if place in texts else cell.cell_len for cell in cells), 0)
+        for place, (head, cells) in enumerate(zip(heads, columns, strict=True))
+    ]
+
+
+def _longest_word(text: str) -> int:
+    from rich.cells import cell_len
+
+    return max(map(cell_len, text.split()), default=0)
+
+
+def print_hanging(text: str, console: Console, *, style: str = "") -> None:
+    """Print a text whose further lines stand four columns in; no word is broken."""
+    import textwrap
+
+    from rich.text import Text
+
+    lines = textwrap.TextWrapper(
+        console.width, subsequent_indent=" " * 4, break_long_words=False, break_on_hyphens=False
+    )
+    console.print(Text(lines.fill(text), style=style))

@@ -1,0 +1,293 @@
+"""Options that several commands have, each written once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, get_args
+
+import click
+
+from anonhist.catalogue.mechanisms import OPTIONS, takers
+from anonhist.errors import UsageError
+from anonhist.privacy import NeighboringRelation
+from anonhist.terminal.decorators import Number, OneOf, Protection, WholeNumber, as_one, catalogue_option, whole_number
+from anonhist.terminal.destinations import AskedPage, Outputs
+from anonhist.terminal.reading import Format, reading_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+# Help shows them, and must not load their owners: tests/cli/test_choices.py compares them.
+_UNITS = ("item", "user", "label")
+_ENGINES = ("duckdb", "spark")
+
+
+def mechanism_options(names: Iterable[str]) -> Callable[[Any], Any]:
+    """Return options that belong to some mechanisms: the help says to which; a command gets them as ``own``.
+
+    Examples
+    --------
+    >>> @click.command()
+    ... @mechanism_options(["delta"])
+    ... def release(own: dict[str, object]) -> None: ...
+    >>> release.params[0].help[:40]
+    'For relaxed-partition: δ of the guarante'
+    """
+    helps = {name: f"For {_listed(takers(name))}: {OPTIONS[name].help}" for name in names}
+    options = [catalogue_option(name, OPTIONS[name], text) for name, text in helps.items()]
+    return as_one("own", *options, made=_own_options)
+
+
+def _own_options(**texts: str | None) -> dict[str, Any]:
+    """Read those options that were given."""
+    options: dict[str, Any] = {
+        name: whole_number(text, name=f"`{name}`") if OPTIONS[name].kind == "whole" else text
+        for name, text in texts.items()
+        if text is not None
+    }
+    if "shares" in options:
+        from anonhist.mechanisms import BudgetShares
+
+        options["shares"] = BudgetShares.parse(options["shares"])
+    return options
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    *first, last = names
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+label_option = click.option(
+    "--label",
+    metavar="COLUMN",
+    help="Column (or key of JSON lines) of labels; optional if there is only one column.",
+)
+count_option = click.option(
+    "--count",
+    metavar="COLUMN|none",
+    help="Column that says how many items a row stands for, or none if each row is one item. A column called count, "
+    "counts, freq, frequency, n, num, abundance or reads is not ignored: say which of the two it is.",
+)
+table_option = click.option("--table", metavar="NAME", help="Table to read from a database, or from Spark.")
+delimiter_option = click.option(
+    "--delimiter",
+    metavar="CHAR",
+    help="Separator of columns, such as ';' or '\\t'; by default, the ending of the file decides.",
+)
+no_header_option = click.option(
+    "--no-header", is_flag=True, help="The file has no header line; its columns are called column0, column1, …."
+)
+
+
+def memory_limit_option(beyond: str) -> Callable[[Any], Any]:
+    """Return the option of the engine's memory; the help says what happens beyond it."""
+    told = f"Memory in which to count, such as 2GB; {beyond}.  [default: four fifths of the machine's]"
+    return click.option("--memory-limit", metavar="SIZE", help=told)
+
+
+threads_option = click.option(
+    "--threads", type=WholeNumber(), metavar="N", help="Threads that count.  [default: one for each core]"
+)
+# In the order of LIMITS.
+engine_option = click.option(
+    "--engine",
+    type=OneOf(_ENGINES),
+    help="What reads files: DuckDB in this process, or Spark, on all cores or on your cluster.  [default: duckdb]",
+)
+engine_options = (
+    memory_limit_option("what does not fit goes to temporary files"),
+    threads_option,
+    click.option(
+        "--temp-directory",
+        metavar="FOLDER",
+        help="Folder for temporary files, which only you can read.  [default: the system's]",
+    ),
+)
+_user_option = click.option("--user", metavar="COLUMN", help="Column of users; use with --max-per-user.")
+_order_options = (
+    click.option(
+        "--order-by",
+        metavar="COLUMN",
+        help="With --user: count the first items of a user by this column; by default, random ones. Categories are "
+        "compared as text.",
+    ),
+    click.option(
+        "--order-key",
+        metavar="HEX",
+        help="With --user: key for choosing a user's items at random. To choose the same items as another release, "
+        "copy the key from its file.  [default: drawn anew]",
+    ),
+)
+_row_options = (
+    table_option,
+    click.option(
+        "--format",
+        "format_",
+        type=OneOf(get_args(Format)),
+        help="What a row is: an event, a label and nothing else, a label with its count, a count with the number of "
+        "labels that have it, or a line of uniq -c. By default the header decides (label,count and count,prevalence "
+        "are known, all else is events), and JSON lines are events. For standard input and .txt files, give this "
+        "(labels: one per line), or --label. With --no-header, two columns are in the order of these names.",
+    ),
+    delimiter_option,
+    no_header_option,
+    click.option(
+        "--keep-null",
+        is_flag=True,
+        help="Count rows without a label as a label of their own; otherwise they are left out.",
+    ),
+    engine_option,
+    *engine_options,
+)
+reading_options = as_one(
+    "reading", label_option, count_option, _user_option, *_order_options, *_row_options, made=reading_of
+)
+# Of what is counted into parts: which items of a user come first is a matter of all parts.
+counting_options = as_one("reading", label_option, count_option, _user_option, *_row_options, made=reading_of)
+
+relation_option = click.option(
+    "--relation",
+    type=OneOf(tuple(relation.value for relation in NeighboringRelation)),
+    default=NeighboringRelation.ADD_OR_REMOVE.value,
+    show_default=True,
+    help="Difference between data sets that the result hides: one unit added or removed, or one unit replaced (twice "
+    "the noise).",
+)
+
+
+def epsilon_option(
+    told: str = "Total privacy budget, such as 1 or 0.5: smaller is more private and less accurate.",
+    **settings: Any,
+) -> Callable[[Any], Any]:
+    """Return the option of the budget, explained so."""
+    return click.option("--epsilon", **{"metavar": "E", **settings}, help=told)
+
+
+def _max_per_user_option(told: str) -> Callable[[Any], Any]:
+    return click.option("--max-per-user", type=int, metavar="M", help=told)
+
+
+_max_count_option = click.option(
+    "--max-count", type=int, metavar="C", help="With --unit label: counts of C or more are merged."
+)
+# For what adds no noise, which protects nobody.
+users_option = as_one("protection", _max_per_user_option("Count at most M items of each user."), made=Protection.of)
+
+
+def protection_options(
+    told: str = (
+        "What to protect: one item (a row), one user with all items that count, or one label with all its items. By "
+        "default, users if --max-per-user is given, otherwise items."
+    ),
+    units: tuple[str, ...] = _UNITS,
+) -> Callable[[Any], Any]:
+    """Return the options of what to protect, explained so; a command gets them as ``protection``."""
+    return as_one(
+        "protection",
+        click.option("--unit", type=OneOf(units), help=told),
+        _max_per_user_option("Count at most M items of each user; protects users instead of single items."),
+        *([_max_count_option] if "label" in units else []),
+        relation_option,
+        made=Protection.of,
+    )
+
+
+sketch_protection_options = protection_options(
+    "What to protect: one item (a row), or one user. By default, users if --max-per-user is given, otherwise items.",
+    _UNITS[:2],
+)
+
+simulations_option = click.option(
+    "--simulations",
+    type=int,
+    metavar="R",
+    help="Number of simulations for error estimates, from 2 to 1000, or 0 for no error estimates. They cost time but "
+    "no privacy.  [default: 32, or as few as 8 if they take long]",
+)
+
+
+def _level(_: click.Context, __: click.Parameter, level: float) -> float:
+    if not 0 < level < 1:
+        raise UsageError(f"--level must be a number between 0 and 1, such as 0.95, not {level}.")
+    return level
+
+
+def level_option(told: str) -> Callable[[Any], Any]:
+    """Return the option of how likely intervals are to hold, explained so."""
+    return click.option(
+        "--level",
+        type=Number("a number between 0 and 1, such as 0.95"),
+        default=0.95,
+        show_default=True,
+        metavar="P",
+        callback=_level,
+        help=told,
+    )
+
+
+def report_options(told: str) -> Callable[[Any], Any]:
+    """Return the options of a page, explained so; a command gets what they ask for as ``report``."""
+    return as_one("report", *_page_options(told), made=AskedPage.of)
+
+
+def _page_options(told: str) -> tuple[Callable[[Any], Any], ...]:
+    return (
+        click.option("--report", metavar="FILE.html", help=told),
+        click.option("--title", metavar="TEXT", help="Title of that page, instead of its usual one."),
+    )
+
+
+# A quote before such a cell would be another name to every program that joins tables by it.
+CSV_IS_FOR_PROGRAMS = "CSV is for programs: a spreadsheet takes names that begin with =, +, - or @ for formulas."
+csv_output_option = click.option(
+    "-o", "--output", metavar="FILE.csv", help="File to write, or - for CSV on standard output (the default in a pipe)."
+)
+quiet_option = click.option("--quiet", is_flag=True, help="Print only errors.")
+force_option = click.option(
+    "--force",
+    is_flag=True,
+    help="Overwrite existing outputs: never a ledger, and private files only by their like.",
+)
+
+
+def output_options(
+    output_option: Callable[[Any], Any] = csv_output_option, *, page: str = "", also_printed: str = ""
+) -> Callable[[Any], Any]:
+    """Return the options under "Output", which a command gets as ``outputs``.
+
+    Parameters
+    ----------
+    output_option
+        The option of the file.
+    page
+        Explains the option of the page; without it there is none.
+    also_printed
+        What --quiet leaves besides errors.
+    """
+    return as_one(
+        "outputs",
+        output_option,
+        *(_page_options(page) if page else ()),
+        force_option,
+        click.option("--quiet", is_flag=True, help=f"Print only errors{also_printed}."),
+        made=Outputs.of,
+    )
+
+
+sketch_output_options = output_options(
+    click.option("-o", "--output", required=True, metavar="FILE.sketch", help="File to write the sketch to.")
+)
+
+
+def release_output_options(*, also_printed: str = "") -> Callable[[Any], Any]:
+    """Return the options of where a release goes, which a command gets as ``outputs``."""
+    return output_options(
+        click.option(
+            "-o",
+            "--output",
+            metavar="FILE",
+            help="File to write: FILE.json (everything), FILE.csv, FILE.parquet, or - for CSV on standard output. "
+            f"{CSV_IS_FOR_PROGRAMS}",
+        ),
+        page="Also write an HTML page with plots and the privacy guarantee in plain words.",
+        also_printed=also_printed,
+    )

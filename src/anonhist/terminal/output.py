@@ -1,0 +1,187 @@
+"""What machines get, whole or with an error, and lines for people, in which no word is broken."""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TextIO
+
+import click
+
+from anonhist.errors import OutputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from rich.progress import Progress
+
+    from anonhist.privacy import Guarantee
+
+
+def print_whole(text: str) -> None:
+    """Write text to standard output and see it off.
+
+    Raises
+    ------
+    OutputError
+        If the system refuses it, such as a full disk.
+    BrokenPipeError
+        If the reader has gone.
+    """
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        _forget_the_rest()
+        message = f"Standard output could not be written ({error.strerror}): redirect it, or name a file (-o)."
+        raise OutputError(message) from None
+
+
+def say_done(sentence: str) -> None:
+    """Write to standard output what was done: it stays done, and the command ends well, if that cannot be told.
+
+    Raises
+    ------
+    BrokenPipeError
+        If the reader has gone.
+    """
+    try:
+        click.echo(sentence)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        _forget_the_rest()
+        refused = f"Warning: standard output could not be written ({error.strerror}), but this was done: {sentence}"
+        say_line(refused, sys.stderr)
+
+
+def say_line(sentence: str, stream: TextIO | None, **style: Any) -> None:
+    """Write a sentence: on a terminal as lines that end between words, elsewhere as one line.
+
+    It goes to the stream as it is now: while a bar runs that is one of the bar's, and the sentence stands above it.
+    """
+    if stream is None:
+        return  # such as a standard error that was closed
+    width = _columns(stream)
+    text = sentence if width is None else between_words(sentence, width)
+    click.echo(click.style(text, **style) if style else text, file=stream)
+
+
+def between_words(sentence: str, width: int) -> str:
+    """Break a sentence between words; a word that is longer than a line, such as a path, stays whole.
+
+    So does a line that begins with a space: it is a command, to be copied.
+
+    Examples
+    --------
+    >>> print(between_words("The file 'a-very/long-path.csv' is empty.", 16))
+    The file
+    'a-very/long-path.csv'
+    is empty.
+    """
+    import textwrap
+
+    wrapper = textwrap.TextWrapper(width, break_long_words=False, break_on_hyphens=False)
+    return "\n".join(line if line.startswith(" ") else wrapper.fill(line) for line in sentence.split("\n"))
+
+
+def _columns(stream: TextIO) -> int | None:
+    """Return how wide the terminal is, or None where there is none."""
+    if not stream.isatty():
+        return None
+    told = os.environ.get("COLUMNS", "")
+    try:
+        return int(told) if told.isdecimal() and int(told) else os.get_terminal_size(stream.fileno()).columns or None
+    except (OSError, ValueError):
+        return None
+
+
+def tell_of_epsilon(guarantee: Guarantee) -> None:
+    """Warn on standard error of an epsilon that protects nobody, where nothing else is told; it is public."""
+    from anonhist.privacy import warning
+
+    said = warning(guarantee.epsilon)
+    if said:
+        say_line(f"Warning: {said}", sys.stderr)
+
+
+def _forget_the_rest() -> None:
+    """Leave nothing in the buffer that a later flush would fail on again."""
+    import os
+
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+@dataclass(frozen=True)
+class Bars:
+    """Receivers of the share done and of remarks, or None where nobody watches."""
+
+    reading: Callable[[float], None] | None
+    working: Callable[[float], None] | None
+    notify: Callable[[str], None] | None = None
+
+
+@contextmanager
+def progress_bars(work: str, *, shown: bool, first: str = "Reading") -> Iterator[Bars]:
+    """Show two bars on stderr while the block runs: one for reading, then one for the work that follows."""
+    if not shown or not sys.stderr.isatty():
+        yield Bars(None, None)
+        return
+    with _progress() as progress:
+        reading: Any = progress.add_task(first, total=1.0)
+        working: Any = progress.add_task(work, total=1.0, visible=False)
+
+        def read(share: float) -> None:
+            progress.update(reading, completed=share)
+
+        def work_on(share: float) -> None:
+            progress.update(reading, completed=1.0)
+            progress.update(working, completed=share, visible=True)
+
+        yield Bars(read, work_on)
+
+
+@contextmanager
+def progress_bar(work: str, *, shown: bool = True) -> Iterator[Callable[[float], None] | None]:
+    """Show one bar on stderr while the block runs, and give what tells it the share done; None if nobody watches."""
+    if not shown or not sys.stderr.isatty():
+        yield None
+        return
+    with _progress() as progress:
+        task = progress.add_task(work, total=1.0)
+        yield lambda share: progress.update(task, completed=share)
+
+
+@contextmanager
+def stream_bar(work: str, *, shown: bool = True) -> Iterator[Callable[[int], None] | None]:
+    """Show on stderr how many rows were counted while the block runs, for a stream nobody knows the end of."""
+    if not shown or not sys.stderr.isatty():
+        yield None
+        return
+    with _progress() as progress:
+        task = progress.add_task(work, total=None)
+        yield lambda rows: progress.update(task, description=f"{work}: {rows:,} rows")
+
+
+@contextmanager
+def steps_bar(work: str, steps: int, *, shown: bool = True) -> Iterator[Callable[[], None]]:
+    """Show one bar on stderr while the block runs, and let it say when a step is done."""
+    if not shown or not sys.stderr.isatty():
+        yield lambda: None
+        return
+    with _progress() as progress:
+        task = progress.add_task(work, total=float(steps))
+        yield lambda: progress.advance(task)
+
+
+def _progress() -> Progress:
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
+    return Progress(*columns, console=Console(stderr=True), transient=True)

@@ -1,0 +1,297 @@
+"""From the options that say what to read to a profile."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import click
+
+from anonhist.errors import DataError, UsageError, mask
+from anonhist.privacy import PrivacyUnit
+from anonhist.terminal.decorators import given_options, one_character
+from anonhist.terminal.hints import as_typed
+from anonhist.terminal.output import say_line
+from anonhist.terminal.picking import pick_group
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from anonhist.ingest.engine import EngineLimits
+    from anonhist.ingest.spark_source import SparkFiles
+    from anonhist.profiles import Profile
+    from anonhist.releases import Release
+    from anonhist.releases.grouped import GroupedRelease
+    from anonhist.terminal.decorators import Protection
+    from anonhist.terminal.output import Bars
+
+# Else whoever has a damaged release would be told to say which key of it holds the labels.
+_RELEASE = re.compile(rb'\s*\{\s*"format"\s*:\s*"anonhist\.(?:grouped-)?(?:cumulative-)?release"')
+
+WHERE_REMARKS_ARE = (
+    "Remarks on the data, such as how many rows were left out, must stay secret: they appear only where standard error "
+    "is a terminal (add 2>/dev/tty to see them)."
+)
+
+# As help lists them, which must not load what reads: tests/cli/test_choices.py compares the two.
+Format = Literal["events", "labels", "counts", "prevalences", "uniq"]
+
+
+PROTECTED = ("unit", "max_per_user", "max_count", "relation")
+# The options under "Input", in the order in which help has them.
+LIMITS = ("memory_limit", "threads", "temp_directory")
+READING = (
+    *("label", "count", "user", "order_by", "order_key", "keep_null", "table", "format_", "delimiter", "no_header"),
+    "engine",
+    *LIMITS,
+)
+
+
+def reading_of(*, format_: Format | None, delimiter: str | None, no_header: bool, **others: Any) -> dict[str, Any]:
+    """Return how a source is read: what :func:`held_source` takes."""
+    limits = limits_of(**{name: others.pop(name) for name in LIMITS})
+    read = {"format": format_, "delimiter": one_character(delimiter), "header": not no_header, "limits": limits}
+    return others | read
+
+
+def held_source(source: str, reading: dict[str, Any]) -> tuple[str | SparkFiles, dict[str, Any]]:
+    """Return a source as its engine takes it, and how it is read, as :func:`anonhist.ingest.read_profile` calls it."""
+    from anonhist.ingest.spark_source import read_by
+
+    said = {name: value for name, value in reading.items() if name != "engine"}
+    return read_by(reading["engine"], source), said
+
+
+def limits_of(**asked: Any) -> EngineLimits | None:
+    """Return the limits of the engine, or None where none was asked for."""
+    if all(each is None for each in asked.values()):
+        return None
+    from anonhist.ingest.engine import EngineLimits
+
+    return EngineLimits(**asked)
+
+
+def profile_of_source(
+    sources: tuple[str, ...], reading: dict[str, Any], protection: Protection, bars: Bars, *, count_users: bool = False
+) -> Profile:
+    """Read the source as the options say, or several parts."""
+    from anonhist.ingest import read_profile
+
+    held, said = held_source(sources[0], reading)
+    return read_profile(
+        held if len(sources) == 1 else [Path(source) for source in sources],
+        max_per_user=protection.max_per_user,
+        count_users=count_users,
+        unit=protection.unit,
+        notify=bars.notify,
+        progress=bars.reading,
+        **said,
+    )
+
+
+def released_source(sources: tuple[str, ...], group: str | None = None) -> Release | None:
+    """Return the release in a file, or None where the source is none; of a release of groups, the group asked for.
+
+    Refuse one that is damaged, and options that say how data are read or whom they are about: a release has that in it.
+    """
+    released = _read_release(sources[0]) if len(sources) == 1 else None
+    if released is not None:
+        for option in given_options(click.get_current_context(), (*READING, *PROTECTED)):
+            raise UsageError(f"{option} applies only to data, and the source is a release: leave {option} out.")
+    return group_of(released, group)
+
+
+def group_of(released: Release | GroupedRelease | None, group: str | None) -> Release | None:
+    """Return the group that was asked for where there are groups, and refuse to pick one where there are none."""
+    from anonhist.releases.grouped import GroupedRelease
+
+    if isinstance(released, GroupedRelease):
+        return pick_group(released, group)
+    if group is not None:
+        raise UsageError("--group picks a group of a release of groups, and the source is none: leave --group out.")
+    return released
+
+
+def refuse_release(*sources: str) -> None:
+    """Refuse the file of a release where data are to be released: nothing but its first bytes or its schema is read."""
+    for source in sources:
+        _refuse_release(source)
+
+
+def _refuse_release(source: str) -> None:
+    from anonhist.formats.reading import is_table_of_release
+
+    if _begins_as_release(source) or is_table_of_release(source):
+        raise UsageError(f"{mask(source)!r} is already a release: use 'anonhist show' or 'anonhist estimate'.")
+
+
+def _read_release(source: str) -> Release | GroupedRelease | None:
+    if not source.lower().endswith((".json", ".parquet")):
+        return None
+    from anonhist.formats.fields import read
+    from anonhist.formats.reading import read_release
+    from anonhist.releases import Release
+    from anonhist.releases.cumulative import CumulativeRelease, GroupedCumulativeRelease
+    from anonhist.releases.grouped import GroupedRelease
+
+    try:
+        found = read(source)
+    except DataError:
+        if _begins_as_release(source):
+            read_release(source)  # which says that it is a release, however much of it is damaged
+            raise
+        return None
+    if isinstance(found, CumulativeRelease | GroupedCumulativeRelease):
+        raise UsageError(f"{source!r:.80} holds cumulative windows, no profile: use 'anonhist show'.")
+    return found if isinstance(found, Release | GroupedRelease) else None
+
+
+def _begins_as_release(source: str) -> bool:
+    # The first line of other files may be a row, which decides nothing before a charge.
+    if not source.lower().endswith(".json") or not os.path.isfile(source):  # noqa: PTH113  # pathlib may raise
+        return False
+    try:
+        with Path(source).open("rb") as file:
+            return _RELEASE.match(file.read(100)) is not None
+    except (OSError, ValueError):
+        return False
+
+
+@contextmanager
+def reading_bars(work: str, *, quiet: bool, first: str = "Reading", is_private: bool = True) -> Iterator[Bars]:
+    """Show bars while the block reads data and works on them; then tell the operator what was noticed in private data.
+
+    Parameters
+    ----------
+    work, first
+        What the bars are called: that of the work, and that of reading before it.
+    quiet
+        Show nothing.
+    is_private
+        Whether there are data of which something may be noticed: not of a release.
+    """
+    from anonhist.terminal.output import progress_bars
+
+    remarks: list[str] = []
+    with progress_bars(work, shown=not quiet, first=first) as bars:
+        yield replace(bars, notify=None if quiet else remarks.append)
+    # After the bars, which would be written over.
+    tell_operator(remarks, quiet=quiet or not is_private)
+
+
+def tell_operator(remarks: list[str], *, quiet: bool) -> None:
+    """Show remarks about the data on the operator's terminal, and nowhere else.
+
+    They are private: a stderr that is no terminal is a log that others may read, and even that there are some would
+    tell of the data. So there the same sentence is said whether there are any or not.
+    """
+    if quiet:
+        return
+    if not sys.stderr.isatty():
+        say_line(WHERE_REMARKS_ARE, sys.stderr)
+        return
+    for remark in remarks:
+        say_line(f"Shown only on your terminal: {as_typed(remark)}", sys.stderr)
+
+
+ENDING = ".counts"
+
+
+def are_parts(sources: Iterable[str]) -> bool:
+    """Return whether all sources are parts, by their endings.
+
+    Examples
+    --------
+    >>> are_parts(["day-1.counts", "day-2.counts"]), are_parts(["day-1.csv"])
+    (True, False)
+    """
+    return all(source.lower().endswith(ENDING) for source in sources)
+
+
+def _check(_: click.Context, __: click.Parameter, sources: tuple[str, ...]) -> tuple[str, ...]:
+    if len(sources) > 1 and not are_parts(sources):
+        raise UsageError(
+            "Several sources are read together only if all are parts (.counts): put a pattern of other files in "
+            "quotes, such as 'logs/*.csv'."
+        )
+    if are_parts(sources) and any("://" in source for source in sources):
+        raise UsageError("Parts are private, and are read from files of this machine: copy them here first.")
+    return sources
+
+
+source_argument = click.argument("sources", nargs=-1, required=True, metavar="SOURCE…", callback=_check)
+
+
+def one_source(sources: tuple[str, ...], made: str) -> str:
+    """Return the source of what cannot be made of parts: groups or windows."""
+    if are_parts(sources):
+        raise UsageError(f"Parts hold counts of labels and no other columns, so no {made} can be made of them.")
+    return sources[0]
+
+
+def refuse_for_parts(sources: tuple[str, ...], names: tuple[str, ...]) -> None:
+    """Refuse options that need the events."""
+    if are_parts(sources):
+        for option in given_options(click.get_current_context(), names):
+            raise UsageError(f"{option} applies to events, which parts do not hold: leave {option} out.")
+
+
+def protection_of(sources: tuple[str, ...], asked: Protection) -> Protection:
+    """Return what to protect: of parts that bound users, the users whom they bound.
+
+    What parts say about themselves is public, so this is known before anything is charged.
+    """
+    if not are_parts(sources):
+        return asked
+    from anonhist.ingest.parts.profile import Parts, check_bound
+
+    bound = Parts([Path(source) for source in sources], check_bound(asked.max_per_user)).max_per_user
+    if bound is None or asked.max_per_user is not None:
+        return asked
+    if asked.unit == PrivacyUnit.item():
+        raise UsageError("These parts bound the items of users, whom a release of them protects: leave --unit out.")
+    return asked._replace(unit=asked.unit or PrivacyUnit.user(max_items=bound), max_per_user=bound)
+
+
+def labels_in(path: str, *, what: str) -> tuple[str, ...]:
+    """Read a list of labels, one per line, in their order.
+
+    Parameters
+    ----------
+    path
+        A file of UTF-8 text.
+    what
+        What is listed, for the sentence of an error.
+
+    Raises
+    ------
+    DataError
+        If it cannot be read, holds none, an empty line or a label twice.
+    """
+    from anonhist.formats.atomic import content_of
+    from anonhist.ingest.engine import OTHER_TEXT
+    from anonhist.ingest.local_files import check_beginning
+
+    content = content_of(path)
+    check_beginning(content, f"The file {path!r}")
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise DataError(f"The file {path!r} {OTHER_TEXT}") from None
+    # Not splitlines, for which many more signs end a line.
+    lines = text.replace("\r\n", "\n").removesuffix("\n").split("\n")
+    if lines == [""]:
+        raise DataError(f"The file {path!r} is empty: list {what}, one per line.")
+    if "" in lines:
+        message = f"Line {lines.index('') + 1} of {path!r} is empty: list {what}, one per line, and nothing else."
+        raise DataError(message)
+    if len(set(lines)) < len(lines):
+        first = {line: place for place, line in reversed(list(enumerate(lines, 1)))}
+        twice = next(place for place, line in enumerate(lines, 1) if first[line] != place)
+        raise DataError(f"Line {twice} of {path!r} repeats an earlier line; list each label once.")
+    return tuple(lines)
