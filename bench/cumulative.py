@@ -16,15 +16,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from anonhist.mechanisms.windows.release import WINDOW_MECHANISMS, prepare_cumulative
-from anonhist.mechanisms.windows.window_mechanism import moved
+from anonhist.mechanisms.window_mechanism import moved
+from anonhist.mechanisms.window_release import WINDOW_MECHANISMS, prepare_cumulative
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles.windows import CumulativeCounts
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from anonhist.mechanisms.windows.window_mechanism import WindowMechanism
+    from anonhist.mechanisms.window_mechanism import WindowMechanism
 
 THRESHOLDS = (1, 2, 3, 4, 5, 6, 8, 10, 15, 20)
 UNITS = {"label": PrivacyUnit.label(max_count=20), "item": PrivacyUnit.item()}

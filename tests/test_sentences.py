@@ -16,7 +16,11 @@ from anonhist_testing.cases import each_of
 
 ROOT = Path(anonhist.__file__).parent
 MARK = re.compile(r"`([^`=]*)(=[^`]*)?`")
-FILES = [path for path in sorted(ROOT.rglob("*.py")) if path.relative_to(ROOT).parts[0] != "cli"]
+FILES = [
+    path
+    for path in sorted(ROOT.rglob("*.py"))
+    if path.relative_to(ROOT).parts[0] not in ("cli", "terminal") and not path.stem.endswith("commands")
+]
 
 
 def sentences(nodes: list[ast.AST]) -> Iterator[str]:

@@ -19,7 +19,7 @@ import pytest
 
 import anonhist
 from anonhist.errors import AnonhistError, UsageError
-from anonhist.outward import Saved
+from anonhist.kinds import Saved
 from anonhist.releases import Release
 from anonhist.sketches import Sketch
 from anonhist_testing.public_values import public_values

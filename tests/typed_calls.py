@@ -15,7 +15,7 @@ import numpy as np
 from anonhist.graphs import BoundedDegrees, Direction, EdgePolicy, EdgePrivacy, NodePrivacy, release_degrees
 from anonhist.ingest import read_profile
 from anonhist.ingest.groups.read import read_groups
-from anonhist.ingest.windows.read import read_cumulative
+from anonhist.ingest.windows import read_cumulative
 from anonhist.local import KRR, RAPPOR, Alphabet, HeavyHitters, Holm, LocalHashing, Projected, SubsetSelection
 from anonhist.mechanisms import (
     BudgetShares,

@@ -11,8 +11,8 @@ from anonhist.accounting import Ledger as Ledger
 from anonhist.errors import AnonhistError as AnonhistError
 from anonhist.errors import DataError as DataError
 from anonhist.errors import UsageError as UsageError
-from anonhist.formats.fields import read as read
-from anonhist.formats.writing import write as write
+from anonhist.formats.files import read as read
+from anonhist.formats.files import write as write
 from anonhist.graphs.reading import read_degrees as read_degrees
 from anonhist.graphs.reading import read_edges as read_edges
 from anonhist.graphs.release import release_degrees as release_degrees

@@ -3,9 +3,8 @@
 From a release, the same numbers cost no budget: ``ah.entropy(release)``.
 """
 
-from anonhist.mechanisms.estimators.entropy import entropy, power_sum, renyi_entropy
+from anonhist.mechanisms.estimators.entropy import distance_to_uniformity, entropy, power_sum, renyi_entropy
 from anonhist.mechanisms.estimators.support import sample_coverage, support_coverage, support_size
-from anonhist.mechanisms.estimators.uniformity import distance_to_uniformity
 
 __all__ = [
     "distance_to_uniformity",

@@ -8,8 +8,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Never
 
-from anonhist.accounting.ledger_files import files_of, is_ledger
 from anonhist.accounting.recording import VARIABLE
+from anonhist.accounting.sqlite import files_of, is_ledger
 from anonhist.errors import UsageError
 
 
@@ -22,7 +22,7 @@ class PrivateKind(StrEnum):
 
 
 # How files name their formats: JSON at its beginning, sketches in the schema that comes first, Parquet at its end.
-_FORMAT = re.compile(rb'"format":\s*"anonhist\.(counts|sketch|tally)"')
+_FORMAT = re.compile(rb'"format":\s*"anonhist[./](counts|sketch|tally)"')
 _KINDS = {b"counts": PrivateKind.PART, b"sketch": PrivateKind.SKETCH, b"tally": PrivateKind.TALLY}
 # Endings that no other files have: of those that are damaged, too.
 _ENDINGS = {".counts": PrivateKind.PART, ".sketch": PrivateKind.SKETCH}

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from anonhist.accounting import Ledger, verify
-from anonhist.formats.writing import claim_of
+from anonhist.formats.files import claim_of
 
 # Once in the usual run; as often as a release depends on when the system does what it was asked for.
 REPEATS = int(os.environ.get("ANONHIST_CRASHES", "1"))

@@ -270,7 +270,7 @@ def test_random_operators_pay_for_all_that_is_revealed(kind: str) -> None:
 
 def test_a_release_of_a_sketch_is_verified(kept: Ledger, tmp_path: Path) -> None:
     from anonhist.accounting import verify
-    from anonhist.formats.writing import claim_of
+    from anonhist.formats.files import claim_of
 
     (day,) = days(1)
     names = []

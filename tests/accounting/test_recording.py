@@ -13,7 +13,7 @@ from anonhist.accounting import Ledger, Receipt, Released, verify
 from anonhist.accounting.entry import Charged, Completed, Voided
 from anonhist.accounting.recording import Price, account_of, recording
 from anonhist.errors import BudgetError, DataError, UsageError
-from anonhist.formats.writing import claim_of
+from anonhist.formats.files import claim_of
 from anonhist.graphs import EdgePrivacy, NodePrivacy, as_graph, private_edge_count
 from anonhist.local.surveys.declaration import survey_digest
 from anonhist.mechanisms import FrobeniusMechanism

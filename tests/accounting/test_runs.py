@@ -20,7 +20,7 @@ from anonhist.errors import DataError, RunError, UsageError
 from anonhist.graphs import EdgePrivacy, as_graph, private_edge_count
 from anonhist.ingest.groups.read import read_groups
 from anonhist.mechanisms.grouping import FindGroups, release_groups
-from anonhist.mechanisms.windows.release import release_cumulative
+from anonhist.mechanisms.window_release import release_cumulative
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles.windows import CumulativeCounts
 from anonhist.sketches import HashedSketch

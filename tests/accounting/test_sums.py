@@ -15,10 +15,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anonhist.accounting import Charge, Cost, Ledger, verify
+from anonhist.accounting.balance import Sums
 from anonhist.accounting.budget import is_plain, rounded_down
 from anonhist.accounting.charge import NoisePart, Reading
 from anonhist.accounting.entry import canonical, chained
-from anonhist.accounting.sums import Sums
 from anonhist.errors import BudgetError, DataError, OutputError, UsageError
 from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit
 from anonhist.privacy.guarantee import exact_text

@@ -8,7 +8,7 @@ import json
 import sys
 from contextlib import redirect_stderr, redirect_stdout
 
-from anonhist.catalogue import Option, properties, randomizers
+from anonhist.catalogue import Option, mechanisms, properties
 from anonhist.catalogue import mechanisms as central
 
 
@@ -17,8 +17,8 @@ def add() -> None:
     central.MECHANISMS["sorted-counts"] = central.MechanismEntry(
         "sorted_counts:SortedCountsMechanism", ("public_labels",)
     )
-    randomizers.RANDOMIZERS["sparse-unary"] = "sparse_unary:SparseUnary"
-    randomizers.OPTIONS["weight"] = Option("W", "For sparse-unary: how rarely bits are set.", "whole")
+    mechanisms.RANDOMIZERS["sparse-unary"] = "sparse_unary:SparseUnary"
+    mechanisms.OPTIONS["weight"] = Option("W", "For sparse-unary: how rarely bits are set.", "whole")
     properties.PROPERTIES["berger-parker"] = properties.PropertyEntry(
         "berger_parker:berger_parker", "the share of the most frequent label", asked=({},)
     )

@@ -11,9 +11,9 @@ import anonhist as ah
 from anonhist.catalogue import load
 from anonhist.catalogue.mechanisms import OPTIONS
 from anonhist.catalogue.properties import PROPERTIES
-from anonhist.cli.compare import COMPARED
 from anonhist.cli.entry import anonhist
 from anonhist.cli.estimate import _UNBOUNDED
+from anonhist.cli.plan import COMPARED
 from anonhist.formats.registry import CURATOR_TYPES
 from anonhist.graphs.edge_formats import EDGE_FORMATS
 from anonhist.graphs.graph import Direction

@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 import anonhist as ah
-from anonhist.cli.estimate import NOT_PRIVATE, say
+from anonhist.cli.estimate import NOT_PRIVATE
+from anonhist.cli.estimate_display import say
 from anonhist.mechanisms.estimators import PRIVATE_PROPERTIES
 from anonhist.properties.catalogue import PROPERTIES, estimate_all
 from anonhist.properties.estimate import Holds, Statement

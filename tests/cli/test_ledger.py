@@ -17,7 +17,7 @@ import anonhist as ah
 from anonhist.accounting import Ledger, verify
 from anonhist.cli.entry import anonhist
 from anonhist.errors import DataError
-from anonhist.formats.writing import claim_of
+from anonhist.formats.files import claim_of
 from anonhist.mechanisms.releasing import PreparedRelease
 from anonhist.terminal.hints import commands_of, options_of
 from anonhist_testing.cases import each_of

@@ -8,7 +8,7 @@ from typing import Any
 import duckdb
 import pytest
 
-from anonhist.formats.writing import write
+from anonhist.formats.files import write
 from anonhist.sketches import DomainSketch
 
 Cli = Callable[..., CompletedProcess[str]]

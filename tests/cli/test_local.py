@@ -10,7 +10,7 @@ from subprocess import CompletedProcess
 
 import pytest
 
-from anonhist.catalogue.randomizers import RANDOMIZERS
+from anonhist.catalogue.mechanisms import RANDOMIZERS
 from anonhist.local import page as local_wording
 from anonhist.local.catalogue import parameter_names, recommend
 from anonhist.local.commands import new

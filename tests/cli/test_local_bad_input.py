@@ -6,7 +6,7 @@ from subprocess import CompletedProcess
 
 import pytest
 
-from anonhist.formats.writing import write
+from anonhist.formats.files import write
 from anonhist.local import KRR, OptimizedUnary
 
 Cli = Callable[..., CompletedProcess[str]]

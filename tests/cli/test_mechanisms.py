@@ -13,7 +13,7 @@ import anonhist as ah
 from anonhist.catalogue.mechanisms import MECHANISMS
 from anonhist.cli.entry import anonhist as command_line
 from anonhist.mechanisms import MECHANISM_NAMES
-from anonhist.mechanisms.names import mechanism_class
+from anonhist.mechanisms.releasing import mechanism_class
 from anonhist.mechanisms.setting import NOISE_IS_EXACT
 
 Cli = Callable[..., CompletedProcess[str]]

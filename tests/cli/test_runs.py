@@ -17,7 +17,7 @@ import pytest
 import anonhist as ah
 from anonhist.accounting import Ledger, verify
 from anonhist.accounting.balance import Item
-from anonhist.formats.writing import claim_of
+from anonhist.formats.files import claim_of
 from anonhist_testing.cases import each_of
 
 Cli = Callable[..., CompletedProcess[str]]

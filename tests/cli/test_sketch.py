@@ -17,8 +17,8 @@ from subprocess import CompletedProcess
 import numpy as np
 import pytest
 
+from anonhist.formats.files import write
 from anonhist.formats.reading import read_release
-from anonhist.formats.writing import write
 from anonhist.mechanisms.setting import NOISE_IS_EXACT
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.sketches import DomainSketch, HashedSketch, recommendation

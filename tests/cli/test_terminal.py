@@ -16,7 +16,7 @@ _LOG = "label,user\n" + "zebra,1\n" * 641 + ",2\n" * 59 + "heron,\n" * 83
 
 
 # Of a bound of 3 items, with 5 % of an epsilon of 1, one user replaced by another.
-_EXCESS = Path(__file__).parent.parent / "formats" / "golden" / "release-4-excess.json"
+_EXCESS = Path(__file__).parent.parent / "formats" / "golden" / "release-excess.json"
 
 
 def _screen(text: str) -> str:

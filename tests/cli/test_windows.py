@@ -6,7 +6,7 @@ from subprocess import CompletedProcess
 
 import pytest
 
-from anonhist.formats.fields import read
+from anonhist.formats.files import read
 from anonhist.releases.cumulative import CumulativeRelease
 
 Cli = Callable[..., CompletedProcess[str]]

@@ -15,12 +15,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from anonhist.catalogue.mechanisms import MECHANISMS
-from anonhist.catalogue.randomizers import RANDOMIZERS
+from anonhist.catalogue.mechanisms import MECHANISMS, RANDOMIZERS
 from anonhist.graphs import BoundedDegrees, EdgePrivacy, NodePrivacy, as_graph, release_degrees
 from anonhist.local.catalogue import survey_class
 from anonhist.local.surveys.survey import Survey
-from anonhist.mechanisms.names import named_mechanism
+from anonhist.mechanisms.releasing import named_mechanism
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile
 from anonhist.randomness import RandomSource, bernoulli, bernoulli_bits, discrete_laplace, geometric

@@ -228,12 +228,12 @@ def _with_worse_metadata(content: bytes, draw: random.Random) -> bytes:
 def _with_worse_head(content: bytes, draw: random.Random) -> bytes:
     with pa.ipc.open_file(pa.BufferReader(content)) as reader:
         batch = reader.get_batch(0)
-    head = json.loads(batch.schema.metadata[b"anonhist.sketch"])
+    head = json.loads(batch.schema.metadata[b"anonhist/sketch"])
     head = _worse({name: value for name, value in head.items() if name != "sha256"}, draw)
     first = {name: head.pop(name) for name in ("format", "version") if name in head}
     document = json.dumps({**first, "sha256": "0" * 64, **head})
     sink = pa.BufferOutputStream()
-    schema = batch.schema.with_metadata({b"anonhist.sketch": document})
+    schema = batch.schema.with_metadata({b"anonhist/sketch": document})
     with pa.ipc.new_file(sink, schema) as writer:
         writer.write_batch(batch.replace_schema_metadata(schema.metadata))
     return bytes(sink.getvalue().to_pybytes())

@@ -8,9 +8,8 @@ import pytest
 
 from anonhist.errors import DataError, UsageError
 from anonhist.formats.document import to_document
-from anonhist.formats.fields import read
+from anonhist.formats.files import read, write
 from anonhist.formats.reading import read_release
-from anonhist.formats.writing import write
 from anonhist.local import KRR
 from anonhist.local.files import read_survey, read_tally
 from anonhist.mechanisms import release
@@ -20,8 +19,8 @@ from anonhist.sketches import HashedSketch
 
 SURVEY = KRR(alphabet=3, epsilon=1)
 FORMATS = (
-    "anonhist.release, anonhist.grouped-release, anonhist.cumulative-release, anonhist.grouped-cumulative-release, "
-    "anonhist.survey, anonhist.tally"
+    "anonhist/release, anonhist/grouped-release, anonhist/cumulative-release, anonhist/grouped-cumulative-release, "
+    "anonhist/survey, anonhist/tally, anonhist/sketch"
 )
 
 
@@ -53,12 +52,20 @@ def test_surveys_and_sketches_are_read(tmp_path: Path) -> None:
     [
         ("[1, 2]", f"'PATH' is not a file of this program that can be read: its format is not one of {FORMATS}."),
         (
-            '{"format": "anonhist.frequencies"}',
+            '{"format": "anonhist/frequencies"}',
             f"of this program that can be read: its format is not one of {FORMATS}.",
         ),
-        ('{"format": ["anonhist.release"]}', "its format is not one of"),
-        ('{"format": "anonhist.release"', "is not a file of this program that can be read: it is not valid JSON."),
-        ('{"format": "anonhist.tally", "version": 1}', "'PATH' is not a tally that can be read: "),
+        (
+            '{"format": "anonhist.frequencies"}',
+            (
+                "'PATH' is not a file of this program that can be read: it was written by a version before 1.0, whose "
+                "files this one does not read."
+            ),
+        ),
+        ('{"format": ["anonhist/release"]}', "its format is not one of"),
+        ('{"format": "anonhist/release"', "is not a file of this program that can be read: it is not valid JSON."),
+        ('{"format": "anonhist/tally", "version": 1}', "'PATH' is not a tally that can be read: "),
+        ('{"format": "anonhist/sketch", "version": 1}', "'PATH' is not a sketch that can be read: "),
     ],
 )
 def test_what_is_no_such_file_is_refused_in_one_sentence(tmp_path: Path, text: str, reason: str) -> None:
@@ -76,6 +83,14 @@ def test_tables_of_others_and_damaged_ones_are_refused(tmp_path: Path) -> None:
         read(path)
     path.write_bytes(path.read_bytes()[:-9])
     with pytest.raises(DataError, match="it is not a Parquet file, or a damaged one"):
+        read(path)
+
+
+@pytest.mark.parametrize("key", [b"anonhist/survey", b"anonhist/sketch", b"anonhist/\xff", b"anonhist.\xff"])
+def test_tables_that_say_they_are_what_no_table_is_are_refused(tmp_path: Path, key: bytes) -> None:
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"count": [1]}).replace_schema_metadata({key: "{}"}), path)
+    with pytest.raises(DataError, match=r"a\.parquet' is not a .* that can be read: "):
         read(path)
 
 

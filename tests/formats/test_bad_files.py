@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from anonhist.errors import DataError, UsageError
 from anonhist.formats.document import from_document, to_document
+from anonhist.formats.files import write
 from anonhist.formats.reading import read_release
 from anonhist.formats.tables import to_arrow
-from anonhist.formats.writing import write
 from anonhist.mechanisms import release
 from anonhist.profiles import Profile
 from anonhist.releases import KPlusBand, PrevalenceBand, Release
@@ -25,20 +25,19 @@ ABSENT = object()
 
 # Where, what is put there, and what the refusal says. The good document is releases["frobenius"].
 BAD = [
-    ("format", "anonhist.sketch", "format"),
-    ("format", ["anonhist.release"], "format"),
-    ("version", 2, "the guarantee by exactly the fields"),  # it has more in version 2
-    ("version", 3, "the guarantee by exactly the fields"),
-    ("version", 4, "the guarantee by exactly the fields"),
-    ("version", 5, "the guarantee by exactly the fields"),
-    ("version", 6, "the guarantee by exactly the fields"),
-    ("version", 7, "the guarantee by exactly the fields"),
-    ("version", 8, "version"),
-    ("version", 0, "version"),
-    ("version", 1.0, "version"),
-    ("version", True, "version"),
-    ("version", "1", "version"),
-    ("version", [1] * 1000, "version"),
+    ("format", "anonhist/sketch", "its format"),
+    ("format", "anonhist/tree", "its format is not 'anonhist/release'"),
+    ("format", ["anonhist/release"], "its format is not 'anonhist/release'"),
+    ("format", None, "its format is not 'anonhist/release'"),
+    ("version", 2, "its version is not 1, .* a newer program may read it"),
+    ("version", 7, "its version is not 1"),
+    ("version", 0, "its version is not 1"),
+    ("version", 1.0, "its version is not 1"),
+    ("version", True, "its version is not 1"),
+    ("version", "1", "its version is not 1"),
+    ("version", [1] * 1000, "its version is not 1"),
+    ("version", None, "its version is not 1"),
+    ("version", ABSENT, "its version is not 1"),
     ("library_version", None, "library version"),
     ("library_version", 1, "library version"),
     ("reason", 5, "reason"),
@@ -108,8 +107,31 @@ BAD = [
     ("guarantee.spending", [[1, "103/300"]], "purpose"),
     ("guarantee.spending", [["all", 0.5]], "step"),
     ("guarantee.spending", [], "epsilons"),
-    ("order_key", None, "the order key must be plain text"),
+    ("guarantee.sketches", 1.0, "must be whole numbers"),
+    ("guarantee.sketches", None, "must be whole numbers"),
+    ("guarantee.sketches", 0, "sketches must be a whole number from 1"),
+    ("guarantee.sketches", 2, "different units"),
+    ("guarantee.groups", True, "must be whole numbers"),
+    ("guarantee.groups", None, "must be whole numbers"),
+    ("guarantee.groups", 0, "groups must be a whole number from 1"),
+    ("guarantee.groups", 2, "different units"),
+    ("guarantee.conditions", None, "the conditions of the guarantee must be a list"),
+    ("guarantee.conditions", [1], "a condition must be plain text"),
+    ("guarantee.party_epsilon", 2, "party_epsilon must be plain text"),
+    ("guarantee.party_epsilon", "0", "epsilon must be a finite number greater than zero"),
+    ("order_key", ABSENT, "exactly the fields"),
+    ("order_key", 5, "the order key must be plain text"),
     ("order_key", "0x0", "32 hexadecimal digits"),
+    ("excess", ABSENT, "exactly the fields"),
+    ("excess", [], "the excess by exactly the fields"),
+    ("items", ABSENT, "exactly the fields"),
+    ("zeros", ABSENT, "exactly the fields"),
+    ("zeros", 5, "zeros belong to"),
+    ("zeros", "5", "zeros must be a whole number"),
+    ("receipt", ABSENT, "exactly the fields"),
+    ("receipt", {}, "the receipt by exactly the fields"),
+    ("receipt", {"ledger": "0" * 32, "entry": -1, "head": "f" * 64}, "entry must be a whole number from 1"),
+    ("receipt", {"ledger": "0" * 32, "entry": 3, "head": "f"}, "64 hexadecimal digits, not 'f'"),
     ("mechanism", "frobenius", "the mechanism"),
     ("mechanism.name", "laplace", "laplace"),
     ("mechanism.name", "auto", "auto"),
@@ -145,6 +167,22 @@ BAD = [
     ("error.k_plus_standard_errors", 0.5, "finite"),
     ("error.k_plus_standard_errors", [10**400] * 7, "finite"),
     ("error.k_plus_standard_errors", [True] * 7, "finite"),
+    ("error.sorted_l1", None, "the sorted ℓ1 error"),
+    ("error.sorted_l1.range", ABSENT, "the sorted ℓ1 error by exactly the fields"),
+    ("error.sorted_l1.range", [1.0], "range must have two ends"),
+    ("error.sorted_l1.range", ["1", "9"], "range must be finite numbers"),
+    ("error.zeros_standard_error", ABSENT, "the error by exactly the fields"),
+    ("error.zeros_standard_error", 1.0, "zeros and their standard error belong together"),
+    ("error.band", ABSENT, "the error by exactly the fields"),
+    ("error.band", {}, "a band by exactly the fields"),
+    ("error.band", [], "a band by exactly the fields"),
+    ("error.prevalence_band", ABSENT, "the error by exactly the fields"),
+    ("error.prevalence_band", {"ends": [1], "lows": [0], "highs": 5}, "highs must be a list of whole numbers"),
+    ("error.zeros_interval", ABSENT, "the error by exactly the fields"),
+    ("error.zeros_interval", [0, 5], "zeros and their interval belong together"),
+    ("error.items_interval", ABSENT, "the error by exactly the fields"),
+    ("error.items_interval", [1, 2, 3], "items_interval must have two ends"),
+    ("error.items_interval", [1.0, 2.0], "items_interval must be a list of whole numbers"),
 ]
 
 
@@ -169,7 +207,7 @@ def as_json(tmp_path: Path, document: object) -> Path:
 
 def as_parquet(tmp_path: Path, release: Release, document: object) -> Path:
     path = tmp_path / "bad.parquet"
-    pq.write_table(to_arrow(release).replace_schema_metadata({"anonhist.release": json.dumps(document)}), path)
+    pq.write_table(to_arrow(release).replace_schema_metadata({"anonhist/release": json.dumps(document)}), path)
     return path
 
 
@@ -201,9 +239,9 @@ def test_the_good_document_is_read(tmp_path: Path, releases: dict[str, Release])
     [
         (b"", "not valid JSON"),
         (b"{", "not valid JSON"),
-        (b"[]", "exactly the fields"),
-        (b"null", "exactly the fields"),
-        (b'"anonhist.release"', "exactly the fields"),
+        (b"[]", "its format is not"),
+        (b"null", "its format is not"),
+        (b'"anonhist/release"', "its format is not"),
         (b"\xff\xfe{}", "not valid JSON"),
         (b'{"a": "\xff"}', "not valid JSON"),
         (b"[" * 200_000, "not valid JSON"),
@@ -331,12 +369,10 @@ def test_counts_beyond_what_a_unit_of_labels_allows_are_refused(releases: dict[s
 
 def test_bands_where_no_noisy_values_are_kept_are_refused() -> None:
     made = release(Profile.from_counts([5, 3, 3, 1]), epsilon=4, mechanism="partition", simulations=4)
+    assert from_document(to_document(made)).profile == made.profile
     band = KPlusBand([5], [4], [4])
     for forged in (replace(made.error, band=band), replace(made.error, prevalence_band=PrevalenceBand([5], [2], [2]))):
-        older = replace(forged, items_interval=None, simulated_range=None)
-        document = to_document(replace(made, recorded_error=older, simulations=None))
-        # Of version 3, whose errors may have bands.
-        document |= {"version": 3, "guarantee": to_document(replace(made, simulations=0))["guarantee"]}
+        document = to_document(replace(made, recorded_error=forged, simulations=None))
         with pytest.raises(DataError, match="keep noisy values"):
             from_document(document)
 
@@ -357,14 +393,14 @@ def test_only_releases_are_written(tmp_path: Path, releases: dict[str, Release])
 
 # Which release, where, what is put there, and what the refusal says.
 BAD_PROMISES = [
-    ("privhist", "items", ABSENT, "items, the number of items that PrivHist publishes, is missing"),
+    ("privhist", "items", ABSENT, "a release by exactly the fields"),
+    ("privhist", "items", None, "items, the number of items that PrivHist publishes, is missing"),
     ("privhist", "items", 0, "with so few items"),
     ("privhist", "items", 1, "with so few items"),
     ("privhist", "items", -1, "items must be a whole number from 0"),
     ("privhist", "items", 958.0, "items must be a whole number"),
     ("privhist", "items", "958", "items must be a whole number"),
     ("privhist", "items", True, "items must be a whole number"),
-    ("privhist", "items", None, "items must be a whole number"),
     ("privhist", "items", [958], "items must be a whole number"),
     ("privhist", "items", 2**63, "items must be a whole number"),
     ("privhist", "items", 10**4000, "items must be a whole number"),

@@ -6,10 +6,10 @@ import pytest
 
 from anonhist.catalogue.mechanisms import MECHANISMS
 from anonhist.errors import DataError
+from anonhist.formats.files import write
 from anonhist.formats.reading import read_release
-from anonhist.formats.writing import write
 from anonhist.mechanisms import release
-from anonhist.mechanisms.names import mechanism_class
+from anonhist.mechanisms.releasing import mechanism_class
 from anonhist.profiles import Profile
 from anonhist_testing.cases import each_of
 

@@ -14,11 +14,10 @@ import pytest
 from anonhist.accounting import Receipt
 from anonhist.errors import DataError, UsageError
 from anonhist.formats.cumulative_releases import to_cumulative_document
-from anonhist.formats.fields import read
+from anonhist.formats.files import read, write
 from anonhist.formats.reading import is_table_of_release
 from anonhist.formats.tables import csv_text
-from anonhist.formats.writing import write
-from anonhist.mechanisms.windows.release import WINDOW_MECHANISMS, release_cumulative
+from anonhist.mechanisms.window_release import WINDOW_MECHANISMS, release_cumulative
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles.windows import CumulativeCounts
 from anonhist.releases.content import content_digest
@@ -83,9 +82,17 @@ def _set(*path: Any, to: Any) -> Callable[[Any], None]:
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        (_set("version", to=2), "of version 2 has a receipt"),
-        (_set("version", to=3), "its version is not from 1 to 2"),
-        (_set("receipt", to={"ledger": "0" * 32, "entry": 1, "head": "f" * 64}), "of version 1 has none"),
+        (_set("format", to="anonhist/grouped-cumulative-release"), "a release of cumulative windows of groups by"),
+        (_set("format", to="anonhist.cumulative-release"), "written by a version before 1.0"),
+        (_set("version", to=2), "its version is not 1, .* a newer program may read it"),
+        (_set("version", to=True), "its version is not 1"),
+        (lambda document: document.pop("receipt"), "windows by exactly the fields"),
+        (_set("receipt", to={}), "the receipt by exactly the fields"),
+        (
+            _set("receipt", to={"ledger": "0" * 32, "entry": -1, "head": "f" * 64}),
+            "entry must be a whole number from 1",
+        ),
+        (_set("receipt", to={"ledger": "0" * 32, "entry": 1, "head": "f"}), "64 hexadecimal digits, not 'f'"),
         (_set("more", to=2), "by exactly the fields"),
         (_set("days", to="x"), "its days must be a list"),
         (_set("days", 1, to=3), "a day must be plain text"),
@@ -149,10 +156,10 @@ def test_a_release_is_a_value_that_holds_together() -> None:
         CumulativeRelease(**given | {"values": np.zeros((2, 4), dtype=int)}, reason="", library_version="")
 
 
-def test_a_receipt_makes_it_version_2_and_is_read_back(tmp_path: Path) -> None:
+def test_a_receipt_is_kept(tmp_path: Path) -> None:
     receipt = Receipt("0123456789abcdef" * 2, 12, "fedcba9876543210" * 4)
     charged = replace(release_of(mechanism="tree"), receipt=receipt)
-    assert to_cumulative_document(charged)["version"] == 2
+    assert to_cumulative_document(charged)["receipt"]["entry"] == 12
     for name in ("reach.json", "reach.parquet"):
         write(charged, tmp_path / name)
         found = read(tmp_path / name)

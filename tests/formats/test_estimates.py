@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from anonhist.errors import UsageError
-from anonhist.formats.fields import file_wording
-from anonhist.formats.writing import write
+from anonhist.formats.files import write
 from anonhist.local import FrequencyEstimate
 from anonhist.local.surveys.estimate import NormalLimits
 from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit
@@ -63,8 +62,8 @@ def test_the_document_says_everything(tmp_path: Path) -> None:
     shown = replace(ESTIMATE, other=0.1, other_standard_error=0.02, note="stopped early")
     write(shown, tmp_path / "a.json")
     document = json.loads((tmp_path / "a.json").read_text(encoding="utf-8"))
-    assert (document["format"], document["version"]) == ("anonhist.frequencies", 1)
-    assert document["guarantee"] == file_wording(str(shown.guarantee))
+    assert (document["format"], document["version"]) == ("anonhist/frequencies", 1)
+    assert document["guarantee"] == str(shown.guarantee)
     for name in ("users", "level", "decoder", "correction", "note", "other", "raw_other", "other_standard_error"):
         assert document[name] == getattr(shown, name)
     for name in ("frequencies", "raw", "standard_errors", "p_values", "significant", "intervals"):

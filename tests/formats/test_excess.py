@@ -11,15 +11,15 @@ import pytest
 
 from anonhist.errors import DataError
 from anonhist.formats.document import from_document, to_document
+from anonhist.formats.files import write
 from anonhist.formats.reading import read_release
-from anonhist.formats.writing import write
 from anonhist.mechanisms import CentralMechanism, FrobeniusMechanism, PrevalenceMechanism, PrivHistMechanism
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Bounded, Profile
 from anonhist.releases import Excess, Release
 from anonhist_testing.cases import each_of
 
-GOLDEN = Path(__file__).parent / "golden" / "release-4-excess.json"
+GOLDEN = Path(__file__).parent / "golden" / "release-excess.json"
 UNIT, SUBSTITUTE = PrivacyUnit.user(max_items=3), NeighboringRelation.SUBSTITUTE
 FOUND = Excess(3, 30, SUBSTITUTE, Fraction(1, 80), Fraction(3, 80), 8_000, 2_000, -4)
 
@@ -34,7 +34,7 @@ def _with_excess(make_release: Callable[..., Release], mechanism: CentralMechani
     return replace(plain, excess=FOUND, guarantee=FOUND.add_to(plain.guarantee))
 
 
-def test_a_file_of_version_4_is_read_and_written_for_ever(tmp_path: Path, release_with_excess: Release) -> None:
+def test_a_golden_file_is_read_and_written_for_ever(tmp_path: Path, release_with_excess: Release) -> None:
     read = read_release(GOLDEN)
     assert (read.excess, read.guarantee, read.mechanism) == (
         FOUND,
@@ -60,7 +60,7 @@ def test_mechanisms_with_steps_of_their_own_keep_them(make_release: Callable[...
 
 LABEL, ADDED = PrivacyUnit.label(max_count=3), NeighboringRelation.ADD_OR_REMOVE
 OF_LABELS = Excess(3, 30, ADDED, Fraction(1, 80), Fraction(3, 80), 8_000, 2_000, -4, Bounded.ITEMS_OF_LABELS)
-GOLDEN_OF_LABELS = GOLDEN.with_name("release-7-excess.json")
+GOLDEN_OF_LABELS = GOLDEN.with_name("release-labels-excess.json")
 
 
 @pytest.fixture
@@ -69,7 +69,7 @@ def release_of_labels(make_release: Callable[..., Release]) -> Release:
     return replace(plain, excess=OF_LABELS, guarantee=OF_LABELS.add_to(plain.guarantee))
 
 
-def test_a_file_of_version_7_is_read_and_written_for_ever(tmp_path: Path, release_of_labels: Release) -> None:
+def test_a_golden_file_of_labels_is_read_and_written_for_ever(tmp_path: Path, release_of_labels: Release) -> None:
     read = read_release(GOLDEN_OF_LABELS)
     assert (read.excess, read.guarantee, read.mechanism) == (
         OF_LABELS,
@@ -84,8 +84,8 @@ def test_a_file_of_version_7_is_read_and_written_for_ever(tmp_path: Path, releas
 @each_of(
     ("where", "value", "says"),
     [
-        ("version", 6, "of version 6 has no excess"),
-        ("excess.of", "items of users", "does not say what it is of"),
+        ("version", 6, "its version is not 1"),
+        ("excess.of", "items of users", "is not that of the mechanism and the excess together"),
         ("excess.of", "groups of labels", "is not that of the mechanism and the excess together"),
         ("excess.of", "items", "what the excess is of must be one of"),
         ("excess.of", 7, "what the excess is of must be plain text"),
@@ -108,8 +108,11 @@ def test_what_no_release_of_labels_says_is_refused(
 @each_of(
     ("where", "value", "says"),
     [
-        ("version", 3, "has no excess"),
-        ("excess", None, "the excess by exactly the fields"),
+        ("version", 3, "its version is not 1"),
+        ("excess", {}, "the excess by exactly the fields"),
+        ("excess", 5, "the excess by exactly the fields"),
+        ("excess.of", None, "what the excess is of must be plain text"),
+        ("excess.of", "items of labels", "is not that of the mechanism and the excess together"),
         ("excess.more", 1, "the excess by exactly the fields"),
         ("excess.bound", 4, "must say what the excess spent"),
         ("excess.bound", 0, "bound must be"),

@@ -11,11 +11,10 @@ import pytest
 
 from anonhist.errors import DataError, UsageError
 from anonhist.formats.cumulative_releases import to_grouped_cumulative_document
-from anonhist.formats.fields import read
+from anonhist.formats.files import read, write
 from anonhist.formats.reading import is_table_of_release
 from anonhist.formats.tables import csv_text
-from anonhist.formats.writing import write
-from anonhist.mechanisms.windows.release import release_cumulative_groups
+from anonhist.mechanisms.window_release import release_cumulative_groups
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles.grouped import Group
 from anonhist.profiles.windows import CumulativeCounts, GroupedCumulativeCounts
@@ -96,7 +95,10 @@ def _set(*path: Any, to: Any) -> Callable[[Any], None]:
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        (_set("version", to=9), "version"),
+        (_set("format", to="anonhist/cumulative-release"), "a release of cumulative windows by"),
+        (_set("version", to=2), "its version is not 1, .* a newer program may read it"),
+        (lambda document: document.pop("receipt"), "windows of groups by exactly the fields"),
+        (_set("receipt", to={}), "the receipt by exactly the fields"),
         (_set("more", to=2), "by exactly the fields"),
         (_set("by", to="x"), "must be lists"),
         (_set("by", to=["x"]), "one name for each grouping column"),

@@ -13,14 +13,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from anonhist.catalogue.levels import Levels
+from anonhist.catalogue.mechanisms import Levels
 from anonhist.errors import DataError, UsageError
 from anonhist.formats.document import to_document
-from anonhist.formats.fields import read
+from anonhist.formats.files import read, write
 from anonhist.formats.grouped_releases import from_grouped_document, to_grouped_document
 from anonhist.formats.reading import read_release
 from anonhist.formats.tables import csv_text
-from anonhist.formats.writing import write
 from anonhist.mechanisms.grouping import release_groups
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Bounded, BoundedUnits, Profile
@@ -105,7 +104,7 @@ def test_the_excess_of_all_groups_is_written_and_read(name: str, ending: str, tm
     copied = pickle.loads(pickle.dumps(back))  # noqa: S301  # ours
     assert copied == back
     assert (copied.excess, copied.with_error().excess) == (release.excess, release.excess)
-    assert "excess" not in to_document(back["a", "1"])
+    assert to_document(back["a", "1"])["excess"] is None
 
 
 def test_a_file_whose_cap_counts_more_groups_than_there_are_is_read() -> None:
@@ -118,8 +117,8 @@ def test_a_file_whose_cap_counts_more_groups_than_there_are_is_read() -> None:
 
 
 BAD_EXCESS: dict[str, tuple[Callable[[dict[str, Any]], Any], str]] = {
-    "version": (lambda top: top.update(version=2), "of version 3 has an excess"),
-    "no excess": (lambda top: top.pop("excess"), "of version 3 has an excess"),
+    "no field": (lambda top: top.pop("excess"), "a release of groups by exactly the fields"),
+    "no excess": (lambda top: top.update(excess=None), "holds for all groups together"),
     "other unit": (lambda top: top["excess"].update(of="groups of users"), "for the unit and the relation"),
     "other bound": (lambda top: top["excess"].update(bound=3), "for the unit and the relation"),
     "of counts": (lambda top: top["excess"].update(of="items of labels", bound=5), "for the unit and the relation"),
@@ -140,7 +139,7 @@ def test_one_group_is_saved_as_a_release_of_its_own(tmp_path: Path) -> None:
     release = release_of("labels")
     write(release["a", "1"], tmp_path / "one.json")
     back = read_release(tmp_path / "one.json")
-    assert json.loads((tmp_path / "one.json").read_text(encoding="utf-8"))["version"] == 7
+    assert json.loads((tmp_path / "one.json").read_text(encoding="utf-8"))["guarantee"]["groups"] == 2
     assert back.guarantee == release["a", "1"].guarantee
     assert back.guarantee.unit.groups == 2
 
@@ -164,7 +163,13 @@ def broken(document: dict[str, Any], change: Callable[[dict[str, Any]], None]) -
 
 BAD: dict[str, tuple[Callable[[dict[str, Any]], Any], str]] = {
     "no field": (lambda top: top.pop("by"), "exactly the fields"),
-    "version": (lambda top: top.update(version=2), "version"),
+    "no spending": (lambda top: top.pop("found_with"), "exactly the fields"),
+    "spending": (lambda top: top.update(found_with=["1"]), "an epsilon and a delta"),
+    "no levels": (lambda top: top.pop("nested"), "exactly the fields"),
+    "format": (lambda top: top.update(format="anonhist/release"), "a release by exactly the fields"),
+    "older": (lambda top: top.update(format="anonhist.grouped-release"), "written by a version before 1.0"),
+    "version": (lambda top: top.update(version=2), "its version is not 1, .* a newer program may read it"),
+    "version of groups": (lambda top: top["release"].update(version=2), "its version is not 1"),
     "no groups": (lambda top: top.update(groups=[]), "at least one group"),
     "groups": (lambda top: top.update(groups={}), "must be lists"),
     "by": (lambda top: top.update(by=["g"]), "one name for each grouping column"),
@@ -173,17 +178,21 @@ BAD: dict[str, tuple[Callable[[dict[str, Any]], Any], str]] = {
     "control": (lambda top: top["groups"][0].update(group=["a", "\x1b[2J"]), "plain text"),
     "names": (lambda top: top["groups"][0].update(group="a"), "must be a list"),
     "more": (lambda top: top["groups"][0].update(guarantee={}), "its names, its profile and its error"),
+    "no items": (lambda top: top["groups"][0].pop("items"), "its error, and items and zeros or null"),
+    "no zeros": (lambda top: top["groups"][-1].pop("zeros"), "its error, and items and zeros or null"),
+    "items": (lambda top: top["groups"][0].update(items=5), "items belong to"),
     "counts": (lambda top: top["groups"][0]["profile"].update(counts=[3, 2]), "as many counts as prevalences"),
     "sentence": (lambda top: top.update(guarantee="perfectly private"), "holds for all groups together"),
     "epsilon": (lambda top: top["release"]["guarantee"].update(epsilon="1"), "guarantee"),
-    "groups of unit": (lambda top: top["release"]["guarantee"].update(groups="2"), "must be a whole number"),
+    "groups of unit": (lambda top: top["release"]["guarantee"].update(groups="2"), "must be whole numbers"),
 }
 
 
 BAD_LEVELS: dict[str, tuple[str, Callable[[dict[str, Any]], Any], str]] = {
-    "version": ("nested", lambda top: top.update(version=1), "levels, nested or crossing, and one of version 1"),
-    "no levels": ("nested", lambda top: top.pop("nested"), "levels, nested or crossing"),
-    "both": ("nested", lambda top: top.update(crossing=[]), "levels, nested or crossing"),
+    "no field": ("nested", lambda top: top.pop("nested"), "exactly the fields"),
+    "nor the other": ("nested", lambda top: top.pop("crossing"), "exactly the fields"),
+    "no levels": ("crossing", lambda top: top.update(crossing=None), "holds for all groups together"),
+    "both": ("nested", lambda top: top.update(crossing=[]), "must be nested or crossing, and not both"),
     "no list": ("nested", lambda top: top.update(nested={}), "must be lists"),
     "no total": ("nested", lambda top: top["nested"].pop(), "need the total of each"),
     "twice": ("nested", lambda top: top["nested"].append(top["nested"][0]), "listed twice"),
@@ -216,7 +225,7 @@ def test_what_levels_cannot_be_is_refused(case: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("ending", ["json", "parquet"])
 def test_totals_may_say_more_of_their_error_than_their_groups(ending: str, tmp_path: Path) -> None:
-    # Groups of files of older versions have no range, and the first no interval for its items; totals are made anew.
+    # Groups have no range here, and the first no interval for its items; totals are made anew.
     profiles = {(g, h): Profile.from_counts([3, 1]) for g in "ab" for h in "xy"}
     grouped = GroupedProfile(("g", "h"), profiles, unit=PrivacyUnit.item(), levels=Levels.NESTED)
     made = release_groups(grouped, epsilon=2, simulations=2)
@@ -239,7 +248,11 @@ def test_totals_may_say_more_of_their_error_than_their_groups(ending: str, tmp_p
     assert isinstance(back, GroupedRelease)
     for group, each in release.everything.items():
         assert back[group].error == each.error
-    assert to_grouped_document(release)["release"]["version"] == 7
+    document = to_grouped_document(release)
+    has_range = [
+        [each["error"]["sorted_l1"]["range"] is not None for each in document[part]] for part in ("nested", "groups")
+    ]
+    assert has_range == [[True] * 3, [False] * 4]
 
 
 @pytest.mark.parametrize("case", list(BAD))

@@ -13,8 +13,8 @@ import pytest
 
 import anonhist as ah
 from anonhist.errors import DataError
-from anonhist.formats.parquet_content import batches, codecs_of, open_parquet
 from anonhist.formats.tables import to_arrow
+from anonhist.formats.untrusted import batches, codecs_of, open_parquet
 from anonhist.releases import Release
 from anonhist.sketches import HashedSketch
 
@@ -66,10 +66,10 @@ def _bomb_of_counters(path: Path, compression: str) -> Path:
         metadata = reader.schema.metadata
     schema = pa.schema([pa.field("counter", pa.int64(), nullable=False)])
     batch = pa.RecordBatch.from_arrays([pa.repeat(0, ROWS)], schema=schema)
-    head = json.loads(metadata[b"anonhist.sketch"])
+    head = json.loads(metadata[b"anonhist/sketch"])
     for digest in ("0" * 64, None):
         found = digest or hashlib.sha256(path.read_bytes()).hexdigest()
-        named = schema.with_metadata({b"anonhist.sketch": json.dumps(head | {"sha256": found})})
+        named = schema.with_metadata({b"anonhist/sketch": json.dumps(head | {"sha256": found})})
         options = pa.ipc.IpcWriteOptions(compression=compression)
         with pa.ipc.new_file(path, named, options=options) as writer:
             writer.write_batch(batch.replace_schema_metadata(named.metadata))

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from anonhist.errors import DataError
-from anonhist.local.rappor_counts import RapporParameters
-from anonhist.local.rappor_files import read_rappor
+from anonhist.local.rappor_counts import RapporParameters, read_rappor
 from anonhist_testing.cases import each_of
 
 PARAMS = "k,h,m,p,q,f\n4,2,3,0.25,0.75,0.5\n"

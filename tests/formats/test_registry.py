@@ -15,12 +15,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anonhist.errors import UsageError
-from anonhist.formats.fields import read
-from anonhist.formats.registry import CURATOR_TYPES, Deployment, registry_text
-from anonhist.formats.yaml_text import number, quoted
+from anonhist.formats.files import read
+from anonhist.formats.registry import CURATOR_TYPES, Deployment, number, quoted, registry_text
 from anonhist.mechanisms import release
 from anonhist.mechanisms.grouping import release_groups
-from anonhist.mechanisms.windows.release import release_cumulative
+from anonhist.mechanisms.window_release import release_cumulative
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile
 from anonhist.profiles.grouped import GroupedProfile
@@ -96,8 +95,8 @@ def test_releases_of_groups_and_windows_have_records() -> None:
 
 
 def test_what_nobody_said_is_left_for_a_person() -> None:
-    text = registry_text(golden("release-3-frobenius.json"), DEPLOYMENT)
-    told = record_of(golden("release-3-frobenius.json"))
+    text = registry_text(golden("release-band-frobenius.json"), DEPLOYMENT)
+    told = record_of(golden("release-band-frobenius.json"))
     basic, administrative = told["deployment"]["basic"], told["deployment"]["administrative"]
     assert told["url_slug"] == basic["name"] == basic["intended_use"] == basic["data_product_region"] == ""
     assert administrative == {"status": "Draft", "registry_authors": [""], "tier": 1}
@@ -110,7 +109,7 @@ def test_what_nobody_said_is_left_for_a_person() -> None:
 
 
 def test_the_words_for_a_person_to_choose_from_are_those_of_the_schema() -> None:
-    text = registry_text(golden("release-3-frobenius.json"), DEPLOYMENT)
+    text = registry_text(golden("release-band-frobenius.json"), DEPLOYMENT)
     properties = SCHEMA["properties"]["deployment"]["properties"]
     for part, name in [
         ("basic", "data_product_sector"),
@@ -125,7 +124,7 @@ def test_the_words_for_a_person_to_choose_from_are_those_of_the_schema() -> None
 
 
 def test_the_model_is_left_open_where_parties_add_the_noise() -> None:
-    released = golden("release-3-frobenius.json")
+    released = golden("release-band-frobenius.json")
     assert record_of(released)["deployment"]["deployment_model"]["model_name"] == "Central"
     shared = replace(released.guarantee, conditions=("parties do not talk",), party_epsilon=Fraction(2))
     told = record_of(replace(released, guarantee=shared))["deployment"]
@@ -134,7 +133,7 @@ def test_the_model_is_left_open_where_parties_add_the_noise() -> None:
 
 
 def test_shared_noise_counts_as_much_as_it_is_charged() -> None:
-    released = golden("release-3-frobenius.json")
+    released = golden("release-band-frobenius.json")
     outside = released.guarantee.epsilon
     shared = replace(released.guarantee, conditions=("parties do not talk",), party_epsilon=4 * outside)
     told = record_of(replace(released, guarantee=shared))["deployment"]["privacy_loss"]
@@ -181,7 +180,7 @@ NASTY = [
 @each_of("text", NASTY)
 def test_no_text_breaks_the_record(text: str) -> None:
     deployment = replace(DEPLOYMENT, curator=text, title=text, purpose=text, region=text, author=text)
-    released = golden("release-3-frobenius.json")
+    released = golden("release-band-frobenius.json")
     plain = replace(DEPLOYMENT, title="x", purpose="x", region="x", author="x")
     told, usual = record_of(released, deployment), record_of(released, plain)
     basic = told["deployment"]["basic"]

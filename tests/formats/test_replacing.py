@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import anonhist as ah
-from anonhist.accounting.ledger_files import is_ledger
+from anonhist.accounting.sqlite import is_ledger
 from anonhist.errors import UsageError
 from anonhist.formats.atomic import open_whole, write_whole
 from anonhist.ingest.parts import count_into, write_part

@@ -10,7 +10,7 @@ import pytest
 
 from anonhist.errors import UsageError
 from anonhist.formats.atomic import open_whole
-from anonhist.formats.writing import write
+from anonhist.formats.files import write
 from anonhist.local import Reports
 from anonhist.local import files as module
 from anonhist.local.files import reports_writer

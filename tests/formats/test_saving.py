@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from anonhist.errors import UsageError
-from anonhist.formats.fields import read
-from anonhist.formats.writing import write
+from anonhist.formats.files import read, write
 from anonhist.local import KRR
 from anonhist.mechanisms import compare
 from anonhist.profiles import Profile

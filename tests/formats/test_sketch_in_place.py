@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from anonhist.errors import DataError, OutputError, UsageError
-from anonhist.formats.writing import write
+from anonhist.formats.files import write
 from anonhist.sketches import DomainSketch
 from anonhist.sketches.files import read_sketch, sketch_in_place
 

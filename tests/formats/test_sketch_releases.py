@@ -1,7 +1,6 @@
 """Releases that were read from sketches: written, read back, and refused where no sketch makes such."""
 
 import json
-import re
 from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import replace
@@ -13,18 +12,18 @@ from typing import Any
 import pytest
 
 from anonhist.errors import DataError, UsageError
-from anonhist.formats.central_releases import RECORDS, Recorded
+from anonhist.formats.document import Recorded
+from anonhist.formats.files import write
 from anonhist.formats.reading import read_release
-from anonhist.formats.writing import write
-from anonhist.mechanisms import release
+from anonhist.kinds import RELEASED_BY
 from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit
-from anonhist.profiles import Profile
 from anonhist.releases import Release
 from anonhist.sketches import DomainSketch, HashedSketch, Sketch
 from anonhist.sketches.decoding.names import DECODERS, OF_SHARED_COUNTERS
 from anonhist.sketches.noise import Adversary, NoiseShare
 from anonhist.sketches.promise import UsersIn
 from anonhist.sketches.release import SketchMechanism
+from anonhist.sketches.release_files import remake
 from anonhist_testing.cases import each_of
 from anonhist_testing.sources import SeededSource
 
@@ -96,7 +95,7 @@ def test_what_it_was_read_with_is_made_again(tmp_path: Path, method: str) -> Non
 
 
 def test_names_are_those_of_sketches_alone() -> None:
-    assert {_release(name).mechanism.name for name in ("hashed", "domain")} == RECORDS["sketch"].versions.keys()
+    assert {_release(name).mechanism.name for name in ("hashed", "domain")} == set(RELEASED_BY["sketch"].names)
 
 
 def test_a_sketch_without_a_promise_is_no_release(tmp_path: Path) -> None:
@@ -113,41 +112,15 @@ def test_a_sketch_without_a_promise_is_no_release(tmp_path: Path) -> None:
         read_release(tmp_path / "bad.json")
 
 
-def test_files_of_version_1_stay_readable(tmp_path: Path) -> None:
-    # Written when the format was made; never to be written anew.
-    read = read_release(GOLDEN / "release-1-hashed-sketch.json")
-    assert isinstance(read.mechanism, SketchMechanism)
-    assert read.guarantee.spending == (("one sketch", Fraction(1, 3)), ("2 sketches", Fraction(1)))
-    assert read.mechanism.setting.noise.parts == ((Fraction(1, 9), 1), (Fraction(1, 6), 1), (Fraction(1, 6), 1))
-    # What it promised without its conditions is read, and written again, with them.
-    assert read.guarantee.unit == PrivacyUnit.user(max_items=3, sketches=3)
-    assert read.profile.unit == PrivacyUnit.user(max_items=9)
-    assert read.mechanism.shared is None
-    assert "provided that each sketch had noise of its own, or the adversary is an outsider" in str(read.guarantee)
-    write(read, tmp_path / "a.json")
-    again = read_release(tmp_path / "a.json")
-    assert (again.guarantee, again.mechanism) == (read.guarantee, read.mechanism)
-
-
-def test_files_of_version_2_stay_readable() -> None:
-    read = read_release(GOLDEN / "release-2-hashed-sketch.json")
+def test_golden_files_stay_readable() -> None:
+    read = read_release(GOLDEN / "release-hashed-sketch.json")
     assert read.guarantee.unit == PrivacyUnit.user(max_items=3, sketches=3)
     assert (read.guarantee.epsilon, read.guarantee.conditions) == (Fraction(4, 3), ())
-
-
-@pytest.mark.slow
-def test_only_sketches_write_version_2(tmp_path: Path) -> None:
-    made = release(Profile.from_labels("abracadabra"), epsilon=2)
-    # With an interval for the number of items it would be of version 5, and with a range of its error of version 7.
-    old = replace(made.error, items_interval=None, simulated_range=None)
-    write(replace(made, recorded_error=old), tmp_path / "a.json")
-    document = json.loads((tmp_path / "a.json").read_text())
-    assert (document["version"], len(document["guarantee"])) == (1, 8)
-    document["version"] = 2
-    document["guarantee"] |= {"sketches": 1, "conditions": [], "party_epsilon": None}
-    (tmp_path / "a.json").write_text(json.dumps(document))
-    with pytest.raises(DataError, match="only releases from sketches and with node privacy are of version 2"):
-        read_release(tmp_path / "a.json")
+    assert read.guarantee.spending == (("one sketch", Fraction(1, 3)), ("2 sketches", Fraction(1)))
+    assert isinstance(read.mechanism, SketchMechanism)
+    assert read.mechanism.setting.noise.parts == ((Fraction(1, 9), 1), (Fraction(1, 6), 1), (Fraction(1, 6), 1))
+    assert read.mechanism.shared == ()
+    assert read.profile.unit == PrivacyUnit.user(max_items=9)
 
 
 def _document(name: str, folder: Path) -> dict[str, Any]:
@@ -227,7 +200,7 @@ BAD: list[tuple[str, str, Any, str]] = [
     ("hashed", "error.levels", [2], "row per level|every released count"),
     ("merged users", "guarantee.sketches", 2, "one that a sketch with such noise gives"),
     ("merged users", "guarantee.sketches", 1, "one that a sketch with such noise gives"),
-    ("merged users", "guarantee.sketches", True, "a whole number"),
+    ("merged users", "guarantee.sketches", True, "must be whole numbers"),
     ("hashed", "guarantee.sketches", 2, "several sketches"),
     ("hashed", "guarantee.conditions", "none", "a list"),
     ("hashed", "guarantee.conditions", [1], "condition"),
@@ -246,7 +219,7 @@ BAD: list[tuple[str, str, Any, str]] = [
     ("outsiders", "mechanism.parameters.shares", "", "as this program writes"),
     ("outsiders", "mechanism.parameters.shares", "two", "the shares must be as"),
     ("outsiders", "mechanism.parameters.shares", 2, "the shares must be as"),
-    ("outsiders", "mechanism.parameters.shares", "unknown", "one that a sketch with such noise gives"),
+    ("outsiders", "mechanism.parameters.shares", "unknown", "the shares must be as"),
 ]
 
 
@@ -269,62 +242,6 @@ def test_what_no_sketch_releases_is_refused(tmp_path: Path, name: str, where: st
     assert "\n" not in str(caught.value)
 
 
-# The same of version 1, which has fewer fields.
-BAD_OF_VERSION_1: list[tuple[str, str, Any, str]] = [
-    ("hashed", "mechanism.parameters.noise", "1/2^1/2", "nothing is promised"),
-    ("hashed", "mechanism.parameters.noise", "1/3", "epsilon is not that"),
-    ("merged", "mechanism.parameters.noise", "1/2,1/2,2/3", "epsilon is not that"),
-    ("merged users", "mechanism.parameters.noise", "1/9,1/6", "steps are not the parts"),
-    ("merged users", "mechanism.parameters.noise", "1/6,1/6", "steps are not the parts"),
-    ("merged users", "mechanism.parameters.noise", "1/9,1/6^2", ""),
-    ("merged users", "mechanism.parameters.noise", "1/9,1/6^3/2", "steps are not the parts"),
-    ("merged users", "guarantee.spending", [["the sketch", "1/3"], ["2 sketches", "1"]], "steps are not the parts"),
-    ("merged users", "guarantee.spending", [["2 sketches", "1"], ["one sketch", "1/3"]], "steps are not the parts"),
-    ("merged users", "guarantee.spending", [["both", "4/3"]], "steps are not the parts"),
-    ("merged users", "guarantee.spending", [], "epsilon is not that"),
-    ("hashed", "guarantee.spending", [["one sketch", "1/2"]], "epsilon is not that"),
-    ("hashed", "guarantee.delta", "1/1000", "unit, delta or arithmetic"),
-    ("hashed", "guarantee.arithmetic", "perfectly private", "unit, delta or arithmetic"),
-    ("hashed", "guarantee.unit", "label", "unit, delta or arithmetic"),
-    ("hashed", "guarantee.relation", "substitute", "epsilon is not that"),
-    ("hashed", "guarantee.epsilon", "1/4", "epsilon is not that"),
-    ("hashed", "guarantee.epsilon", "1", "epsilon is not that"),
-    ("users", "guarantee.bound", 2, "epsilon is not that"),
-]
-
-
-def _of_version_1(document: dict[str, Any]) -> dict[str, Any]:
-    """Return what version 1 wrote of a sketch whose noise was not shared."""
-    older = deepcopy(document) | {"version": 1}
-    for name in ("band", "prevalence_band", "items_interval"):
-        del older["error"][name]
-    del older["error"]["sorted_l1"]["range"]
-    for name in ("sketches", "conditions", "party_epsilon", "groups"):
-        del older["guarantee"][name]
-    older["guarantee"]["sentence"] = re.sub(r" in each of \d+ sketches", "", older["guarantee"]["sentence"])
-    return older
-
-
-@each_of(("name", "where", "value", "reason"), BAD_OF_VERSION_1)
-def test_what_no_sketch_released_in_version_1_is_refused(
-    tmp_path: Path, name: str, where: str, value: object, reason: str
-) -> None:
-    document = _of_version_1(_document(name, tmp_path))
-    (tmp_path / "good.json").write_text(json.dumps(document))
-    assert read_release(tmp_path / "good.json").mechanism.name == "hashed-sketch"
-    *folders, last = where.split(".")
-    inside = document
-    for each in folders:
-        inside = inside[each]
-    inside[last] = value
-    (tmp_path / "bad.json").write_text(json.dumps(document))
-    if not reason:  # another sketch that promised the same
-        assert read_release(tmp_path / "bad.json").mechanism != read_release(tmp_path / "good.json").mechanism
-        return
-    with pytest.raises(DataError, match=reason):
-        read_release(tmp_path / "bad.json")
-
-
 def test_what_a_sketch_of_edges_releases_is_read_back(tmp_path: Path) -> None:
     edges = HashedSketch(buckets=50, epsilon=1, key=b"week 47", unit=PrivacyUnit.edge())
     made = edges.reconstruct("three-tap", simulations=2).with_error()
@@ -336,12 +253,12 @@ def test_what_a_sketch_of_edges_releases_is_read_back(tmp_path: Path) -> None:
 def test_users_who_may_be_in_several_sketches_need_the_sum_of_their_epsilons() -> None:
     made = (_hashed_sketch("1/2", unit=USER) + _hashed_sketch("1/3", unit=USER)).reconstruct("three-tap", simulations=2)
     parameters = made.mechanism.parameters
-    recorded = Recorded("hashed-sketch", parameters, made.guarantee, None, 2)
-    assert RECORDS["sketch"].remake(recorded).mechanism == made.mechanism
+    recorded = Recorded("hashed-sketch", parameters, made.guarantee, None)
+    assert remake(recorded).mechanism == made.mechanism
     for epsilon in ("1/2", "1/3", "5/6"):
         cheaper = Guarantee(USER, made.guarantee.relation, Fraction(epsilon), arithmetic=made.guarantee.arithmetic)
         with pytest.raises(DataError, match="one that a sketch with such noise gives"):
-            RECORDS["sketch"].remake(replace(recorded, guarantee=cheaper))
+            remake(replace(recorded, guarantee=cheaper))
 
 
 def _golden() -> Release:
@@ -354,13 +271,11 @@ def _golden() -> Release:
 
 
 def test_the_golden_file_is_what_is_written(tmp_path: Path) -> None:
-    made = _golden()
-    # With intervals from noisy counters it would be a newer version.
-    without = dict.fromkeys(("band", "prevalence_band", "items_interval", "simulated_range"))
-    older = replace(made, recorded_error=replace(made.error, **without))
-    write(older, tmp_path / "a.json")
+    write(_golden(), tmp_path / "a.json")
     here, there = (
-        json.loads(path.read_text()) for path in (tmp_path / "a.json", GOLDEN / "release-2-hashed-sketch.json")
+        json.loads(path.read_text()) for path in (tmp_path / "a.json", GOLDEN / "release-hashed-sketch.json")
     )
+    assert here.keys() == there.keys()
+    assert here["error"].keys() == there["error"].keys()
     for name in ("format", "version", "guarantee", "mechanism"):
         assert here[name] == there[name]

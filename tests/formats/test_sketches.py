@@ -14,9 +14,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from anonhist.errors import DataError, UsageError
-from anonhist.formats.writing import write
+from anonhist.formats.files import write
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
-from anonhist.sketches import Adversary, HashedSketch, NoiseShare, Sketch, UsersIn
+from anonhist.sketches import HashedSketch, NoiseShare, Sketch, UsersIn
 from anonhist.sketches.addresses import DomainAddresses, HashedAddresses
 from anonhist.sketches.files import read_sketch
 from anonhist.sketches.noise import NoiseComponent
@@ -61,50 +61,29 @@ SKETCHES = {
     "clipped": _sketch(HashedAddresses(3, b"k"), counters=np.array([0, 255, 3]), clipped=255),
     "domain": _sketch(DomainAddresses.of(LABELS)),
     "sample": _sketch(DomainAddresses.of(LABELS, key=b"sample", sampling_rate=Fraction(1, 2))),
-}
-# What version 1 could not say.
-SINCE_2 = {
     "parties": _sketch(
         HashedAddresses(1, b"k"),
         NoiseComponent(_identity(5), Fraction(1), Fraction(1, 2), "week 47", 3),
         unit=PrivacyUnit.user(max_items=2),
         users_in=UsersIn.ONE_SKETCH,
-    )
+    ),
 }
-ALL = SKETCHES | SINCE_2
 
 
-@each_of("name", ALL)
+@each_of("name", SKETCHES)
 def test_a_sketch_is_read_as_it_was_written(tmp_path: Path, name: str) -> None:
-    write(ALL[name], tmp_path / "a.sketch")
+    write(SKETCHES[name], tmp_path / "a.sketch")
     read = read_sketch(tmp_path / "a.sketch")
-    assert read == ALL[name]
-    assert type(read) is type(ALL[name])
+    assert read == SKETCHES[name]
+    assert type(read) is type(SKETCHES[name])
     write(read, tmp_path / "b.SKETCH")
     assert (tmp_path / "b.SKETCH").read_bytes() == (tmp_path / "a.sketch").read_bytes()
 
 
 @each_of("name", SKETCHES)
-def test_files_of_version_1_stay_readable(name: str) -> None:
+def test_golden_files_stay_readable(name: str) -> None:
     # Written when the format was made; never to be written anew.
-    assert read_sketch(GOLDEN / f"sketch-1-{name}.sketch") == SKETCHES[name]
-
-
-@each_of("name", ALL)
-def test_files_of_version_2_stay_readable(name: str) -> None:
-    # Written when the version was made; never to be written anew.
-    assert read_sketch(GOLDEN / f"sketch-2-{name}.sketch") == ALL[name]
-
-
-def test_shares_of_version_1_protect_from_outsiders_and_users_may_be_in_every_sketch() -> None:
-    read = read_sketch(GOLDEN / "sketch-1-shares.sketch")
-    assert {part.adversary for part in read.noise} == {Adversary.OUTSIDER}
-    assert read.users_in is UsersIn.EVERY_SKETCH
-    third = _sketch(HashedAddresses(1, b"k"), NoiseComponent(_identity(6), Fraction(1), Fraction(1, 3), *_SESSION))
-    guarantee = (read + third).guarantee
-    assert guarantee.epsilon == 1
-    # Two shares of three are left to a party: more than outsiders see.
-    assert guarantee.party_epsilon == Fraction("1.39")
+    assert read_sketch(GOLDEN / f"sketch-{name}.sketch") == SKETCHES[name]
 
 
 def test_others_can_read_it_as_arrow(tmp_path: Path) -> None:
@@ -183,7 +162,7 @@ def _forge(
     fields = [pa.field(name, array.type, nullable) for name, array in zip(columns, arrays, strict=True)]
     zeros = "0" * 64
     text = json.dumps(head | {"sha256": zeros} if "sha256" in head else head)
-    schema = pa.schema(fields, metadata={key or "anonhist.sketch": text})
+    schema = pa.schema(fields, metadata={key or "anonhist/sketch": text})
     sink = pa.BufferOutputStream()
     with pa.ipc.new_file(sink, schema) as writer:
         for _ in range(batches):
@@ -199,7 +178,7 @@ def _parts(name: str, folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     columns = {"counter": table.column("counter").combine_chunks()}
     if "label" in table.column_names:
         columns["label"] = table.column("label").combine_chunks()
-    return json.loads(table.schema.metadata[b"anonhist.sketch"]), columns
+    return json.loads(table.schema.metadata[b"anonhist/sketch"]), columns
 
 
 @each_of("name", SKETCHES)
@@ -211,11 +190,13 @@ def test_a_file_made_by_others_as_the_format_says_is_read(tmp_path: Path, name: 
 
 _PART = {"identity": _identity(7), "gamma": "1/3", "shape": "1", "session": "", "participants": 1}
 BAD: list[tuple[str, Any, str]] = [
-    ("format", "anonhist.tally", "not one of a sketch"),
-    ("version", 3, "version is not from 1 to 2.* newer"),
-    ("version", 10, "version is not from 1 to 2.* newer"),
-    ("version", 1, "exactly the fields"),
+    ("format", "anonhist/tally", "not one of a sketch"),
+    ("format", "anonhist.sketch", "written by a version before 1.0"),
+    ("version", 2, "version is not 1, .* newer"),
+    ("version", 10, "version is not 1, .* newer"),
+    ("version", 0, "version is not 1, .* newer"),
     ("version", "1", "not one of a sketch"),
+    ("version", None, "not one of a sketch"),
     ("sha256", ABSENT, "not one of a sketch"),
     ("library_version", None, "library version"),
     ("library_version", ABSENT, "exactly the fields"),
@@ -279,6 +260,27 @@ def test_a_file_that_says_what_no_sketch_is_is_refused(tmp_path: Path, where: st
         del head[where]
     _forge(tmp_path / "bad.sketch", head, columns)
     _assert_refused(tmp_path / "bad.sketch", reason)
+
+
+@each_of("name", SKETCHES)
+def test_every_field_is_there_and_null_only_where_a_sketch_has_none(tmp_path: Path, name: str) -> None:
+    head, columns = _parts(name, tmp_path)
+    path, parts, undamaged = tmp_path / "bad.sketch", head["noise"], "that can be read: (?!.*(damaged|digest))"
+    for field in head:
+        _forge(path, {each: value for each, value in head.items() if each != field}, columns)
+        _assert_refused(path, "a sketch by exactly the fields|not one of a sketch")
+        # Whether counters are clipped, no other field tells; and each forged file has its own digest.
+        if head[field] is not None and field not in ("clipped", "sha256"):
+            _forge(path, head | {field: None}, columns)
+            _assert_refused(path, undamaged if field not in ("format", "version") else "not one of a sketch")
+    for field in parts[0]:
+        fewer = {each: value for each, value in parts[0].items() if each != field}
+        for part, reason in (
+            (fewer, "each part of the noise by exactly the fields"),
+            (parts[0] | {field: None}, undamaged),
+        ):
+            _forge(path, head | {"noise": [part, *parts[1:]]}, columns)
+            _assert_refused(path, reason)
 
 
 @each_of(

@@ -11,8 +11,7 @@ import pytest
 import anonhist.formats.atomic as module
 from anonhist.errors import DataError
 from anonhist.formats.atomic import content_of
-from anonhist.formats.fields import read
-from anonhist.formats.writing import write
+from anonhist.formats.files import read, write
 from anonhist.mechanisms import FrobeniusMechanism
 from anonhist.profiles import Profile
 

@@ -11,8 +11,8 @@ import pytest
 import scipy.sparse
 
 from anonhist.errors import DataError, UsageError
-from anonhist.graphs.conversion import as_graph
 from anonhist.graphs.graph import IDENTITY_KEY, SIMPLE, Direction, EdgePolicy, Graph
+from anonhist.graphs.release import as_graph
 from anonhist.numeric.keyed_hash import keyed_hash
 
 POLICIES = [

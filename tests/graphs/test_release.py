@@ -285,7 +285,7 @@ def test_a_graph_that_was_not_prepared_for_is_refused_before_noise_is_drawn(
     [
         ("node.privacy:project_each", lambda graph: release_degrees(graph, privacy=NodePrivacy(), epsilon=1)),
         (
-            "node.bounding:project",
+            "bounding:project",
             lambda graph: release_degrees(graph, privacy=NodePrivacy(), mechanism=BoundedDegrees(4), epsilon=1),
         ),
         ("graph:Profile.from_counts", lambda graph: release_degrees(graph, privacy=EdgePrivacy(), epsilon=1)),

@@ -19,7 +19,7 @@ from anonhist.errors import DataError
 from anonhist.graphs.reading import read_degrees
 from anonhist.ingest import read_profile
 from anonhist.ingest.groups.read import read_groups
-from anonhist.ingest.windows.read import read_cumulative, read_cumulative_groups
+from anonhist.ingest.windows import read_cumulative, read_cumulative_groups
 from anonhist.local import KRR, OptimizedUnary
 from anonhist.local.reading import tally_reports
 from anonhist.privacy import PrivacyUnit

@@ -25,7 +25,7 @@ from anonhist.ingest import read_profile
 from anonhist.ingest.columns import MissingColumnError, RepeatedColumnError, UnnamedColumnError, distinct_names
 from anonhist.ingest.groups.lists import sizes_from_file
 from anonhist.ingest.groups.read import read_groups
-from anonhist.ingest.windows.read import read_cumulative
+from anonhist.ingest.windows import read_cumulative
 from anonhist.local import KRR
 from anonhist.local.reading import opened_values, tally_reports
 from anonhist.profiles import Profile

@@ -15,9 +15,9 @@ import scipy.io
 import scipy.sparse
 
 from anonhist.errors import AnonhistError, DataError, MissingExtraError, UsageError
-from anonhist.graphs.conversion import as_graph
 from anonhist.graphs.graph import Direction, EdgePolicy
 from anonhist.graphs.reading import read_degrees, read_edges
+from anonhist.graphs.release import as_graph
 from anonhist_testing.cases import each_of
 
 pytestmark = pytest.mark.usefixtures("lent_duckdb")

@@ -19,10 +19,10 @@ import scipy.sparse
 
 from anonhist.errors import AnonhistError, DataError, UsageError
 from anonhist.graphs import reading as module
-from anonhist.graphs.conversion import as_graph
 from anonhist.graphs.edge_query import degree_query, node_query
 from anonhist.graphs.graph import IDENTITY_KEY, SIMPLE, Degrees, Direction, EdgePolicy, Graph
 from anonhist.graphs.reading import read_degrees, read_edges
+from anonhist.graphs.release import as_graph
 from anonhist.ingest.columns import MissingColumnError, UnnamedColumnError
 from anonhist.ingest.engine import followed
 from anonhist.ingest.read import read_profile

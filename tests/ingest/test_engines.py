@@ -10,7 +10,7 @@ import pytest
 
 from anonhist.ingest import read_profile
 from anonhist.ingest.groups.read import read_groups
-from anonhist.ingest.windows.read import read_cumulative
+from anonhist.ingest.windows import read_cumulative
 from anonhist.mechanisms.grouping import FindGroups
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Bounded, BoundedUnits, Profile

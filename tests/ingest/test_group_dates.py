@@ -15,10 +15,10 @@ import polars as pl
 import pytest
 
 from anonhist.errors import UsageError
-from anonhist.ingest.groups.names import with_periods
+from anonhist.ingest.group_names import with_periods
+from anonhist.ingest.group_values import Part
 from anonhist.ingest.groups.read import read_groups
-from anonhist.ingest.groups.values import Part
-from anonhist.ingest.windows.periods import Period, period_key
+from anonhist.ingest.periods import Period, period_key
 from anonhist.mechanisms.grouping import FindGroups
 from anonhist_testing.cases import each_of
 

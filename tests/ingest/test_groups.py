@@ -15,7 +15,7 @@ import pytest
 from numpy.typing import NDArray
 
 from anonhist.errors import DataError, UsageError
-from anonhist.ingest.groups.names import group_of, key_of
+from anonhist.ingest.group_names import group_of, key_of
 from anonhist.ingest.groups.read import read_groups
 from anonhist.mechanisms.grouping import FindGroups, GroupSelection
 from anonhist.privacy import PrivacyUnit

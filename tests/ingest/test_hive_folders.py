@@ -15,7 +15,7 @@ from anonhist.ingest import read_profile
 from anonhist.ingest.columns import MissingColumnError, UnnamedColumnError
 from anonhist.ingest.groups.read import read_groups
 from anonhist.ingest.parquet_files import folder_keys, keys_of_path
-from anonhist.ingest.windows.read import read_cumulative
+from anonhist.ingest.windows import read_cumulative
 from anonhist.local.reading import opened_values
 from anonhist.profiles import Profile
 from anonhist_testing.cases import each_of

@@ -17,10 +17,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from anonhist.errors import DataError
-from anonhist.graphs.conversion import as_graph
 from anonhist.graphs.graph import Degrees
 from anonhist.graphs.node_names import node_names
 from anonhist.graphs.reading import read_degrees, read_edges
+from anonhist.graphs.release import as_graph
 from anonhist.ingest import read_profile
 from anonhist.ingest.naming import NAMED, as_text, name_columns
 from anonhist.ingest.query import fetch

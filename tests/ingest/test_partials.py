@@ -12,12 +12,11 @@ import pytest
 
 from anonhist.accounting import Ledger
 from anonhist.errors import DataError, UsageError
-from anonhist.ingest import ExactPartials, NoisyPartials
 from anonhist.ingest.engine import translate_failures
 from anonhist.privacy import PrivacyUnit
 from anonhist.sketches import DomainSketch, HashedSketch, NoiseShare, Sketch, UsersIn
 from anonhist.sketches import cluster as partials
-from anonhist.sketches.cluster import Partials, PartitionReading, Told, count_partitions
+from anonhist.sketches.cluster import ExactPartials, NoisyPartials, Partials, PartitionReading, Told, count_partitions
 from anonhist.sketches.noise import NoiseDistribution
 from anonhist.sketches.reading import update_sketch
 from anonhist_testing.cases import each_of

@@ -12,15 +12,15 @@ import pandas as pd
 import pytest
 
 from anonhist.errors import DataError, UsageError
-from anonhist.graphs.conversion import as_graph
 from anonhist.graphs.node_names import node_names
+from anonhist.graphs.release import as_graph
 from anonhist.ingest import read_profile
 from anonhist.ingest.parts import write_part
 from anonhist.ingest.row_kinds import whole_count
 from anonhist.local.surveys.alphabet import Alphabet
 from anonhist.numeric.value_name import value_name
 from anonhist.profiles import Profile, sorted_l1
-from anonhist.sketches.chunks import whole_counts
+from anonhist.sketches.changes import whole_counts
 from anonhist_testing.cases import each_of
 
 # What beginnings hold: from such a type, something that looks at the first rows only would take that of all.

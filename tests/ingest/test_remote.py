@@ -13,7 +13,7 @@ import duckdb
 import pytest
 
 from anonhist.errors import DataError
-from anonhist.ingest import files, local_files, read_profile
+from anonhist.ingest import files, locations, read_profile
 from anonhist.ingest.engine import connect
 from anonhist.profiles import Profile
 
@@ -34,7 +34,7 @@ def urls_are_remote(monkeypatch: pytest.MonkeyPatch) -> None:
     def is_remote(source: str) -> bool:
         return "://" in source
 
-    for module in (files, local_files):
+    for module in (files, locations):
         monkeypatch.setattr(module, "is_remote", is_remote)
     monkeypatch.setattr(files, "attach", lambda *_: None)
 

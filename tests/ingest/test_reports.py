@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from anonhist.errors import DataError, UsageError
-from anonhist.formats.writing import write
+from anonhist.formats.files import write
 from anonhist.local import KRR, OptimizedUnary, Reports, SubsetSelection, Survey
 from anonhist.local import reading as module
 from anonhist.local.reading import report_files, reports_of, tally_reports

@@ -15,7 +15,7 @@ from anonhist.errors import AnonhistError, DataError, UsageError
 from anonhist.ingest import read_profile, write_part
 from anonhist.ingest.groups.read import read_groups
 from anonhist.ingest.parts import count_into
-from anonhist.ingest.windows.read import read_cumulative, read_cumulative_groups
+from anonhist.ingest.windows import read_cumulative, read_cumulative_groups
 from anonhist.local.reading import opened_values
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile

@@ -10,7 +10,7 @@ from anonhist.errors import AnonhistError, DataError
 from anonhist.graphs.reading import read_degrees
 from anonhist.ingest import read_profile, write_part
 from anonhist.ingest.groups.read import read_groups
-from anonhist.ingest.windows.read import read_cumulative
+from anonhist.ingest.windows import read_cumulative
 from anonhist.local import KRR
 from anonhist.local.reading import opened_values, tally_reports
 from anonhist.profiles import Profile

@@ -8,11 +8,11 @@ import pytest
 from anonhist.errors import DataError
 from anonhist.graphs.graph import SIMPLE, Direction, EdgePolicy
 from anonhist.graphs.reading import read_degrees, read_edges
-from anonhist.ingest import ExactPartials, NoisyPartials
 from anonhist.local import KRR, OptimizedUnary, Survey, reading
 from anonhist.local.reading import tally_reports
 from anonhist.privacy import PrivacyUnit
 from anonhist.sketches import DomainSketch, UsersIn
+from anonhist.sketches.cluster import ExactPartials, NoisyPartials
 from anonhist.sketches.reading import update_sketch
 from anonhist_testing.cases import each_of
 from anonhist_testing.sources import SeededSource

@@ -8,12 +8,12 @@ import polars as pl
 import pytest
 
 from anonhist.errors import DataError, UsageError
-from anonhist.formats.writing import write
-from anonhist.ingest import ExactPartials, NoisyPartials
+from anonhist.formats.files import write
 from anonhist.local import KRR, LocalHashing, OptimizedUnary, SubsetSelection, Survey, reading
 from anonhist.local.reading import tally_reports
 from anonhist.privacy import PrivacyUnit
 from anonhist.sketches import DomainSketch, HashedSketch, Sketch, UsersIn
+from anonhist.sketches.cluster import ExactPartials, NoisyPartials
 from anonhist.sketches.reading import update_sketch
 from anonhist_testing.cases import each_of
 from anonhist_testing.sources import SeededSource

@@ -9,12 +9,12 @@ import pyarrow.parquet as pq
 import pytest
 
 from anonhist.errors import UsageError
-from anonhist.formats.writing import write
+from anonhist.formats.files import write
 from anonhist.graphs.node_names import node_names
 from anonhist.graphs.reading import read_degrees, read_edges
 from anonhist.ingest import read_profile
 from anonhist.ingest.files import input_files
-from anonhist.ingest.local_files import match_files
+from anonhist.ingest.locations import match_files
 from anonhist.local import KRR
 from anonhist.local.reading import opened_values, tally_reports
 from anonhist.sketches import DomainSketch

@@ -13,7 +13,7 @@ import pytest
 
 from anonhist.errors import DataError, UsageError
 from anonhist.ingest.groups.read import read_groups
-from anonhist.ingest.windows.read import read_cumulative, read_cumulative_groups
+from anonhist.ingest.windows import read_cumulative, read_cumulative_groups
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles.windows import CumulativeCounts, GroupedCumulativeCounts
 from anonhist_testing.cases import each_of

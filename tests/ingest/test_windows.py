@@ -15,7 +15,7 @@ import pytest
 from numpy.typing import NDArray
 
 from anonhist.errors import DataError, UsageError
-from anonhist.ingest.windows.read import read_cumulative
+from anonhist.ingest.windows import read_cumulative
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles.windows import CumulativeCounts
 from anonhist_testing.cases import each_of

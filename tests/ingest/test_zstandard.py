@@ -4,7 +4,7 @@ from io import BytesIO
 
 import pyarrow as pa
 
-from anonhist.ingest.remote_files import is_whole
+from anonhist.ingest.locations import is_whole
 from anonhist_testing.cases import each_of
 
 SKIPPABLE = b"\x50\x2a\x4d\x18\x03\x00\x00\x00abc"

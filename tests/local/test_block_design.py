@@ -4,11 +4,10 @@ import numpy as np
 import pytest
 
 from anonhist.errors import UsageError
-from anonhist.local.designs.block_design import MOST_CELLS, MOST_PAIRS, BlockDesign
+from anonhist.local.block_design import MOST_CELLS, MOST_PAIRS, BlockDesign
 from anonhist.local.surveys.reports import Tally, nonzero_cells
 from anonhist.numeric import ExponentialQuotient
-from anonhist.numeric.hadamard import HadamardMatrix
-from anonhist.numeric.projective_space import ProjectiveSpace
+from anonhist.numeric.projective_space import HadamardMatrix, ProjectiveSpace
 from anonhist_testing.cases import each_of
 from anonhist_testing.local import drawn_matrix, largest_ratio, worst_deviation
 from anonhist_testing.sources import SeededSource

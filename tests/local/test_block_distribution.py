@@ -3,10 +3,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from anonhist.local.designs.block_design import BlockDesign, BlockEstimator
+from anonhist.local.block_design import BlockDesign, BlockEstimator
 from anonhist.numeric import ExponentialQuotient
-from anonhist.numeric.hadamard import HadamardMatrix
-from anonhist.numeric.projective_space import ProjectiveSpace
+from anonhist.numeric.projective_space import HadamardMatrix, ProjectiveSpace
 
 CASES = [
     (BlockDesign(HadamardMatrix(8), 1), 7),

@@ -2,7 +2,7 @@ from typing import Any, ClassVar
 
 import pytest
 
-from anonhist.catalogue.randomizers import RANDOMIZERS
+from anonhist.catalogue.mechanisms import RANDOMIZERS
 from anonhist.errors import UsageError
 from anonhist.frozen import frozen
 from anonhist.local import (

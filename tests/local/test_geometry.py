@@ -4,7 +4,7 @@ from fractions import Fraction
 import pytest
 
 from anonhist.errors import UsageError
-from anonhist.local.designs.block_design import MANY_POINTS, best_field, space_for
+from anonhist.local.block_design import MANY_POINTS, best_field, space_for
 from anonhist.numeric.projective_space import is_prime
 from anonhist_testing.cases import each_of
 

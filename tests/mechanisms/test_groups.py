@@ -12,7 +12,7 @@ import pytest
 from numpy.typing import NDArray
 
 from anonhist.errors import UsageError
-from anonhist.formats.fields import read as read_file
+from anonhist.formats.files import read as read_file
 from anonhist.formats.reading import read_release
 from anonhist.ingest.groups.read import read_groups
 from anonhist.mechanisms import FrobeniusMechanism, PartitionMechanism, PrevalenceMechanism

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from anonhist.catalogue.levels import Levels
+from anonhist.catalogue.mechanisms import Levels
 from anonhist.errors import DataError, UsageError
-from anonhist.formats.fields import read as read_file
+from anonhist.formats.files import read as read_file
 from anonhist.mechanisms.grouping import release_groups
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile

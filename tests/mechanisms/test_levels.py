@@ -11,9 +11,9 @@ import polars as pl
 import pytest
 from numpy.typing import NDArray
 
-from anonhist.catalogue.levels import Levels
+from anonhist.catalogue.mechanisms import Levels
 from anonhist.errors import UsageError
-from anonhist.formats.fields import read as read_file
+from anonhist.formats.files import read as read_file
 from anonhist.ingest.groups.read import read_groups
 from anonhist.mechanisms.grouping import FindGroups, release_groups
 from anonhist.mechanisms.setting import cap_counts

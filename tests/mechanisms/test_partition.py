@@ -12,8 +12,7 @@ from anonhist.errors import UsageError
 from anonhist.mechanisms import PartitionMechanism, staircase_profile
 from anonhist.mechanisms.exponential import partition
 from anonhist.mechanisms.exponential.calibration import band_width
-from anonhist.mechanisms.exponential.denoise import denoise
-from anonhist.mechanisms.exponential.diagonal_chain import DiagonalChain
+from anonhist.mechanisms.exponential.diagonal_chain import DiagonalChain, denoise
 from anonhist.mechanisms.noise import SimulatedChoices
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import FrobeniusCoordinates, Profile, sorted_l1

@@ -12,12 +12,11 @@ from numpy.typing import NDArray
 
 from anonhist.errors import UsageError
 from anonhist.mechanisms import BudgetShares, PrivHistMechanism, zipf_profile
-from anonhist.mechanisms import privhist_steps as privhist_high
-from anonhist.mechanisms.names import from_parameters
+from anonhist.mechanisms import privhist as privhist_high
 from anonhist.mechanisms.noise import simulated_noise
-from anonhist.mechanisms.privhist import border_width
-from anonhist.mechanisms.privhist_steps import (
+from anonhist.mechanisms.privhist import (
     block_sums,
+    border_width,
     boundaries,
     cut,
     high_privacy,
@@ -26,6 +25,7 @@ from anonhist.mechanisms.privhist_steps import (
     top_labels,
     without_nearest,
 )
+from anonhist.mechanisms.releasing import from_parameters
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile, sorted_l1
 from anonhist.randomness import discrete_laplace_pmf

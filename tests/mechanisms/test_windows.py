@@ -11,21 +11,21 @@ import pytest
 from numpy.typing import NDArray
 
 from anonhist.errors import UsageError
-from anonhist.ingest.windows.read import read_cumulative
-from anonhist.mechanisms.windows.by_day import (
+from anonhist.ingest.windows import read_cumulative
+from anonhist.mechanisms.window_mechanism import WindowMechanism, monotone_whole, moved
+from anonhist.mechanisms.window_release import (
+    WINDOW_MECHANISMS,
+    prepare_cumulative,
+    release_cumulative,
+    with_best_levels,
+)
+from anonhist.mechanisms.windows_by_day import (
     AnchorsMechanism,
     DailyMechanism,
     IncrementsMechanism,
     Levels,
     TreeMechanism,
 )
-from anonhist.mechanisms.windows.release import (
-    WINDOW_MECHANISMS,
-    prepare_cumulative,
-    release_cumulative,
-    with_best_levels,
-)
-from anonhist.mechanisms.windows.window_mechanism import WindowMechanism, monotone_whole, moved
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles.windows import CumulativeCounts
 from anonhist_testing.apart import Row, days_apart, read_apart, rows_apart

@@ -11,10 +11,10 @@ import pytest
 from numpy.typing import NDArray
 
 from anonhist.errors import UsageError
-from anonhist.ingest.windows.read import read_cumulative_groups
-from anonhist.mechanisms.windows.by_day import DailyMechanism, IncrementsMechanism
-from anonhist.mechanisms.windows.release import release_cumulative_groups
-from anonhist.mechanisms.windows.window_mechanism import far_of_reached, moved
+from anonhist.ingest.windows import read_cumulative_groups
+from anonhist.mechanisms.window_mechanism import far_of_reached, moved
+from anonhist.mechanisms.window_release import release_cumulative_groups
+from anonhist.mechanisms.windows_by_day import DailyMechanism, IncrementsMechanism
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles.windows import CumulativeCounts, GroupedCumulativeCounts
 from anonhist_testing.apart import Row, days_apart, read_apart, rows_apart

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from anonhist.errors import UsageError
-from anonhist.numeric.hadamard import HadamardMatrix, walsh_hadamard
+from anonhist.numeric.projective_space import HadamardMatrix, walsh_hadamard
 from anonhist_testing.cases import each_of
 
 SIZES = [2, 4, 8, 64]

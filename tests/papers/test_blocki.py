@@ -41,7 +41,7 @@ def is_inside(mu: Partition, table: Table) -> bool:
 def test_the_published_window_is_the_one_of_the_mechanism(reference: Partition, radius: int) -> None:
     profile = ah.Profile.from_partition(reference)
     table = Table(profile, radius=radius, c=0.5)
-    window = ah.mechanisms.exponential.relaxed_partition.Window(profile, radius)
+    window = ah.mechanisms.exponential.partition.Window(profile, radius)
     listed = partitions_up_to(14)
     assert {mu for mu in listed if is_inside(mu, table)} == {
         mu for mu in listed if window.holds(ah.Profile.from_partition(mu))

@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from anonhist.formats.files import write
 from anonhist.formats.reading import read_release
 from anonhist.formats.tables import csv_text
-from anonhist.formats.writing import write
 from anonhist.graphs.edge_privacy import EdgeMechanism
 from anonhist.graphs.graph import SIMPLE, Degrees
 from anonhist.graphs.node_degrees import PartitionDegrees

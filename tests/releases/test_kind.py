@@ -1,11 +1,9 @@
-"""Each kind of release is registered in every room that treats kinds differently, under one name."""
+"""Each kind of release has a row that says how it is read and shown."""
 
 import io
 import re
 import sys
-from collections import Counter
 from dataclasses import dataclass, replace
-from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import ClassVar
@@ -14,19 +12,19 @@ import pytest
 
 from anonhist.catalogue import load
 from anonhist.errors import DataError
-from anonhist.formats.central_releases import RECORDS, Recorded, ReleaseRecords, Remade, records_with
+from anonhist.formats.document import Recorded, Remade, remade
+from anonhist.formats.files import write
 from anonhist.formats.reading import read_release
-from anonhist.formats.writing import write
 from anonhist.graphs import EdgeMechanism
-from anonhist.graphs.kind import DEGREES
+from anonhist.graphs.graph import DEGREES
 from anonhist.graphs.node_mechanism import NodeMechanism
+from anonhist.kinds import RELEASED_BY, ReleasedBy
 from anonhist.mechanisms import FrobeniusMechanism
 from anonhist.mechanisms.setting import Setting
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile
 from anonhist.releases.protocols import CENTRAL, ReleaseKind, Words
-from anonhist.report.kinds import VIEWS, ReleaseView
-from anonhist.report.page import VIEW
+from anonhist.report.page import VIEW, ReleaseView
 from anonhist.sketches.release import SKETCH, SketchMechanism
 from anonhist.terminal.display import say
 from anonhist_testing.cases import each_of
@@ -42,23 +40,23 @@ UNITS = {
 }
 
 
-def test_every_kind_is_registered_in_every_room() -> None:
-    assert [kind.name for kind in KINDS] == list(RECORDS) == list(VIEWS)
+def test_every_kind_has_a_row() -> None:
+    assert [kind.name for kind in KINDS] == list(RELEASED_BY)
     assert {Setting.kind, EdgeMechanism.kind, NodeMechanism.kind, SketchMechanism.kind} == set(KINDS)
 
 
 @each_of("kind", KINDS)
-def test_what_a_room_registered_is_there(kind: ReleaseKind) -> None:
-    assert callable(import_module(RECORDS[kind.name].module).remake)
-    assert isinstance(load(VIEWS[kind.name]), ReleaseView)
-    assert all(records_with(name) is RECORDS[kind.name] for name in RECORDS[kind.name].versions)
+def test_what_a_row_names_is_there(kind: ReleaseKind) -> None:
+    row = RELEASED_BY[kind.name]
+    assert callable(load(row.remake))
+    assert isinstance(load(row.view), ReleaseView)
 
 
-def test_no_mechanism_makes_two_kinds() -> None:
-    names = Counter(name for records in RECORDS.values() for name in records.versions)
-    assert set(names.values()) == {1}
-    with pytest.raises(DataError, match=r"^The file names a mechanism unknown to this version: 'edge-nothing'\.$"):
-        records_with("edge-nothing")
+@each_of("name", ["edge-nothing", "nothing", "node-", "hashed-sketches"])
+def test_a_mechanism_that_there_is_not_is_refused(name: str) -> None:
+    told = f"^The file names a mechanism unknown to this version: '{name}'\\.$"
+    with pytest.raises(DataError, match=told):
+        remade(Recorded(name, {}, FrobeniusMechanism(1).guarantee, None))
 
 
 @each_of(
@@ -91,9 +89,7 @@ class Weekly(FrobeniusMechanism):
     name: ClassVar[str] = "weekly"  # type: ignore[assignment]
 
 
-def test_a_kind_that_is_only_registered_is_written_read_and_shown(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_a_kind_with_a_row_is_written_read_and_shown(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     def remake(recorded: Recorded) -> Remade:
         mechanism = Weekly.from_parameters(recorded.parameters)
         return Remade(mechanism, mechanism.guarantee, lambda *_: None)
@@ -101,8 +97,8 @@ def test_a_kind_that_is_only_registered_is_written_read_and_shown(
     room = ModuleType("room_of_weeks")
     vars(room).update(remake=remake, VIEW=replace(VIEW, facts=lambda _: [("Weeks", "All of them.")]))
     monkeypatch.setitem(sys.modules, room.__name__, room)
-    monkeypatch.setitem(RECORDS, "weeks", ReleaseRecords({"weekly": 2}, room.__name__))
-    monkeypatch.setitem(VIEWS, "weeks", f"{room.__name__}:VIEW")
+    places = ReleasedBy(f"{room.__name__}:remake", f"{room.__name__}:VIEW", ("weekly",))
+    monkeypatch.setitem(RELEASED_BY, "weeks", places)
     made = replace(Weekly(9).release(Profile.from_counts([8, 8, 3]), source=SeededSource(7)), simulations=0)
     write(made, tmp_path / "release.json")
     read = read_release(tmp_path / "release.json")

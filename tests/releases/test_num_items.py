@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from anonhist.errors import DataError
 from anonhist.formats.document import from_document, to_document
 from anonhist.mechanisms import (
     CentralMechanism,
@@ -94,14 +95,17 @@ def test_what_is_read_back_has_the_same_interval(name: str) -> None:
     assert str(replace(made, recorded_error=None).num_items()) == str(made.num_items())
 
 
-def test_an_interval_is_of_version_5() -> None:
-    document = to_document(MECHANISMS["frobenius 1"].release(SHAPES["mixed"]))
-    assert document["error"].pop("items_interval")
+def test_an_interval_for_items_is_kept_and_null_where_there_is_none() -> None:
+    made = MECHANISMS["frobenius 1"].release(SHAPES["mixed"])
+    document = to_document(made)
+    assert document["error"]["items_interval"] == list(made.error.items_interval or ())
+    without = replace(made, recorded_error=replace(made.error, items_interval=None))
+    assert to_document(without)["error"] == document["error"] | {"items_interval": None}
+    document["error"]["items_interval"] = None
     assert from_document(document).num_items().statement.reason == "none was kept for the number of items"
-    made = FrobeniusMechanism(1).release(SHAPES["mixed"])
-    old = replace(made.error, simulated_range=None)
-    assert to_document(replace(made, recorded_error=old))["version"] == 5
-    assert to_document(replace(made, recorded_error=replace(old, items_interval=None)))["version"] == 3
+    del document["error"]["items_interval"]
+    with pytest.raises(DataError, match="the error by exactly the fields"):
+        from_document(document)
 
 
 def test_what_was_bounded_is_said() -> None:

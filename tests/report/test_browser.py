@@ -14,7 +14,7 @@ from matplotlib.image import imread
 from numpy.typing import NDArray
 
 from anonhist.accounting import Balance, Budget, Verification
-from anonhist.mechanisms.windows.release import release_cumulative, release_cumulative_groups
+from anonhist.mechanisms.window_release import release_cumulative, release_cumulative_groups
 from anonhist.profiles.windows import CumulativeCounts, GroupedCumulativeCounts
 from anonhist.report import write_report
 from anonhist.report.budget import write_budget

@@ -19,7 +19,7 @@ from anonhist.errors import AnonhistError
 from anonhist.graphs import BoundedDegrees, EdgePrivacy, NodePrivacy, as_graph, release_degrees
 from anonhist.mechanisms import FrobeniusMechanism, PartitionMechanism, PrivHistMechanism, compare, release
 from anonhist.mechanisms.grouping import release_groups
-from anonhist.mechanisms.windows.release import release_cumulative, release_cumulative_groups
+from anonhist.mechanisms.window_release import release_cumulative, release_cumulative_groups
 from anonhist.privacy import Guarantee, PrivacyUnit
 from anonhist.profiles import Bounded, BoundedUnits, Profile
 from anonhist.profiles.grouped import GroupedProfile
@@ -46,7 +46,7 @@ NOT_PRIVATE = re.compile("not private", re.IGNORECASE)
 # What methods and functions are asked, by the names of their parameters.
 ASKED = {"count": 3, "k": 3, "order": 2, "draws": 40, "guesses": 2, "share": 0.5, "alphabet_size": 50, "bootstraps": 3}
 # The rooms whose values hold such numbers.
-HOLD_NUMBERS = ("anonhist.releases.", "anonhist.properties.", "anonhist.graphs.statistics.")
+HOLD_NUMBERS = ("anonhist.releases.", "anonhist.properties.", "anonhist.graphs.degree_")
 Found = Estimate | Curve
 
 

@@ -17,7 +17,7 @@ from anonhist.profiles import Profile
 from anonhist.properties.estimate import Estimate
 from anonhist.releases import Release
 from anonhist.report import write_report
-from anonhist.report.kinds import view_of
+from anonhist.report.page import view_of
 from anonhist_testing.sources import SeededSource
 
 PageOf = Callable[[str], str]

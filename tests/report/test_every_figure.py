@@ -18,12 +18,13 @@ from anonhist.accounting import Balance, Budget, Charge, Cost, Entry
 from anonhist.accounting.balance import Item
 from anonhist.accounting.entry import Charged, Completed, Voided
 from anonhist.graphs import BoundedDegrees, Degrees, EdgeMechanism, EdgePolicy, NodePrivacy, as_graph, release_degrees
+from anonhist.kinds import KINDS, RELEASED_BY
 from anonhist.local import KRR, FrequencyEstimate
 from anonhist.local.surveys.estimate import NormalLimits
 from anonhist.mechanisms import MECHANISM_NAMES, METRICS, PartitionMechanism, compare, release
 from anonhist.mechanisms.comparison import Comparison, ComparisonRow
 from anonhist.mechanisms.grouping import release_groups
-from anonhist.mechanisms.windows.release import release_cumulative, release_cumulative_groups
+from anonhist.mechanisms.window_release import release_cumulative, release_cumulative_groups
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile
 from anonhist.profiles.grouped import GroupedProfile
@@ -39,8 +40,6 @@ from anonhist.releases.cumulative import CumulativeRelease, GroupedCumulativeRel
 from anonhist.releases.grouped import GroupedRelease
 from anonhist.report import plot, write_report
 from anonhist.report.curve import VIEWS as CURVES
-from anonhist.report.kinds import VIEWS
-from anonhist.report.shown import CELLS, FIGURES, PAGES
 from anonhist.sketches import DomainSketch, HashedSketch
 from anonhist_testing.drawings import faults, record
 from anonhist_testing.sources import SeededSource
@@ -303,16 +302,17 @@ VALUES: dict[str, dict[str, Make]] = {
 }
 
 
+FIGURES, PAGES = ({name for name, kind in KINDS.items() if getattr(kind, what)} for what in ("figure", "page"))
+
+
 @cache
 def value_of(kind: str, name: str) -> Any:
     return VALUES[kind][name]()
 
 
 def test_no_kind_is_forgotten() -> None:
-    assert set(VALUES) == set(CELLS)
-    first = {kind: value_of(kind, next(iter(makes))) for kind, makes in VALUES.items()}
-    assert {type(value) for value in first.values()} >= {*FIGURES, *PAGES}
-    assert {value_of("release", name).mechanism.kind.name for name in VALUES["release"]} == set(VIEWS)
+    assert set(VALUES) == {name for name, kind in KINDS.items() if kind.cell} >= {*FIGURES, *PAGES}
+    assert {value_of("release", name).mechanism.kind.name for name in VALUES["release"]} == set(RELEASED_BY)
     assert {value_of("curve", name).x_name for name in VALUES["curve"]} > set(CURVES)
 
 
@@ -321,9 +321,9 @@ def test_no_kind_is_forgotten() -> None:
 def test_all_text_is_whole_and_legible(kind: str, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     value, drawn = value_of(kind, name), record(monkeypatch)
     ways: dict[str, Callable[[], Any]] = {"in a notebook": value._repr_html_}
-    if type(value) in FIGURES:
+    if kind in FIGURES:
         ways["by itself"] = lambda: plot(value)
-    if type(value) in PAGES:
+    if kind in PAGES:
         ways["on a page"] = lambda: write_report(value, tmp_path / "page.html")
     found, seen = {}, 0
     for way, show in ways.items():

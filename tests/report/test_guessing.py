@@ -15,7 +15,7 @@ from anonhist.releases import Evidence, KPlusBand, Release
 from anonhist.releases.evidence import NORMAL_95
 from anonhist.report import Guessing, guessing_figure
 from anonhist.report.figures import k_plus_figure, prevalences_figure
-from anonhist.report.guessing import farthest
+from anonhist.report.page import farthest
 
 
 class Alternating(FrobeniusMechanism):

@@ -15,15 +15,15 @@ from anonhist.mechanisms import FrobeniusMechanism, release
 from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit
 from anonhist.profiles import BoundedUnits, Profile
 from anonhist.report.frame import promised
-from anonhist.report.promise import (
+from anonhist.report.wording import (
     any_user,
     exclusions,
     factor,
     for_one_person,
     plain_promise,
+    promise_lines,
     release_exclusions,
 )
-from anonhist.report.wording import promise_lines
 
 ADD, SUBSTITUTE = NeighboringRelation.ADD_OR_REMOVE, NeighboringRelation.SUBSTITUTE
 UNITS = [

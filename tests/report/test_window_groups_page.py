@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from anonhist.formats.tables import csv_text
-from anonhist.mechanisms.windows.release import release_cumulative_groups
+from anonhist.mechanisms.window_release import release_cumulative_groups
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles.windows import CumulativeCounts, GroupedCumulativeCounts
 from anonhist.releases.cumulative import GroupedCumulativeRelease

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from anonhist.formats.tables import csv_text
-from anonhist.mechanisms.windows.release import release_cumulative
+from anonhist.mechanisms.window_release import release_cumulative
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles.windows import CumulativeCounts
 from anonhist.releases.cumulative import CumulativeRelease

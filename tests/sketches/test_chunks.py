@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from anonhist.errors import DataError, UsageError
-from anonhist.sketches import chunks
-from anonhist.sketches.chunks import label_chunks, total_of, whole_counts
+from anonhist.sketches import changes
+from anonhist.sketches.changes import label_chunks, total_of, whole_counts
 from anonhist_testing.cases import each_of
 
 LABELS = ["a", "b", "c", "d", "e"]
@@ -16,7 +16,7 @@ LABELS = ["a", "b", "c", "d", "e"]
 
 @pytest.fixture
 def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(chunks, "CHUNK", 2)
+    monkeypatch.setattr(changes, "CHUNK", 2)
 
 
 def list_chunks(labels: Iterable[str], counts: Any = None) -> list[tuple[list[str], list[int] | None]]:
@@ -78,7 +78,7 @@ def test_only_as_much_of_a_stream_is_read_as_is_counted() -> None:
     following = label_chunks(stream(), None)
     for number in (1, 2, 3):
         chunk, _ = next(following)
-        assert (len(chunk), read) == (chunks.CHUNK, number * chunks.CHUNK)
+        assert (len(chunk), read) == (changes.CHUNK, number * changes.CHUNK)
 
 
 @each_of("labels", ["apple", b"apple", 7, None])

@@ -16,10 +16,10 @@ from anonhist.numeric import keyed_hash
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.randomness import discrete_laplace
 from anonhist.sketches import DomainSketch, HashedSketch, Sketch
-from anonhist.sketches import chunks as chunks_module
+from anonhist.sketches import changes as chunks_module
 from anonhist.sketches import sketch as module
 from anonhist.sketches.addresses import HashedAddresses
-from anonhist.sketches.chunks import LARGEST_COUNTER
+from anonhist.sketches.changes import LARGEST_COUNTER
 from anonhist.sketches.noise import NoiseComponent
 from anonhist_testing.cases import each_of
 from anonhist_testing.sources import SeededSource

@@ -23,23 +23,7 @@ _NUMERIC_HOST = re.compile(r"\[[^\]]*\]")
 
 
 def storage_at(address: str) -> Storage:
-    """Return the database at an address, without opening it.
-
-    Parameters
-    ----------
-    address
-        A file, as its path or ``sqlite:///PATH``; or ``postgresql://…``, whose parameter ``schema`` names the schema.
-
-    Raises
-    ------
-    UsageError
-        If it is neither.
-
-    Examples
-    --------
-    >>> storage_at("sqlite:///budget.db").shown, storage_at("postgresql://eve:secret@db/shop").shown
-    ('budget.db', 'postgresql://***@db/shop?schema=anonhist')
-    """
+    """Return the database at an address, ``PATH``, ``sqlite:///PATH`` or ``postgresql://…``, without opening it."""
     if not isinstance(address, str) or not address.strip() or not address.isprintable():
         raise UsageError(
             "`ledger` must be a file, such as budget.db, or an address, such as postgresql://host/database."

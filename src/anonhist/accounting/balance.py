@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from anonhist.accounting.budget import NOTHING, Budget, Cost
-from anonhist.accounting.entry import Charged, Completed, Created, Voided
-from anonhist.errors import DataError
-from anonhist.outward import Shown
+from anonhist.accounting.charge import damaged, exact
+from anonhist.accounting.entry import Charged, Completed, Created, Entry, Voided, chained
+from anonhist.errors import DataError, UsageError
+from anonhist.kinds import Shown
 from anonhist.privacy import short_decimal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
-    from anonhist.accounting.entry import Entry
+    from anonhist.accounting.repeating import Row, Transaction
 
 
 class State(StrEnum):
@@ -29,17 +31,7 @@ class State(StrEnum):
 
 @dataclass(frozen=True)
 class Item:
-    """A charge and what became of it.
-
-    Attributes
-    ----------
-    entry
-        The entry of the charge.
-    charged
-        What was charged.
-    outcome
-        The entry that completed or voided it; None if its process died, or runs: then it stays charged.
-    """
+    """A charge and what became of it; ``outcome`` is None if its process died, or runs: then it stays charged."""
 
     entry: Entry
     charged: Charged
@@ -59,13 +51,7 @@ class Item:
 
     @property
     def moment(self) -> datetime:
-        """When it was charged.
-
-        Raises
-        ------
-        DataError
-            If its entry has no time.
-        """
+        """When it was charged."""
         try:
             told = datetime.fromisoformat(self.entry.time)
             return told.replace(tzinfo=UTC) if told.tzinfo is None else told.astimezone(UTC)
@@ -146,21 +132,7 @@ def _independent(items: Iterable[Item]) -> list[list[Item]]:
 
 
 def balance_of(entries: Iterable[Entry]) -> Balance:
-    """Return the state of a budget from its entries.
-
-    Raises
-    ------
-    DataError
-        If they are not those of one budget.
-
-    Examples
-    --------
-    >>> from anonhist.accounting.budget import Budget
-    >>> from anonhist.accounting.entry import Entry
-    >>> created = Created(Budget("passwords", "user", epsilon=2))
-    >>> balance_of([Entry("0" * 32, 1, created, "2026-11-24T02:46:38Z", "eve", "0.1.0")]).spent.epsilon
-    Fraction(0, 1)
-    """
+    """Return the state of a budget from its entries."""
     budget: Budget | None = None
     charges: dict[int, tuple[Entry, Charged]] = {}
     outcomes: dict[int, Completed | Voided] = {}
@@ -175,3 +147,116 @@ def balance_of(entries: Iterable[Entry]) -> Balance:
     if budget is None or not outcomes.keys() <= charges.keys():
         raise DataError("The ledger is damaged: entries are missing; see 'anonhist budget verify'.")
     return Balance(budget, tuple(Item(*charge, outcomes.get(number)) for number, charge in charges.items()))
+
+
+class _WrongEntryError(DataError):
+    """An entry does not follow those before it."""
+
+
+class _Pending(NamedTuple):
+    """A charge that was neither completed nor voided."""
+
+    dataset: str
+    cost: Cost
+    is_reading: bool
+
+
+class Sums:
+    """What is spent of each budget after some entries, the last of which has ``number`` and ``head``, its digest.
+
+    Entries are read lightly: the chain, the budgets, what each charge costs, and which were voided. Whether each costs
+    what its guarantee says, verification computes.
+    """
+
+    def __init__(self, ledger: str) -> None:
+        self._ledger = ledger
+        self.number, self.head = 0, ""
+        self._budgets: dict[str, Budget] = {}
+        self._spent: dict[str, Cost] = {}
+        self._pending: dict[int, _Pending] = {}
+
+    @property
+    def datasets(self) -> tuple[str, ...]:
+        """The data sets that have a budget, in the order of their budgets."""
+        return tuple(self._budgets)
+
+    def of(self, dataset: str, shown: str) -> tuple[Budget, Cost]:
+        """Return the budget of a data set, and what is spent of it."""
+        if dataset not in self._budgets:
+            raise no_dataset(dataset, self.datasets, shown)
+        return self._budgets[dataset], self._spent[dataset]
+
+    def is_part_of(self, state: Transaction) -> bool:
+        """Tell whether a ledger has the entries that were followed."""
+        last = state.row(self.number)
+        return self._ledger == state.ledger_id() and last is not None and last.digest == self.head
+
+    def follow(self, row: Row) -> None:
+        """Add the next entry, or refuse one that a ledger does not append after the others."""
+        place = self.number + 1
+        if row.number != place:
+            raise _WrongEntryError(f"entry {place} is missing")
+        try:
+            self._add_chained(row, json.loads(row.document))
+            # Whatever could not be shown or verified is not charged upon.
+            Entry.read(row.document)
+        except _WrongEntryError:
+            raise
+        # Also sentences of others about a number or a unit that is none.
+        except (DataError, UsageError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            raise _WrongEntryError(f"entry {place} is not one that this version writes") from None
+        self.number, self.head = place, row.digest
+
+    def _add_chained(self, row: Row, told: Mapping[str, Any]) -> None:
+        details = told["details"]
+        says = told["ledger"], told["number"], told["dataset"], details.get("charge")
+        is_own = says == (self._ledger, row.number, row.dataset, row.about)
+        if not is_own or chained(self.head, row.document) != row.digest:
+            raise _WrongEntryError(f"entry {row.number} was changed, or one before it was")
+        self._add(row, told["kind"], details)
+
+    def _add(self, row: Row, kind: str, details: Mapping[str, Any]) -> None:
+        dataset, does = row.dataset, f"entry {row.number}"
+        if kind == Created.kind:
+            event = Entry.read(row.document).event
+            if dataset in self._budgets or not isinstance(event, Created):
+                raise _WrongEntryError(f"{does} gives {dataset!r} a second budget")
+            self._budgets[dataset], self._spent[dataset] = event.budget, NOTHING
+        elif kind == Charged.kind:
+            if dataset not in self._budgets:
+                raise _WrongEntryError(f"{does} is charged to {dataset!r}, which had no budget")
+            epsilon, delta = details["cost"]
+            charge = _Pending(dataset, Cost(exact(epsilon), exact(delta)), "reading" in details)
+            self._pending[row.number], self._spent[dataset] = charge, self._spent[dataset].plus(charge.cost)
+        else:
+            self._end(row, kind)
+
+    def _end(self, row: Row, kind: str) -> None:
+        ended = self._pending.get(row.about or 0)
+        is_void = {Completed.kind: False, Voided.kind: True}[kind]
+        if row.about is None or ended is None or ended.dataset != row.dataset or (is_void and ended.is_reading):
+            does = "voids" if is_void else "completes"
+            raise _WrongEntryError(f"entry {row.number} {does} no charge that it can be about")
+        if is_void:
+            self._spent[row.dataset] = self._spent[row.dataset].minus(ended.cost)
+        del self._pending[row.about]
+
+
+def sums_of(state: Transaction, known: Sums | None, shown: str) -> Sums:
+    """Return what all entries of a ledger add up to.
+
+    If the ledger has the last entry of ``known``, only those after it are followed.
+    """
+    sums = known if known is not None and known.is_part_of(state) else Sums(state.ledger_id())
+    for row in state.rows_after(sums.number):
+        try:
+            sums.follow(row)
+        except DataError as error:
+            raise damaged(shown, error.sentence) from None
+    return sums
+
+
+def no_dataset(dataset: str, known: tuple[str, ...], shown: str) -> UsageError:
+    """Return the error about a data set without a budget."""
+    listed = f" It has {', '.join(map(repr, known[:10]))}." if known else ""
+    return UsageError(f"The ledger {shown!r} has no data set {dataset!r:.80}: create a budget for it first.{listed}")

@@ -21,13 +21,7 @@ _LARGEST_DENOMINATOR, _FINEST = 4096, 10**18
 
 
 def parse_name(name: str) -> str:
-    """Return the name of a data set, or refuse what would not fit on one line.
-
-    Examples
-    --------
-    >>> parse_name("passwords")
-    'passwords'
-    """
+    """Return the name of a data set, or refuse what would not fit on one line."""
     if (
         not isinstance(name, str)
         or not 0 < len(name) <= _LONGEST_NAME
@@ -42,13 +36,7 @@ def parse_name(name: str) -> str:
 
 
 def parse_limit(value: EpsilonLike, name: str) -> Fraction:
-    """Return an upper limit on δ: exact, at least 0 and below 1.
-
-    Examples
-    --------
-    >>> parse_limit("1e-9", "delta"), parse_limit(0, "delta")
-    (Fraction(1, 1000000000), Fraction(0, 1))
-    """
+    """Return an upper limit on δ: exact, at least 0 and below 1."""
     is_zero = value in {0, "0"} and not isinstance(value, bool)
     limit = Fraction(0) if is_zero else parse_epsilon(value, name=name)
     if limit >= 1:
@@ -61,11 +49,6 @@ def is_plain(number: Fraction) -> bool:
 
     So it is for at most 18 decimals, for denominators up to 4,096, and for all sums and differences of such numbers,
     whose denominators have at most 1,802 digits, therefore. Those of sums of any numbers would grow without end.
-
-    Examples
-    --------
-    >>> is_plain(Fraction(1, 365)), is_plain(Fraction("0.05")), is_plain(Fraction(1, 4099))
-    (True, True, False)
     """
     return _common_denominator() % number.denominator == 0
 
@@ -76,13 +59,7 @@ def _common_denominator() -> int:
 
 
 def rounded_down(number: Fraction) -> Fraction:
-    """Return the number itself if a ledger takes it as it is, otherwise with 18 decimals, and no larger.
-
-    Examples
-    --------
-    >>> rounded_down(Fraction(1, 4099)) == Fraction("0.000243961941937057")
-    True
-    """
+    """Return the number itself if a ledger takes it as it is, otherwise with 18 decimals, and no larger."""
     return number if is_plain(number) else Fraction(math.floor(number * _FINEST), _FINEST)
 
 
@@ -101,13 +78,7 @@ class Cost(NamedTuple):
         return Cost(self.epsilon - other.epsilon, self.delta - other.delta)
 
     def rounded(self) -> Cost:
-        """Return what a ledger charges: numbers that it does not take as they are rounded up to 18 decimals.
-
-        Examples
-        --------
-        >>> Cost(Fraction(1, 3), Fraction(1, 10**30)).rounded()
-        Cost(epsilon=Fraction(1, 3), delta=Fraction(1, 1000000000000000000))
-        """
+        """Return what a ledger charges: numbers that it does not take as they are rounded up to 18 decimals."""
         return Cost(*(-rounded_down(-each) for each in self))
 
 
@@ -189,12 +160,7 @@ class Budget:
 
 
 def check_limits(budget: Budget) -> None:
-    """Refuse a budget whose sums could have too many digits (:func:`is_plain`).
-
-    Examples
-    --------
-    >>> check_limits(Budget("passwords", "user", epsilon="1/3"))
-    """
+    """Refuse a budget whose sums could have too many digits (:func:`is_plain`)."""
     for name, limit in (("epsilon", budget.epsilon), ("delta", budget.delta)):
         if not is_plain(limit):
             raise UsageError(
@@ -210,14 +176,7 @@ _CHANGES = {
 
 
 def exceeded(budget: Budget, left: Cost, cost: Cost) -> str:
-    """Say what is left of a budget, which is public in a ledger.
-
-    Examples
-    --------
-    >>> budget = Budget("passwords", "user", epsilon=2)
-    >>> exceeded(budget, budget.limit, Cost(Fraction(3), Fraction(0)))[:66]
-    "The release would cost ε = 3, and of the budget of 'passwords', 2,"
-    """
+    """Say what is left of a budget, which is public in a ledger."""
     place = 0 if cost.epsilon > left.epsilon else 1
     name, asked = "εδ"[place], _rounded(cost[place], ROUND_CEILING)
     limit = _rounded(budget.limit[place], ROUND_CEILING).removeprefix("= ")

@@ -23,21 +23,7 @@ _FRACTION = re.compile(r"[0-9]+(?:/[0-9]+)?", re.ASCII)
 
 
 def damaged(shown: str, what: str) -> DataError:
-    """Return the error about a damaged ledger.
-
-    Parameters
-    ----------
-    shown
-        The address without secrets.
-    what
-        A clause that says what is wrong.
-
-    Examples
-    --------
-    >>> print(damaged("budget.db", "it has no id"))
-    The ledger 'budget.db' is damaged: it has no id; restore the last backup, and have 'anonhist budget verify' compare
-    it with all releases.
-    """
+    """Return the error about a damaged ledger: its address without secrets, and a clause that says what is wrong."""
     return DataError(
         f"The ledger {shown!r} is damaged: {what}; restore the last backup, and have 'anonhist budget verify' compare "
         "it with all releases."
@@ -45,18 +31,7 @@ def damaged(shown: str, what: str) -> DataError:
 
 
 def exact(text: object) -> Fraction:
-    """Return a number of privacy, which ledgers write as a fraction: at least 0, and never in floating point.
-
-    Raises
-    ------
-    DataError
-        If it is none.
-
-    Examples
-    --------
-    >>> exact("13/30")
-    Fraction(13, 30)
-    """
+    """Return a number of privacy, which ledgers write as a fraction: at least 0, and never in floating point."""
     try:
         if isinstance(text, str) and _FRACTION.fullmatch(text):
             return Fraction(text)
@@ -70,16 +45,9 @@ _LANES, _DIGITS = 4, 16
 
 
 class NoisePart(NamedTuple):
-    """A part of the noise of a sketch.
+    """A part of the noise of a sketch: a public name drawn with it, and what a step of one counter costs.
 
-    Attributes
-    ----------
-    identity
-        A public name, drawn with the noise.
-    rate
-        What a step of one counter costs.
-    is_whole
-        Whether it protects alone; a share of a noise does not.
+    A share of a noise does not protect alone: it is not ``is_whole``.
     """
 
     identity: str
@@ -97,19 +65,8 @@ def _parse_fingerprint(given: str) -> str:
 class Reading:
     """Which state of a sketch is read: the parts of its noise, and a fingerprint of its counters.
 
-    Attributes
-    ----------
-    parts
-        The parts of the noise.
-    fingerprint
-        64 hexadecimal digits, four numbers of 64 bits. The fingerprint of the sum of two states is the sum of theirs.
-
-    Examples
-    --------
-    >>> from fractions import Fraction
-    >>> part = NoisePart("0" * 32, Fraction(1), is_whole=True)
-    >>> Reading.read(Reading((part,), "f" * 64).details()).parts == (part,)
-    True
+    The fingerprint is 64 hexadecimal digits, four numbers of 64 bits. That of the sum of two states is the sum of
+    theirs.
     """
 
     parts: tuple[NoisePart, ...]
@@ -138,14 +95,7 @@ class Reading:
 class EarlierReading:
     """A read-out that was charged before.
 
-    Attributes
-    ----------
-    entry
-        The number of its entry.
-    reading
-        What was read.
-    paid
-        What it cost the data set that is charged now: nothing if another one was charged.
+    ``paid`` is what it cost the data set that is charged now: nothing if another one was charged.
     """
 
     entry: int
@@ -157,29 +107,8 @@ def further_cost(asked: Reading, cost: Cost, earlier: Iterable[EarlierReading]) 
     """Return what a read-out costs after others of the same noise, or refuse it.
 
     All read-outs of its parts together cost what the guarantee of the largest says, if nothing was counted in between,
-    or new noise covers it (docs/proofs/sketches.md, section 9). So what was paid for its parts is taken off.
-
-    Parameters
-    ----------
-    asked
-        What is to be read.
-    cost
-        What it costs alone.
-    earlier
-        All read-outs that were charged before.
-
-    Raises
-    ------
-    UsageError
-        If the noise was read in another state, and no new noise hides what was counted in between.
-
-    Examples
-    --------
-    >>> from fractions import Fraction
-    >>> monday = Reading((NoisePart("a" * 32, Fraction(1), is_whole=True),), "0" * 64)
-    >>> cost = Cost(Fraction(1), Fraction(0))
-    >>> further_cost(monday, cost, [EarlierReading(2, monday, cost)]).epsilon
-    Fraction(0, 1)
+    or new noise covers it (docs/proofs/sketches.md, section 9). So what was paid for its parts is taken off; a noise
+    that was read in another state, without new noise that hides what was counted in between, is refused.
     """
     own = asked.identities
     related = [each for each in earlier if own & each.reading.identities]
@@ -223,28 +152,14 @@ _LONGEST_ID, _LONGEST_SETTING = 1000, 200
 
 
 def parse_run_id(given: str) -> str:
-    """Return the id of a run, or refuse what is not one line.
-
-    Examples
-    --------
-    >>> parse_run_id("daily 2026-11-25")
-    'daily 2026-11-25'
-    """
+    """Return the id of a run, or refuse what is not one line."""
     if not isinstance(given, str) or not 0 < len(given) <= _LONGEST_ID or not given.isprintable():
         raise UsageError(f"`run_id` must be one line of 1 to {_LONGEST_ID:,} characters, not {given!r:.80}.")
     return given
 
 
 def as_setting(value: object) -> str:
-    r"""Return a public setting as a short line of text, the same for equal values: of long ones a digest.
-
-    Examples
-    --------
-    >>> as_setting(5), as_setting("\t"), as_setting(["Mon", "Tue"])
-    ('5', "'\\t'", "['Mon', 'Tue']")
-    >>> len(as_setting("x" * 10_000))
-    71
-    """
+    """Return a public setting as a short line of text, the same for equal values: of long ones a digest."""
     text = value if isinstance(value, str) else repr(value)
     if not text.isprintable():
         text = ascii(text)
@@ -255,20 +170,7 @@ def as_setting(value: object) -> str:
 class Run:
     """A run, and what was asked of it beside what its charge says.
 
-    Attributes
-    ----------
-    id
-        Its name, which the caller gives: the same for each try.
-    settings
-        All else that decides what is released, such as days and columns, by name: public texts.
-    output
-        Where its release goes, as it was typed; empty if that is not known.
-
-    Examples
-    --------
-    >>> run = Run("daily 2026-11-25", {"days": "2026-11-25"}, "day.json")
-    >>> Run.read(run.details()) == run
-    True
+    Its id is the same for each try. Settings are all else that decides what is released, by name: public texts.
     """
 
     id: Checked[str] = converted(parse_run_id)
@@ -295,26 +197,14 @@ _LEDGER, _DIGEST = re.compile("[0-9a-f]{32}"), re.compile("[0-9a-f]{64}")
 
 
 def parse_line(text: str, name: str) -> str:
-    """Return a line of text that people wrote, or refuse what is not one.
-
-    Examples
-    --------
-    >>> parse_line("press 2026", "purpose")
-    'press 2026'
-    """
+    """Return a line of text that people wrote, or refuse what is not one."""
     if not isinstance(text, str) or len(text) > _LONGEST_TEXT or not text.isprintable():
         raise UsageError(f"`{name}` must be one line of at most {_LONGEST_TEXT:,} characters, not {text!r:.80}.")
     return text
 
 
 def parse_digest(digest: str) -> str:
-    """Return a SHA-256 digest as 64 hexadecimal digits, or refuse what is none.
-
-    Examples
-    --------
-    >>> parse_digest("0" * 64) == "0" * 64
-    True
-    """
+    """Return a SHA-256 digest as 64 hexadecimal digits, or refuse what is none."""
     if not isinstance(digest, str) or not _DIGEST.fullmatch(digest):
         raise UsageError(f"A digest must be 64 hexadecimal digits, not {digest!r:.80}.")
     return digest
@@ -330,31 +220,8 @@ def _parse_ledger(given: str) -> str:
 class Charge:
     """What a release will cost a data set, before it is made.
 
-    Attributes
-    ----------
-    dataset
-        The name of the data set.
-    guarantee
-        The guarantee that the release will have.
-    mechanism
-        The name of the mechanism.
-    parameters
-        Its public parameters, as JSON values.
-    purpose
-        What the release is for, in words; may be empty.
-    reading
-        Of a release that is read from a sketch, whose noise was drawn before: which state is read.
-    run
-        Of a release that may be started again under one name: the run, which is charged once.
-
-    Examples
-    --------
-    >>> from fractions import Fraction
-    >>> from anonhist.privacy import NeighboringRelation, PrivacyUnit
-    >>> relation = NeighboringRelation.ADD_OR_REMOVE
-    >>> guarantee = Guarantee(PrivacyUnit.item(), relation, Fraction(1, 2), arithmetic="noise is exact")
-    >>> Charge("passwords", guarantee, "frobenius", purpose="press 2026").purpose
-    'press 2026'
+    Parameters of the mechanism are public. A release that is read from a sketch, whose noise was drawn before, names
+    the state that is read; one that may be started again under one name is of a run, which is charged once.
     """
 
     dataset: str
@@ -409,11 +276,6 @@ def who() -> str:
 
     Environment variables such as ``LOGNAME`` come first. If they say what is not a line of text, the list of users is
     asked.
-
-    Examples
-    --------
-    >>> isinstance(who(), str)
-    True
     """
     for ask in (getpass.getuser, _listed_name):
         try:
@@ -431,11 +293,5 @@ def _listed_name() -> str:
 
 
 def printable(text: str) -> str:
-    r"""Return a text of a file as it can be printed: signs that would drive a terminal are spelled out.
-
-    Examples
-    --------
-    >>> print(printable("eve\x1b[2J"), printable("Zoë"))
-    eve\x1b[2J Zoë
-    """
+    """Return a text of a file as it can be printed: signs that would drive a terminal are spelled out."""
     return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text)

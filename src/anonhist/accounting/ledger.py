@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, NoReturn, Self
 
 from anonhist.accounting.address import storage_at
-from anonhist.accounting.balance import Balance, balance_of
+from anonhist.accounting.balance import Balance, Sums, balance_of, no_dataset, sums_of
 from anonhist.accounting.budget import DEFAULT_DELTA, Budget, Cost, check_limits, exceeded, rounded_down
 from anonhist.accounting.charge import Charge, Receipt, further_cost, parse_digest, parse_line
 from anonhist.accounting.entry import Charged, Completed, Created, Entry, Voided
@@ -23,7 +23,6 @@ from anonhist.accounting.repeating import (
     read_entry,
     readings_of,
 )
-from anonhist.accounting.sums import Sums, no_dataset, sums_of
 from anonhist.errors import BudgetError, UsageError
 from anonhist.privacy import EpsilonLike, NeighboringRelation
 from anonhist.privacy.loss_distribution import epsilon_at
@@ -309,13 +308,7 @@ _HALVINGS = 16
 
 
 def parse_span(text: str, name: str) -> Fraction:
-    """Return a span of time in days.
-
-    Examples
-    --------
-    >>> parse_span("1y", "span"), parse_span("week", "every"), parse_span("6 months", "span")
-    (Fraction(365, 1), Fraction(7, 1), Fraction(365, 2))
-    """
+    """Return a span of time in days, such as ``1y``, ``week`` or ``6 months``."""
     lower = text.strip().lower()
     found = _SPAN.fullmatch(lower if lower[:1].isdigit() else f"1 {lower}")
     if found is None:
@@ -325,13 +318,7 @@ def parse_span(text: str, name: str) -> Fraction:
 
 
 def count_releases(every: str, span: str) -> int:
-    """Return how many releases are made in a span of time.
-
-    Examples
-    --------
-    >>> count_releases("week", "1y"), count_releases("day", "1y"), count_releases("month", "2y")
-    (52, 365, 24)
-    """
+    """Return how many releases are made in a span of time."""
     number = parse_span(span, "span") // parse_span(every, "every")
     if not 1 <= number <= _MOST:
         raise UsageError(f"A plan needs from 1 to {_MOST:,} releases, not {number:,}: change `every` or `span`.")
@@ -342,15 +329,9 @@ def count_releases(every: str, span: str) -> int:
 class Schedule:
     """What each of several releases may cost.
 
-    Attributes
-    ----------
-    releases
-        How many there are.
-    plain
-        ε and δ of each, so that all of them fit into what is left: rounded down to what a ledger takes as it is.
-    at_delta
-        ε of each, if each has δ = 0, such that all releases of the data set, past and planned, together have no more
-        than ε of the budget at its δ; None if that was not asked for. A ledger counts the plain sum.
+    ``plain`` is ε and δ of each, so that all of them fit into what is left: rounded down to what a ledger takes as it
+    is. ``at_delta`` is ε of each, if each has δ = 0, such that all releases of the data set, past and planned, together
+    have no more than ε of the budget at its δ; None if that was not asked for. A ledger counts the plain sum.
     """
 
     releases: int
@@ -359,29 +340,7 @@ class Schedule:
 
 
 def schedule(balance: Balance, releases: int, *, with_distributions: bool) -> Schedule:
-    """Return what each of several releases may cost.
-
-    Parameters
-    ----------
-    balance
-        The state of the budget.
-    releases
-        How many releases are planned.
-    with_distributions
-        Whether to also compose losses as distributions, which needs dp-accounting.
-
-    Raises
-    ------
-    UsageError
-        If nothing is left.
-
-    Examples
-    --------
-    >>> from anonhist.accounting.balance import Balance
-    >>> from anonhist.accounting.budget import Budget
-    >>> schedule(Balance(Budget("passwords", "user", epsilon=2), ()), 52, with_distributions=False).plain.epsilon
-    Fraction(1, 26)
-    """
+    """Return what each of several releases may cost, or refuse if nothing is left; distributions need dp-accounting."""
     left = balance.left
     if rounded_down(left.epsilon / releases) <= 0:
         raise UsageError(f"Nothing is left of the budget of {balance.budget.dataset!r}.")

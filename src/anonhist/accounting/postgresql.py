@@ -30,37 +30,17 @@ _MAY_CREATE = "SELECT pg_catalog.has_database_privilege(pg_catalog.current_datab
 
 
 class Placed(NamedTuple):
-    """Where a ledger is.
-
-    Attributes
-    ----------
-    address
-        The address as libpq takes it.
-    schema
-        The schema, which needs no quotes.
-    """
+    """Where a ledger is: its address as libpq takes it, and its schema, which needs no quotes."""
 
     address: str
     schema: str
 
 
 def placed(address: str) -> Placed:
-    """Take the schema out of an address, which libpq does not know.
+    """Take the schema out of an address, which libpq does not know; refuse one that is named twice or needs quotes.
 
     The parameters begin at the first ``?`` after user and password, which end at the first ``@`` before a ``/``, as for
-    libpq.
-
-    Raises
-    ------
-    UsageError
-        If it is named twice, or would need quotes; or if the address does not name the database itself.
-
-    Examples
-    --------
-    >>> placed("postgresql://db/shop")
-    Placed(address='postgresql://db/shop', schema='anonhist')
-    >>> placed("postgresql://db/shop?schema=budgets&sslmode=require")
-    Placed(address='postgresql://db/shop?sslmode=require', schema='budgets')
+    libpq. The address must name the database itself.
     """
     scheme, _, rest = address.partition("://")
     user, at, _ = rest.partition("@")
@@ -99,13 +79,7 @@ def ledgers(connection: Any) -> dict[str, frozenset[str]]:
 
 
 def check_sole(found: Mapping[str, frozenset[str]], schema: str, shown: str) -> None:
-    """Refuse a database that has a ledger elsewhere: a budget could be spent once in each.
-
-    Raises
-    ------
-    DataError
-        If so; the sentence names the schemas.
-    """
+    """Refuse a database that has a ledger elsewhere: a budget could be spent once in each."""
     others = [name for name in found if name != schema]
     if not others:
         return
@@ -138,13 +112,7 @@ def is_named_on_purpose(schema: str) -> bool:
 
 
 def make_schema(connection: Any, schema: str, shown: str) -> None:
-    """Make a schema if it is not there, for its owner alone.
-
-    Raises
-    ------
-    OutputError
-        If this login may not.
-    """
+    """Make a schema if it is not there, for its owner alone."""
     if connection.execute(_EXISTS, (schema,)).fetchone()[0]:
         return
     if not connection.execute(_MAY_CREATE).fetchone()[0]:
@@ -172,17 +140,7 @@ class PostgresqlStorage(SqlStorage):
     Every name is written with its schema, and nothing else is looked for but what PostgreSQL brings: settings of a
     person, a database or an address lead nowhere else. They are made anew for each transaction, since a pool may hand
     each to another session. A transaction is on the server's disk before its block ends: ``synchronous_commit`` is on.
-
-    Parameters
-    ----------
-    address
-        ``postgresql://…``, as libpq has it, but for its parameter ``schema``, by default ``anonhist``. A password in it
-        is never shown; better keep it in ``~/.pgpass``.
-
-    Examples
-    --------
-    >>> PostgresqlStorage("postgresql://eve:secret@db.example.org/budgets").shown
-    'postgresql://***@db.example.org/budgets?schema=anonhist'
+    A password in the address is never shown.
     """
 
     mark = "%s"
@@ -324,16 +282,9 @@ _FUNCTIONS = """SELECT DISTINCT pg_catalog.format('%%I.%%I()', n.nspname, p.pron
 
 
 class Moved(NamedTuple):
-    """What was moved.
+    """What was moved: from which schema to which, and the role that owns its tables, if they were moved.
 
-    Attributes
-    ----------
-    source
-        The schema where it was; None if it was in its place already.
-    schema
-        The schema where it is.
-    owner
-        The role that owns its tables, if they were moved.
+    ``source`` is None if the ledger was in its place already.
     """
 
     source: str | None
@@ -345,15 +296,6 @@ def move(storage: Storage) -> Moved:
     """Move the only ledger of a database to the schema of its address: all of it, or nothing.
 
     Nobody charges meanwhile. Rights to the tables stay; those to the schema are given anew.
-
-    Raises
-    ------
-    UsageError
-        If the ledger is a file.
-    DataError
-        If there is no ledger, or more than one.
-    OutputError
-        If this login does not own the tables, or may not make the schema.
     """
     if not isinstance(storage, PostgresqlStorage):
         raise UsageError(f"A ledger in a file is moved as files are: {storage.shown!r} is no database of PostgreSQL.")

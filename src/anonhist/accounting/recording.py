@@ -44,17 +44,7 @@ class Priced(Protocol):
 
 
 class Price(NamedTuple):
-    """What a release will cost, known before private data are read.
-
-    Attributes
-    ----------
-    guarantee
-        The guarantee that it will have.
-    mechanism, parameters
-        The mechanism's name and its public parameters.
-    reading
-        Which state of a sketch is read, if the noise was drawn before.
-    """
+    """What a release will cost, known before private data are read; all parameters are public."""
 
     guarantee: Guarantee
     mechanism: str
@@ -71,18 +61,7 @@ class Price(NamedTuple):
 class Account:
     """Where a release is charged.
 
-    Attributes
-    ----------
-    ledger
-        The ledger.
-    dataset
-        The name of the data set.
-    purpose
-        What the release is for.
-    is_own
-        Whether the ledger was opened for this release, and is closed after it.
-    run
-        The run that the release belongs to, which is charged once.
+    ``is_own`` says that the ledger was opened for this release, and is closed after it. A run is charged once.
     """
 
     ledger: Ledger
@@ -108,29 +87,8 @@ def account_of(
 ) -> Account | None:
     """Return where to charge a release, or None if there is no ledger: it is then recorded nowhere.
 
-    Parameters
-    ----------
-    ledger
-        A ledger or its address; by default that in the environment variable ``ANONHIST_LEDGER``. An empty text is
-        none, whatever the variable says.
-    dataset, purpose
-        The name of the data set, and what the release is for.
-    run_id
-        The name of a run that may be started again, and is charged once.
-    settings
-        What else decides what it releases; public.
-    output
-        Where its release goes, as it was typed.
-
-    Raises
-    ------
-    UsageError
-        If there is a ledger without a data set, or the other way round.
-
-    Examples
-    --------
-    >>> account_of("budget.db", "passwords", None).dataset
-    'passwords'
+    The ledger is by default that in the environment variable ``ANONHIST_LEDGER``; an empty text is none, whatever the
+    variable says. Settings are public: what else decides what a run releases.
     """
     address = os.environ.get(VARIABLE) if ledger is None else ledger
     if not address:
@@ -174,17 +132,7 @@ class Unrecorded:
 
 
 class Recorded:
-    """A release that was charged.
-
-    Attributes
-    ----------
-    receipt
-        The receipt of the charge.
-    account
-        Where it was charged.
-    is_free
-        Whether it cost nothing more, since the same noise was read before.
-    """
+    """A release that was charged; ``is_free`` if it cost nothing more, since the same noise was read before."""
 
     def __init__(self, receipt: Receipt, account: Account) -> None:
         self.receipt = receipt
@@ -218,16 +166,10 @@ class Recorded:
         rest: Callable[[], str] | None = None,
         file: Callable[[], str] | None = None,
     ) -> None:
-        """Say that the release is whole on the disk, before it gets its name.
+        """Say that the release is whole on the disk, before it gets its name; the arguments return digests.
 
-        Parameters
-        ----------
-        digest
-            Returns the digest of its content.
-        rest
-            Returns that of what its content leaves out, if it leaves out anything.
-        file
-            Returns that of the bytes of its file. It is kept of a run alone, whose file is to be known again.
+        ``rest`` is of what its content leaves out. That of the bytes of its file is kept of a run alone, whose file is
+        to be known again.
         """
         others = (None if each is None else each() for each in (rest, None if self.account.run is None else file))
         self.account.ledger.complete(self.receipt, digest(), *others)
@@ -242,26 +184,11 @@ def _is_the_same_for_all_rows(error: BaseException) -> bool:
 
 @contextmanager
 def recording(account: Account | None, price: Callable[[], Price]) -> Iterator[Recorded | Unrecorded]:
-    """Charge a release, then let it be made in the block.
+    """Charge a release, then let it be made in the block; no account records nothing, and asks for no price.
 
     A block that fails before private data are read (:meth:`Recorded.reading`) has learned nothing from them, and its
     charge is voided. Otherwise it stays charged, unless somebody voided it meanwhile. A process that is killed leaves
     the charge as it is: privacy may be wasted, but never overspent.
-
-    Parameters
-    ----------
-    account
-        Where to charge it; None records nothing.
-    price
-        Returns what it costs; not asked without an account.
-
-    Examples
-    --------
-    >>> from anonhist.mechanisms import FrobeniusMechanism
-    >>> mechanism = FrobeniusMechanism(1)
-    >>> with recording(None, lambda: Price.of(mechanism)) as recorded:
-    ...     print(recorded.receipt)
-    None
     """
     _staying.clear()
     if account is None:

@@ -1,4 +1,4 @@
-"""Where entries are kept: what every database must be able to do."""
+"""Where entries are kept, what every database must be able to do, and how a run is found that was started before."""
 
 from __future__ import annotations
 
@@ -19,20 +19,10 @@ if TYPE_CHECKING:
 
 
 class Row(NamedTuple):
-    """An entry as it is stored.
+    """An entry as it is stored: ``number`` is its place from 1 on, ``digest`` that of the chain up to it.
 
-    Attributes
-    ----------
-    number
-        Its place, from 1 on.
-    dataset
-        The name of the data set.
-    about
-        The number of the charge that it completes or voids; None for others. No two entries are about one charge.
-    document
-        The entry, as canonical JSON.
-    digest
-        The digest of the chain up to it.
+    ``about`` is the number of the charge that it completes or voids; None for others. No two entries are about one
+    charge.
     """
 
     number: int
@@ -163,32 +153,14 @@ def readings_of(state: Transaction, dataset: str, shown: str) -> Iterator[Earlie
 
 @dataclass(frozen=True)
 class Repeated:
-    """The charge of a run that was started before.
-
-    Attributes
-    ----------
-    receipt
-        Where it stands.
-    charge
-        What was asked for.
-    outcome
-        What says that its release is whole; None if its process died, or runs.
-    """
+    """The charge of a run that was started before; ``outcome`` is None if its process died, or runs."""
 
     receipt: Receipt
     charge: Charge
     outcome: Completed | None
 
     def refusal(self, shown: str, *, file: str = "") -> RunError:
-        """Return why it is not charged once more: noise is never drawn twice under one charge.
-
-        Parameters
-        ----------
-        shown
-            The address of the ledger, without secrets.
-        file
-            What is known of the file where its release should be: a clause.
-        """
+        """Return why it is not charged once more: noise is never drawn twice under one charge."""
         run = self.charge.run
         name, number = "" if run is None else run.id, self.receipt.entry
         if self.outcome is not None:
@@ -206,14 +178,9 @@ class Repeated:
 
 
 def earlier_run(state: Transaction, asked: Charge, shown: str) -> Repeated | None:
-    """Return the charge of the same run that was not voided, if there is one.
+    """Return the charge of the same run that was not voided, if there is one; refuse one with other settings.
 
     A read-out of a sketch draws no noise, and may be charged again: then it is the last whose release is whole.
-
-    Raises
-    ------
-    UsageError
-        If that has other settings.
     """
     if asked.run is None:
         return None
@@ -245,17 +212,7 @@ def _charges(state: Transaction, run_id: str, shown: str) -> Iterator[tuple[int,
 
 
 def difference(earlier: Charge, asked: Charge) -> str | None:
-    """Return the name of a public setting in which two charges differ, or None.
-
-    Examples
-    --------
-    >>> from fractions import Fraction
-    >>> from anonhist.accounting.charge import Charge
-    >>> from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit
-    >>> told = Guarantee(PrivacyUnit.item(), NeighboringRelation.ADD_OR_REMOVE, Fraction(1), arithmetic="exact")
-    >>> difference(Charge("letters", told, purpose="press"), Charge("letters", told, purpose="audit"))
-    '`purpose`'
-    """
+    """Return the name of a public setting in which two charges differ, or None."""
     first, second = _settings(earlier), _settings(asked)
     for name in (*first, *(each for each in second if each not in first)):
         if first.get(name) != second.get(name):

@@ -4,20 +4,87 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import sqlite3
 import weakref
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Never
 from urllib.parse import quote
 
 from anonhist.accounting.charge import damaged
-from anonhist.accounting.ledger_files import BESIDE
 from anonhist.accounting.sql import TABLES, WITHOUT_SUMS, SqlStorage
 from anonhist.errors import DataError, OutputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+_SQLITE = "sqlite:///"
+# What SQLite keeps beside a database: its last entries, who reads which of them, and what a transaction replaces.
+BESIDE = ("-wal", "-shm", "-journal")
+_DATABASE = b"SQLite format 3\0"
+# How those begin. They need not say whose they are, so those of any database count as a ledger's.
+_WRITTEN_AHEAD, _OLD_PAGES = (b"\x37\x7f\x06\x82", b"\x37\x7f\x06\x83"), b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"
+# The index of what was written ahead begins with its version, in the order of bytes of the machine, and says all twice.
+_INDEX, _INDEX_AGAIN = (b"\x18\xe2\x2d\x00", b"\x00\x2d\xe2\x18"), 48
+# Its tables, as the schema has them; and entries, of which a page is left where the schema is lost.
+_LEDGER = re.compile(
+    rb"(?:CREATE (?:TABLE|INDEX|TRIGGER)\s+|table)anonhist_|"
+    rb'"kind":"(?:create|charge|complete|void)","ledger":"[0-9a-f]{32}","number":'
+)
+_AT_ONCE, _LONGEST = 1 << 20, 256
+
+
+def files_of(address: str) -> tuple[str, ...]:
+    """Return the files that a ledger at an address has or may have, whether they are there or not."""
+    path = address.removeprefix(_SQLITE)
+    if not path or "://" in path or "\0" in path:
+        return ()
+    # By the name of the file itself: beside that are its last entries.
+    names = dict.fromkeys((path, os.path.realpath(path)))
+    return tuple(name + ending for name in names for ending in ("", *BESIDE))
+
+
+def is_ledger(path: str | os.PathLike[str]) -> bool:
+    """Return whether a file is a ledger or belongs to one, in whatever state it is, by any of its names.
+
+    Nothing but regular files is looked into. A database without tables, as one that was cut off, may have been one.
+    """
+    file = os.path.realpath(path)
+    owners = [file.removesuffix(ending) for ending in BESIDE if file.endswith(ending)]
+    # What is beside a young ledger may be all of it, and comes first: it is gone only when the ledger has it.
+    named = (*(file + ending for ending in BESIDE), path, *owners)
+    return _is_beside(path) or any(map(_says_ledger, named)) or _is_blank(path)
+
+
+def _is_beside(path: str | os.PathLike[str]) -> bool:
+    start = next(_parts(path), b"")[: _INDEX_AGAIN + 4]
+    return start.startswith((*_WRITTEN_AHEAD, _OLD_PAGES)) or (
+        start.startswith(_INDEX) and start[:4] == start[_INDEX_AGAIN:]
+    )
+
+
+def _says_ledger(path: str | os.PathLike[str]) -> bool:
+    # Without zeros, texts of both 8 and 16 bits read alike.
+    return any(_LEDGER.search(part.replace(b"\0", b"")) for part in _parts(path))
+
+
+def _is_blank(path: str | os.PathLike[str]) -> bool:
+    """Return whether a database has no tables that say whose it is: those of a ledger may be lost."""
+    is_database = next(_parts(path), b"").startswith(_DATABASE)
+    return is_database and not any(b"CREATE " in part.replace(b"\0", b"") for part in _parts(path))
+
+
+def _parts(path: str | os.PathLike[str]) -> Iterator[bytes]:
+    """Read a file in parts, each of which begins with the end of the one before."""
+    if not os.path.isfile(path):  # noqa: PTH113  # pathlib may raise
+        return
+    with suppress(FileNotFoundError), Path(path).open("rb") as file:
+        end = b""
+        while part := file.read(_AT_ONCE):
+            yield end + part
+            end = (end + part)[-_LONGEST:]
+
 
 # How long to wait for other processes, each of which takes a few milliseconds.
 _PATIENCE = 60.0
@@ -29,30 +96,13 @@ _APPEND_ONLY = tuple(
 
 
 class SqliteStorage(SqlStorage):
-    """A file.
+    """A file, whose transactions are on the disk before their blocks end.
 
-    Every transaction is on the disk before its block ends: ``synchronous`` is ``FULL``, and entries first go to a file
-    beside it (``-wal``), which the last process to close it takes in. Copy both files, or neither while a process
-    runs. A network drive cannot hold it. A link leads to the file, but a file with several names is refused: each name
-    would have entries beside it that the others do not see.
+    ``synchronous`` is ``FULL``, and entries first go to a file beside it (``-wal``), which the last process to close it
+    takes in. Copy both files, or neither while a process runs. A network drive cannot hold it. A link leads to the
+    file, but a file with several names is refused: each name would have entries beside it that the others do not see.
 
     Where nothing can be written, not even beside it, it can be read, as long as no entries are beside it.
-
-    Parameters
-    ----------
-    path
-        The file.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     storage = SqliteStorage(f"{folder}/budget.db")
-    ...     storage.make()
-    ...     with storage.reading() as state:
-    ...         print(state.last())
-    ...     storage.close()
-    (0, '')
     """
 
     mark = "?"

@@ -21,15 +21,7 @@ if TYPE_CHECKING:
 
 
 class Derivation:
-    """What a ledger holds after some of its entries, computed from what they say was asked for.
-
-    Examples
-    --------
-    >>> entry = Entry("0" * 32, 1, Created(Budget("passwords", "user", epsilon=2)), "2026-11-24T02:46:38Z", "eve", "1")
-    >>> known = Derivation()
-    >>> known.problems([entry, entry])
-    ["Entry 1 gives 'passwords' a second budget."]
-    """
+    """What a ledger holds after some of its entries, computed from what they say was asked for."""
 
     def __init__(self) -> None:
         self._budgets: dict[str, Budget] = {}
@@ -119,18 +111,10 @@ class Derivation:
 
 
 class Released(NamedTuple):
-    """What a file says of itself.
+    """What a file says of itself; its receipt is None if it was made without a ledger.
 
-    Attributes
-    ----------
-    name
-        The file.
-    receipt
-        Its receipt; None if it was made without a ledger.
-    digest
-        The digest of its content.
-    rest
-        Those of what its content leaves out, the most complete first; the last of several leaves out expected errors.
+    ``rest`` has the digests of what its content leaves out, the most complete first; the last of several leaves out
+    expected errors.
     """
 
     name: str
@@ -141,18 +125,10 @@ class Released(NamedTuple):
 
 @dataclass(frozen=True)
 class Verification:
-    """What was compared, and what is wrong.
+    """What was compared, and what is wrong, one sentence each.
 
-    Attributes
-    ----------
-    entries
-        How many entries there are.
-    files
-        How many files were compared.
-    problems
-        What is wrong, one sentence each; none if all is well.
-    unchecked
-        The files whose expected errors and intervals were not compared, since the ledger has no digest of them.
+    ``unchecked`` are files whose expected errors and intervals were not compared, since the ledger has no digest of
+    them.
     """
 
     entries: int
@@ -167,32 +143,7 @@ def verify(ledger: Ledger, files: Iterable[Released] = (), *, dataset: str | Non
     The chain shows entries that were changed, removed or put in between. What each entry costs is computed again, and
     entries that no ledger appends are found: a second budget, or a second end of one charge. None of this shows that
     the end of the chain was cut off, or that all of it was written anew: files do, since each names the digest of its
-    own entry.
-
-    Parameters
-    ----------
-    ledger
-        The ledger.
-    files
-        What was released with it.
-    dataset
-        The data set whose files they must be of; the chain is always compared as a whole.
-
-    Returns
-    -------
-    Verification
-        With every problem found.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from anonhist.accounting.ledger import Ledger
-    >>> folder = tempfile.TemporaryDirectory()
-    >>> with Ledger(f"{folder.name}/budget.db") as ledger:
-    ...     budget = ledger.create("letters", "item", epsilon=2)
-    ...     verify(ledger)
-    Verification(entries=1, files=0, problems=(), unchecked=())
-    >>> folder.cleanup()
+    own entry. ``dataset`` is that of which the files must be; the chain is always compared as a whole.
     """
     own, rows = ledger.state()
     entries, problems = _chain(own, rows)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any, Literal
 
 
@@ -11,18 +12,8 @@ from typing import Any, Literal
 class Option:
     """An option, as the command line presents it.
 
-    Attributes
-    ----------
-    metavar
-        The placeholder for a value in the help: ``N``.
-    help
-        A sentence that describes it.
-    kind
-        Whether it is a whole number such as 1e6, a number, or text that its owner parses.
-    meaning
-        A few words for the message if it is missing.
-    title
-        How tables show its value, such as ``q = {}``; empty if they do not.
+    ``meaning`` is said if it is missing. ``title`` is how tables show its value, such as ``q = {}``; empty if they do
+    not.
     """
 
     metavar: str
@@ -32,13 +23,18 @@ class Option:
     title: str = ""
 
 
-def load(home: str) -> Any:
-    """Return the object at ``module:name``; modules of this package begin with a dot.
+def is_there(home: str) -> bool:
+    """Tell whether the room of a ``.module:name`` is installed: features may be left out.
 
     Examples
     --------
-    >>> load(".catalogue:Option").__name__
-    'Option'
+    >>> is_there(".cli.show:show"), is_there(".nowhere.page:VIEW")
+    (True, False)
     """
+    return find_spec(f"anonhist.{home.split('.')[1]}") is not None
+
+
+def load(home: str) -> Any:
+    """Return the object at ``module:name``; modules of this package begin with a dot."""
     module, _, name = home.partition(":")
     return getattr(import_module(module, "anonhist"), name)

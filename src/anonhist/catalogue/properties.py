@@ -15,22 +15,10 @@ if TYPE_CHECKING:
 class PropertyEntry:
     """One property; its options are the keywords of its function that are in :data:`OPTIONS`.
 
-    Attributes
-    ----------
-    home
-        ``module:function``.
-    meaning
-        A description for one line of a list; options in backticks.
-    methods
-        ``module:name`` of the tuple of its method names; empty if there is only one.
-    asked
-        Arguments for the table of all properties, one row each; empty to leave the property out.
-    each_method
-        Whether that table has one row per method.
-    needs_alphabet
-        Methods that the table omits if the alphabet size is not known.
-    required
-        Options that must be given by name although the function has a default.
+    ``home`` is ``module:function``, ``methods`` the ``module:name`` of the tuple of its methods, empty if there is one
+    only; ``meaning`` has options in backticks. ``asked`` are arguments for the table of all properties, one row each,
+    or one row per method if ``each_method``; empty to leave it out. That table omits the methods in ``needs_alphabet``
+    if the alphabet size is not known. ``required`` options must be given by name although the function has a default.
     """
 
     home: str

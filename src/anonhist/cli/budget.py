@@ -398,7 +398,7 @@ def verify(*, dataset: str, files: tuple[str, ...], ledger: str | None, quiet: b
     files show that, since each names the digest of its own entry.
     """
     from anonhist.accounting import verify as verify_ledger
-    from anonhist.formats.writing import claim_of
+    from anonhist.formats.files import claim_of
 
     with opened(ledger) as known:
         found = verify_ledger(known, map(claim_of, files), dataset=dataset)

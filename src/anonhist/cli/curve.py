@@ -16,9 +16,9 @@ from anonhist.terminal.decorators import OneOf, SectionedCommand, WholeNumber
 from anonhist.terminal.destinations import console_on, table_of
 from anonhist.terminal.options import level_option, output_options, reading_options, users_option
 from anonhist.terminal.output import say_line
-from anonhist.terminal.picking import group_option
 from anonhist.terminal.reading import (
     READING,
+    group_option,
     profile_of_source,
     protection_of,
     reading_bars,
@@ -165,13 +165,7 @@ def _options(kind: str, **given: Any) -> dict[str, Any]:
 
 
 def _orders(text: str) -> tuple[float, ...]:
-    """Read a list of orders, or FIRST:LAST:STEP, in decimals: ten steps of 0.1 make 1.
-
-    Examples
-    --------
-    >>> _orders("0,1, 2.5"), _orders("0:0.3:0.1")
-    ((0.0, 1.0, 2.5), (0.0, 0.1, 0.2, 0.3))
-    """
+    """Read a list of orders, or FIRST:LAST:STEP, in decimals: ten steps of 0.1 make 1."""
     is_range = ":" in text
     try:
         numbers = [Decimal(part.strip()) for part in text.split(":" if is_range else ",")]

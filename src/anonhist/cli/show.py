@@ -2,18 +2,101 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import sys
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from anonhist.cli.registry import registry_options
 from anonhist.errors import UsageError
-from anonhist.terminal.decorators import SectionedCommand
-from anonhist.terminal.picking import group_option
+from anonhist.terminal.decorators import OneOf, SectionedCommand, as_one
+from anonhist.terminal.destinations import STDOUT, check_target
+from anonhist.terminal.output import print_whole
+from anonhist.terminal.reading import group_option
 
 if TYPE_CHECKING:
-    from anonhist.cli.registry import AskedRecord
-    from anonhist.formats.registry import AnyRelease
+    from anonhist.formats.registry import AnyRelease, Deployment
+
+# Help shows them, and must not load their owner: tests/cli/test_choices.py compares them.
+_CURATOR_TYPES = ("government", "industry", "nonprofit")
+_REQUIRED = ("curator", "curator_type", "published")
+
+
+class AskedRecord(NamedTuple):
+    """A record that was asked for: where it goes, and what it says besides the release."""
+
+    path: str
+    deployment: Deployment
+    force: bool
+
+    @classmethod
+    def of(cls, *, registry: str | None, force: bool, **facts: str | None) -> AskedRecord | None:
+        """Return the record asked for, or None; refuse facts without a registry, and one without required facts."""
+        if registry is None:
+            given = [_typed(name) for name, fact in facts.items() if fact is not None]
+            if given or force:
+                raise UsageError(f"{(given or ['--force'])[0]} requires --registry FILE.yaml, the record it is for.")
+            return None
+        missing = [_typed(name) for name in _REQUIRED if not facts[name]]
+        if missing:
+            raise UsageError(
+                f"--registry also needs {', '.join(missing)}: the registry requires it, and no release says it."
+            )
+        if registry != STDOUT and not registry.lower().endswith(".yaml"):
+            raise UsageError(f"A record is written as YAML: end the path in .yaml, not {registry!r}.")
+        from anonhist.formats.registry import Deployment
+
+        return cls(registry, Deployment(**{name: fact for name, fact in facts.items() if fact is not None}), force)
+
+    @property
+    def is_piped(self) -> bool:
+        """Whether it goes to standard output."""
+        return self.path == STDOUT
+
+    def check(self, source: str) -> None:
+        """Refuse a path that could not be written to, or that is the input."""
+        if not self.is_piped:
+            check_target(self.path, source, force=self.force)
+
+    def write(self, release: AnyRelease) -> None:
+        """Write the record of a release, whole or not at all."""
+        from anonhist.formats.atomic import write_whole
+        from anonhist.formats.registry import registry_text
+
+        text = registry_text(release, self.deployment)
+        if self.is_piped:
+            print_whole(text)
+        else:
+            write_whole(self.path, text.encode(), overwrite=self.force)
+
+    def say(self) -> None:
+        """Say where it went, and that it is not complete."""
+        if not self.is_piped:
+            click.echo(f'Wrote {self.path}; complete what is marked "fill in".', file=sys.stdout)
+
+
+def _typed(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
+
+
+registry_options = as_one(
+    "record",
+    click.option(
+        "--registry",
+        metavar="FILE.yaml",
+        help="Also write a record for the public Differential Privacy Deployments Registry, or only that with -. What "
+        "neither the release nor the options below say is left for you to fill in.",
+    ),
+    click.option("--curator", metavar="NAME", help="Who publishes the release; required by the registry."),
+    click.option("--curator-type", type=OneOf(_CURATOR_TYPES), help="What they are; required by the registry."),
+    click.option("--published", metavar="DATE", help="Day of publication, YYYY-MM-DD; required by the registry."),
+    click.option("--title", metavar="TEXT", help="Name of what is published."),
+    click.option("--purpose", metavar="TEXT", help="Intended use of what is published."),
+    click.option("--region", metavar="TEXT", help="Region that the data are about, or whose laws apply."),
+    click.option("--author", metavar="NAME", help="Who writes the record."),
+    click.option("--force", is_flag=True, help="Overwrite an existing record."),
+    made=AskedRecord.of,
+)
+
 
 _SECTIONS = {
     "Input": ("group",),
@@ -44,7 +127,7 @@ def show(path: str, group: str | None, record: AskedRecord | None) -> None:
 
     RELEASE is a .json or .parquet file from 'anonhist release', 'degrees' or 'sketch profile'.
     """
-    from anonhist.formats.fields import read
+    from anonhist.formats.files import read
     from anonhist.formats.reading import read_release
     from anonhist.releases import Release
     from anonhist.releases.cumulative import CumulativeRelease, GroupedCumulativeRelease
@@ -78,8 +161,7 @@ def _show(release: AnyRelease, group: str | None) -> None:
     from anonhist.report.wording import describe_excess
     from anonhist.terminal.display import show_summary
     from anonhist.terminal.output import say_line
-    from anonhist.terminal.picking import pick_windows
-    from anonhist.terminal.reading import group_of
+    from anonhist.terminal.reading import group_of, pick_windows
 
     if isinstance(release, GroupedCumulativeRelease):
         if group is None:

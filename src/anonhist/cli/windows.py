@@ -98,8 +98,8 @@ def release_windows_of(
 ) -> None:
     """Read, release and write the windows."""
     from anonhist.accounting.recording import Price
-    from anonhist.ingest.windows.read import listed_days, read_cumulative, unit_of_windows
-    from anonhist.mechanisms.windows.release import prepare_cumulative
+    from anonhist.ingest.windows import listed_days, read_cumulative, unit_of_windows
+    from anonhist.mechanisms.window_release import prepare_cumulative
     from anonhist.terminal.display import log
 
     refuse_counted(reading)
@@ -202,8 +202,8 @@ def release_window_groups_of(
     """Read, release and write the windows of all groups."""
     from anonhist.accounting.recording import Price
     from anonhist.ingest.groups.queries import protected_unit
-    from anonhist.ingest.windows.read import check_cap, listed_days, read_cumulative_groups
-    from anonhist.mechanisms.windows.release import prepare_cumulative, release_windows
+    from anonhist.ingest.windows import check_cap, listed_days, read_cumulative_groups
+    from anonhist.mechanisms.window_release import prepare_cumulative, release_windows
     from anonhist.terminal.display import log
 
     for option in given_options(click.get_current_context(), _NOT_FOR_WINDOWS):

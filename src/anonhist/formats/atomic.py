@@ -23,29 +23,9 @@ _parts: set[Path] = set()
 
 
 def check_free(path: str | Path, *, overwrite: bool, kind: PrivateKind | None = None) -> Path:
-    """Refuse a path that cannot be written to, before any budget is spent on what would go there.
+    """Return a path, or refuse one that cannot be written to, before any budget is spent on what would go there.
 
-    Parameters
-    ----------
-    path
-        Where the file will be.
-    overwrite
-        Whether a file that is there already may be replaced.
-    kind
-        What would go there, if that is private.
-
-    Returns
-    -------
-    Path
-        The same path.
-
-    Raises
-    ------
-    UsageError
-        If it is a folder, something is there already and ``overwrite`` is false, or what is there is never replaced:
-        see :func:`~anonhist.replacing.check_replaceable`.
-    OutputError
-        If its folder does not exist or cannot be written to.
+    Some files are never replaced: see :func:`~anonhist.replacing.check_replaceable`.
     """
     target = Path(path)
     # os.path answers False where pathlib may raise: names too long, folders that may not be looked into.
@@ -80,24 +60,9 @@ def open_whole(
 ) -> Iterator[BinaryIO]:
     """Give a file beside ``path`` to write to, and move it there in one step; on any failure, leave nothing behind.
 
-    The file gets the permissions that the umask says. Without ``overwrite`` the last step fails if another process
-    took the name meanwhile; with it, whoever reads the path sees the old file or the new one, never a part.
-
-    Parameters
-    ----------
-    path
-        Where the file will be.
-    overwrite
-        Replace a file that is there already.
-    before_naming
-        Called when all of it is on the disk, before it gets its name.
-    kind
-        What is written, if that is private.
-
-    Raises
-    ------
-    UsageError, OutputError
-        As for :func:`check_free`, which is asked again at the end, and if the disk is full or the name cannot be used.
+    The file gets the permissions that the umask says. Without ``overwrite`` the last step fails if another process took
+    the name meanwhile; with it, whoever reads the path sees the old file or the new one, never a part. When all of it
+    is on the disk, before it gets its name, ``before_naming`` is called, and :func:`check_free` is asked again.
     """
     target = check_free(path, overwrite=overwrite, kind=kind)
     beside = target.absolute().with_name(f".anonhist-{uuid4().hex}.part")
@@ -180,14 +145,7 @@ _BLOCK = 1 << 20
 
 
 def content_of(source: str | Path) -> bytes:
-    """Return all that a file holds.
-
-    Raises
-    ------
-    DataError
-        If it cannot be read, is neither a plain file nor a pipe, or is a pipe that nobody writes to or that does not
-        end.
-    """
+    """Return all that a file holds, if it is a plain file, or a pipe that somebody writes to and that ends."""
     try:
         # To open a pipe would wait for somebody to write to it, for ever.
         descriptor = os.open(source, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))

@@ -1,10 +1,6 @@
-"""Files of releases of cumulative windows: one JSON document, and a table with a row a threshold and day.
+"""Files of releases of cumulative windows, of one group or several: one JSON document, and a table.
 
-Version 2 brought the receipt: where the release was charged.
-
-Files of cumulative windows of groups: one JSON document, and a table with the grouping columns first.
-
-Version 2 brought the receipt: where the release was charged.
+The table has a row a threshold and day, of several groups below their names.
 """
 
 from __future__ import annotations
@@ -15,20 +11,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from anonhist.errors import DataError, UsageError
-from anonhist.formats.document import names_of, receipt_document, receipt_from
-from anonhist.formats.fields import (
-    FileKind,
+from anonhist.formats.document import receipt_document, receipt_from
+from anonhist.formats.files import FileKind, as_text
+from anonhist.formats.tables import Table, csv_text, write_parquet
+from anonhist.formats.untrusted import (
+    check_codecs,
     check_version,
     document_text,
-    file_wording,
     mapping,
+    open_parquet,
+    optional,
     parse_json,
+    refuse_damage,
     text,
     whole,
 )
-from anonhist.formats.parquet_content import check_codecs, open_parquet, refuse_damage
-from anonhist.formats.tables import Table
-from anonhist.mechanisms.windows.release import WINDOW_MECHANISMS
+from anonhist.mechanisms.window_release import WINDOW_MECHANISMS
 from anonhist.releases.cumulative import CumulativeRelease, GroupedCumulativeRelease
 
 if TYPE_CHECKING:
@@ -37,14 +35,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from anonhist.formats.tables import Columns
-    from anonhist.mechanisms.windows.window_mechanism import WindowMechanism
+    from anonhist.mechanisms.window_mechanism import WindowMechanism
     from anonhist.profiles.grouped import Group
 
 NAME = "cumulative-release"
-FORMAT, VERSION = f"anonhist.{NAME}", 2
+FORMAT = f"anonhist/{NAME}"
 METADATA_KEY = FORMAT.encode()
 NUMBERS = ("values", "lows", "highs")
-SHARED = ("library_version", "guarantee", "mechanism", "reason", "order_key", "thresholds", "days")
+SHARED = ("library_version", "guarantee", "mechanism", "reason", "order_key", "thresholds", "days", "receipt")
 
 
 def to_cumulative_document(release: CumulativeRelease) -> dict[str, Any]:
@@ -52,21 +50,20 @@ def to_cumulative_document(release: CumulativeRelease) -> dict[str, Any]:
 
     ``guarantee`` says it to people; it follows from the mechanism.
     """
-    version = 1 if release.receipt is None else VERSION
-    return {"format": FORMAT, "version": version, **shared_document(release), **numbers_document(release)}
+    return {"format": FORMAT, "version": 1, **shared_document(release), **numbers_document(release)}
 
 
 def shared_document(release: CumulativeRelease) -> dict[str, Any]:
     """Return what releases of several groups share."""
     return {
         "library_version": release.library_version,
-        "guarantee": file_wording(release.guarantee.sentence),
+        "guarantee": release.guarantee.sentence,
         "mechanism": {"name": release.mechanism.name, "parameters": dict(release.mechanism.parameters)},
         "reason": release.reason,
         "order_key": release.order_key,
         "thresholds": list(release.thresholds),
         "days": list(release.days),
-        **({} if release.receipt is None else {"receipt": receipt_document(release.receipt)}),
+        "receipt": optional(receipt_document, release.receipt),
     }
 
 
@@ -81,43 +78,14 @@ def cumulative_release_text(release: CumulativeRelease) -> str:
 
 
 def from_cumulative_document(document: object) -> CumulativeRelease:
-    """Rebuild a release of cumulative windows, refusing whatever it cannot be.
-
-    Raises
-    ------
-    DataError
-        With what is wrong in one clause.
-    """
-    top = mapping(document, {*shared_names(document), *NUMBERS}, "a release of cumulative windows")
-    check_receipt(top, check_version(top, FORMAT, VERSION, oldest=1))
+    """Rebuild a release of cumulative windows, refusing whatever it cannot be."""
+    check_version(document, FORMAT)
+    top = mapping(document, {"format", "version", *SHARED, *NUMBERS}, "a release of cumulative windows")
     return next(releases_from(top, [top]))
 
 
-def shared_names(document: object) -> set[str]:
-    """Return the names of the fields that a document shares with those of several groups."""
-    return {"format", "version", *SHARED, *({"receipt"} & names_of(document))}
-
-
-def check_receipt(document: Mapping[str, Any], version: int) -> None:
-    """Refuse a receipt in version 1, and its absence in version 2.
-
-    Raises
-    ------
-    DataError
-        If it is there, or missing.
-    """
-    if (version == VERSION) is not ("receipt" in document):
-        raise DataError("a release of version 2 has a receipt, and one of version 1 has none")
-
-
 def releases_from(shared: Mapping[str, Any], each_with: Iterable[Mapping[str, Any]]) -> Iterator[CumulativeRelease]:
-    """Rebuild releases from what they share, and the numbers of each.
-
-    Raises
-    ------
-    DataError
-        With what is wrong in one clause.
-    """
+    """Rebuild releases from what they share, and the numbers of each."""
     if not isinstance(shared["days"], list):
         raise DataError("its days must be a list")
     days = tuple(text(day, "a day") for day in shared["days"])
@@ -129,17 +97,16 @@ def releases_from(shared: Mapping[str, Any], each_with: Iterable[Mapping[str, An
         "library_version": text(shared["library_version"], "the library version"),
         "order_key": None if shared["order_key"] is None else text(shared["order_key"], "the order key"),
     }
-    if "receipt" in shared:
-        try:
-            given["receipt"] = receipt_from(shared["receipt"])
-        except UsageError as error:
-            raise DataError(str(error).removesuffix(".")) from None
+    try:
+        given["receipt"] = optional(receipt_from, shared["receipt"])
+    except UsageError as error:
+        raise DataError(str(error).removesuffix(".")) from None
     for own in each_with:
         try:
             release = CumulativeRelease(**given | {name: _table(own[name], len(days), name) for name in NUMBERS})
         except UsageError as error:
             raise DataError(str(error).removesuffix(".")) from None
-        if shared["guarantee"] != file_wording(release.guarantee.sentence):
+        if shared["guarantee"] != release.guarantee.sentence:
             raise DataError("the sentence of the guarantee is not what the guarantee says")
         yield release
 
@@ -196,10 +163,16 @@ def _from_parquet(content: bytes) -> CumulativeRelease:
     return release
 
 
-FILES = FileKind(NAME, {".json": from_cumulative_document, ".parquet": _from_parquet})
+FILES = FileKind(
+    NAME,
+    {".csv": as_text(csv_text), ".json": as_text(cumulative_release_text), ".parquet": write_parquet},
+    {".json": from_cumulative_document, ".parquet": _from_parquet},
+)
 
 
 GROUPED_NAME = "grouped-cumulative-release"
+GROUPED_FORMAT = f"anonhist/{GROUPED_NAME}"
+GROUPED_METADATA_KEY = GROUPED_FORMAT.encode()
 
 
 def to_grouped_cumulative_document(release: GroupedCumulativeRelease) -> dict[str, Any]:
@@ -208,8 +181,8 @@ def to_grouped_cumulative_document(release: GroupedCumulativeRelease) -> dict[st
     What groups share is said once, as in the document of one; ``groups`` has the numbers of each.
     """
     return {
-        "format": FORMAT,
-        "version": 1 if release.receipt is None else VERSION,
+        "format": GROUPED_FORMAT,
+        "version": 1,
         **shared_document(release.first),
         "by": list(release.by),
         "groups": [{"group": list(group), **numbers_document(each)} for group, each in release.items()],
@@ -222,15 +195,10 @@ def grouped_cumulative_release_text(release: GroupedCumulativeRelease) -> str:
 
 
 def from_grouped_cumulative_document(document: object) -> GroupedCumulativeRelease:
-    """Rebuild a release of cumulative windows of groups, refusing whatever it cannot be.
-
-    Raises
-    ------
-    DataError
-        With what is wrong in one clause.
-    """
-    top = mapping(document, {"by", "groups", *shared_names(document)}, "a release of cumulative windows of groups")
-    check_receipt(top, check_version(top, FORMAT, VERSION, oldest=1))
+    """Rebuild a release of cumulative windows of groups, refusing whatever it cannot be."""
+    names = {"format", "version", "by", "groups", *SHARED}
+    check_version(document, GROUPED_FORMAT)
+    top = mapping(document, names, "a release of cumulative windows of groups")
     if not isinstance(top["by"], list) or not isinstance(top["groups"], list):
         raise DataError("its grouping columns and its groups must be lists")
     by = tuple(text(name, "a grouping column") for name in top["by"])
@@ -267,13 +235,13 @@ def _columns(release: GroupedCumulativeRelease) -> Columns:
 
 
 GROUPED_TABLE = Table(
-    _columns, metadata=lambda release: {METADATA_KEY: json.dumps(to_grouped_cumulative_document(release))}
+    _columns, metadata=lambda release: {GROUPED_METADATA_KEY: json.dumps(to_grouped_cumulative_document(release))}
 )
 
 
 def _groups_from_parquet(content: bytes) -> GroupedCumulativeRelease:
     with refuse_damage():
-        document = (open_parquet(content).schema_arrow.metadata or {}).get(METADATA_KEY)
+        document = (open_parquet(content).schema_arrow.metadata or {}).get(GROUPED_METADATA_KEY)
         if document is None:
             raise DataError("it is a Parquet file, but not one of a release of cumulative windows of groups")
         release = from_grouped_cumulative_document(parse_json(document))
@@ -287,4 +255,8 @@ def _groups_from_parquet(content: bytes) -> GroupedCumulativeRelease:
     return release
 
 
-GROUPED_FILES = FileKind(GROUPED_NAME, {".json": from_grouped_cumulative_document, ".parquet": _groups_from_parquet})
+GROUPED_FILES = FileKind(
+    GROUPED_NAME,
+    {".csv": as_text(csv_text), ".json": as_text(grouped_cumulative_release_text), ".parquet": write_parquet},
+    {".json": from_grouped_cumulative_document, ".parquet": _groups_from_parquet},
+)

@@ -1,13 +1,13 @@
-"""Files of releases of groups: one JSON document, version 1 to 3, and a table with the grouping columns first."""
+"""Files of releases of groups: one JSON document, and a table with the grouping columns first."""
 
 from __future__ import annotations
 
 import json
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from anonhist.catalogue.levels import Levels
 from anonhist.errors import DataError, UsageError
 from anonhist.formats.document import (
     error_document,
@@ -15,16 +15,24 @@ from anonhist.formats.document import (
     excess_document,
     excess_from,
     from_document,
-    names_of,
-    release_version,
     to_document,
-    version_of,
 )
-from anonhist.formats.fields import FileKind, check_version, document_text, file_wording, mapping, parse_json, text
-from anonhist.formats.parquet_content import check_codecs, open_parquet, refuse_damage
+from anonhist.formats.files import FileKind, as_text
 from anonhist.formats.reading import TABLE as RELEASE_TABLE
 from anonhist.formats.reading import columns as release_columns
-from anonhist.formats.tables import Table
+from anonhist.formats.tables import Table, csv_text, write_parquet
+from anonhist.formats.untrusted import (
+    check_codecs,
+    check_version,
+    document_text,
+    mapping,
+    names_of,
+    open_parquet,
+    optional,
+    parse_json,
+    refuse_damage,
+    text,
+)
 from anonhist.privacy import parse_epsilon
 from anonhist.releases.grouped import GroupedRelease
 from anonhist.releases.totals import CrossingTotals, NestedTotals
@@ -38,8 +46,7 @@ if TYPE_CHECKING:
     from anonhist.releases import Release, ReleaseError
 
 NAME = "grouped-release"
-_OF_LEVELS, _WITH_EXCESS = 2, 3
-FORMAT, VERSION = f"anonhist.{NAME}", 3
+FORMAT = f"anonhist/{NAME}"
 METADATA_KEY = FORMAT.encode()
 # What a release of one group has of its own.
 _OWN = ("profile", "error", "items", "zeros")
@@ -54,56 +61,45 @@ def to_grouped_document(release: GroupedRelease) -> dict[str, Any]:
 
     ``release`` has what the releases of all groups share, as :func:`~anonhist.formats.document.to_document` writes it;
     ``groups`` has the rest of each. ``guarantee`` says, to people, what holds for all groups together; it follows from
-    the others. Version 2 brought levels: ``nested`` has the errors of totals, which are sums of groups, and
-    ``crossing`` a ``release`` and its ``groups`` for each level above them. Version 3 brought the ``excess`` of all
-    groups together, with levels or without.
+    the others. Of levels, ``nested`` has the errors of totals, which are sums of groups, and ``crossing`` a
+    ``release`` and its ``groups`` for each level above them.
     """
     return {
         "format": FORMAT,
-        "version": _version(release),
-        "guarantee": file_wording(release.guarantee.sentence),
+        "version": 1,
+        "guarantee": release.guarantee.sentence,
         "by": list(release.by),
-        **({} if release.found_with is None else {"found_with": [str(each) for each in release.found_with]}),
-        **({} if release.excess is None else {"excess": excess_document(release.excess)}),
-        **_level_document(release.level(len(release.by)), least=max((1, *map(version_of, _sums(release).values())))),
+        "found_with": None if release.found_with is None else [str(each) for each in release.found_with],
+        "excess": optional(excess_document, release.excess),
+        **_level_document(release.level(len(release.by))),
         **_totals_document(release),
     }
 
 
-def _version(release: GroupedRelease) -> int:
-    if release.excess is not None:
-        return _WITH_EXCESS
-    return 1 if release.totals is None else _OF_LEVELS
-
-
 def _sums(release: GroupedRelease) -> dict[Group, ReleaseError]:
-    """Return the errors of totals that are sums: they are of the version of the groups."""
+    """Return the errors of totals that are sums."""
     if not isinstance(release.totals, NestedTotals):
         return {}
     return {prefix: release[prefix].error for prefix in release.totals.known}
 
 
-def _level_document(releases: Mapping[Group, Release], *, least: int = 1) -> dict[str, Any]:
-    version = max(least, *map(release_version, releases.values()))
-    documents = {group: to_document(each, least=version) for group, each in releases.items()}
+def _level_document(releases: Mapping[Group, Release]) -> dict[str, Any]:
+    documents = {group: to_document(each) for group, each in releases.items()}
     first = next(iter(documents.values()))
     return {
         "release": {name: value for name, value in first.items() if name not in _OWN},
-        "groups": [
-            {"group": list(group), **{name: each[name] for name in _OWN if name in each}}
-            for group, each in documents.items()
-        ],
+        "groups": [{"group": list(group), **{name: each[name] for name in _OWN}} for group, each in documents.items()],
     }
 
 
 def _totals_document(release: GroupedRelease) -> dict[str, Any]:
     if isinstance(release.totals, CrossingTotals):
-        return {"crossing": [_level_document(release.level(depth)) for depth in range(len(release.by))]}
-    if release.totals is None:
-        return {}
-    return {
-        "nested": [{"group": list(prefix), "error": error_document(error)} for prefix, error in _sums(release).items()]
-    }
+        return {
+            "nested": None,
+            "crossing": [_level_document(release.level(depth)) for depth in range(len(release.by))],
+        }
+    sums = [{"group": list(prefix), "error": error_document(error)} for prefix, error in _sums(release).items()]
+    return {"nested": None if release.totals is None else sums, "crossing": None}
 
 
 def grouped_release_text(release: GroupedRelease) -> str:
@@ -112,39 +108,28 @@ def grouped_release_text(release: GroupedRelease) -> str:
 
 
 def from_grouped_document(document: object) -> GroupedRelease:
-    """Rebuild a release of groups, refusing whatever it cannot be.
-
-    Raises
-    ------
-    DataError
-        With what is wrong in one clause.
-    """
-    names = {"format", "version", "guarantee", "by", "release", "groups"}
-    names |= {name for name in ("found_with", "excess", *(each.value for each in Levels)) if name in names_of(document)}
+    """Rebuild a release of groups, refusing whatever it cannot be."""
+    names = {"format", "version", "guarantee", "by", "found_with", "excess", "release", "groups", "nested", "crossing"}
+    check_version(document, FORMAT)
     top = mapping(document, names, "a release of groups")
-    version = check_version(top, FORMAT, VERSION, oldest=1)
-    if (version == _WITH_EXCESS) is not ("excess" in top):
-        raise DataError("a release of version 3 has an excess, and one of another version has none")
-    if ("nested" in top and "crossing" in top) or (
-        version < _WITH_EXCESS and (version == _OF_LEVELS) is not ("nested" in top or "crossing" in top)
-    ):
-        raise DataError("a release of version 2 has levels, nested or crossing, and one of version 1 has none")
+    if top["nested"] is not None and top["crossing"] is not None:
+        raise DataError("its levels must be nested or crossing, and not both")
     if not isinstance(top["by"], list):
         raise DataError(_LISTS)
     by = tuple(text(name, "a grouping column") for name in top["by"])
     releases = _level(top)
     try:
-        totals = _totals(top, version=top["release"]["version"])
+        totals = _totals(top)
         made = GroupedRelease(
             by,
             releases,
-            found_with=_spent(top["found_with"]) if "found_with" in top else None,
+            found_with=optional(_spent, top["found_with"]),
             totals=totals,
-            excess=excess_from(top["excess"], next(iter(releases.values())).guarantee) if "excess" in top else None,
+            excess=optional(partial(excess_from, next(iter(releases.values())).guarantee), top["excess"]),
         )
     except UsageError as error:
         raise DataError(str(error).removesuffix(".")) from None
-    if top["guarantee"] != file_wording(made.guarantee.sentence):
+    if top["guarantee"] != made.guarantee.sentence:
         raise DataError("the sentence of the guarantee is not what holds for all groups together")
     return made
 
@@ -154,29 +139,31 @@ def _level(fields: Mapping[str, Any]) -> dict[Group, Release]:
         raise DataError(_LISTS)
     if not fields["groups"] or len(fields["groups"]) > _MOST_GROUPS:
         raise DataError(f"it must have at least one group, and at most {_MOST_GROUPS:,}")
+    if names_of(fields["release"]) & {*_OWN}:
+        raise DataError("what groups share must not have what each has of its own")
     releases: dict[Group, Release] = {}
     for each in fields["groups"]:
-        if not {"group"} < names_of(each) <= {"group", *_OWN}:
-            raise DataError("each group must have its names, its profile and its error")
+        if names_of(each) != {"group", *_OWN}:
+            raise DataError("each group must have its names, its profile and its error, and items and zeros or null")
         group = _new_group(each["group"], releases)
         releases[group] = from_document({**fields["release"], **{name: each[name] for name in each if name != "group"}})
     return releases
 
 
-def _totals(top: Mapping[str, Any], *, version: int) -> NestedTotals | CrossingTotals | None:
-    if "crossing" in top:
+def _totals(top: Mapping[str, Any]) -> NestedTotals | CrossingTotals | None:
+    if top["crossing"] is not None:
         if not isinstance(top["crossing"], list):
             raise DataError(_LISTS)
         levels = [_level(mapping(each, {"release", "groups"}, "a level")) for each in top["crossing"]]
         return CrossingTotals({prefix: each for level in levels for prefix, each in level.items()})
-    if "nested" not in top:
+    if top["nested"] is None:
         return None
     if not isinstance(top["nested"], list):
         raise DataError(_LISTS)
     errors: dict[Group, ReleaseError] = {}
     for each in top["nested"]:
         fields = mapping(each, {"group", "error"}, "a total")
-        errors[_new_group(fields["group"], errors)] = error_from(fields["error"], version)
+        errors[_new_group(fields["group"], errors)] = error_from(fields["error"])
     return NestedTotals(errors)
 
 
@@ -249,4 +236,8 @@ def _from_parquet(content: bytes) -> GroupedRelease:
     return release
 
 
-FILES = FileKind(NAME, {".json": from_grouped_document, ".parquet": _from_parquet})
+FILES = FileKind(
+    NAME,
+    {".csv": as_text(csv_text), ".json": as_text(grouped_release_text), ".parquet": write_parquet},
+    {".json": from_grouped_document, ".parquet": _from_parquet},
+)

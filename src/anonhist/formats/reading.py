@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from anonhist.errors import DataError
-from anonhist.formats.document import from_document, to_document
-from anonhist.formats.fields import FileKind, parse_json
-from anonhist.formats.parquet_content import batches, check_codecs, open_parquet, refuse_damage
-from anonhist.formats.tables import Table
+from anonhist.formats.document import FORMAT, from_document, release_text, to_document
+from anonhist.formats.files import FileKind, as_text
+from anonhist.formats.tables import Table, csv_text, write_parquet
+from anonhist.formats.untrusted import batches, check_codecs, open_parquet, parse_json, refuse_damage
+from anonhist.kinds import KINDS
 from anonhist.properties.estimate import Holds
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
     from anonhist.releases import Release
 
-METADATA_KEY = b"anonhist.release"
+METADATA_KEY = FORMAT.encode()
 _COLUMNS = ("count", "prevalence")
 
 
@@ -135,9 +136,12 @@ def is_table_of_release(path: str) -> bool:
         found = pq.read_schema(path).metadata or {}
     except (pa.ArrowException, OSError, ValueError):
         return False
-    kinds = ("release", "grouped-release", "cumulative-release", "grouped-cumulative-release")
-    return any(f"anonhist.{kind}".encode() in found for kind in kinds)
+    return any(kind.format.encode() in found for kind in KINDS.values() if kind.released and kind.format)
 
 
-FILES = FileKind("release", {".json": from_document, ".parquet": _from_parquet})
+FILES = FileKind(
+    "release",
+    {".csv": as_text(csv_text), ".json": as_text(release_text), ".parquet": write_parquet},
+    {".json": from_document, ".parquet": _from_parquet},
+)
 read_release = FILES.read

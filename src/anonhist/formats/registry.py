@@ -7,11 +7,16 @@ take are those of its schema: ``schemas/deployments-schema.yaml`` of github.com/
 
 from __future__ import annotations
 
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import date
-from typing import TYPE_CHECKING, Any, NamedTuple
+from decimal import ROUND_CEILING, Context, Decimal
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from anonhist.errors import UsageError
-from anonhist.formats.yaml_text import Gap, yaml_text
 from anonhist.frozen import Checked, converted, frozen
 from anonhist.privacy import NeighboringRelation, short_decimal
 from anonhist.releases.cumulative import CumulativeRelease, GroupedCumulativeRelease
@@ -19,10 +24,88 @@ from anonhist.releases.grouped import GroupedRelease
 from anonhist.releases.release import Release
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from anonhist.privacy import Guarantee
     from anonhist.releases.protocols import Words
 
+    Value: TypeAlias = "str | int | Fraction | Gap | tuple[Value, ...] | Mapping[str, Value]"
     AnyRelease = Release | GroupedRelease | CumulativeRelease | GroupedCumulativeRelease
+
+_DIGITS = 15
+_PLAIN = (Decimal("1e-4"), Decimal("1e15"))
+# What JSON leaves as it is in quotes, and YAML 1.1 takes for the end of a line, a mark of byte order, or nothing.
+_ESCAPED = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+@dataclass(frozen=True)
+class Gap:
+    """What a person is to fill in: a hint, which is a line of our own, without anybody's text.
+
+    A field that ``is_left_out`` stands in a comment; otherwise it is empty text.
+    """
+
+    hint: str
+    is_left_out: bool = False
+
+
+def yaml_text(record: Mapping[str, Value]) -> str:
+    """Write a record as a YAML block."""
+    return "".join(f"{line}\n" for line in _block(record, ""))
+
+
+def _block(record: Mapping[str, Value], indent: str) -> Iterator[str]:
+    for name, value in record.items():
+        if isinstance(value, Gap) and value.is_left_out:
+            yield f"{indent}# {name}:  # fill in: {value.hint}"
+        elif isinstance(value, Mapping):
+            yield f"{indent}{name}:"
+            yield from _block(value, f"{indent}  ")
+        elif isinstance(value, tuple):
+            yield f"{indent}{name}:"
+            yield from (line for each in value for line in _item(each, f"{indent}  "))
+        else:
+            yield f"{indent}{name}: {_scalar(value)}"
+
+
+def _item(value: Value, indent: str) -> Iterator[str]:
+    if isinstance(value, Mapping):
+        first, *others = _block(value, f"{indent}  ")
+        yield f"{indent}- {first.lstrip()}"
+        yield from others
+    else:
+        yield f"{indent}- {_scalar(value)}"
+
+
+def _scalar(value: Value) -> str:
+    if isinstance(value, Gap):
+        return f'""  # fill in: {value.hint}'
+    if isinstance(value, Fraction):
+        return number(value)
+    return str(value) if isinstance(value, int) else quoted(str(value))
+
+
+def quoted(text: str) -> str:
+    """Write text in double quotes, on one line, whatever is in it.
+
+    Half a surrogate pair, which no file can hold, becomes a replacement character.
+    """
+    whole = _SURROGATE.sub("\ufffd", text)
+    return _ESCAPED.sub(lambda found: f"\\u{ord(found[0]):04x}", json.dumps(whole, ensure_ascii=False))
+
+
+def number(value: Fraction) -> str:
+    """Write a number ≥ 0 with a decimal point: exactly if 15 digits are enough, otherwise rounded upward.
+
+    Readers of YAML 1.1 take ``1e-9`` for text: a number has a point, and its exponent a sign.
+    """
+    context = Context(prec=_DIGITS, rounding=ROUND_CEILING)
+    rounded = context.divide(Decimal(value.numerator), Decimal(value.denominator)).normalize(context)
+    least, most = _PLAIN
+    digits, mark, power = f"{rounded:{'f' if not rounded or least <= rounded < most else 'e'}}".partition("e")
+    return f"{digits if '.' in digits else digits + '.0'}{mark}{power}"
+
 
 CURATOR_TYPES = {"government": "Government", "industry": "Industry", "nonprofit": "Nonprofit"}
 _HEAD = """\
@@ -50,24 +133,10 @@ def _parse_type(given: str) -> str:
 
 @frozen(kw_only=True)
 class Deployment:
-    """What a record needs and no release says.
+    """What a record needs and no release says; what is None is left for a person to fill in.
 
-    Attributes
-    ----------
-    curator
-        Who publishes the release.
-    curator_type
-        ``"government"``, ``"industry"`` or ``"nonprofit"``.
-    published
-        The day of publication, such as ``"2026-01-31"``.
-    title, purpose, region, author
-        The name of what is published, what it is for, the region whose data or laws it is about, and who writes the
-        record. What is None is left for a person to fill in.
-
-    Raises
-    ------
-    UsageError
-        If the type or the day is none.
+    The curator publishes the release and is ``"government"``, ``"industry"`` or ``"nonprofit"``; the author writes the
+    record. The region is that whose data or laws it is about; the day of publication is such as ``"2026-01-31"``.
     """
 
     curator: str
@@ -83,14 +152,6 @@ def registry_text(release: AnyRelease, deployment: Deployment) -> str:
     """Return the record of a release, as YAML.
 
     What neither the release nor ``deployment`` says is empty or a comment, each with what to fill in.
-
-    Examples
-    --------
-    >>> import anonhist as ah
-    >>> release = ah.release(ah.Profile.from_labels("abracadabra"), epsilon="0.5")
-    >>> deployment = Deployment(curator="Us", curator_type="nonprofit", published="2026-01-31")
-    >>> [line.strip() for line in registry_text(release, deployment).splitlines() if "privacy_unit:" in line]
-    ['privacy_unit: "one item"']
     """
     told = _told(release)
     guarantee = told.guarantee

@@ -1,4 +1,4 @@
-"""Values as tables: as CSV for programs of all kinds, as Arrow for libraries of data frames; one line a kind."""
+"""Values as tables: as CSV for programs of all kinds, as Arrow for libraries of data frames."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, Never
 
 import numpy as np
 
-from anonhist.catalogue import load
 from anonhist.errors import MissingExtraError, UsageError, kind_of
+from anonhist.formats.files import FileKind, as_text
+from anonhist.kinds import Tabular, kind_of_value
 from anonhist.lazy import LaterModule
-from anonhist.outward import Tabular
 from anonhist.privacy import short_decimal
 
 if TYPE_CHECKING:
@@ -34,39 +34,14 @@ else:
     pd, pl, pa = map(LaterModule, ("pandas", "polars", "pyarrow"))
 
 LEFT_OUT_KEY = b"anonhist.left_out"
-# Where the table of each kind of value is, by the name it is known as: loaded on first use.
-TABLES = {
-    "release": ".formats.reading:TABLE",
-    "groups": ".formats.grouped_releases:TABLE",
-    "windows": ".formats.cumulative_releases:TABLE",
-    "windows of groups": ".formats.cumulative_releases:GROUPED_TABLE",
-    "estimate": ".formats.tables:ESTIMATE_TABLE",
-    "estimates": ".formats.tables:ESTIMATES_TABLE",
-    "curve": ".formats.tables:CURVE_TABLE",
-    "comparison": ".formats.tables:COMPARISON_TABLE",
-    "degree statistics": ".formats.tables:DEGREES_TABLE",
-    "plan": ".formats.tables:PLAN_TABLE",
-    "group plan": ".formats.tables:GROUP_PLAN_TABLE",
-    "recommendation": ".formats.tables:SURVEYS_TABLE",
-    "buckets": ".formats.tables:BUCKETS_TABLE",
-    "frequencies": ".local.files:FREQUENCIES_TABLE",
-    "tally": ".local.files:TALLY_TABLE",
-    "reports": ".local.files:REPORTS_TABLE",
-}
 
 
 @dataclass(frozen=True)
 class Table:
     """How one kind of value is made a table.
 
-    Attributes
-    ----------
-    columns
-        Returns its columns.
-    texts
-        Returns, by column, how CSV has numbers that it does not have with ten digits. Arrow has all digits.
-    metadata
-        Returns what Arrow has besides the columns.
+    ``texts`` returns, by column, how CSV has numbers that it does not have with ten digits; Arrow has all digits, and
+    ``metadata`` besides the columns.
     """
 
     columns: Callable[[Any], Columns]
@@ -89,7 +64,7 @@ def csv_text(value: Tabular) -> str:
     Parameters
     ----------
     value
-        Whatever has :meth:`~anonhist.outward.Tabular.to_arrow`, such as a release, a curve or a comparison.
+        Whatever has :meth:`~anonhist.kinds.Tabular.to_arrow`, such as a release, a curve or a comparison.
 
     Raises
     ------
@@ -115,7 +90,7 @@ def csv_text(value: Tabular) -> str:
 def to_arrow(value: Tabular) -> pa.Table:
     """Return the table of a value as an Arrow table: the columns of :func:`csv_text`, no digit lost.
 
-    Of a release, guarantee included, everything is JSON in the schema's metadata under ``anonhist.release``; what
+    Of a release, guarantee included, everything is JSON in the schema's metadata under ``anonhist/release``; what
     intervals leave out, where units were bounded, is a sentence under ``anonhist.left_out``.
 
     Raises
@@ -129,7 +104,7 @@ def to_arrow(value: Tabular) -> pa.Table:
     >>> from anonhist.profiles import Profile
     >>> table = to_arrow(release(Profile.from_counts([8, 8, 3]), epsilon=1))
     >>> table.column_names[:2], list(table.schema.metadata)
-    (['count', 'prevalence'], [b'anonhist.release'])
+    (['count', 'prevalence'], [b'anonhist/release'])
     """
     import pyarrow as pa
 
@@ -150,13 +125,7 @@ def write_parquet(value: Tabular, file: BinaryIO) -> None:
 
 
 def to_pandas(value: Tabular) -> pd.DataFrame:
-    """Return the table of a value as a pandas data frame.
-
-    Raises
-    ------
-    MissingExtraError
-        If pandas is not installed.
-    """
+    """Return the table of a value as a pandas data frame."""
     table = to_arrow(value)
     try:
         return table.to_pandas()
@@ -165,13 +134,7 @@ def to_pandas(value: Tabular) -> pd.DataFrame:
 
 
 def to_polars(value: Tabular) -> pl.DataFrame:
-    """Return the table of a value as a Polars data frame.
-
-    Raises
-    ------
-    MissingExtraError
-        If Polars is not installed.
-    """
+    """Return the table of a value as a Polars data frame."""
     try:
         import polars as pl
     except ModuleNotFoundError:
@@ -189,7 +152,7 @@ def _table_of(value: Tabular) -> Table:
         raise UsageError(
             f"A Release is needed, as release(profile, epsilon=…) makes it, or another result, not {kind_of(value)}."
         )
-    table: Table = load(TABLES[value.known_as])
+    table: Table = kind_of_value(value).load("table")
     return table
 
 
@@ -221,7 +184,8 @@ def _estimates(found: Sequence[Estimate]) -> Columns:
     }
 
 
-def _named(column: str, found: Iterable[tuple[str, Estimate]]) -> Columns:
+def named_estimates(column: str, found: Iterable[tuple[str, Estimate]]) -> Columns:
+    """Return a row for each estimate, its name in this column."""
     names, estimates = zip(*found, strict=True)
     return {column: names, **_estimates(estimates)}
 
@@ -254,12 +218,13 @@ def _whole(x: float) -> str:
 
 
 ESTIMATE_TABLE = Table(lambda estimate: _estimates([estimate]))
-ESTIMATES_TABLE = Table(lambda found: _named("property", found))
-DEGREES_TABLE = Table(lambda statistics: _named("statistic", statistics.by_name()))
+ESTIMATES_TABLE = Table(lambda found: named_estimates("property", found))
 CURVE_TABLE = Table(_points, lambda curve: {curve.x_name: _whole})
 
 
-def _table(texts: Callable[[Any], Mapping[str, Callable[[float], str]]] = lambda _: {}, **attributes: str) -> Table:
+def table_of_rows(
+    texts: Callable[[Any], Mapping[str, Callable[[float], str]]] = lambda _: {}, **attributes: str
+) -> Table:
     """Return the table of values with ``rows``, which has a column for each of these attributes of a row."""
 
     def columns(value: Any) -> Columns:
@@ -278,7 +243,7 @@ def _exact_epsilons(value: Any) -> Mapping[str, Callable[[float], str]]:
     return {"epsilon": {float(row.epsilon): short_decimal(row.epsilon) for row in value.rows}.__getitem__}
 
 
-COMPARISON_TABLE = _table(
+COMPARISON_TABLE = table_of_rows(
     lambda comparison: {**_exact_epsilons(comparison), "standard_error": "{:.6g}".format},
     mechanism="mechanism",
     epsilon="epsilon",
@@ -287,7 +252,7 @@ COMPARISON_TABLE = _table(
     standard_error="standard_error",
     repeats="repeats",
 )
-PLAN_TABLE = _table(
+PLAN_TABLE = table_of_rows(
     _exact_epsilons,
     epsilon="epsilon",
     mechanism="mechanism",
@@ -314,19 +279,4 @@ _GROUP_PLAN = {
     "mostly_noise": "mostly_noise",
 }
 GROUP_PLAN_TABLE = Table(_group_plan_columns)
-SURVEYS_TABLE = _table(
-    mechanism="mechanism",
-    standard_error="standard_error",
-    mean_squared_error="mean_squared_error",
-    report_bytes="report_bytes",
-    decode_cost="decode_cost",
-    note="note",
-)
-BUCKETS_TABLE = _table(
-    buckets="buckets",
-    load="load",
-    bytes="size",
-    labels_error="labels_error",
-    prevalences_error="prevalences_error",
-    prevalences_error_uncertainty="uncertainty",
-)
+FILES: FileKind[Never] = FileKind("table", {".csv": as_text(csv_text)})

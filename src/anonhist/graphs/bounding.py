@@ -13,11 +13,9 @@ from numpy.typing import NDArray
 
 from anonhist.errors import UsageError
 from anonhist.frozen import Converted, converted, frozen
-from anonhist.graphs import projection
 from anonhist.graphs.flow import degree_flow, degree_flow_distance, randomized_rounding, rounded_epsilon
-from anonhist.graphs.graph import Direction, Graph
-from anonhist.graphs.kind import text_of
-from anonhist.graphs.projection import project
+from anonhist.graphs.graph import Direction, Graph, text_of
+from anonhist.graphs.projection import cumulative_histogram, project, sorted_list
 from anonhist.privacy import EpsilonLike, NeighboringRelation, parse_epsilon, parse_whole_number, short_decimal
 from anonhist.randomness import RandomSource, SystemSource, bernoulli_exp, uniform_integers
 
@@ -60,11 +58,11 @@ class Projection:
 
     def list_distance(self, max_degree: int, direction: Direction) -> int:
         """Return 2θ, or with directions max(2θ, 3θ − 2): see :mod:`anonhist.graphs.projection`."""
-        return projection.sorted_list(max_degree, direction)
+        return sorted_list(max_degree, direction)
 
     def sums_distance(self, max_degree: int, direction: Direction) -> int:
         """Return θ + 1, or with directions 2θ + 1 (2 for θ = 1): see :mod:`anonhist.graphs.projection`."""
-        return projection.cumulative_histogram(max_degree, direction)
+        return cumulative_histogram(max_degree, direction)
 
     def rate(self, epsilon: Fraction, distance: int) -> Fraction:
         """Return ``epsilon / distance``."""
@@ -109,18 +107,7 @@ BOUNDINGS: dict[str, Bounding] = {each.name: each for each in (Projection(), Flo
 
 
 def named_bounding(name: object) -> Bounding:
-    """Return a way to bound degrees by its name.
-
-    Raises
-    ------
-    UsageError
-        If the name is unknown.
-
-    Examples
-    --------
-    >>> named_bounding("flow")
-    Flow()
-    """
+    """Return a way to bound degrees by its name."""
     if not isinstance(name, str) or name not in BOUNDINGS:
         raise UsageError(f"Degrees are bounded by {' or '.join(BOUNDINGS)}, not {name!r:.80}.")
     return BOUNDINGS[name]
@@ -135,18 +122,7 @@ _CAUTION, _CAUTION_AT = 2, 64
 
 
 def parse_candidates(given: Iterable[SupportsIndex]) -> tuple[int, ...]:
-    """Return the list that a largest degree is chosen from.
-
-    Raises
-    ------
-    UsageError
-        If they are not 1 to 64 ascending whole numbers from 1 to 2^20.
-
-    Examples
-    --------
-    >>> parse_candidates([1, 8, 64])
-    (1, 8, 64)
-    """
+    """Return 1 to 64 ascending whole numbers from 1 to 2^20, which a largest degree is chosen from."""
     if not isinstance(given, Iterable):
         raise UsageError(f"`candidates` must be a list of whole numbers, such as (8, 64), not {given!r:.80}.")
     listed = tuple(parse_whole_number(each, name="a candidate", most=2**20) for each in given)
@@ -165,6 +141,9 @@ class DegreeChoice:
     large candidates does not blur small ones. The lowest score is 0, that of the lowest loss. Each candidate enters a
     draw with probability ``exp(−ε s_θ / 2)``, and one of these is drawn uniformly.
 
+    Source: Raskhodnikova and Smith 2016, scores for candidates of different sensitivities; McKenna and Sheldon 2020;
+    Day and others 2016, the loss, with one sensitivity for all candidates.
+
     Parameters
     ----------
     epsilon
@@ -179,15 +158,6 @@ class DegreeChoice:
 
     Guarantees ---------- Pure ``epsilon``-differential privacy. Scores and coins are exact, so floating point costs
     nothing. Proof: docs/proofs/graphs.md.
-
-    References
-    ----------
-    .. [1] S. Raskhodnikova, A. Smith, "Lipschitz extensions for node-private graph statistics and the generalized
-       exponential mechanism", FOCS 2016: scores for candidates of different sensitivities.
-    .. [2] R. McKenna, D. Sheldon, "Permute-and-flip: a new mechanism for differentially private selection", NeurIPS
-       2020: the draw, which is never worse than the exponential mechanism's.
-    .. [3] W.-Y. Day, N. Li, M. Lyu, "Publishing graph degree distribution with node differential privacy", SIGMOD
-       2016: the loss, with one sensitivity for all candidates.
 
     Examples
     --------

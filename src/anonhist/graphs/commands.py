@@ -32,7 +32,8 @@ from anonhist.terminal.reading import LIMITS, held_source, limits_of, reading_ba
 if TYPE_CHECKING:
     from fractions import Fraction
 
-    from anonhist.graphs import BoundedDegrees, EdgePrivacy, NodePrivacy
+    from anonhist.graphs.edge_privacy import EdgePrivacy
+    from anonhist.graphs.node_privacy import BoundedDegrees, NodePrivacy
     from anonhist.mechanisms.releasing import MechanismName
     from anonhist.terminal.charging import AskedAccount
     from anonhist.terminal.destinations import Outputs

@@ -1,21 +1,15 @@
-"""Data for statistics of degrees: a release with its runs, or the private degrees themselves.
-
-Intervals for φ_{r+} at every degree, and what numbers of the whole graph can be within them.
+"""Which degrees statistics read, and the intervals for φ_{r+} that their own intervals follow from.
 
 With ``c(r) = φ_{r+}``, the number of nodes with at least the degree r, and N nodes,
 
     degree sum  D = Σ_r c(r),   k-stars  Σ_r C(r − 1, k − 1)·c(r),   Gini coefficient  1 − Σ_r c(r)² / (N·D),
 
-as ``Σ_v C(d_v, k)`` counts C(r − 1, k − 1) new stars where a degree grows to r, and ``Σ_{u,v} min(d_u, d_v) = Σ_r
-c(r)²``. So stars are most where all c are highest. The largest and the least Gini coefficient, c in the band and D
-within its own interval, are found in one dimension: of all c with one sum D, Σ c² is largest where c is highest up to
-some degree and lowest beyond, and least where it is level, cut off by the band.
+as a node gets C(r − 1, k − 1) new stars where its degree grows to r, and ``Σ_{u,v} min(d_u, d_v) = Σ_r c(r)²``.
 
-What follows holds if all c(r) are in their intervals at once. Each of them is, in 95 % of releases, not all of them.
-Stars hold nearly always all the same, as errors at different degrees do not all go one way. A Gini coefficient of 0,
-where all degrees are equal, is at the very end of what the band allows: so it is found in intervals that are drawn out
-by half. The tails of the noise are exponential, so the chance of 1.25 % that a bound is wrong becomes a sixth of it,
-and that of several is that of one. That both hold often enough is not proved but measured (docs/benchmarks.md).
+Intervals of stars and Gini coefficients hold if all c(r) are in their intervals at once; each single one is, in 95 % of
+releases. A Gini coefficient is therefore found in intervals that are drawn out by half, since 0, where all degrees are
+equal, is at the very end of what the band allows. That both hold often enough is not proved but measured
+(docs/benchmarks.md). Proofs: docs/proofs/graphs.md, §8.
 """
 
 from __future__ import annotations
@@ -28,8 +22,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from anonhist.errors import UsageError, kind_of
-from anonhist.graphs.graph import SIMPLE, Degrees, Direction, EdgePolicy, Graph
-from anonhist.graphs.kind import DegreeMechanism
+from anonhist.graphs.graph import SIMPLE, DegreeMechanism, Degrees, Direction, EdgePolicy, Graph
 from anonhist.numeric.arrays import widen_to_falling
 from anonhist.profiles import Profile
 from anonhist.profiles.counts import MAX_ITEMS
@@ -52,22 +45,8 @@ _HALVINGS = 60
 class DegreeBand:
     """Intervals for the number of nodes with at least each degree, in steps of degrees.
 
-    Attributes
-    ----------
-    ends : ndarray of float64, shape (s,)
-        Where the steps end, ascending degrees ≥ 1: step i is for ``ends_{i−1} < r ≤ ends_i``, ends_0 = 0. No node has a
-        degree beyond the last.
-    lows, highs : ndarray of float64, shape (s,)
-        ``0 ≤ lows_i ≤ highs_i``, both non-increasing.
-
-    Examples
-    --------
-    >>> band = DegreeBand(np.array([1.0, 3.0]), np.array([4.0, 1.0]), np.array([5.0, 2.0]))
-    >>> band.degree_sum, band.stars(2)
-    ((6.0, 9.0), (3.0, 6.0))
-    >>> low, high = band.gini((4.0, 5.0), (6.0, 9.0))
-    >>> round(low, 3), round(high, 3)
-    (0.036, 0.414)
+    Step i is for ``ends_{i−1} < r ≤ ends_i``, ends_0 = 0, with ``0 ≤ lows_i ≤ highs_i``, both non-increasing. No node
+    has a degree beyond the last end.
     """
 
     ends: Floats
@@ -78,18 +57,9 @@ class DegreeBand:
     def of(
         cls, profile: Profile, error: ReleaseError, *, degree_sum: float, most: float, stretch: float = 1.0
     ) -> DegreeBand:
-        """Take the intervals that a release states.
+        """Take the intervals that a release states, drawn out by ``stretch`` from the released number to both sides.
 
-        Parameters
-        ----------
-        profile, error
-            The released degrees and their errors, which give intervals.
-        degree_sum
-            Upper bound of the degree sum: it limits the largest degree where nothing else does.
-        most
-            The largest degree that there can be.
-        stretch
-            By how much to draw out the intervals, from the released number to both sides.
+        ``degree_sum`` is an upper bound of the degree sum, which limits the largest degree where ``most`` does not.
         """
         # Between these nothing changes, neither the released number nor what is known of it.
         steps = (error.levels - 1, error.levels) if error.band is None else (profile.counts, error.band.ends)
@@ -114,13 +84,7 @@ class DegreeBand:
         return float(more @ self.lows), float(more @ self.highs)
 
     def gini(self, nodes: Ends, degree_sum: Ends) -> Ends:
-        """Return what the Gini coefficient can be.
-
-        Parameters
-        ----------
-        nodes, degree_sum
-            Intervals for the number of nodes and for the sum of their degrees.
-        """
+        """Return what the Gini coefficient can be, given intervals for the number of nodes and for their degree sum."""
         least, most = self.degree_sum
         sums = min(max(degree_sum[0], least), most), max(min(degree_sum[1], most), least)
         if not sums[0] > 0 or not nodes[0] > 0:
@@ -148,8 +112,8 @@ class DegreeBand:
     def _most_squares(self, sums: Ends) -> float:
         """Return the largest Σ c² / D, D within its interval.
 
-        Highest up to some degree: from one such degree to the next Σ c² grows with D by ``low + high``, less and less.
-        So the ratio has one peak, at one of these degrees or where D ends.
+        c is highest up to some degree and lowest beyond. From one such degree to the next Σ c² grows with D by ``low +
+        high``, less and less: the ratio has one peak, at one of these degrees or where D ends.
         """
         widths, lows, highs = self._widths, self.lows, self.highs
         of_sum = np.append(0.0, np.cumsum(widths * (highs - lows))) + widths @ lows
@@ -161,7 +125,7 @@ class DegreeBand:
     def _least_squares(self, sums: Ends) -> float:
         """Return the least Σ c² / D, D within its interval: c level at τ, cut off by the band.
 
-        Without bounds of D it is least where τ is half of that ratio; and it has no other valley.
+        Without bounds of D it is least where τ is half of that ratio, and it has no other valley.
         """
 
         def excess(at: float) -> float:
@@ -200,26 +164,10 @@ _EMPTY = "No node has an edge, so nothing can be estimated: the interval covers 
 class DegreeData:
     """Degrees of a graph, released or private, as statistics take them.
 
-    Attributes
-    ----------
-    profile
-        How many nodes have each degree from 1 on.
-    policy
-        What counted as an edge.
-    zeros
-        Number of nodes without an edge; None if unknown.
-    max_degree
-        θ, the bound above which edges were left out; None if degrees were not bounded.
-    runs
-        (profile, zeros) of runs of the mechanism on its release, if there are any.
-    error
-        The errors that the release itself states; None for private degrees, which are exact.
-    nodes_reach
-        How far the released number of nodes may be off, 0 if it is public; None if it has no noise of its own.
-    guarantee
-        The guarantee; None for private degrees.
-    warnings
-        Sentences on the release as a whole.
+    ``zeros`` counts nodes without an edge, None if unknown. ``max_degree`` is θ, the bound above which edges were left
+    out. ``runs`` are (profile, zeros) of the mechanism on its release. ``nodes_reach`` is how far the released number
+    of nodes may be off: 0 if it is public, None if it has no noise of its own. ``error`` and ``guarantee`` are None for
+    private degrees, which are exact.
     """
 
     profile: Profile
@@ -234,19 +182,7 @@ class DegreeData:
 
     @classmethod
     def of(cls, data: DegreeSource) -> DegreeData:
-        """Take any data with degrees: a release of them, or a graph, its degrees or their profile, which are private.
-
-        Raises
-        ------
-        UsageError
-            If it is something else, or the release is not one of degrees.
-
-        Examples
-        --------
-        >>> data = DegreeData.of(Profile.from_counts([2, 1, 1]))
-        >>> data.num_nodes, data.zeros, data.with_edges is data
-        (3, None, True)
-        """
+        """Take a release of degrees; or a graph, its degrees or their profile, which are private."""
         if isinstance(data, DegreeData):
             return data
         if isinstance(data, Release):
@@ -352,24 +288,10 @@ class DegreeData:
         within: Ends = (0.0, math.inf),
         defined: bool = True,
     ) -> Estimate:
-        """State a number with its 95 % interval: of private degrees the number itself.
+        """State a number with its 95 % interval: of private degrees, and where ``ends`` is None, the number itself.
 
-        The standard error is that of a normal interval of the same width.
-
-        Parameters
-        ----------
-        value
-            The number, of the released or private degrees.
-        ends
-            Returns the ends of its interval, where the release gives intervals for φ_{r+}; None of a public number.
-        method
-            Source of the number.
-        unit
-            What is counted.
-        within
-            Range of the number.
-        defined
-            Whether the number is defined.
+        The standard error is that of a normal interval of the same width. ``ends`` is called only where the release
+        gives intervals for φ_{r+}; its interval is cut to ``within``, the range of the number.
         """
         least, most = within
         if not defined:
@@ -425,20 +347,7 @@ DegreeSource = Release | Graph | Degrees | Profile | DegreeData
 
 
 def released_policy(release: Release) -> EdgePolicy:
-    """Return what counted as an edge, as the mechanism of a release of degrees has recorded it.
-
-    Raises
-    ------
-    UsageError
-        If it is not a release of degrees.
-
-    Examples
-    --------
-    >>> from anonhist.mechanisms import release
-    >>> released_policy(release(Profile([1], [9]), epsilon=1))
-    Traceback (most recent call last):
-    anonhist.errors.UsageError: This is not a release of degrees: make one with release_degrees.
-    """
+    """Return what counted as an edge, as the mechanism of a release of degrees has recorded it."""
     return _degree_mechanism(release).policy
 
 

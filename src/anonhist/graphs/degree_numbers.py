@@ -1,8 +1,8 @@
 """Single numbers of the degrees: nodes, edges, the mean degree, the Gini coefficient, k-stars.
 
-Intervals are those that a release states for φ_{r+}, for its nodes and for its degree sum, and what follows from them:
-of a ratio, from both intervals; of what depends on all degrees, from the band of all φ_{r+}
-(:mod:`~anonhist.graphs.degree_data`). Where no interval is stated, there is none of any other number.
+Intervals follow from those that a release states for φ_{r+}, for its nodes and for its degree sum: of a ratio, from
+both intervals; of what depends on all degrees, from the band of all φ_{r+} (:mod:`~anonhist.graphs.degree_data`). Where
+no interval is stated, there is none of any other number.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 from anonhist.errors import UsageError
 from anonhist.graphs.degree_data import DegreeData, DegreeSource
 from anonhist.graphs.power_law_tail import PowerLawTail, power_law_tail
-from anonhist.outward import Tabular
+from anonhist.kinds import Tabular
 from anonhist.privacy import parse_whole_number
 from anonhist.profiles.counts import MAX_ITEMS, whole_levels
 from anonhist.properties.curve import Curve
@@ -37,25 +37,9 @@ LARGEST_K = 16
 
 
 def nodes_with_edges(data: DegreeSource) -> Estimate:
-    """Return the number of nodes with an edge: ``φ_{1+}``.
+    """Return the number of nodes with an edge, ``φ_{1+}``; of directed graphs, of the direction that is counted.
 
-    Of directed graphs, a node has an edge here if it has one of the direction that is counted.
-
-    Parameters
-    ----------
-    data
-        A release of degrees; or a graph, its degrees or their profile, which are private.
-
-    Raises
-    ------
-    UsageError
-        If it is none of these.
-
-    Examples
-    --------
-    >>> from anonhist.profiles import Profile
-    >>> print(nodes_with_edges(Profile.from_counts([3, 1, 1, 1])))
-    4 ± 0 nodes (95 % interval 4 to 4)
+    ``data`` is a release of degrees; or a graph, its degrees or their profile, which are private.
     """
     found = DegreeData.of(data)
     if found.error is None:
@@ -65,28 +49,7 @@ def nodes_with_edges(data: DegreeSource) -> Estimate:
 
 
 def isolated_nodes(data: DegreeSource) -> Estimate:
-    """Return the number of nodes without an edge, ``φ_0``, if known.
-
-    Parameters
-    ----------
-    data
-        A release of degrees with ``zeros``, or private degrees of a graph that lists its nodes.
-
-    Raises
-    ------
-    UsageError
-        If it is unknown, or ``data`` has no degrees.
-
-    Examples
-    --------
-    >>> from anonhist.graphs.graph import Degrees
-    >>> from anonhist.graphs.graph import EdgePolicy
-    >>> from anonhist.privacy import PrivacyUnit
-    >>> from anonhist.profiles import Profile
-    >>> ring = Profile.from_counts([2] * 5, unit=PrivacyUnit.edge())
-    >>> isolated_nodes(Degrees(ring, EdgePolicy(), num_nodes=8)).value
-    3.0
-    """
+    """Return the number of nodes without an edge, ``φ_0``, if known: released, or of a graph that lists its nodes."""
     found = DegreeData.of(data)
     zeros = found.zeros
     if zeros is None:
@@ -359,14 +322,7 @@ def degree_ccdf(data: DegreeSource, *, at: ArrayLike | None = None) -> Curve:
 
 
 def falls(data: DegreeData) -> NDArray[np.int64]:
-    """Return the degrees at which the curve falls, and those just before: 1, d and d + 1 for each degree d.
-
-    Examples
-    --------
-    >>> from anonhist.profiles import Profile
-    >>> falls(DegreeData.of(Profile.from_counts([5, 3]))).tolist()
-    [1, 3, 4, 5, 6]
-    """
+    """Return the degrees at which the curve falls, and those just before: 1, d and d + 1 for each degree d."""
     counts = data.profile.counts
     # The largest degree there can be has no next one.
     levels = np.concatenate((np.ones(1, dtype=np.int64), counts, counts[counts < MAX_ITEMS] + 1))

@@ -22,7 +22,7 @@ from anonhist.ingest.engine import (
     connect,
     translate_failures,
 )
-from anonhist.ingest.local_files import escape_pattern, is_remote, readable
+from anonhist.ingest.locations import escape_pattern, is_remote, readable
 from anonhist.ingest.sources import telling_of_rows
 
 if TYPE_CHECKING:
@@ -77,16 +77,9 @@ class _NotPajekError(Exception):
 
 
 def pajek_batches(path: str, kinds: Any, *, is_directed: bool) -> Iterator[Any]:
-    """Yield Arrow batches (source, target) of the edges, with the names of their vertices.
+    """Yield Arrow batches (source, target) of the edges of a local file, with the names of their vertices.
 
-    Parameters
-    ----------
-    path
-        A local file, packed or not.
-    kinds
-        The schema of the batches.
-    is_directed
-        Whether in- or out-degrees are counted: then edges without a direction are refused.
+    If ``is_directed``, edges without a direction are refused.
     """
     import pyarrow as pa
 
@@ -198,12 +191,8 @@ def local_files(source: str, form: EdgeFormat) -> list[str]:
 def check_konect(paths: list[str], policy: EdgePolicy) -> None:
     """Refuse networks of KONECT that are no graph of one kind of nodes, by their first lines.
 
-    Raises
-    ------
-    DataError
-        If a file says that it is bipartite, or that its edges come and go; public, since it is no row.
-    UsageError
-        If it says that edges have no direction, and in- or out-degrees are counted.
+    Refused are bipartite networks, edges that come and go, and undirected edges where in- or out-degrees are counted.
+    The first lines are public, since they are no rows.
     """
     for path in paths:
         header = _KONECT_HEADER.match(first_line(path).removeprefix(_MARK))
@@ -318,16 +307,8 @@ def edges_of_networkx(path: str, form: EdgeFormat, policy: EdgePolicy) -> tuple[
     """Return the edges of GraphML or GML as pairs, and its nodes, as networkx reads them.
 
     Nodes of GraphML are named by their ids. Those of GML are named by their labels, since programs number them anew
-    when they write; by their ids where they have none.
-
-    Raises
-    ------
-    MissingExtraError
-        If networkx is not installed.
-    DataError
-        If networkx cannot read it: what it says quotes lines, so it is not repeated.
-    UsageError
-        If edges have no direction, and in- or out-degrees are counted.
+    when they write; by their ids where they have none. What networkx says of a file it cannot read quotes lines, so it
+    is not repeated.
     """
     try:
         from networkx import parse_gml

@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args
 from anonhist.errors import UsageError
 from anonhist.ingest.engine import IS_GML, IS_GRAPHML, IS_MATRIX_MARKET, IS_PAJEK, OPEN_QUOTE
 from anonhist.ingest.files import input_files
-from anonhist.ingest.local_files import is_remote
+from anonhist.ingest.locations import is_remote
 
 EdgeFormatName = Literal["lines", "snap", "konect", "pajek", "matrix-market", "graphml", "gml"]
 EDGE_FORMATS: tuple[EdgeFormatName, ...] = get_args(EdgeFormatName)
@@ -19,13 +19,7 @@ _KONECT = "out."
 
 
 class EdgeFormat(Enum):
-    """A format in which each file says by itself what an edge is; tables do not, whose columns are named.
-
-    Examples
-    --------
-    >>> EdgeFormat("lines").comments, EdgeFormat.PAJEK.is_document
-    ('#%', True)
-    """
+    """A format in which each file says by itself what an edge is; tables do not, whose columns are named."""
 
     LINES = "lines"
     SNAP = "snap"
@@ -76,13 +70,7 @@ def parse_edge_format(given: object) -> EdgeFormat | None:
 
 
 def edge_format_of(source: str) -> EdgeFormat | None:
-    """Return the format that the names of files say, None for tables; standard input is lines.
-
-    Examples
-    --------
-    >>> edge_format_of("facebook.txt.gz").value, edge_format_of("out.petster"), edge_format_of("out.csv")
-    ('lines', <EdgeFormat.KONECT: 'konect'>, None)
-    """
+    """Return the format that the names of files say, None for tables; standard input is lines."""
     if source == "-":
         return EdgeFormat.LINES
     names = input_files(source) or [source.split("?", 1)[0] if is_remote(source) else source]
@@ -132,8 +120,8 @@ def _words(table: Any, comments: str, selected: str) -> Any:
 def _quoted_words(comments: str) -> str:
     """Return SQL for the two words of a line with quotes: a name in quotes is what they hold, null if that is nothing.
 
-    A quote that opens a name must close it before a space, else the line is refused: read by its spaces, it would be
-    an edge between parts of names. Quotes inside of a word are what others are.
+    A quote that opens a name must close before a space, else the line is refused: split at spaces, it would be an edge
+    between parts of names. Quotes inside a word are part of it.
     """
     first, second = rf"(?:{_QUOTED}|[^{comments}\"\s]\S*)", rf"(?:{_QUOTED}|[^\"\s]\S*)"
     whole = rf"^\s*{first}(?:\s*$|\s+{second}(?:\s|$))"
@@ -152,9 +140,9 @@ def _unquoted(word: str) -> str:
 
 
 def _first() -> str:
-    """Return SQL for the first word, or the refusal of a line that no list of edges has: of a graph in its format.
+    """Return SQL for the first word, or the refusal of a line that shows another format of graphs.
 
-    In quotes it is a name, whatever it is. A line of nothing but [ is no edge.
+    A word in quotes is a name, whatever it is. A line of nothing but [ is no edge.
     """
     is_pajek = r"lower(words.source) = '*vertices' AND regexp_matches(words.target, '^\d+$')"
     refused = [

@@ -12,10 +12,9 @@ import numpy as np
 from anonhist.catalogue.mechanisms import MECHANISMS, PUBLIC_NUMBERS
 from anonhist.errors import UsageError
 from anonhist.frozen import Converted, converted, frozen, optional
-from anonhist.graphs.graph import Degrees, EdgePolicy, Graph
-from anonhist.graphs.kind import DEGREES
+from anonhist.graphs.graph import DEGREES, Degrees, EdgePolicy, Graph
 from anonhist.mechanisms import MECHANISM_NAMES, CentralMechanism, choose
-from anonhist.mechanisms.names import check_name, named_mechanism
+from anonhist.mechanisms.releasing import check_name, named_mechanism
 from anonhist.mechanisms.setting import cap_counts, check_relation, make_release, without_sizes
 from anonhist.privacy import EpsilonLike, Guarantee, NeighboringRelation, PrivacyUnit, parse_epsilon, parse_whole_number
 from anonhist.profiles import Profile
@@ -290,15 +289,7 @@ class EdgePrivacy:
 
 @dataclass(frozen=True)
 class PreparedEdges:
-    """A release with edge privacy, prepared without its graph.
-
-    Attributes
-    ----------
-    mechanism
-        What releases the degrees.
-    reason
-        Why it was picked; None if it was given by name.
-    """
+    """A release with edge privacy, prepared without its graph; ``reason`` is None if the mechanism was named."""
 
     mechanism: EdgeMechanism
     reason: str | None

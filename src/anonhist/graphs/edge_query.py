@@ -26,16 +26,8 @@ _PAIRS = (("source", "target"), ("from", "to"), ("src", "dst"))
 def edge_columns(header: Header, origin: str | None, target: str | None, *, may_guess: bool = True) -> tuple[str, str]:
     """Return the columns of both ends, or refuse ones that are not there or not said.
 
-    Two columns of other names are taken as the ends if ``may_guess``: not where the names are the first line of a text
-    and may be an edge themselves.
-
-    Examples
-    --------
-    >>> from anonhist.ingest.columns import Header
-    >>> edge_columns(Header(["weight", "to", "from"], is_line=False), None, None)
-    ('from', 'to')
-    >>> edge_columns(Header(["left", "right"], is_line=False), "right", None)
-    ('right', 'left')
+    Two columns of other names are taken as the ends only if ``may_guess``: the first line of a text may be an edge
+    itself.
     """
     header.require(source=origin, target=target)
     names = header.names
@@ -86,7 +78,7 @@ def edge_rows(table: Any, origin: str, target: str) -> Any:
 def with_directions(table: Any, header: Header) -> Any:
     """Return a table whose edges all have a direction, or refuse one of Gephi's in which an edge says that it has none.
 
-    Of DuckDB, rows are looked at as they are read: standard input can be read only once.
+    DuckDB checks rows as it reads them, since standard input can be read only once.
     """
     import narwhals as nw
 
@@ -108,7 +100,7 @@ def with_directions(table: Any, header: Header) -> Any:
 def without_comments(table: Any, header: Header) -> Any:
     """Return delimited text, or refuse it if a row begins as comments do: with # or %, and a space or nothing after it.
 
-    Comments that are read as edges would be counted in silence. Hashtags are nodes.
+    Comments read as edges would be counted in silence. Hashtags are nodes.
     """
     import narwhals as nw
 
@@ -212,15 +204,10 @@ class LeftOut:
 
 
 def count_degrees(rows: Any, policy: EdgePolicy, *, tells: bool) -> tuple[list[tuple[int, int]], LeftOut | None]:
-    """Return the pairs (degree, prevalence) of rows (source, target), and what was left out where that is to be told.
+    """Return the pairs (degree, prevalence) of rows (source, target), and what was left out if ``tells``.
 
-    Of a table that can be read twice that is a query of its own, without any grouping. In one query with the degrees,
-    as for other engines, it makes all rows that are grouped longer.
-
-    Raises
-    ------
-    DataError
-        If an end has no name.
+    Of a table that can be read twice, what was left out is a query of its own without any grouping: in one query with
+    the degrees, as for other engines, all rows that are grouped become longer.
     """
     left_out = None
     if tells or NAMED in rows.collect_schema().names():

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from dataclasses import fields
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from anonhist.catalogue.mechanisms import MECHANISMS
 from anonhist.errors import DataError, UsageError
-from anonhist.formats.central_releases import Recorded, Remade, check_no_excess, check_no_zeros, check_profile
+from anonhist.formats.document import (
+    Recorded,
+    Remade,
+    check_no_excess,
+    check_no_zeros,
+    check_profile,
+    unknown_mechanism,
+)
+from anonhist.formats.tables import Table, named_estimates
 from anonhist.graphs.edge_privacy import EdgeMechanism
-from anonhist.graphs.graph import Direction, EdgePolicy
-from anonhist.graphs.kind import member_of
+from anonhist.graphs.graph import Direction, EdgePolicy, member_of
 from anonhist.graphs.node_degrees import CumulativeDegrees, HistogramDegrees, PartitionDegrees, SurvivalDegrees
-from anonhist.mechanisms.names import from_parameters
+from anonhist.mechanisms.releasing import from_parameters
 from anonhist.profiles.counts import MAX_ITEMS
 
 if TYPE_CHECKING:
@@ -28,14 +35,15 @@ _METHODS: dict[str, type[NodeMechanism]] = {
     f"node-{each.method}": each for each in (CumulativeDegrees, SurvivalDegrees, HistogramDegrees, PartitionDegrees)
 }
 _POLICY = {"direction", "self_loops", "duplicates"}
-# How version 1, which has no conditions, says what the promise for a node rests on.
-_OF_VERSION_1 = "; a node must have the same name whichever other nodes there are"
+STATISTICS_TABLE = Table(lambda statistics: named_estimates("statistic", statistics.by_name()))
 
 
 def remake(recorded: Recorded) -> Remade:
     """Make the mechanism of a release of degrees again, which promises exactly what the release does."""
     check_no_excess(recorded.excess)
     name, parameters, guarantee = recorded.name, recorded.parameters, recorded.guarantee
+    if name not in _CENTRAL.keys() | _METHODS.keys():
+        raise DataError(unknown_mechanism(name))
     if any(type(each) not in (str, int) for each in parameters.values()):
         raise DataError("the parameters of a mechanism for degrees must be whole numbers and text")
     try:
@@ -45,8 +53,6 @@ def remake(recorded: Recorded) -> Remade:
     if dict(made.mechanism.parameters) != dict(parameters):
         raise DataError("the parameters of a mechanism for degrees must be written as this program writes them")
     promised = made.guarantee
-    if promised.conditions and guarantee.arithmetic == promised.arithmetic + _OF_VERSION_1:
-        guarantee = replace(guarantee, arithmetic=promised.arithmetic, conditions=promised.conditions)
     for each in fields(guarantee):
         if getattr(guarantee, each.name) != getattr(promised, each.name):
             raise DataError(f"the guarantee's {each.name} is not that of the mechanism")

@@ -53,12 +53,7 @@ def edge_count_flow(graph: Graph, max_degree: int) -> Fraction:
     -----
     A maximum flow through the graph's double cover, halved: an edge {u, v} becomes two arcs, (u, v) and (v, u), from
     left copies of nodes to right copies, and both copies have the cap D. SciPy's flow is certified by a cut of the
-    same capacity, in whole numbers [1]_.
-
-    References
-    ----------
-    .. [1] S. P. Kasiviswanathan, K. Nissim, S. Raskhodnikova, A. Smith, "Analyzing graphs with node differential
-       privacy", TCC 2013, section 4.
+    same capacity, in whole numbers (Kasiviswanathan and others 2013, section 4).
 
     Examples
     --------
@@ -77,14 +72,7 @@ def edge_count_flow(graph: Graph, max_degree: int) -> Fraction:
 def edge_count_flow_distance(direction: Direction, max_degree: int) -> int:
     """Return how far one extra node, with any edges, moves :func:`edge_count_flow`: D, or 2D if arcs are counted.
 
-    A flow of the smaller graph is a flow of the larger. Without what passes the copies of the new node, at most D each,
-    a flow of the larger graph is a flow of the smaller. Both bounds are attained by stars.
-
-    Examples
-    --------
-    >>> from anonhist.graphs.graph import Direction
-    >>> edge_count_flow_distance(Direction.UNDIRECTED, 8), edge_count_flow_distance(Direction.IN, 8)
-    (8, 16)
+    Stars attain both bounds. Proof: docs/proofs/graphs-flow.md, §2.
     """
     return (2 if direction.is_directed else 1) * parse_whole_number(max_degree, name="max_degree")
 
@@ -109,6 +97,8 @@ def degree_flow(graph: Graph, max_degree: int) -> Ratios:
     ``s_v = Σ x_e`` over the edges at v, where x minimizes ``Σ_v (D − s_v)²`` over ``0 ≤ x_e ≤ 1``, ``s_v ≤ D``. There
     is only one such s. If arcs are counted, x minimizes ``Σ_u (D − a_u)² + Σ_v (D − b_v)²``, a_u and b_v the sums
     over the arcs from u and to v, both at most D; the b are returned for in-degrees, the a for out-degrees.
+
+    Source: Raskhodnikova and Smith 2016, the list, with distance 3D.
 
     Parameters
     ----------
@@ -146,11 +136,6 @@ def degree_flow(graph: Graph, max_degree: int) -> Ratios:
     (:func:`even_shares`). Everything is exact, and the result is checked by the optimality conditions, in whole numbers
     (:func:`certified_sums`): privacy does not depend on how it was found. Proof: docs/proofs/graphs-flow.md.
 
-    References
-    ----------
-    .. [1] S. Raskhodnikova, A. Smith, "Lipschitz extensions for node-private graph statistics and the generalized
-       exponential mechanism", FOCS 2016: the list, with distance 3D.
-
     Examples
     --------
     A hub divides two edges among three of its neighbors. The other two, joined to each other, have less slack:
@@ -170,13 +155,8 @@ def degree_flow(graph: Graph, max_degree: int) -> Ratios:
 def degree_flow_distance(direction: Direction, max_degree: int) -> int:
     """Return how far one extra node, with any edges, moves :func:`degree_flow` in sorted ℓ1: 2D, or 3D for arcs.
 
-    2D is attained by a node with D neighbors of its own. 3D is approached, but not attained. Proof:
-    docs/proofs/graphs-flow.md.
-
-    Examples
-    --------
-    >>> degree_flow_distance(Direction.UNDIRECTED, 8), degree_flow_distance(Direction.IN, 8)
-    (16, 24)
+    A node with D neighbors of its own attains 2D; 3D is approached, not attained. Proof: docs/proofs/graphs-flow.md,
+    §2.
     """
     return (3 if direction.is_directed else 2) * parse_whole_number(max_degree, name="max_degree")
 
@@ -210,37 +190,12 @@ def randomized_rounding(values: Ratios, *, source: RandomSource | None = None) -
     """Round each fraction x down or up, independently, so that its mean stays: ``⌊x⌋ + B``, ``P(B = 1) = x − ⌊x⌋``.
 
     A mechanism for whole lists then applies to the list, at a slightly lower budget (:func:`rounded_epsilon`).
+    Fractions are at least 0, with denominators up to 2^32. Whole numbers stay the same, and no result exceeds a
+    whole-number bound on the fractions.
 
-    Parameters
-    ----------
-    values : Ratios, shape (k,)
-        At least 0, with denominators up to 2^32. Private.
-    source
-        Where the random words come from; the operating system by default.
-
-    Returns
-    -------
-    ndarray of int64, shape (k,)
-        Private. Whole numbers stay the same, and no result exceeds a whole-number bound on the fractions.
-
-    Raises
-    ------
-    UsageError
-        If a fraction is negative, or a denominator is not from 1 to 2^32.
-
-    Guarantees
-    ----------
     The distribution is exact. A random word is compared with the first 64 binary digits of each fractional part, and
     further words with further digits as long as they agree. A word is drawn for every fraction, whole or not; another
     is needed with probability 2^−64.
-
-    Examples
-    --------
-    >>> from anonhist.graphs.flow_shares import Ratios
-    >>> sevens = Ratios(np.full(4000, 7), np.full(4000, 4))
-    >>> rounded = randomized_rounding(sevens)
-    >>> sorted(set(rounded.tolist())), bool(2900 < np.sum(rounded == 2) < 3100)
-    ([1, 2], True)
     """
     if not np.all((values.denominators >= 1) & (values.denominators <= LARGEST_DENOMINATOR)):
         raise UsageError("Fractions can be rounded if their denominators are from 1 to 2^32.")
@@ -262,37 +217,10 @@ def rounded_epsilon(epsilon: EpsilonLike, distance: int) -> Fraction:
 
     Take a mechanism for lists of whole numbers whose probabilities change by a factor of at most e^γ when one number
     changes by 1. Applied to fractions rounded by :func:`randomized_rounding` it is ε-differentially private if
-    neighbors' lists of fractions are at most d apart in sorted ℓ1 distance, and ``(e^γ − 1)·d ≤ ε``.
-
-    Parameters
-    ----------
-    epsilon
-        ε > 0, as :func:`~anonhist.privacy.parse_epsilon` reads it.
-    distance
-        d ≥ 1.
-
-    Returns
-    -------
-    Fraction
-        γ, rounded down to six or seven significant decimal digits. Exact arithmetic ensures the inequality.
-
-    Raises
-    ------
-    UsageError
-        If ε or d is out of range.
-
-    Notes ----- Let f(x) be the probability of some output for the list x. Rounding extends it to a function of
-    fractions that agrees with f on whole numbers and is linear in each fraction between whole numbers: (1 − t)·f₀ +
-    t·f₁, where f₀ and f₁ are averages of f over lists that differ by 1 at that place, so that f₁/f₀ lies between e^−γ
-    and e^γ. Then ``|d/dt log((1 − t)·f₀ + t·f₁)| = |f₁ − f₀|/((1 − t)·f₀ + t·f₁) ≤ max(f₀, f₁)/min(f₀, f₁) − 1 ≤ e^γ −
-    1``. Changing one place after the other, log f changes by at most e^γ − 1 per unit of ℓ1 distance; of sorted lists,
-    if f does not depend on the order. Little is lost: ln(1 + ε/d) is at least (1 − ε/(2d))·ε/d. Proof note:
-    docs/proofs/graphs-flow.md.
-
-    Examples
-    --------
-    >>> float(rounded_epsilon(1, 16))
-    0.06062462
+    neighbors' lists of fractions are at most d apart in sorted ℓ1 distance, ``(e^γ − 1)·d ≤ ε``, and its probabilities
+    do not depend on the order of the list. Exact arithmetic ensures the inequality; γ is rounded down to six or seven
+    significant decimal digits. Little is lost: ln(1 + ε/d) is at least (1 − ε/(2d))·ε/d.
+    Proof: docs/proofs/graphs-flow.md, §5.
     """
     exact, units = parse_epsilon(epsilon), parse_whole_number(distance, name="distance")
     ratio = exact / units

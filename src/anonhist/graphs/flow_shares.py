@@ -21,17 +21,11 @@ MAX_CAPACITY = 2**31 - 1
 
 @dataclass(frozen=True, eq=False)
 class Transport:
-    """A maximum flow through a bipartite network, and the sides of its minimum cuts.
+    """A maximum flow through a bipartite network, and the sides of its minimum cuts, as pairs (lefts, rights).
 
-    Attributes
-    ----------
-    flows : ndarray of int64, shape (arcs,)
-        The flow through each arc, from 0 to its capacity.
-    source_side : tuple of two ndarrays of bool, shapes (lefts,) and (rights,)
-        Nodes that can be reached from a left node with remaining supply, along arcs that are not full and against arcs
-        that are not empty. The same for every maximum flow.
-    sink_side : tuple of two ndarrays of bool, shapes (lefts,) and (rights,)
-        Nodes from which a right node with unmet demand can be reached in the same way.
+    ``source_side`` holds the nodes that a left node with remaining supply reaches, along arcs that are not full and
+    against arcs that are not empty: the same for every maximum flow. From ``sink_side``, a right node with unmet demand
+    is reached in the same way.
     """
 
     flows: Ints
@@ -40,42 +34,10 @@ class Transport:
 
 
 def largest_transport(left: Ints, right: Ints, capacities: Ints, supplies: Ints, demands: Ints) -> Transport:
-    """Move as much as possible from left to right.
+    """Return a maximum flow from left to right, certified by a cut in 64-bit whole numbers.
 
-    Maximizes ``Σ f_a`` over ``0 ≤ f_a ≤ capacities[a]``, at most ``supplies[u]`` through all arcs from u together, and
-    at most ``demands[v]`` through all arcs to v.
-
-    Parameters
-    ----------
-    left, right : ndarray of int64, shape (arcs,)
-        Where each arc begins and ends; no two arcs are the same.
-    capacities : ndarray of int64, shape (arcs,)
-    supplies : ndarray of int64, shape (lefts,)
-    demands : ndarray of int64, shape (rights,)
-        All three are from 0 to 2^31 − 1.
-
-    Returns
-    -------
-    Transport
-
-    Raises
-    ------
-    DataError
-        If one of them is 2^31 or more.
-    ArithmeticError
-        If SciPy's flow breaks a limit, or no cut proves that it is a maximum flow. That is checked in 64-bit whole
-        numbers.
-
-    Notes
-    -----
-    Dinic's algorithm, in compiled code: seconds for millions of arcs.
-
-    Examples
-    --------
-    >>> hub, leaves, ones = np.zeros(3, dtype=np.int64), np.arange(3), np.ones(3, dtype=np.int64)
-    >>> largest = largest_transport(hub, leaves, ones, np.array([2]), ones)
-    >>> int(largest.flows.sum()), largest.sink_side[0].tolist(), largest.source_side[0].tolist()
-    (2, [True], [False])
+    It maximizes ``Σ f_a`` over ``0 ≤ f_a ≤ capacities[a]``, at most ``supplies[u]`` through all arcs from u together,
+    and at most ``demands[v]`` through all arcs to v. No two arcs may be the same, and all limits must be below 2^31.
     """
     if max(int(limits.max(initial=0)) for limits in (capacities, supplies, demands)) > MAX_CAPACITY:
         raise DataError("The graph is too large for an exact flow: give a smaller `max_degree`, or use the projection.")
@@ -182,51 +144,17 @@ class Ratios:
 
 
 def even_shares(left: Ints, right: Ints, supplies: Ints, rooms: Ints) -> tuple[Ratios, Ratios]:
-    """Distribute all supplies and leave rooms ``t_v`` with the least sum of squares.
+    """Distribute all supplies and leave rooms ``t_v`` with the least sum of squares; return shares x and prices p.
 
     Minimizes ``Σ_v t_v²``, ``t_v = rooms[v] − Σ x_a`` over the arcs a to v, where ``0 ≤ x_a ≤ 1`` and the arcs from u
-    carry ``supplies[u]`` together. The caller must make sure that the supplies fit, that is, that such x exist.
+    carry ``supplies[u]`` ≥ 0 together. The caller must make sure that the supplies fit, that is, that such x exist, and
+    that no two arcs are the same; nodes without arcs are ignored. The optimal t is unique; x may not be. x_a = 1 if the
+    remaining room exceeds the price p of the left node, and 0 if it is below p. Supplies, multiplied by the number of
+    right nodes in their part, must stay below 2^31.
 
-    Parameters
-    ----------
-    left, right : ndarray of int64, shape (arcs,)
-        Where each arc begins and ends; no two are the same.
-    supplies : ndarray of int64, shape (lefts,)
-        At least 0. Nodes without arcs are ignored.
-    rooms : ndarray of int64, shape (rights,)
-
-    Returns
-    -------
-    shares : Ratios, shape (arcs,)
-        x of each arc. The optimal t is unique; x may not be.
-    prices : Ratios, shape (lefts,)
-        p of each left node: x_a = 1 if the remaining room exceeds p, and 0 if it is below p.
-
-    Raises
-    ------
-    DataError
-        If a supply, multiplied by the number of right nodes in its part, is 2^31 or more.
-    ArithmeticError
-        If the supplies do not fit, or a flow cannot be verified as a maximum flow.
-
-    Notes
-    -----
-    Divide and conquer [1]_. If all rooms of a connected part could end up equal, each would be t = (Σ rooms −
-    Σ supplies)/(number of right nodes). A maximum flow, with all capacities multiplied by the denominator of t, tests
-    whether that is possible. If not, the cut that certifies the flow separates the right nodes with less room than t
-    from the others, and the arcs across the cut are full or empty: they are removed, and the part splits. All parts
-    are tried at once, in one network. Each round removes at least one arc of each part that is not even.
-
-    References
-    ----------
-    .. [1] S. Fujishige, "Lexicographically optimal base of a polymatroid with respect to a weight vector", Mathematics
-       of Operations Research 5 (1980).
-
-    Examples
-    --------
-    >>> shares, prices = even_shares(np.array([0, 0, 0]), np.array([0, 1, 2]), np.array([2]), np.array([9, 2, 2]))
-    >>> shares.fractions(), prices.fractions()
-    ([Fraction(1, 1), Fraction(1, 2), Fraction(1, 2)], [Fraction(3, 2)])
+    Divide and conquer (Fujishige 1980): if a maximum flow shows that a connected part cannot be left with equal rooms,
+    its cut splits the part. All parts are tried at once, in one network; each round removes at least one arc of each
+    part that is not even. Proof: docs/proofs/graphs-flow.md, §4.
     """
     supplies, rooms = supplies.copy(), rooms.copy()
     shares = Ratios.of_whole(np.zeros(left.size, dtype=np.int64))
@@ -290,44 +218,15 @@ _LARGEST_PRODUCT = 2**62
 def certified_sums(
     left: Ints, right: Ints, shares: Ratios, prices: tuple[Ratios, Ratios], *, bound: int
 ) -> tuple[Ratios, Ratios]:
-    """Return how much each node gives or gets, if prices prove that the shares are optimal.
+    """Return how much each node gives or gets, a and b, if prices prove that the shares x are optimal.
 
-    The optimal shares minimize ``Σ_u (D − a_u)² + Σ_v (D − b_v)²`` over ``0 ≤ x ≤ 1``, ``a_u ≤ D``, ``b_v ≤ D``, where
-    a_u is the sum of x over the arcs from u, b_v over those to v, and D the bound. By the Karush–Kuhn–Tucker
-    conditions, shares are optimal if all nodes have a price, −(D − a_u) if a_u < D and at least 0 if a_u = D, so that x
-    = 1 where the prices of both ends add up to less than 0, and x = 0 where they add up to more.
+    Optimal shares minimize ``Σ_u (D − a_u)² + Σ_v (D − b_v)²`` over ``0 ≤ x ≤ 1``, ``a_u ≤ D``, ``b_v ≤ D``, where a_u
+    is the sum of x over the arcs from u, b_v over those to v, and D the bound. By the Karush–Kuhn–Tucker conditions,
+    shares are optimal if all nodes have a price, −(D − a_u) if a_u < D and at least 0 if a_u = D, so that x = 1 where
+    the prices of both ends add up to less than 0, and x = 0 where they add up to more.
 
-    Parameters
-    ----------
-    left, right : ndarray of int64, shape (arcs,)
-        Where arcs begin and end.
-    shares : Ratios, shape (arcs,)
-        x. At each node, all fractional shares must have the same denominator.
-    prices : pair of Ratios, shapes (lefts,) and (rights,)
-        Of the nodes whose sum is D.
-    bound
-        D, from 1 to 2^31 − 1.
-
-    Returns
-    -------
-    pair of Ratios, shapes (lefts,) and (rights,)
-        a and b.
-
-    Raises
-    ------
-    ArithmeticError
-        If a condition fails. All comparisons are exact, in whole numbers.
-    DataError
-        If these numbers would not fit into 64 bits: if D times a squared denominator is 2^62 or more.
-
-    Examples
-    --------
-    >>> star = np.zeros(3, dtype=np.int64), np.arange(3)
-    >>> thirds = Ratios(np.full(3, 2), np.full(3, 3))
-    >>> prices = Ratios(np.array([4]), np.array([3])), Ratios.of_whole(np.zeros(3, dtype=np.int64))
-    >>> given, got = certified_sums(*star, thirds, prices, bound=2)
-    >>> given.fractions(), got.fractions()
-    ([Fraction(2, 1)], [Fraction(2, 3), Fraction(2, 3), Fraction(2, 3)])
+    ``prices`` are read at nodes whose sum is D. All comparisons are exact, in whole numbers: at each node, all
+    fractional shares must have the same denominator, and D times a squared denominator must stay below 2^62.
     """
     below = np.concatenate([ratios.denominators for ratios in (shares, *prices)])
     _require(bool(np.all(below >= 1)))

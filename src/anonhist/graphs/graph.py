@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,8 +14,11 @@ from anonhist.frozen import frozen
 from anonhist.numeric.arrays import read_only
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile
+from anonhist.releases.protocols import OF_GRAPHS, ReleaseKind
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from anonhist.numeric.arrays import Ints
 
 
@@ -127,14 +130,9 @@ def check_simple(policy: EdgePolicy) -> None:
 
 @dataclass(frozen=True, eq=False)
 class NormalizedEdges:
-    """The edges that a policy counts, and the numbers of rows left out. Private.
+    """The edges that a policy counts, ascending by (source, target), and the numbers of rows left out. Private.
 
-    Attributes
-    ----------
-    sources, targets : ndarray of int64, shape (edges,)
-        In ascending order of (source, target); ``sources ≤ targets`` where edges have no direction.
-    self_loops, duplicates
-        Numbers of rows left out as self-loops and as duplicates.
+    ``sources ≤ targets`` where edges have no direction.
     """
 
     sources: Ints
@@ -144,32 +142,7 @@ class NormalizedEdges:
 
 
 def normalize(sources: Ints, targets: Ints, *, num_nodes: int, policy: EdgePolicy) -> NormalizedEdges:
-    """Apply a policy to edges.
-
-    Parameters
-    ----------
-    sources, targets
-        Indices from 0 to ``num_nodes − 1``, shape (rows,); they are left as they are.
-    num_nodes
-        At most 2^31.
-    policy
-        What counts as an edge.
-
-    Returns
-    -------
-    NormalizedEdges
-
-    Notes
-    -----
-    Time is that of sorting one number for each row, memory three such numbers.
-
-    Examples
-    --------
-    >>> from anonhist.graphs.graph import EdgePolicy
-    >>> edges = normalize(np.array([2, 0, 1, 1]), np.array([1, 1, 0, 1]), num_nodes=3, policy=EdgePolicy())
-    >>> edges.sources.tolist(), edges.targets.tolist(), edges.self_loops, edges.duplicates
-    ([0, 1], [1, 2], 1, 1)
-    """
+    """Return the edges that a policy counts, given indices of nodes below ``num_nodes`` ≤ 2^31."""
     keys = edge_keys(sources, targets, num_nodes=num_nodes, is_directed=policy.direction.is_directed)
     rows = keys.size
     if policy.self_loops == "drop":
@@ -182,13 +155,7 @@ def normalize(sources: Ints, targets: Ints, *, num_nodes: int, policy: EdgePolic
 
 
 def edge_keys(sources: Ints, targets: Ints, *, num_nodes: int, is_directed: bool) -> Ints:
-    """Return a number below 2^62 for each edge, in order of (source, target); of (lesser, greater) without directions.
-
-    Examples
-    --------
-    >>> edge_keys(np.array([2, 0]), np.array([1, 1]), num_nodes=3, is_directed=False).tolist()
-    [5, 1]
-    """
+    """Return a number below 2^62 for each edge, in order of (source, target), or of (lesser, greater) if undirected."""
     first = sources if is_directed else np.minimum(sources, targets)
     keys = first * num_nodes
     keys += targets if is_directed else np.maximum(sources, targets)
@@ -196,13 +163,7 @@ def edge_keys(sources: Ints, targets: Ints, *, num_nodes: int, is_directed: bool
 
 
 def edge_ends(keys: Ints, *, num_nodes: int) -> tuple[Ints, Ints]:
-    """Return the sources and targets that :func:`edge_keys` were made of.
-
-    Examples
-    --------
-    >>> [ends.tolist() for ends in edge_ends(np.array([1, 5]), num_nodes=3)]
-    [[0, 1], [1, 2]]
-    """
+    """Return the sources and targets that :func:`edge_keys` were made of."""
     sources = keys // max(num_nodes, 1)
     return sources, keys - sources * num_nodes
 
@@ -391,3 +352,39 @@ def _check_policy(sources: NDArray[np.int64], targets: NDArray[np.int64], policy
         raise DataError("The policy leaves self-loops out, but the edges contain some.")
     if policy.duplicates == "merge" and bool(np.any((sources[1:] == sources[:-1]) & (targets[1:] == targets[:-1]))):
         raise DataError("The policy merges equal edges, but the edges contain some.")
+
+
+DEGREES = ReleaseKind("degrees", {"edge": OF_GRAPHS, "node": OF_GRAPHS})
+Member = TypeVar("Member", bound="Enum")
+
+
+@runtime_checkable
+class DegreeMechanism(Protocol):
+    """A mechanism that releases the degrees of a graph."""
+
+    @property
+    def policy(self) -> EdgePolicy:
+        """What counts as an edge."""
+
+    @property
+    def nodes_reach(self) -> int | None:
+        """How far the released number of nodes may be off, in 95 % of releases: 0 if it is public.
+
+        None if it has no noise of its own: it is then what the numbers of nodes with and without an edge add up to.
+        """
+
+
+def text_of(parameters: Mapping[str, object], name: str) -> str:
+    """Return a parameter that is text, or refuse it."""
+    value = parameters[name]
+    if not isinstance(value, str):
+        raise UsageError(f"{name} must be text.")
+    return value
+
+
+def member_of(members: type[Member], value: object, name: str) -> Member:
+    """Return the member with this value, or refuse it."""
+    known = {member.value: member for member in members}
+    if value not in known:
+        raise UsageError(f"the {name} must be {' or '.join(known)}.")
+    return known[value]

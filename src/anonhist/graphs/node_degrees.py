@@ -127,6 +127,8 @@ class CumulativeDegrees(NoisyBins):
     from 0 to ñ, and the rest of ñ: the nodes without an edge. Intervals come from the noisy numbers themselves
     (:func:`~anonhist.mechanisms.bands.falling_bounds`).
 
+    Source: Day and others 2016.
+
     Parameters
     ----------
     epsilon, relation, max_degree, direction, choice, bounding
@@ -136,11 +138,6 @@ class CumulativeDegrees(NoisyBins):
     ----------
     Pure differential privacy for one node with all its edges. Noise is exact and added to whole numbers, so floating
     point costs nothing. Proof: docs/proofs/graphs.md.
-
-    References
-    ----------
-    .. [1] W.-Y. Day, N. Li, M. Lyu, "Publishing graph degree distribution with node differential privacy", SIGMOD
-       2016: the cumulative histogram; here n is separate, and the sums are fitted by a smooth distribution.
 
     Examples
     --------
@@ -328,6 +325,8 @@ class PartitionDegrees(NodeMechanism):
     changes by at most 2θ in ℓ1 (3θ − 2 for in- or out-degrees, if that is more). That is the sensitivity given to the
     mechanism for profiles.
 
+    Source: Blocki 2016, Theorem 1.
+
     Parameters
     ----------
     epsilon, relation, max_degree, direction, choice, bounding
@@ -338,10 +337,6 @@ class PartitionDegrees(NodeMechanism):
     ----------
     ``(epsilon, δ)``-differential privacy for one node with all its edges, δ that of the mechanism for profiles: zero
     if ε/Δ is below 1.1. Proof: docs/proofs/graphs.md.
-
-    References
-    ----------
-    .. [1] J. Blocki, "Differentially private integer partitions and their applications", 2016, Theorem 1.
 
     Examples
     --------

@@ -14,8 +14,7 @@ import numpy as np
 from anonhist.errors import UsageError
 from anonhist.frozen import Converted, converted, derived, frozen
 from anonhist.graphs.bounding import CHOICE_PARAMETERS, Bounding, DegreeChoice, Flow, Projection, named_bounding
-from anonhist.graphs.graph import Direction, EdgePolicy, Graph, check_direction
-from anonhist.graphs.kind import DEGREES, member_of, text_of
+from anonhist.graphs.graph import DEGREES, Direction, EdgePolicy, Graph, check_direction, member_of, text_of
 from anonhist.mechanisms.noise import Noise, exact_noise, simulated_noise
 from anonhist.mechanisms.setting import Setting, make_release, without_sizes
 from anonhist.numeric.pulse import pulsing
@@ -267,9 +266,9 @@ class NodeMechanism(Setting, ABC):
 
     @abstractmethod
     def _release_bins(self, bins: NDArray[np.int64], source: RandomSource) -> tuple[Run, Evidence | None]:
-        """Release how many nodes have each degree 0..θ; bin 0 may be used only if nodes are listed.
+        """Release how many nodes have each degree 0..θ, and evidence from noisy values that are not published.
 
-        Also return evidence from noisy values that are not published.
+        Bin 0 may be used only if nodes are listed.
         """
 
     @abstractmethod

@@ -51,17 +51,8 @@ class EndNames:
     def rank(self, listed: Any | None) -> tuple[Ints, Ints, NDArray[np.uint64]]:
         """Return sources and targets of all edges as ranks of their names, and the identities of the nodes by rank.
 
-        The ends that were added are forgotten.
-
-        Parameters
-        ----------
-        listed
-            Arrow array of the distinct names of all nodes, or None if there are no others than the ends.
-
-        Raises
-        ------
-        DataError
-            If an end is not listed, or there are more than 2^31 nodes.
+        ``listed`` holds the distinct names of all nodes as an Arrow array; None if there are only the ends. The ends
+        that were added are forgotten.
         """
         import pyarrow.compute as pc
 
@@ -126,28 +117,10 @@ def _plain(ends: Any) -> Any:
 
 
 def node_names(nodes: Any, form: EdgeFormat | None = None) -> Any:
-    """Return the distinct names of nodes as an Arrow array of large texts, in any order.
+    """Return the distinct names of nodes as an Arrow array of large texts, in any order; missing names are left out.
 
-    Parameters
-    ----------
-    nodes
-        A path or ``"-"``: text with one name a line, a table (.csv, .parquet, …) with a column ``node`` or one column
-        alone, or JSON lines with a key ``node``; a table in memory, or an iterable of names. Names that are missing
-        are left out. Of a network of Pajek, a matrix, GraphML or GML: the vertices that it lists.
-    form
-        The format of that path; by default what it is called says it.
-
-    Raises
-    ------
-    UsageError
-        If the source is a database, or it is not clear which column holds the names.
-    DataError
-        If the source cannot be read, or a name is a number that is not whole.
-
-    Examples
-    --------
-    >>> node_names(["bob", 7, "bob", None]).to_pylist()
-    ['bob', '7']
+    ``nodes`` is a path or ``"-"``: text with one name a line, a table with a column ``node`` or one column alone, JSON
+    lines with a key ``node``, or a graph in a format that lists its vertices; or a table in memory, or an iterable.
     """
     import pyarrow as pa
     import pyarrow.compute as pc

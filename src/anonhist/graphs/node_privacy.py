@@ -158,13 +158,7 @@ class BoundedDegrees:
         relation: NeighboringRelation,
         nodes_listed: bool,  # noqa: FBT001  # a fact about the source
     ) -> NodeMechanism:
-        """Return the mechanism requested, or the one with the lowest predicted error: from public facts alone.
-
-        Raises
-        ------
-        UsageError
-            If ε is too small for so large a degree.
-        """
+        """Return the mechanism requested, or the one with the lowest predicted error: from public facts alone."""
         mechanisms: dict[str, Callable[..., NodeMechanism]] = {
             "survival": SurvivalDegrees,
             "cumulative": CumulativeDegrees,
@@ -223,18 +217,9 @@ class NodePrivacy:
 
 @dataclass(frozen=True)
 class PreparedNodes:
-    """A release with node privacy, prepared without its graph.
+    """A release with node privacy, prepared without its graph: the mechanism for each possible θ.
 
-    Attributes
-    ----------
-    mechanisms
-        For each possible θ, the mechanism that releases degrees up to θ.
-    choice
-        How θ is chosen; None if it is given.
-    nodes_listed
-        Whether the graph lists its nodes.
-    why
-        Why these mechanisms: the end of the release's reason.
+    ``choice`` is None if θ is given. ``why`` is the end of the release's reason.
     """
 
     mechanisms: Mapping[int, NodeMechanism]
@@ -249,13 +234,7 @@ class PreparedNodes:
         return dearest if self.choice is None else replace(dearest, choice=self.choice)
 
     def release(self, graph: Graph | Degrees, *, source: RandomSource | None = None) -> Release:
-        """Choose θ if it was not given, then release the degrees.
-
-        Raises
-        ------
-        UsageError
-            If this was prepared for other graphs, before any noise is drawn.
-        """
+        """Choose θ if it was not given, then release the degrees; refuse other graphs before any noise is drawn."""
         if not isinstance(graph, Graph):
             raise UsageError("Node privacy needs the edges, not only the degrees: read them with read_edges (a Graph).")
         mechanism, *_ = self.mechanisms.values()
@@ -297,6 +276,8 @@ def private_edge_count(
     :func:`~anonhist.graphs.flow.edge_count_flow` for D = ``max_degree``, and G with ``P(G = j) ∝ e^(−ε|j|/2D)``,
     drawn exactly and added in whole numbers: 2F_D is a whole number, and one node changes it by at most 2D.
 
+    Source: Kasiviswanathan and others 2013, section 4.
+
     Parameters
     ----------
     graph
@@ -325,14 +306,9 @@ def private_edge_count(
     DataError
         If there is not enough memory, or the graph is too large for an exact flow.
 
-    References
-    ----------
-    .. [1] S. P. Kasiviswanathan, K. Nissim, S. Raskhodnikova, A. Smith, "Analyzing graphs with node differential
-       privacy", TCC 2013, section 4.
-
     Examples
     --------
-    >>> from anonhist.graphs.conversion import as_graph
+    >>> from anonhist.graphs.release import as_graph
     >>> ring = as_graph([(node, (node + 1) % 1000) for node in range(1000)])
     >>> estimate = private_edge_count(ring, epsilon=1, max_degree=2)
     >>> abs(estimate.value - 1000) < 100

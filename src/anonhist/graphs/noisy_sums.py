@@ -2,8 +2,8 @@
 
 A smooth fit to noisy sums has an error of its own, which no simulation on the fit shows. So intervals for φ_{k+} and
 φ_r come from the sums themselves: they are the true ones plus noise of a known distribution, and φ_{1+} ≥ φ_{2+} ≥ …,
-so :func:`~anonhist.mechanisms.bands.falling_bounds` bounds them. Each of the two bounds is wrong in at
-most 2.5 % of releases. An interval of φ_r needs those of two sums, each wrong in 1.25 %.
+so :func:`~anonhist.mechanisms.bands.falling_bounds` bounds them. Each of the two bounds is wrong in at most 2.5 % of
+releases. An interval of φ_r needs those of two sums, each wrong in 1.25 %.
 
 All of this is about bounded degrees: no release shows what the bound left out.
 """
@@ -41,16 +41,9 @@ _MOST = 2.0**62
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """Bins merged into cells, and the cells in each sum.
+    """Bins merged into cells: how many bins of each cell are in the sum at each place, and how many bins a cell has.
 
-    Attributes
-    ----------
-    sums
-        How many bins of each cell are in the sum at each place, shape (bins, cells).
-    widths
-        How many bins a cell has, shape (cells,).
-    starts
-        Where each group of places begins whose mean is used, shape (rows,).
+    ``sums`` has shape (bins, cells). ``starts`` says where each group of places begins whose mean is used.
     """
 
     sums: Floats
@@ -68,13 +61,7 @@ WORK_OF_FIT = 2**19
 
 @lru_cache(maxsize=4)
 def cells_from_below(bins: int) -> Cells:
-    """Return cells for sums ``Σ_{j≤i} bin_j``, i = 0..bins − 1.
-
-    Examples
-    --------
-    >>> cells_from_below(3).sums.tolist()
-    [[1.0, 0.0, 0.0], [1.0, 1.0, 0.0], [1.0, 1.0, 1.0]]
-    """
+    """Return cells for sums ``Σ_{j≤i} bin_j``, i = 0..bins − 1."""
     bounds = _bounds(bins)
     widths = np.diff(bounds)
     sums = np.clip(np.arange(1, bins + 1)[:, np.newaxis] - bounds[:-1], 0, widths)
@@ -83,13 +70,7 @@ def cells_from_below(bins: int) -> Cells:
 
 @lru_cache(maxsize=4)
 def cells_from_above(bins: int) -> Cells:
-    """Return cells for sums ``Σ_{j≥i} bin_j``, i = 0..bins − 1; the last bin has its own cell: caps gather nodes there.
-
-    Examples
-    --------
-    >>> cells_from_above(3).sums.tolist()
-    [[1.0, 1.0, 1.0], [0.0, 1.0, 1.0], [0.0, 0.0, 1.0]]
-    """
+    """Return cells for sums ``Σ_{j≥i} bin_j``, i = 0..bins − 1; the last bin, where caps gather nodes, has its own."""
     bounds = np.append(_bounds(bins - 1), bins)
     widths = np.diff(bounds)
     sums = np.clip(bounds[1:] - np.arange(bins)[:, np.newaxis], 0, widths)
@@ -97,35 +78,11 @@ def cells_from_above(bins: int) -> Cells:
 
 
 def smooth_sums(noisy: Floats, rate: float, cells: Cells, *, labels: float) -> Floats:
-    """Return estimates of sums of bins, given noisy ones.
+    """Return estimates of sums of bins, given noisy ones: deterministic post-processing.
 
-    Noise is two-sided geometric, ``P(j) ∝ e^(−γ|j|)``. Logarithms of the bins are fitted as
-    :func:`~anonhist.numeric.smooth_fit.smooth_fit` describes: smooth, unless the sums contradict it. Deterministic
-    post-processing.
-
-    Parameters
-    ----------
-    noisy
-        Shape (bins,), finite.
-    rate
-        γ > 0.
-    cells
-        The bins in each sum.
-    labels
-        Approximate number of all labels, > 0.
-
-    Returns
-    -------
-    ndarray of float64, shape (bins,)
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(1)
-    >>> bins = 1e4 * 0.9 ** np.arange(50)
-    >>> noisy = bins.cumsum() + rng.laplace(scale=200, size=50)
-    >>> fitted = smooth_sums(noisy, 1 / 200, cells_from_below(50), labels=1e5)
-    >>> bool(np.abs(fitted - bins.cumsum()).mean() < np.abs(noisy - bins.cumsum()).mean() / 2)
-    True
+    Noise is two-sided geometric, ``P(j) ∝ e^(−γ|j|)``, γ the rate. Logarithms of the bins are fitted as
+    :func:`~anonhist.numeric.smooth_fit.smooth_fit` describes: smooth, unless the sums contradict it. ``labels`` is
+    about the number of all labels.
     """
     start = _isotonic_cells(noisy, cells)
     most = max(labels, 1.0)
@@ -201,22 +158,9 @@ def _starts(bounds: Ints) -> Ints:
 def single_bounds(noisy: Floats, rate: float, low: Floats, high: Floats) -> tuple[Floats, Floats]:
     """Return bounds of φ_r = φ_{r+} − φ_{(r+1)+}, r = 1..θ: from two noisy sums, or from the bounds of both.
 
-    The narrower of the two; this choice is nearly independent of where the interval lies.
-
-    Parameters
-    ----------
-    noisy
-        Numbers whose consecutive differences are φ_r plus two noises, r = 1..θ − 1: shape (θ,).
-    rate
-        γ of the noise.
-    low, high
-        Bounds of φ_{k+}, k = 1..θ, each wrong in ``SINGLE_TAIL`` at most.
-
-    Examples
-    --------
-    >>> low, high = single_bounds(np.array([9.0, 2.0]), 2.0, np.array([8.0, 1.0]), np.array([11.0, 4.0]))
-    >>> low.tolist(), high.tolist()
-    ([5.0, 1.0], [9.0, 4.0])
+    The narrower of the two; this choice is nearly independent of where the interval lies. Consecutive differences of
+    ``noisy`` are φ_r plus two noises of rate γ, r = 1..θ − 1; ``low`` and ``high`` bound φ_{k+}, k = 1..θ, each wrong
+    in ``SINGLE_TAIL`` at most.
     """
     least = np.maximum(np.maximum(low, 0) - np.maximum(np.append(high[1:], 0), 0), 0)
     most = np.maximum(high, 0) - np.maximum(np.append(low[1:], 0), 0)
@@ -234,24 +178,9 @@ def evidence_of(
     items: tuple[int, int],
     zeros: tuple[float, float] | None = None,
 ) -> Evidence:
-    """Return bounds as evidence of a release: no node has more than θ edges.
+    """Return bounds of φ_{k+}, φ_r, the degree sum and φ_0 as evidence of a release: no node has more than θ edges.
 
-    Parameters
-    ----------
-    reaching
-        Lower and upper bounds of φ_{k+}, k = 1..θ, never increasing.
-    singles
-        Those of φ_r, r = 1..θ.
-    items
-        Bounds of the sum of all degrees.
-    zeros
-        Bounds of the number of nodes without an edge, if that is released.
-
-    Examples
-    --------
-    >>> bounds = np.array([4.0, 4.0, -2.0]), np.array([6.0, 6.0, 1.0])
-    >>> [ends.tolist() for ends in evidence_of(bounds, bounds, items=(8, 9)).band.at([1, 2, 3, 4])]
-    [[4, 4, 0, 0], [6, 6, 1, 0]]
+    The bounds ``reaching`` must never increase.
     """
     none = None if zeros is None else (int(np.clip(zeros[0], 0, _MOST)), int(np.clip(zeros[1], 0, _MOST)))
     band, prevalences = KPlusBand(*_steps(*reaching)), PrevalenceBand(*_steps(*singles))

@@ -39,15 +39,17 @@ from anonhist.report.frame import (
     template,
     text_rows,
 )
-from anonhist.report.kinds import ReleaseView
-from anonhist.report.promise import exclusions, for_one_person, plain_promise
+from anonhist.report.page import ReleaseView
 from anonhist.report.wording import (
     bars_text,
     bound_of,
+    exclusions,
     expected_error,
+    for_one_person,
     interval,
     no_intervals,
     percent,
+    plain_promise,
     runs_text,
     share_of_items,
     with_error,
@@ -113,17 +115,7 @@ def tail_text(statistics: DegreeStatistics) -> str:
 def number_text(estimate: Estimate) -> str:
     """Write a number without digits that its error leaves open, of what is counted without fractions.
 
-    Of an error that nobody knows, three digits are shown, or all whole ones. Nodes are shown as in the tables.
-
-    Examples
-    --------
-    >>> from anonhist.properties import Estimate
-    >>> number_text(Estimate(9316612.0, 6988.0, (9302916.0, 9330308.0), ""))
-    '9,316,600'
-    >>> number_text(Estimate(0.541542, 0.00018, (0.541189, 0.541894), "")), number_text(Estimate(4.0, 0.0, (4, 4), ""))
-    ('0.54154', '4')
-    >>> number_text(Estimate(2929.0, 80.0, (2795.0, 3189.0), "", unit="nodes"))
-    '2,929'
+    Of an unknown error, three digits are shown, or all whole ones. Nodes are shown as in the tables.
     """
     if abs(estimate.value) >= _HUGE:
         return _power(estimate.value)
@@ -135,19 +127,7 @@ def number_text(estimate: Estimate) -> str:
 
 
 def ends_text(estimate: Estimate) -> str:
-    """Write an interval, its ends rounded outward where the error has two digits.
-
-    Examples
-    --------
-    >>> from anonhist.properties import Estimate
-    >>> ends_text(Estimate(0.541542, 0.00018, (0.541189, 0.541894), ""))
-    '0.54118 to 0.54190'
-    >>> ends_text(Estimate(1.0, 0.0, (1.0, math.inf), "")), ends_text(Estimate(4.0, 0.0, (4.0, 4.0), ""))
-    ('1 to infinity', 'exact')
-    >>> from anonhist.properties.estimate import Statement
-    >>> ends_text(Estimate(0.5, math.nan, (0.0, 1.0), "", statement=Statement(Holds.NONE, "nothing was simulated")))
-    'no interval'
-    """
+    """Write an interval, its ends rounded outward where the error has two digits."""
     low, high = estimate.interval
     if estimate.statement.holds is Holds.NONE:
         return "no interval"
@@ -177,14 +157,9 @@ _MOST_MARKS = 7
 def ccdf_figure(release: Release, *, not_private_truth: DegreeData | None = None) -> Figure:
     """Draw ``P(D ≥ r)`` against the degree r, both on log scales, with a 95 % band.
 
-    Steps: each value holds up to the next degree that is drawn. Nodes without an edge count among all nodes where they
-    are known, of the truth too where it is drawn. Large profiles are drawn at some 400 degrees, evenly spread on the
-    log scale. The 95 % are meant at each degree for itself, not for the whole curve at once.
-
-    Parameters
-    ----------
-    not_private_truth
-        The degrees that the release was made from, to be drawn beside it. The figure is not private then, and says so.
+    Steps: each value holds up to the next degree that is drawn; large profiles are drawn at some 400 degrees. Nodes
+    without an edge count where they are known. The 95 % are meant at each degree for itself, not for the whole curve at
+    once. With ``not_private_truth`` beside it the figure is not private, and says so.
     """
     figure, axes = canvas("share of nodes with at least this degree", "degree")
     data, truth = comparable(release, not_private_truth)
@@ -273,13 +248,7 @@ def _mark_shares(axes: Axes, foot: float) -> None:
 
 
 def write_degrees(release: Release, sheet: Sheet, truth: DegreeSource | None) -> None:
-    """Write the page of released degrees; with the truth beside them it is not private, and says so loudly.
-
-    Raises
-    ------
-    UsageError
-        If what is given as the truth is a release, or has no degrees, or nothing can be written at the path.
-    """
+    """Write the page of released degrees; with the truth beside them it is not private, and says so loudly."""
     sheet.check()
     if isinstance(truth, Release):
         raise UsageError("`not_private_truth` must be the true degrees, such as a Graph or a Profile, not a release.")

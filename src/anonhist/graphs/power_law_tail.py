@@ -86,6 +86,8 @@ def power_law_tail(data: DegreeSource, *, min_degree: int | None = None) -> Powe
     release. Where too few degrees exceed q, α has no upper end. Where the degrees are too few to choose q, or too far
     from any power law (1 % level), there is no interval.
 
+    Source: Clauset and others 2009, eq. 3.5 and 3.6, sections 3.3 and 3.4.
+
     Parameters
     ----------
     data
@@ -104,11 +106,6 @@ def power_law_tail(data: DegreeSource, *, min_degree: int | None = None) -> Powe
     ------
     UsageError
         If ``min_degree`` is out of range, or ``data`` has no degrees.
-
-    References
-    ----------
-    .. [1] A. Clauset, C. R. Shalizi, M. E. J. Newman, "Power-law distributions in empirical data", SIAM Review 2009:
-       eq. 3.5 and 3.6, sections 3.3 and 3.4.
 
     Examples
     --------
@@ -229,19 +226,10 @@ def _nothing(data: DegreeData, given: float | None) -> PowerLawTail:
 class PowerLaw:
     """Degrees of which those from q on may follow ``P(D = d) = d^(−α) / ζ(α, q)``, ``ζ(α, q) = Σ_{k≥0} (q + k)^(−α)``.
 
-    Above a bound θ degrees were cut down to it: θ then stands for θ or more.
+    ``degrees`` are distinct and ascending. Above a ``bound`` θ degrees were cut down to it: θ then stands for θ or
+    more.
 
-    Attributes
-    ----------
-    degrees, nodes : ndarray of float64, shape (t,)
-        The distinct degrees, ascending, and how many nodes have each.
-    bound
-        θ, or infinity.
-
-    References
-    ----------
-    .. [1] A. Clauset, C. R. Shalizi, M. E. J. Newman, "Power-law distributions in empirical data", SIAM Review 2009:
-       eq. 3.5 is the likelihood; section 3.3 the distance.
+    Source: Clauset and others 2009, eq. 3.5 is the likelihood; section 3.3 the distance.
     """
 
     degrees: Floats
@@ -281,13 +269,9 @@ class PowerLaw:
         return np.asarray((low + high) / 2)
 
     def likelihood_interval(self, starts: Floats) -> tuple[float, float]:
-        """Return the least and the largest α that the likelihood allows for any of these q: 1 and infinity at the ends.
+        """Return the least and the largest α that the likelihood allows for any of these q.
 
-        Examples
-        --------
-        >>> fifty_ones = PowerLaw(np.ones(1), np.full(1, 50.0))
-        >>> [round(end, 3) for end in fifty_ones.likelihood_interval(np.ones(1))]  # ζ(α)^(−50) = 0.025
-        [4.087, inf]
+        At the ends of the range, 1 and 20, they are 1 and infinity.
         """
         means, cut, bounds = self._means(starts)
         nodes = self.num_at_least(starts)
@@ -326,8 +310,8 @@ class PowerLaw:
     def distances(self, exponents: Floats, starts: Floats, *, most: int) -> Floats:
         """Return, for each q and its α, the largest difference between the fit and the degrees, in shares of nodes.
 
-        The Kolmogorov–Smirnov distance ``max_{r ≥ q} |P(D ≥ r) − φ_{r+}/φ_{q+}|``, where it is largest: at
-        the degrees that occur, at most so many of them, and right after each.
+        The Kolmogorov–Smirnov distance ``max_{r ≥ q} |P(D ≥ r) − φ_{r+}/φ_{q+}|``, where it is largest: at the degrees
+        that occur, at most ``most`` of them, and right after each.
         """
         seen = self.degrees[_spread(self.degrees.size, most)]
         places = np.concatenate((seen, seen + 1))
@@ -341,7 +325,7 @@ class PowerLaw:
         return np.asarray(far.max(axis=1, initial=0.0))
 
     def best_start(self, *, least_nodes: int, starts: int, places: int) -> float:
-        """Return the q of the least distance, from at most so many degrees with so many nodes from there on.
+        """Return the q of the least distance, from at most ``starts`` degrees with ``least_nodes`` nodes from there on.
 
         At least two degrees lie from there on; where that is too much to ask, the smallest degree of all is returned.
         """
@@ -383,11 +367,6 @@ def log_zeta(exponents: Floats, starts: Floats) -> Floats:
     """Return ``ln ζ(α, q)``, for 1 < α ≤ 20 and q ≥ 1, however large.
 
     From q = 1000 on by Euler and Maclaurin: ``ζ(α, q) = q^(−α) (q/(α − 1) + 1/2 + α/(12 q) − α(α+1)(α+2)/(720 q³))``.
-
-    Examples
-    --------
-    >>> np.exp(log_zeta(np.array([2.0]), np.array([1.0]))) * 6 / np.pi**2
-    array([1.])
     """
     from scipy.special import zeta
 

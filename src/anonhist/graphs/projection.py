@@ -1,9 +1,8 @@
-"""Edges are added one by one in a stable order, as long as both their nodes have room: no degree exceeds a cap.
+"""Degrees capped by a projection: which edges are kept, and how far one node moves what is counted of the degrees.
 
-How far one node moves what is counted of the degrees after the projection, to the unit.
-
-Neighbors are a graph and the same graph with one node more, which has any edges to the others. Both are projected to
-degrees of θ at most, with their common edges in the same order (:mod:`anonhist.graphs.projection`).
+Edges are added one by one in a stable order, as long as both their nodes have room. Neighbors are a graph and the same
+graph with one node more, which has any edges to the others. Both are projected to degrees of θ at most, with their
+common edges in the same order.
 
 *Without directions.* Say that the new node keeps k ≤ θ edges. Let δ(u) be by how much the degree of another node u is
 greater in the larger graph, at any time of the scan. Then Σ|δ| ≤ k at all times, where k counts what is kept by then.
@@ -11,18 +10,15 @@ For an edge of the new node adds one to k and changes one δ by one. An edge tha
 keeps was left out in the larger because an end is full there but not in the smaller: its δ is positive and falls by
 one, and the other end's δ changes by one, so the sum does not rise. The same holds with the graphs exchanged.
 
-*With directions.* Say that the new node keeps k arcs that leave it and l that enter it, of at most θ each. Let U be
-the sum of the rises of in-degrees and the falls of out-degrees of the other nodes, D that of the falls of in-degrees
-and the rises of out-degrees. Then U ≤ k and D ≤ l, since a common arc that only one graph keeps takes one from the sum
-to which its full end counts, and then adds one to that sum or takes one from the other. So in-degrees rise by k and
-fall by l in all, at most, and the new node has in-degree l. Out-degrees are in-degrees of the graph with all arcs
-turned round.
+*With directions.* Say that the new node keeps k arcs that leave it and l that enter it, of at most θ each. Let U be the
+sum of the rises of in-degrees and the falls of out-degrees of the other nodes, D that of the falls of in-degrees and
+the rises of out-degrees. Then U ≤ k and D ≤ l, since a common arc that only one graph keeps takes one from the sum to
+which its full end counts, and then adds one to that sum or takes one from the other. So in-degrees rise by k and fall
+by l in all, at most, and the new node has in-degree l. Out-degrees are in-degrees of the graph with all arcs turned
+round.
 
-The constants below are the largest distances that these bounds allow, and graphs attain them.
-
->>> from anonhist.graphs.graph import Direction
->>> [sorted_list(4, Direction.UNDIRECTED), cumulative_histogram(4, Direction.UNDIRECTED)]
-[8, 5]
+:func:`sorted_list`, :func:`histogram` and :func:`cumulative_histogram` are the largest distances that these bounds
+allow, and graphs attain them.
 """
 
 from __future__ import annotations
@@ -63,6 +59,8 @@ def project(graph: Graph, max_degree: int) -> NDArray[np.int64]:
     one of its nodes already has ``max_degree`` edges. If arcs are counted, (u, v) is left out if ``max_degree`` arcs
     already leave u or enter v. If no degree exceeds the cap, nothing is left out.
 
+    Source: Day and others 2016, algorithm 1.
+
     Parameters
     ----------
     graph
@@ -85,11 +83,6 @@ def project(graph: Graph, max_degree: int) -> NDArray[np.int64]:
     --------
     projected : for several caps.
 
-    References
-    ----------
-    .. [1] W.-Y. Day, N. Li, M. Lyu, "Publishing graph degree distribution with node differential privacy", SIGMOD
-       2016, algorithm 1.
-
     Examples
     --------
     >>> from anonhist.graphs.graph import Graph
@@ -105,31 +98,7 @@ def project(graph: Graph, max_degree: int) -> NDArray[np.int64]:
 def project_each(graph: Graph, caps: Iterable[int]) -> dict[int, Ints]:
     """Return what :func:`project` does for each of several caps, in their order; edges are put in order once.
 
-    Parameters
-    ----------
-    graph
-        Private.
-    caps
-        Whole numbers from 1 to 2^62.
-
-    Returns
-    -------
-    dict of int to ndarray of int64, shape (num_nodes,)
-        For each cap, the degrees. Half their sum is the number of edges that are kept (the sum itself, of in- or
-        out-degrees).
-
-    Raises
-    ------
-    UsageError
-        If a cap is out of range, or the graph's policy counts self-loops or duplicates.
-
-    Examples
-    --------
-    >>> from anonhist.graphs.graph import Graph
-    >>> from anonhist.graphs.graph import EdgePolicy
-    >>> star = Graph(np.zeros(5, dtype=np.int64), np.arange(1, 6), np.arange(6, dtype=np.uint64), EdgePolicy())
-    >>> {cap: int(degrees.sum()) // 2 for cap, degrees in project_each(star, [1, 2, 4, 8]).items()}
-    {1: 1, 2: 2, 4: 4, 8: 5}
+    Half the sum of degrees is the number of edges that are kept; of in- or out-degrees, the sum itself.
     """
     check_simple(graph.policy)
     parsed = [parse_whole_number(cap, name="max_degree") for cap in caps]
@@ -147,54 +116,29 @@ def project_each(graph: Graph, caps: Iterable[int]) -> dict[int, Ints]:
 def kept_edges(
     sources: Ints, targets: Ints, order: Ints, *, num_nodes: int, max_degree: int, is_directed: bool
 ) -> Bools:
-    """Scan edges in an order and keep each whose two nodes have room for it.
+    """Scan edges in an order, a permutation, and keep each whose two nodes have room for it.
 
-    Parameters
-    ----------
-    sources, targets
-        Indices of nodes from 0 to num_nodes − 1, shape (m,). No edge without direction joins a node to itself.
-    order
-        A permutation of the m edges: the order of the scan.
-    num_nodes, max_degree
-        n ≥ 0 and the cap θ ≥ 1.
-    is_directed
-        Whether an edge needs room among the arcs that leave its source and those that enter its target, instead of
-        among all edges of both.
+    If directed, an edge needs room among the arcs that leave its source and those that enter its target, instead of
+    among all edges of both. No edge without direction may join a node to itself.
 
-    Returns
-    -------
-    ndarray of bool, shape (m,)
-        Which edges are kept, in the order of ``sources``.
-
-    Notes ----- The result is that of scanning one edge after the other, but many are decided at once, part by part.
-    Ends that have room for all their edges, or for all in the part, leave none out. At the others, the undecided edges
-    are ranked in the order of the scan; an edge is kept if its rank is below the room that is left, at both its ends,
-    and left out if there is no room left at one. Rounds of this go on until all are decided.
+    Many edges are decided at once, part by part. Ends that have room for all their edges, or for all in the part, leave
+    none out. At the others, the undecided edges are ranked in the order of the scan; an edge is kept if its rank is
+    below the room that is left, at both its ends, and left out if there is no room left at one. Rounds go on until all
+    are decided.
 
     *Why this is the scan.* Call an undecided edge e within reach at an end if its rank r there is below the room R
     left. Then the scan does not leave it out for want of room there: at most the kept edges and the r undecided before
     e are added before it, fewer than θ. So what is kept is kept by the scan.
 
-    What is left out has an end without room, where θ edges are kept; the scan leaves it out too if they all come
-    before it. Suppose that one of them, f, does not. When f was kept it was within reach, and so was e, before it. An
-    edge within reach stays there until it is decided: let K be the edges kept at the end in a round, a of them before
-    e and b after it. The last of K has rank at least r + b and at most R − 1, so r − a < R − a − b: the new rank is
-    below the new room, which is therefore not zero, as long as e is undecided. But there is none: a contradiction.
+    What is left out has an end without room, where θ edges are kept; the scan leaves it out too if they all come before
+    it. Suppose that one of them, f, does not. When f was kept it was within reach, and so was e, before it. An edge
+    within reach stays there until it is decided: let K be the edges kept at the end in a round, a of them before e and
+    b after it. The last of K has rank at least r + b and at most R − 1, so r − a < R − a − b: the new rank is below the
+    new room, which is therefore not zero, as long as e is undecided. But there is none: a contradiction.
 
     The undecided edge that comes first of all has rank 0 at both ends, so each round decides one at least. In an order
-    by hashes, a few rounds decide nearly all [1]_. In the worst order a round decides hardly any: so, once it pays no
-    more, what is left of the part is looked at one by one. Time is O((m + n) log(m + n)) in any order.
-
-    References
-    ----------
-    .. [1] G. E. Blelloch, J. T. Fineman, J. Shun, "Greedy sequential maximal independent set and matching are parallel
-       on average", SPAA 2012: O(log² m) rounds for θ = 1 in a random order, and why parts of the scan are best.
-
-    Examples
-    --------
-    >>> path = np.arange(4)
-    >>> kept_edges(path, path + 1, np.array([2, 0, 1, 3]), num_nodes=5, max_degree=1, is_directed=False).tolist()
-    [True, False, True, False]
+    by hashes, a few rounds decide nearly all (Blelloch and others 2012). In the worst order a round decides hardly any:
+    once it pays no more, what is left of the part is scanned one by one. Time is O((m + n) log(m + n)) in any order.
     """
     ends = _ends_in_order(sources, targets, order, num_nodes=num_nodes, is_directed=is_directed)
     kept = np.empty(order.size, dtype=np.bool_)
@@ -289,46 +233,14 @@ def stable_order(sources: Ints, targets: Ints, identities: NDArray[np.uint64], *
 
     The key of an edge is the first four bytes of :func:`~anonhist.numeric.hash_words` of C·a + b mod 2^64, under a
     fixed public key. Here a and b are the identities of the edge's source and target, the smaller first where edges
-    have no direction, and C = 0x9E3779B97F4A7C15. Edges with equal keys are in ascending order of (source, target).
+    have no direction, and C = 0x9E3779B97F4A7C15. Edges with equal keys are in ascending order of (source, target), in
+    which they must be given, fewer than 2^32, with sources ≤ targets where they have no direction.
 
-    Parameters
-    ----------
-    sources, targets
-        Indices of nodes, shape (m,), in ascending order of (source, target), as :class:`Graph` has them; m < 2^32.
-    identities
-        One number for each node, shape (n,); nodes have different numbers, except by accident.
-    is_directed
-        Whether (u, v) and (v, u) are two arcs. If not, sources ≤ targets.
-
-    Returns
-    -------
-    ndarray of int64, shape (m,)
-        A permutation: the edges in their order.
-
-    Raises
-    ------
-    DataError
-        If the edges are not ascending, or 2^32 or more.
-
-    Notes
-    -----
     *Why the order is stable.* Keys decide which of two edges comes first; if they are equal, the indices of their ends
     do. A key depends only on the identities of the edge's two nodes: not on other edges, nor on the number of nodes or
     edges. Indices are ranks of names: they change when a node is added or removed, but the order of two other nodes
     does not. So any two edges that two graphs have in common come in the same order in both. Nothing here rests on
     chance; the quality of the hash only affects how evenly edges are lost.
-
-    Examples
-    --------
-    >>> identities = np.array([7, 8, 9], dtype=np.uint64)
-    >>> sources, targets = np.array([0, 0, 1]), np.array([1, 2, 2])
-    >>> stable_order(sources, targets, identities, is_directed=False).tolist()
-    [0, 2, 1]
-
-    Without the first node, the edge between the others keeps its key.
-
-    >>> stable_order(np.array([0]), np.array([1]), identities[1:], is_directed=False).tolist()
-    [0]
     """
     if sources.size >= 1 << 32:
         raise DataError("Only graphs with fewer than 2^32 edges can be projected: take a sample of the nodes.")
@@ -364,21 +276,6 @@ def sorted_list(max_degree: int, direction: Direction) -> int:
 
     It is as well the largest ℓ1 distance of φ_{r+}, how many nodes have degree ≥ r, for r = 1 … θ. Where nodes are not
     listed, both hold all the same: nodes without edges add nothing to a list.
-
-    Parameters
-    ----------
-    max_degree
-        θ ≥ 1.
-    direction
-        Which degrees are counted.
-
-    Examples
-    --------
-    >>> from anonhist.graphs.graph import Direction
-    >>> [sorted_list(cap, Direction.UNDIRECTED) for cap in (1, 2, 3, 4)]
-    [2, 4, 6, 8]
-    >>> [sorted_list(cap, Direction.OUT) for cap in (1, 2, 3, 4)]
-    [2, 4, 7, 10]
     """
     return max(2 * max_degree, 3 * max_degree - 2) if direction.is_directed else 2 * max_degree
 
@@ -387,24 +284,11 @@ def histogram(max_degree: int, direction: Direction, *, counts_zeros: bool) -> i
     """Return the largest ℓ1 distance of φ_r, how many nodes have degree r, for r = 0 … θ or r = 1 … θ.
 
     2θ + 1: one for the new node, and two for each of θ changes by one. With directions there are 2θ changes: 4θ + 1.
-    Where the caps are too small for all of them to count, it is less: without zeros 2 for θ = 1, and with directions
-    3 (2 without zeros) for θ = 1, and 7 without zeros for θ = 2.
+    Where the caps are too small for all of them to count, it is less: without zeros 2 for θ = 1, and with directions 3
+    (2 without zeros) for θ = 1, and 7 without zeros for θ = 2.
 
-    Parameters
-    ----------
-    max_degree
-        θ ≥ 1.
-    direction
-        Which degrees are counted.
-    counts_zeros
-        Whether φ_0 is one of the bins. It may be only where nodes are listed: else any number of nodes of degree 0,
-        which are there because of their edges to one node, may come or go with that node.
-
-    Examples
-    --------
-    >>> from anonhist.graphs.graph import Direction
-    >>> histogram(8, Direction.UNDIRECTED, counts_zeros=True), histogram(8, Direction.IN, counts_zeros=False)
-    (17, 33)
+    φ_0 may be counted only where nodes are listed: else any number of nodes of degree 0, which are there because of
+    their edges to one node, may come or go with that node.
     """
     if not direction.is_directed:
         return 2 * max_degree + (max_degree > 1 or counts_zeros)
@@ -414,26 +298,11 @@ def histogram(max_degree: int, direction: Direction, *, counts_zeros: bool) -> i
 
 
 def cumulative_histogram(max_degree: int, direction: Direction) -> int:
-    """Return the largest ℓ1 distance of how many nodes have degree ≤ i, for i = 0 … θ.
+    """Return the largest ℓ1 distance of how many nodes have degree ≤ i, for i = 0 … θ; nodes must be listed.
 
     θ + 1: the new node counts for the θ + 1 − k values of i from its degree k on, and of the other nodes' k changes by
-    one each moves one count by one. With directions 2θ + 1, since the new node counts for θ + 1 − l, and there are
-    k + l changes with k ≤ θ; 2 for θ = 1.
-
-    Nodes must be listed, as for :func:`histogram` with zeros.
-
-    Parameters
-    ----------
-    max_degree
-        θ ≥ 1.
-    direction
-        Which degrees are counted.
-
-    Examples
-    --------
-    >>> from anonhist.graphs.graph import Direction
-    >>> cumulative_histogram(8, Direction.UNDIRECTED), cumulative_histogram(8, Direction.IN)
-    (9, 17)
+    one each moves one count by one. With directions 2θ + 1, since the new node counts for θ + 1 − l, and there are k +
+    l changes with k ≤ θ; 2 for θ = 1.
     """
     if not direction.is_directed:
         return max_degree + 1

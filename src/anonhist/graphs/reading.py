@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from anonhist.errors import DataError, UsageError
-from anonhist.graphs.conversion import as_graph
 from anonhist.graphs.edge_documents import check_konect, edges_of_networkx, local_files, opened_document
 from anonhist.graphs.edge_formats import EdgeFormat, EdgeFormatName, edge_format_of, edges_of_lines, parse_edge_format
 from anonhist.graphs.edge_query import (
@@ -27,6 +26,7 @@ from anonhist.graphs.edge_query import (
 )
 from anonhist.graphs.graph import SIMPLE, Degrees, EdgePolicy, Graph, check_policy, normalize
 from anonhist.graphs.node_names import EndNames, node_names, ranks_among
+from anonhist.graphs.release import as_graph
 from anonhist.ingest.columns import required_key
 from anonhist.ingest.engine import NO_LIMITS, EngineLimits, followed
 from anonhist.ingest.files import DATABASES, is_delimited, is_json

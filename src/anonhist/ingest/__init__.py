@@ -4,13 +4,10 @@ from anonhist.ingest.engine import EngineLimits
 from anonhist.ingest.parts import count_into, write_part
 from anonhist.ingest.read import FORMATS, read_profile
 from anonhist.ingest.spark_source import SparkFiles
-from anonhist.sketches.cluster import ExactPartials, NoisyPartials
 
 __all__ = [
     "FORMATS",
     "EngineLimits",
-    "ExactPartials",
-    "NoisyPartials",
     "SparkFiles",
     "count_into",
     "read_profile",

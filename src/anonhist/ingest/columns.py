@@ -1,15 +1,12 @@
-"""Columns that are not there, or not said: what anybody may read of it, and what only the operator may.
+"""Columns that are not there or not said, what may be told of them and to whom, and names that each engine tells apart.
 
-The names of a table, a database or a Parquet file are schema, and so is the header line of delimited text. But where
-somebody forgot to say that a text has none, its first line is a row of data, so its words stay out of the sentence that
-everybody may read. JSON lines have no schema: their keys are data, so the keys to read are said, and none is ever
-listed. Names are compared exactly, with regard to case.
+The names of a table, a database or a Parquet file are schema, and so is the header line of delimited text. But without
+a header that line is a row of data, so its words stay out of the sentence that everybody may read. The keys of JSON
+lines are data: those to read are said, and none is ever listed.
 
-Names of columns, compared exactly on engines that compare them otherwise, or not at all.
-
-DuckDB and Spark take ``id`` and ``ID`` for one name, and read the first of two columns for both; Spark reads ``a.b`` as
-the field b of a structure a, too, and takes backquotes for quotation marks. So when a table is opened, its columns get
-names, by their place, that each engine tells apart; :attr:`~anonhist.ingest.columns.Header.renamed` says which.
+Names are compared exactly. DuckDB and Spark take ``id`` and ``ID`` for one name, and read the first of two columns for
+both; Spark reads ``a.b`` as the field b of a structure a, and takes backquotes for quotation marks. So columns get
+distinct names by their place when a table is opened: see :attr:`Header.renamed`.
 """
 
 from __future__ import annotations
@@ -30,12 +27,7 @@ Name = TypeVar("Name", str, str | None)
 class ColumnError(AnonhistError):
     """A column was not found; its text is public, its attributes are for the operator alone.
 
-    Attributes
-    ----------
-    columns
-        The columns there are. In delimited text without a header they would be data.
-    for_operator
-        The sentence that names them.
+    In delimited text without a header, ``columns`` would be data.
     """
 
     is_public = True
@@ -68,18 +60,9 @@ def required_key(key: str | None, *, role: str = "label", option: str = "label")
 class Header:
     """The names of the columns of a source.
 
-    Attributes
-    ----------
-    names
-        The names.
-    is_line
-        Whether they are the first line of a text.
-    renamed
-        What the table that is read calls those of its columns whose names its engine would take for something else.
-    folders
-        Keys of folders, which are columns where they are named, and never otherwise.
-    unclear
-        Names that the engine of the table may take for another column's, since it compares them without regard to case.
+    ``is_line`` says whether they are the first line of a text; ``renamed`` what the table calls columns whose names its
+    engine would take for something else. ``folders``, the keys of folders, are columns only where they are named.
+    ``unclear`` are names the engine may take for another column's, since it compares without regard to case.
     """
 
     names: Sequence[str]
@@ -142,20 +125,10 @@ _EXACT = {"clickhouse", "postgres", "snowflake"}
 
 @dataclass(frozen=True)
 class NamedTable:
-    """A table of which every column can be read by name.
+    """A Narwhals table of which every column can be read by name.
 
-    Attributes
-    ----------
-    table
-        A Narwhals table.
-    names
-        What its columns are called, by their place.
-    held
-        What the table calls them. Columns for the keys of folders, whose values its files do not hold, come last.
-    folders
-        The keys of folders.
-    unclear
-        Names that its engine may take for another column's.
+    By place, ``names`` is what its columns are called and ``held`` what the table calls them. Columns of the keys of
+    ``folders`` come last. ``unclear`` are names that its engine may take for another column's.
     """
 
     table: Any
@@ -172,17 +145,7 @@ class NamedTable:
 
 
 def named_relation(relation: Any, names: Sequence[str], folders: Sequence[str] = ()) -> NamedTable:
-    """Return a relation of DuckDB whose columns can be read by name.
-
-    Parameters
-    ----------
-    relation
-        The relation, whose names may be others.
-    names
-        What its columns are called, by their place.
-    folders
-        The keys of folders, whose columns follow.
-    """
+    """Return a relation of DuckDB whose columns are called ``names``, and then ``folders``, by their place."""
     import narwhals as nw
 
     held = distinct_names((*names, *folders))
@@ -211,23 +174,9 @@ def named_table(table: Any) -> NamedTable:
 
 
 def distinct_names(names: Sequence[str], *, unclear_signs: str = "") -> list[str]:
-    """Return a name for each column, no two of which are equal but for case.
+    """Return a name for each column, no two of which are equal but for case, and none with one of ``unclear_signs``.
 
     The first of several equal ones keeps its name, and so do all others; none gets the name of another column.
-
-    Parameters
-    ----------
-    names
-        The names by the place of their columns.
-    unclear_signs
-        Signs that no name is to have.
-
-    Examples
-    --------
-    >>> distinct_names(["l", "L", "L_2", "x", "x"])
-    ['l', 'L_3', 'L_2', 'x', 'x_2']
-    >>> distinct_names(["user.id", "user_id"], unclear_signs=".")
-    ['user_id_2', 'user_id']
     """
     used: set[str] = set()
     unclear = []

@@ -1,8 +1,7 @@
 """Delimited text and lines: the header is read here, the rows by DuckDB, with nothing left for it to guess.
 
-Delimited text with comments: lines that begin with a sign, and nothing else of any line.
-
-The engine would end a row at that sign wherever it stands, and so take hashtags apart.
+Comments are lines that begin with a sign, and nothing else of any line: the engine would end a row at that sign
+wherever it stands, and so take hashtags apart.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from anonhist.errors import AnonhistError, DataError, UsageError, mask, public_error
 from anonhist.ingest.columns import NamedTable, distinct_names, named_relation, quoted
 from anonhist.ingest.engine import NO_COUNTED_LINE, WIDE_LINE
-from anonhist.ingest.local_files import BEGINNING, check_beginning, escape_pattern, not_utf_8, other_encoding
+from anonhist.ingest.locations import BEGINNING, check_beginning, escape_pattern, not_utf_8, other_encoding
 from anonhist.ingest.parquet_files import folder_keys, value_in_folder
 
 if TYPE_CHECKING:
@@ -98,18 +97,7 @@ def delimited_table(
 ) -> NamedTable:
     """Return the rows of files with equal headers, every column as text, and the keys of their folders.
 
-    Parameters
-    ----------
-    connection
-        The engine.
-    patterns
-        What the engine is to read.
-    first_lines
-        The first line of each file, by its name.
-    separator
-        What separates columns.
-    header
-        Whether the first lines name the columns.
+    ``first_lines`` has the first line of each file, by its name; with ``header`` they name the columns.
     """
     names = common_names(first_lines, separator, header=header)
     keys = {key: spelled for key, spelled in folder_keys(first_lines).items() if key not in names}
@@ -340,25 +328,11 @@ _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 def commented_table(
     connection: duckdb.DuckDBPyConnection, paths: list[str], separator: Separator, comment: str, *, header: bool
 ) -> NamedTable:
-    """Return the rows of local files without comments, every column as text.
+    """Return the rows of local files of the same columns, as text, without lines that begin with ``comment``.
 
-    Parameters
-    ----------
-    connection
-        The engine.
-    paths
-        The files, which have the same columns.
-    separator, comment
-        Lines that begin with the comment, one character, are left out.
-    header
-        Whether the first line of each file that is neither a comment nor empty names its columns.
-
-    Raises
-    ------
-    UsageError
-        If the comment is no such sign.
-    DataError
-        If a file holds nothing else than comments at its beginning, or a row has more or fewer columns than the first.
+    It is one character. With ``header``, the first line of each file that is neither a comment nor empty names its
+    columns. A file of comments alone at its beginning, or with a row of more or fewer columns than the first, is
+    refused.
     """
     if len(comment) != 1 or comment in ('"', "\r", "\n", separator.sign):
         raise UsageError(f"`comment` must be one character that neither quotes nor separates, not {comment!r:.80}.")

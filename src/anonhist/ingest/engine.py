@@ -159,8 +159,7 @@ def connect(
 def let_go_at_exit() -> None:
     """Have caches of Narwhals emptied when the interpreter ends; once is enough.
 
-    Narwhals keeps what it made of each engine in caches of functions. In a program that uses NumPy, too, they are still
-    held when DuckDB's binding looks for what was not released, and with them all types of columns.
+    They would still be held when DuckDB's binding looks for what was not released, if NumPy is used, too.
     """
     atexit.register(_empty_caches)
 

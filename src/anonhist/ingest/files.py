@@ -21,9 +21,8 @@ from anonhist.ingest.delimited import (
     stdin_table,
 )
 from anonhist.ingest.json_lines import json_table
-from anonhist.ingest.local_files import check_beginnings, escape_pattern, is_remote, match_files, readable
+from anonhist.ingest.locations import attach, check_beginnings, escape_pattern, is_remote, match_files, readable
 from anonhist.ingest.parquet_files import parquet_table
-from anonhist.ingest.remote_files import attach
 from anonhist.ingest.spark_source import SPARK_URLS, SparkFiles
 from anonhist.ingest.warehouses import WAREHOUSES
 
@@ -59,9 +58,7 @@ def file_table(
     comment: str | None = None,
     keys: Iterable[str | None] = (),
 ) -> NamedTable:
-    """Open a path, glob, URL or ``-`` (standard input) as a table.
-
-    Of standard input it must be said what it is: see :func:`check_stated`.
+    """Open a path, glob, URL or ``-`` (standard input; see :func:`check_stated`) as a table.
 
     Delimited text: every column is text as written. One label per line (``format="labels"``): no header, no quoting.
     JSON lines: the columns are ``keys`` (but for None), whatever keys the rows have; see
@@ -114,26 +111,14 @@ def _separator(source: str, ending: str, format: str | None, delimiter: str | No
 
 
 def is_delimited(source: Any) -> bool:
-    """Return whether a source is delimited text on this machine, from which comments can be left out.
-
-    Examples
-    --------
-    >>> is_delimited("calls.tsv.gz"), is_delimited("calls.parquet"), is_delimited("-")
-    (True, False, False)
-    """
+    """Return whether a source is delimited text on this machine, from which comments can be left out."""
     if not isinstance(source, str) or source == "-" or is_remote(source):
         return False
     return ending_of(source, None) not in (None, *_PARQUET, *_JSON, *_OF_DATABASES)
 
 
 def separator_of(ending: str, format: str | None, delimiter: str | None) -> Separator | None:  # noqa: A002
-    """Return what separates the columns of a file with this ending; None where nothing says so.
-
-    Examples
-    --------
-    >>> separator_of(".csv", None, None), separator_of(".log", None, None)
-    (Separator(sign=',', is_said=False), None)
-    """
+    """Return what separates the columns of a file with this ending; None where nothing says so."""
     if delimiter is not None:
         return Separator(delimiter, is_said=True)
     return None if ending not in DELIMITERS else Separator(DELIMITERS[ending], is_said=format is not None)
@@ -165,16 +150,11 @@ def check_stated(
     *,
     header: bool = True,
 ) -> None:
-    """Have it said what standard input and a .txt file are.
+    """Refuse standard input and a .txt file if it is not said what they are.
 
     The first line of standard input may be a row of data, so nothing is guessed from it: it needs a format, or the name
     of the column of labels, which makes it CSV with a header line. Nor is it from that of a .txt file, which may hold
     labels alone: it needs a format of columns with names, the column of labels, or ``header=False``.
-
-    Raises
-    ------
-    UsageError
-        If it is not.
     """
     if not is_stdin(source):
         if label is None and header and format in (None, "events") and ending_of(source, format) == ".txt":
@@ -196,13 +176,7 @@ def is_stdin(source: Any) -> bool:
 
 
 def names_are_a_line(source: Any, *, format: str | None, header: bool) -> bool:  # noqa: A002
-    """Return whether the names of the columns are the first line of a text, and so a row of data if it has no header.
-
-    Examples
-    --------
-    >>> names_are_a_line("log.csv", format=None, header=True), names_are_a_line("log.parquet", format=None, header=True)
-    (True, False)
-    """
+    """Return whether the columns' names are the first line of a text, and so a row of data if it has no header."""
     if is_stdin(source):
         return header and format not in LINES
     ending = ending_of(source, format)
@@ -210,37 +184,17 @@ def names_are_a_line(source: Any, *, format: str | None, header: bool) -> bool: 
 
 
 def has_schema(source: Any, *, format: str | None, header: bool) -> bool:  # noqa: A002
-    """Return whether the names and types of columns of files are public: in Parquet, and in text with a header line.
-
-    All columns of a text are text.
-
-    Examples
-    --------
-    >>> has_schema("log.csv", format=None, header=True), has_schema("log.csv", format=None, header=False)
-    (True, False)
-    """
+    """Return whether names and types of columns are public: in Parquet, and in text with a header line, all text."""
     return is_parquet(source, format=format) or names_are_a_line(source, format=format, header=header)
 
 
 def is_parquet(source: Any, *, format: str | None) -> bool:  # noqa: A002
-    """Return whether a source is Parquet, whose columns have declared names and types.
-
-    Examples
-    --------
-    >>> is_parquet("log.parquet", format=None), is_parquet("log.csv", format=None)
-    (True, False)
-    """
+    """Return whether a source is Parquet, whose columns have declared names and types."""
     return ending_of(source, format) in _PARQUET
 
 
 def is_json(source: Any, *, format: str | None) -> bool:  # noqa: A002
-    """Return whether a source is JSON lines: of these the keys to read must be said.
-
-    Examples
-    --------
-    >>> is_json("log.jsonl.gz", format=None), is_json("log.csv", format=None)
-    (True, False)
-    """
+    """Return whether a source is JSON lines: of these the keys to read must be said."""
     return ending_of(source, format) in _JSON
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from anonhist.errors import DataError, UsageError
 from anonhist.ingest.columns import NamedTable, distinct_names, named_relation, quoted
 from anonhist.ingest.engine import NOT_TEXT
-from anonhist.ingest.local_files import BEGINNING, check_beginning
+from anonhist.ingest.locations import BEGINNING, check_beginning
 from anonhist.ingest.parquet_files import keys_of_path, value_in_folder
 from anonhist.numeric.value_name import LARGEST_NAMED
 
@@ -38,30 +38,16 @@ _NAME = (
 def json_table(
     connection: duckdb.DuckDBPyConnection, patterns: list[str], paths: Sequence[str], keys: Iterable[str | None]
 ) -> NamedTable:
-    """Return the values of some keys, every column as text.
+    """Return the values of some keys, at least one, every column as text.
 
     Nothing depends on the keys, or on the types of values, that other rows have. A key that a row lacks is null there,
     as is a row ``null``; keys are compared exactly, with regard to case. Where a row has no value, but a folder of its
     file is named for the key, it has the value of the folder.
 
-    Strings come as they are. A number that is whole is named as that whole number, 7.0 like 7: programs write whole
-    numbers as floats once a value is missing. Floats of 2^53 and more no longer tell whole numbers apart, so the engine
-    refuses them; infinity is one of them, and NaN is null. Fractions come in their shortest form, truth values as
-    words, lists and objects as JSON without spaces.
-
-    Parameters
-    ----------
-    connection
-        The engine.
-    patterns, paths
-        What the engine is to read: as patterns, and as paths.
-    keys
-        The keys.
-
-    Raises
-    ------
-    UsageError
-        If no key is said.
+    Strings come as they are, and whole numbers as such, 7.0 like 7: programs write whole numbers as floats once a value
+    is missing. Floats of 2^53 and more, infinity among them, no longer tell whole numbers apart: the engine refuses
+    them. NaN is null. Fractions come in their shortest form, truth values as words, lists and objects as JSON without
+    spaces.
     """
     names = keys_to_read(keys)
     spelled = [{spelling for path in paths if (spelling := keys_of_path(path).get(name))} for name in names]
@@ -93,13 +79,7 @@ def _literal(text: str) -> str:
 
 
 def keys_to_read(keys: Iterable[str | None]) -> list[str]:
-    """Return the keys to read, each once.
-
-    Raises
-    ------
-    UsageError
-        If no key is said.
-    """
+    """Return the keys to read, at least one, each once."""
     names = list(dict.fromkeys(key for key in keys if key))
     if not names:
         raise UsageError("JSON lines have no header: say which keys to read.")
@@ -115,35 +95,11 @@ _MARKS = re.compile(rb"^(?:" + _BYTE_ORDER_MARK + rb")+", re.MULTILINE)
 
 
 def label_blocks(stream: BinaryIO, *, block: int = _BLOCK) -> Iterator[tuple[NDArray[np.uint8], NDArray[np.int64]]]:
-    r"""Read labels block by block, in the form in which they are hashed.
+    """Read labels from UTF-8 text by blocks, as hashing takes them: label i is ``data[offsets[i]:offsets[i + 1]]``.
 
-    Lines end in a line feed, or in a carriage return and a line feed; the last one need not. Empty lines are no
-    labels, and come out as labels of no length. Byte order marks at the beginning of a line are skipped.
-
-    Parameters
-    ----------
-    stream
-        UTF-8 text, read once.
-    block
-        How many bytes to read at a time, ≥ 1.
-
-    Yields
-    ------
-    data : ndarray of uint8, shape (bytes,)
-        The bytes of some labels, one after the other.
-    offsets : ndarray of int64, shape (labels + 1,)
-        Label i is ``data[offsets[i]:offsets[i + 1]]``.
-
-    Raises
-    ------
-    DataError
-        If a line is not UTF-8, or longer than 2^24 bytes; the message holds nothing of it.
-
-    Examples
-    --------
-    >>> import io
-    >>> [(bytes(data), offsets.tolist()) for data, offsets in label_blocks(io.BytesIO(b"cat\ndog\r\n\nemu"))]
-    [(b'catdog', [0, 3, 6, 6]), (b'emu', [0, 3])]
+    Lines end in a line feed, or in a carriage return and a line feed; the last one need not. Empty lines are no labels,
+    and come out as labels of no length. Byte order marks at the beginning of a line are skipped. A line that is not
+    UTF-8, or longer than 2^24 bytes, is refused; the message holds nothing of it.
     """
     rest: list[bytes] = []
     pending, is_first = 0, True
@@ -166,11 +122,7 @@ def label_blocks(stream: BinaryIO, *, block: int = _BLOCK) -> Iterator[tuple[NDA
 
 
 def _parts(stream: BinaryIO, block: int) -> Iterator[bytes]:
-    """Read parts of this size or more.
-
-    Each call reads once: one that goes on reading until it has enough would not hear of Ctrl-C in between, and then
-    wait for more.
-    """
+    """Read parts of this size or more, one read a call: reading on until there is enough would not hear of Ctrl-C."""
     pieces: list[bytes] = []
     size = 0
     while piece := stream.read1(block):  # type: ignore[attr-defined]  # buffered streams have it

@@ -1,23 +1,16 @@
 """Names of the values of a column, and their order, on every engine.
 
-A name depends on the value and on the declared type of its column, and on no other row: where types do not bind, values
-are named one by one (see :mod:`~anonhist.ingest.naming`). Names are as
-:func:`~anonhist.numeric.value_name.value_name` gives them. An engine without missing whole numbers, such as pandas,
-holds a column of them in floating point as soon as one row lacks its value. No other row may be read differently
+A name (see :func:`~anonhist.numeric.value_name.value_name`) depends on the value and on the declared type of its
+column, and on no other row: see docs/proofs/users.md, §0. An engine without missing whole numbers, such as pandas,
+holds a column of them in floating point as soon as one row lacks its value; no other row may be read differently
 because of that.
 
-The order in which a user's rows count is that of values, and never one that other rows decide. The codes of a column of
-categories are often given by first appearance, so one user would decide which rows of all others count. Categories are
-therefore compared as text, whatever order they declare.
+The order in which a user's rows count is that of values, too. The codes of categories are often given by first
+appearance, so one user would decide which rows of all others count: categories are compared as text.
 
-Columns whose types do not bind: each value is named for itself, and says of what kind it is.
-
-A column of pandas may hold Python objects of any types, a column of SQLite whatever was put in it, and one column of
-several Parquet files numbers of one type in this file and of another in that. What a library takes for the type of such
-a column follows from some of its rows, and so must decide nothing about the others.
-
-Where SQL reads the values, the table has their names, as text, in place of the column, and their kinds in another
-column beside it. Objects of pandas are named by Python (see :mod:`~anonhist.ingest.plain_types`).
+Where types do not bind (objects of pandas, SQLite, a column of Parquet files whose types differ), each value is named
+for itself and says of what kind it is. Where SQL reads the values, the table has their names, as text, in place of the
+column, and their kinds in another column beside it. Objects of pandas are named by Python.
 """
 
 from __future__ import annotations
@@ -79,10 +72,7 @@ def is_nameless(kind: Any, *, only_whole: bool) -> Any:
 
 
 def total_order(table: Any, name: str) -> dict[str, Any] | None:
-    """Return the columns by which to order a column's values: numbers, then texts, then bytes; None if its type binds.
-
-    Numbers are compared as floats, texts as they are written.
-    """
+    """Return the columns that order values: numbers as floats, texts as written, bytes; None if the type binds."""
     import narwhals as nw
 
     kind, named = kinds(table, name), nw.col(name)
@@ -100,15 +90,7 @@ def total_order(table: Any, name: str) -> dict[str, Any] | None:
 def names_of(values: Iterable[Any], *, only_whole: bool = False) -> Any:
     """Return the names of values as an Arrow array of large texts, null where a value is missing.
 
-    Raises
-    ------
-    DataError
-        If a value has no name, as for :func:`~anonhist.numeric.value_name.value_name`, or one that files cannot hold.
-
-    Examples
-    --------
-    >>> names_of(["bob", 7.0, None]).to_pylist()
-    ['bob', '7', None]
+    Values without a name, or with one that files cannot hold, are refused.
     """
     import pyarrow as pa
 
@@ -129,10 +111,7 @@ _FOUR_DIGITS = (-62_167_219_200, 253_402_300_800)
 
 
 def without_zeros(text: Any) -> Any:
-    """Return texts of decimals without zeros at their end, and without a point before nothing: 1.50 as 1.5, 2.00 as 2.
-
-    What is no decimal, such as PostgreSQL's Infinity, stays as it is.
-    """
+    """Return texts of decimals with no zeros at their end and no point before nothing, and other texts as they are."""
     import narwhals as nw
 
     trimmed = text.str.replace_all(r"\.?0+$", "")
@@ -140,10 +119,9 @@ def without_zeros(text: Any) -> Any:
 
 
 def time_text(table: Any, name: str) -> Any:
-    """Return the text of times: with six digits of a second's fraction, or nine, and without one that is zero.
+    """Return the text of times, in UTC if they have a zone, with 6 or 9 digits of a fraction, or none where it is zero.
 
-    Times with a zone are written in UTC. Those of most engines are there already: see
-    :mod:`~anonhist.ingest.plain_types`.
+    Those of most engines are in UTC already: see :mod:`~anonhist.ingest.plain_types`.
     """
     import narwhals as nw
 
@@ -167,9 +145,9 @@ def time_text(table: Any, name: str) -> Any:
 
 
 def _cut(column: Any, unit: Any) -> Any:
-    """Return the text of times of Polars, which writes all digits of their unit, without what is zero.
+    """Return the text of times of Polars, which writes all digits of their unit, without what numbers say is zero.
 
-    Numbers say what that is: to look into the texts takes longer than to write them.
+    To look into the texts takes longer than to write them.
     """
     import narwhals as nw
 
@@ -186,10 +164,7 @@ def _cut(column: Any, unit: Any) -> Any:
 
 
 def _padded(text: Any, unit: Any) -> Any:
-    """Return the text of times of DuckDB with the zeros that it leaves out at the end.
-
-    It writes a time anew for each branch that it takes: few are taken for most times.
-    """
+    """Return the text of times of DuckDB, padded with zeros, by few branches: it writes a time anew for each."""
     import narwhals as nw
 
     length = text.str.len_chars()
@@ -292,10 +267,7 @@ def _is_named_one_by_one(table: Any, kind: Any) -> bool:
 def name_columns(table: Any, columns: dict[str, bool]) -> dict[str, Any]:
     """Return the column ``named`` of a selection, or nothing if all values of columns of these types have names.
 
-    Parameters
-    ----------
-    columns
-        Whose values are looked at, and whether fractions have no name there.
+    ``columns`` says of each column whether fractions have no name there.
     """
     import narwhals as nw
 

@@ -5,11 +5,10 @@ name of another column. And it casts all files to the types of the first: a prog
 floats of them where one is missing, and a column without a type where all are, so one row would decide whether 7 is
 called 7.0 in another file.
 
-Keys in the names of folders, as Hive and Spark write them: ``day=2026-11-01/part-0.parquet`` has the key ``day``.
-
-The name of a folder is public, as every path is. Its value is text as it is spelled, but for escapes such as ``%2F``,
-and never a number or a date because all folders could be one: one more file would give the values of others other
-names. Only what names a key reads it, so that no folder decides which column holds the labels.
+Keys in the names of folders (``day=2026-11-01/part-0.parquet`` has the key ``day``) are public, as every path is. The
+value of a key is text as it is spelled, but for escapes such as ``%2F``, and never a number or a date because all
+folders could be one: one more file would give the values of others other names. Only what names a key reads it, so that
+no folder decides which column holds the labels.
 """
 
 from __future__ import annotations
@@ -34,29 +33,13 @@ _MISSING = "__HIVE_DEFAULT_PARTITION__"
 
 
 def folder_keys(paths: Iterable[str]) -> Mapping[str, str]:
-    """Return the keys that all paths have, if all have the same; and how they are spelled.
-
-    A key that a path has twice is none.
-
-    Examples
-    --------
-    >>> folder_keys(["log/day=1/a.csv", "log/day=2/a.csv"])
-    {'day': 'day'}
-    >>> folder_keys(["log/day=1/a.csv", "log/day=2/city=Rome/a.csv"])
-    {}
-    """
+    """Return the keys that all paths have and their spelling, if all have the same; a key twice in a path is none."""
     found = [keys_of_path(path) for path in paths]
     return found[0] if found and all(keys == found[0] for keys in found) else {}
 
 
 def keys_of_path(path: str) -> dict[str, str]:
-    """Return the keys of the folders of a path, and how they are spelled.
-
-    Examples
-    --------
-    >>> keys_of_path("day=1/first%20name=Ada/x.csv")
-    {'day': 'day', 'first name': 'first%20name'}
-    """
+    """Return the keys of the folders of a path, and how they are spelled."""
     # What follows a question mark in a URL is no folder.
     spelled = _FOLDER.findall(path.split("?", 1)[0] if "://" in path else path)
     names = [unquote(each) for each in spelled]
@@ -64,15 +47,7 @@ def keys_of_path(path: str) -> dict[str, str]:
 
 
 def value_in_folder(file: str, key: str) -> str:
-    """Return SQL of DuckDB for the value of a key in the name of a file, null where there is none.
-
-    Parameters
-    ----------
-    file
-        SQL for the name of the file.
-    key
-        The key as it is spelled there.
-    """
+    """Return SQL for the value of a key, as spelled there, in the file name that the SQL ``file`` gives, or null."""
     pattern = rf"(?:^|[/\\]){re.escape(key)}=([^/\\]*)[/\\]".replace("'", "''")
     spelled = f"regexp_extract({file}, '{pattern}', 1)"
     return f"url_decode(nullif(nullif({spelled}, ''), '{_MISSING}'))"
@@ -101,19 +76,8 @@ def parquet_table(connection: duckdb.DuckDBPyConnection, patterns: list[str], pa
     """Return the rows of Parquet files, whose columns may stand in any order, and the keys of their folders.
 
     A column that has one type in some files and none in others has that type. One that holds numbers of several types,
-    or numbers here and text, dates or truth values there, is named value by value, in the types of each file.
-
-    Parameters
-    ----------
-    connection
-        The engine.
-    patterns, paths
-        What the engine is to read: as patterns, and as paths.
-
-    Raises
-    ------
-    DataError
-        If the files have different columns, or a column has types that do not go together.
+    or numbers here and text, dates or truth values there, is named value by value, in the types of each file. Other
+    mixtures of types, and files with different columns, are refused.
     """
     import narwhals as nw
 

@@ -1,16 +1,13 @@
 """Columns of types that engines write differently, or as their session says, made such that all name them alike.
 
-Times with a zone become the same times of UTC: a session's zone writes the two instants of an hour that is repeated in
-autumn alike. Durations become numbers of seconds, which are equal if the durations are; months have 30 days, as they
-have where an engine compares them. PostgreSQL's numeric NaN is missing, as that of floats is.
+In SQL, times with a zone become the same times of UTC: a session's zone writes the two instants of an hour that is
+repeated in autumn alike. Durations become numbers of seconds, which are equal if the durations are; months have 30
+days, as they have where an engine compares them. PostgreSQL's numeric NaN is missing, as that of floats is. Polars has
+functions for times and durations (:func:`~anonhist.ingest.naming.as_text`).
 
-This is for engines of SQL. pandas names value by value (:func:`~anonhist.numeric.value_name.value_name`), and Polars
-has functions for both (:func:`~anonhist.ingest.naming.as_text`).
-
-Columns of Python objects: each is named for itself, and ordered by its type and its value.
-
-pandas calls their type ``object``, whatever is in them. Packages that read such columns look at some of the values and
-take their type for that of the others; here no value is looked at but for its own sake.
+Python objects, pandas' columns of type ``object``, are named value by value
+(:func:`~anonhist.numeric.value_name.value_name`), and ordered by type and value. Packages take the type of some values
+for that of the others; here no value is looked at but for its own sake.
 """
 
 from __future__ import annotations
@@ -140,11 +137,6 @@ def check_holds_names(table: Any, name: str, *, only_whole: bool) -> None:
     """Refuse a column by a type whose values have no names: lists and structures, and durations of some engines.
 
     DuckDB and Spark write lists and structures out, each in one way, so these are names where fractions are, too.
-
-    Raises
-    ------
-    DataError
-        If so.
     """
     import narwhals as nw
 
@@ -171,15 +163,10 @@ _TRUTH, _NUMBER, _TEXT, _DATE, _TIME, _ZONED, _CLOCK, _DURATION, _BYTES, _OTHER 
 
 
 def holds_objects(table: Any, name: str) -> bool:
-    """Return whether a column of a table in memory holds what no type says.
+    """Return whether a column of a table in memory holds what no type says; refuse objects that are not in memory yet.
 
     Besides objects of pandas and Polars these are types that Narwhals does not know of pandas, such as periods, and
     some texts of Arrow.
-
-    Raises
-    ------
-    UsageError
-        If the objects cannot be looked at one by one.
     """
     import narwhals as nw
 
@@ -230,13 +217,7 @@ def counts_of_objects(table: Any, name: str) -> Any:
 
 
 def whole_count(value: object) -> int | None:
-    """Return the whole number from 0 to 2^63 − 1 that a value is, if it is one: of any type of numbers, or its text.
-
-    Examples
-    --------
-    >>> whole_count(3.0), whole_count(2**53 + 1), whole_count(" 03 "), whole_count(2.0**53), whole_count(True)
-    (3, 9007199254740993, 3, None, None)
-    """
+    """Return the whole number from 0 to 2^63 − 1 that a value is, if it is one: of any type of numbers, or its text."""
     if type(value) is int:
         return value if 0 <= value <= MAX_ITEMS else None
     if isinstance(value, timedelta | np.timedelta64):

@@ -1,12 +1,9 @@
 """The queries, written once for every engine: bound each user, count each label, count the counts.
 
-Counting in passes, each of some of the labels by a hash, where all at once do not fit in memory.
-
-DuckDB ends the grouping of some hundred million labels for lack of memory, however much of the disk it may use. A pass
-counts one in four of them, or in sixteen, up to 256. All data are read again in each, so this is for what can be read
-again, the same and fast: Parquet files on this machine. (What a view or a computed column of a database shows may
-change with every reading, and a row could then count in several passes.) How many passes it takes depends on the data,
-as all time does; what is counted does not, for all rows of a label are in the same pass.
+Where all labels do not fit in memory, DuckDB counts in 4, 16, … up to 256 passes, each of the labels of one residue of
+a hash. All rows of a label are in the same pass, so the number of passes changes the time and not the counts. Each pass
+reads all data again, so this is for what can be read again, the same and fast: Parquet files on this machine. A view or
+a computed column may change with every reading, and a row could then count in several passes.
 """
 
 from __future__ import annotations
@@ -21,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from anonhist.errors import DataError, UsageError
-from anonhist.ingest.groups.names import (
+from anonhist.ingest.group_names import (
     DAY,
     GROUP,
     Grouping,
@@ -41,7 +38,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from anonhist.ingest.groups.values import Part
+    from anonhist.ingest.group_values import Part
 
 LARGEST = 2**63 - 1
 _UNIT = 2**32
@@ -84,8 +81,8 @@ ALL_LABELS = Pass(0, 1)
 def events_query(table: Any, columns: Columns, labels: Pass = ALL_LABELS) -> Any:
     """Return the lazy query (count, is_null, prevalence) over a table with one row per event.
 
-    Where values may lack a name, a fourth column ``named`` is 0 for those that do. With a grouping, a column ``group``
-    has the text of the group, and each is counted on its own. Only DuckDB counts some of the ``labels``.
+    A fourth column ``named`` is 0 for values without a name, where there may be some; a column ``group`` has the text
+    of the group, and each is counted on its own. Only DuckDB counts some of the ``labels``.
     """
     import narwhals as nw
 
@@ -105,13 +102,10 @@ def bounded_rows(table: Any, columns: Columns) -> Any:
     """Return the rows that count of a table with one row per event, their labels as text in the column ``label``.
 
     Rows without a user go first, whatever else they hold. Of each user ``max_per_user`` rows are kept: a systematic
-    sample of them (see :mod:`~anonhist.ingest.user_bounds`), or the first by ``order_by``, where a keyed hash of the
-    user, the label and a number that tells the user's equal rows apart decides between those that tie (see
-    :mod:`~anonhist.ingest.random_order`). So the choice depends on that user's rows alone, and without ``order_by``
-    each of them has the same chance.
-
-    Where values may lack a name, the column ``named`` is 0 for those that do. They are never left out in favor of
-    others, so that they are seen and refused.
+    sample (see :mod:`~anonhist.ingest.user_bounds`), or the first by ``order_by``, ties broken by a keyed hash of the
+    user, the label and a number that tells equal rows apart (see :mod:`~anonhist.ingest.random_order`). So the choice
+    depends on that user's rows alone, and without ``order_by`` each of them has the same chance. Values without a name
+    (``named`` = 0) are never left out in favor of others, so that they are seen and refused.
     """
     import narwhals as nw
 
@@ -182,11 +176,11 @@ def counted_rows(table: Any, *, label: str, count: str) -> Any:
 
 
 def added_counts(table: Any, columns: Columns) -> Any:
-    """Return the lazy query (label, count, wrong, size) over a table with labels and counts.
+    """Return the lazy query (label, count, wrong, size) over a table with labels and counts; equal labels are added up.
 
-    Equal labels are added up. ``wrong`` says how many counts are no whole number from 0 to 2^63 − 1, and ``size`` how
-    large the sum is in units of 2^32: some engines let a sum of whole numbers wrap. Labels that count nothing are left
-    out. Where labels may lack a name, a column ``named`` is 0 for those that do.
+    ``wrong`` says how many counts are no whole number from 0 to 2^63 − 1, and ``size`` how large the sum is in units of
+    2^32: some engines let a sum of whole numbers wrap. Labels that count nothing are left out. A column ``named`` is 0
+    for labels without a name, where there may be some.
     """
     import narwhals as nw
 
@@ -375,25 +369,10 @@ class Shares:
 
 
 def counted_events(table: Any, columns: Columns, files: tuple[str, ...], shares: Shares) -> list[tuple[Any, ...]]:
-    """Return the rows of :func:`~anonhist.ingest.query.events_query` of a table that DuckDB reads from files.
+    """Return the rows of :func:`events_query`, without users, of files that DuckDB reads, in passes if need be.
 
-    Parameters
-    ----------
-    table
-        A Narwhals table.
-    columns
-        Which columns to read, without users.
-    files
-        The files the table is read from, to notice if one is replaced.
-    shares
-        Receives the share done.
-
-    Raises
-    ------
-    DataError
-        If one of the files is another one when a pass ends.
-    Exception
-        What DuckDB raises, for lack of memory once 256 passes do not help.
+    With several passes, files that change meanwhile are refused. DuckDB's lack of memory is raised once 256 do not
+    help.
     """
     before = [_version(file) for file in files]
     for of in PASSES:
@@ -468,14 +447,7 @@ def _ibis_batches(query: Any, rows: int) -> Iterator[Any]:
 
 
 def whole_column(column: Any) -> NDArray[np.int64]:
-    """Return an Arrow array of whole numbers, none of them missing, without pandas, which Arrow itself would load.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> whole_column(pa.array([7, 2, 9], pa.uint8())[1:]).tolist()
-    [2, 9]
-    """
+    """Return an Arrow array of whole numbers, none of them missing, without pandas, which Arrow itself would load."""
     import pyarrow as pa
 
     whole = column.cast(pa.int64())

@@ -1,15 +1,10 @@
 """A random order of rows, which every engine computes alike: that of MD5 hashes under a random key.
 
 It decides between rows of a user that tie in a column to order by, which rows of a user a part keeps, and in which
-groups a user or a label counts. The i-th of a user's rows with one label has the hash of (key, i, user, label). So
-which of a user's rows come first depends on the rows of that user and on the key, and on nothing else; the key is drawn
-independently of the data. For neither that nor the privacy of a release does the hash need to be secure: any fixed
-order would do. MD5 is here because all engines have it, and because its hashes look random, so that each row has the
-same chance to be kept.
-
-MD5 as 32 lower-case hexadecimal digits, and these as a number, on each engine of Ibis that has been checked for it.
-
-The functions of that name differ: some return text, some bytes, and some take bytes.
+groups a user or a label counts. The i-th of a user's rows with one label has the hash of (key, i, user, label), so the
+order depends on the rows of that user and on the key, which is drawn independently of the data, and on nothing else.
+Privacy needs no secure hash: any fixed order would do. MD5 is what all engines have, and its hashes look random, so
+that each row has the same chance to be kept. Engines of Ibis differ in MD5 (text or bytes): each is checked.
 """
 
 from __future__ import annotations
@@ -48,26 +43,9 @@ _FUNCTIONS["trino"] = _FUNCTIONS["athena"]
 
 
 def md5_of_ibis(engine: str) -> Callable[[Any], Any]:
-    """Return the function from a column of text to the digits of its hashes.
+    """Return the function from a column of text to the 32 lower-case digits of its MD5; refuse an engine not checked.
 
-    Parameters
-    ----------
-    engine
-        What Ibis calls the engine. SQLite has no such function, and takes Python's.
-
-    Raises
-    ------
-    UsageError
-        If nobody has checked how the engine hashes.
-
-    Examples
-    --------
-    >>> import ibis
-    >>> names = ibis.table({"name": "string"}, name="users")
-    >>> print(ibis.to_sql(names.select(hash=md5_of_ibis("bigquery")(names.name)), dialect="bigquery"))
-    SELECT
-      TO_HEX(MD5(`t0`.`name`)) AS `hash`
-    FROM `users` AS `t0`
+    ``engine`` is what Ibis calls it. SQLite has no such function, and takes Python's.
     """
     from ibis import udf
 
@@ -92,15 +70,7 @@ def md5_of_ibis(engine: str) -> Callable[[Any], Any]:
 
 
 def number_of_ibis(engine: str, digits: Any) -> Any:
-    """Return the number that the first twelve of some hexadecimal digits are, on an engine whose hashes are known.
-
-    Examples
-    --------
-    >>> import ibis
-    >>> hashes = ibis.table({"hash": "string"}, name="hashes")
-    >>> "FROM_BASE(" in ibis.to_sql(number_of_ibis("trino", hashes.hash), dialect="trino")
-    True
-    """
+    """Return the number that the first twelve of some hexadecimal digits are, on an engine whose hashes are known."""
     return _NUMBERS[engine](digits.left(HEX_DIGITS))
 
 
@@ -168,24 +138,12 @@ HASH = "hash"
 
 
 def random_key(source: RandomSource | None = None) -> str:
-    """Draw a key of 128 bits, as 32 hexadecimal digits.
-
-    Examples
-    --------
-    >>> len(random_key())
-    32
-    """
+    """Draw a key of 128 bits, as 32 hexadecimal digits."""
     return "".join(f"{word:016x}" for word in (source or SystemSource()).words(2).tolist())
 
 
 def key_of_order(user: str | None, order_key: str | None) -> str | None:
-    """Return the key that was given, else a new one; None where no users are bounded.
-
-    Raises
-    ------
-    UsageError
-        If a key is given without users, or is none.
-    """
+    """Return the key that was given, which requires users, else a new one; None where no users are bounded."""
     if user is None and order_key is not None:
         raise UsageError("`order_key` chooses which items of a user count, so it requires `user` and `max_per_user`.")
     if user is None:
@@ -196,26 +154,10 @@ def key_of_order(user: str | None, order_key: str | None) -> str | None:
 def add_hash(rows: Any, key: str, *, of: str = "label") -> Any:
     """Return the rows with a column ``hash`` of 32 hexadecimal digits, by which to order those of each user.
 
-    Parameters
-    ----------
-    rows
-        A Narwhals table with the columns ``user_name`` and ``label``, texts of which the second may be null, and
-        ``occurrence``, a whole number.
-    key
-        32 hexadecimal digits.
-    of
-        The column that is hashed as the label.
-
-    Notes
-    -----
+    ``rows`` has the texts ``user_name`` and ``label`` (or ``of``; it may be null), and the whole number ``occurrence``.
     The hash is that of ``{key}{occurrence} {user}``, a line feed, and ``={label}``, or nothing where there is no label,
     in UTF-8. Of one user no two such texts are the same. Two users may share one if a name holds a line feed: then a
     row of each has the same place in the order, which is a matter of theirs alone.
-
-    Raises
-    ------
-    UsageError
-        If no hash is known on the engine that holds the rows.
     """
     check_hashes(rows)
     kind = rows.implementation
@@ -225,13 +167,7 @@ def add_hash(rows: Any, key: str, *, of: str = "label") -> Any:
 
 
 def check_hashes(rows: Any) -> None:
-    """Refuse a Narwhals table on an engine of which no hash is known.
-
-    Raises
-    ------
-    UsageError
-        If it is on such an engine.
-    """
+    """Refuse a Narwhals table on an engine of which no hash is known."""
     kind = rows.implementation
     if kind.is_duckdb() or kind.is_ibis() or kind.is_polars() or kind.is_pandas_like() or is_spark(rows):
         return

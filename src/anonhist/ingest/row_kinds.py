@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from anonhist.ingest.columns import Header
-    from anonhist.ingest.groups.values import Part
+    from anonhist.ingest.group_values import Part
     from anonhist.ingest.query import Columns
 
 COUNTED = {"counts": ("label", "count"), "prevalences": ("count", "prevalence")}
@@ -36,16 +36,9 @@ _CALLED = {"count", "counts", "freq", "frequency", "n", "num", "abundance", "rea
 
 @dataclass(frozen=True)
 class RowKind:
-    """What a row stands for, and which columns say so.
+    """What a row stands for (``"events"``, ``"counts"`` or ``"prevalences"``), and which columns say so.
 
-    Attributes
-    ----------
-    rows
-        ``"events"``, ``"counts"`` or ``"prevalences"``.
-    label
-        The column of labels; of prevalences, that of counts.
-    count, prevalence
-        The columns of counts and prevalences, if there are any.
+    Of prevalences, ``label`` is the column of counts.
     """
 
     rows: str
@@ -56,15 +49,7 @@ class RowKind:
 
 @dataclass(frozen=True)
 class SaidOfRows:
-    """What a person says of the rows: public choices, None for what is not said.
-
-    Attributes
-    ----------
-    format, label, count
-        As for :func:`~anonhist.ingest.read.read_profile`.
-    header
-        Whether the first line of delimited text names the columns.
-    """
+    """What a person says of the rows, as for ``read_profile``: public choices, None for what is not said."""
 
     format: str | None
     label: str | None
@@ -77,13 +62,7 @@ class SaidOfRows:
         return None if self.count == NO_COUNT else self.count
 
     def check(self, user: str | None) -> None:
-        """Refuse what contradicts itself.
-
-        Raises
-        ------
-        UsageError
-            If it does, or users are to be bounded in data that are counted.
-        """
+        """Refuse what contradicts itself, and users to be bounded in data that are counted."""
         if self.format in LINES and self.count is not None:
             raise UsageError(
                 "Data with one label per line have no columns: leave out the columns, or leave out the format."
@@ -114,25 +93,10 @@ class SaidOfRows:
     def kind(
         self, header: Header, used: Sequence[str | None] = (), *, user: str | None = None, may_recognize: bool = True
     ) -> RowKind:
-        """Return what a row stands for, and refuse columns of that which are not there.
+        """Return what a row stands for; refuse missing columns, and a schema that says one thing and may mean another.
 
-        Parameters
-        ----------
-        header
-            All columns.
-        used
-            Columns that are read for something else, the user's among them.
-        user
-            The column of users, whose items cannot be bounded where rows are counted.
-        may_recognize
-            Whether the names of the columns may say that rows are counted.
-
-        Raises
-        ------
-        UsageError
-            If the schema says one thing and may mean another, or does not say which column holds the labels.
-        DataError
-            If a column is not there.
+        ``used`` are columns that are read for something else, the user's among them; items of a ``user`` cannot be
+        bounded where rows are counted. ``may_recognize`` lets the names of the columns say that rows are counted.
         """
         others = header.without(*used)
         known = self._recognized(others) if may_recognize else self.format
@@ -200,13 +164,7 @@ class SaidOfRows:
 
 
 def refuse_counts(unused: Header, how: str | None = None) -> None:
-    """Refuse columns that are called as counts are, and are not read; ``how`` says what to do instead.
-
-    Raises
-    ------
-    UsageError
-        If there are any.
-    """
+    """Refuse columns that are called as counts are, and are not read; ``how`` says what to do instead."""
     found = [name for name in unused.names if name.strip().casefold() in _CALLED]
     if not found:
         return
@@ -239,18 +197,6 @@ def counted_table(source: Any, format: str | None) -> Any:  # noqa: A002
     Whether a Series is counted is asked where its type leaves it open, and never decided by its values: where numbers
     have an index that is named or holds no whole numbers, or are called "count". That holds for pandas and for Modin,
     and as far as they have names for Polars, also where Narwhals wraps the Series.
-
-    Raises
-    ------
-    UsageError
-        If the format is not said where it must be.
-    DataError
-        If a mapping does not hold what its format says.
-
-    Examples
-    --------
-    >>> counted_table({"a": 3, "b": 1}, "counts").to_pydict()
-    {'label': ['a', 'b'], 'count': [3, 1]}
     """
     if isinstance(source, Mapping):
         return _of_mapping(source, format)

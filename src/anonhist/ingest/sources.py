@@ -22,7 +22,7 @@ from anonhist.ingest.engine import (
     translate_failures,
 )
 from anonhist.ingest.files import DATABASES, HOW_TO_NAME, file_table, has_schema, is_parquet, names_are_a_line
-from anonhist.ingest.local_files import match_files
+from anonhist.ingest.locations import match_files
 from anonhist.ingest.naming import is_spark, is_sqlite
 from anonhist.ingest.plain_types import with_known_texts, with_plain_types
 from anonhist.ingest.spark_session import opened_files, opened_table, without_logs_of_rows
@@ -56,10 +56,7 @@ _TABLES = (
 
 @dataclass(frozen=True)
 class Opened:
-    """An open source: a Narwhals table, and the names of its columns.
-
-    Where DuckDB can read the same rows again, and fast, ``read_again`` has the files it reads them from.
-    """
+    """An open source: a Narwhals table, its columns' names, and the files that DuckDB can read again, and fast."""
 
     table: Any
     header: Header
@@ -84,11 +81,10 @@ def open_source(
 ) -> Iterator[Opened]:
     """Open a source as a Narwhals table; engine errors inside come out as one sentence without data.
 
-    ``twice`` says that more than one query will run: standard input is kept then, for it can be read only once.
-    ``comment`` is the sign that lines of delimited files begin with if they are comments: nothing else has any.
-    ``keys`` says which keys of JSON lines to read; other sources have their columns. Engines that are not ours, a
-    database server or the connection of a relation, spill where they are told to.
-    ``what`` is what sentences call a file. ``limits`` are for the engine that is ours, and refused for others.
+    ``twice`` says that more than one query will run: standard input, which can be read only once, is kept then. Lines
+    of delimited files that begin with ``comment`` are comments; ``keys`` are the keys of JSON lines to read. Sentences
+    call a file ``what``. Engines that are not ours, a database server or the connection of a relation, spill where they
+    are told to, and refuse ``limits``.
     """
     let_go_at_exit()
     limits = _checked_limits(limits, source)
@@ -333,14 +329,7 @@ def is_table(source: Any) -> bool:
 
 
 def package_of(source: Any) -> str:
-    """Return the package that something in memory comes from: of NumPy or of tables, what it is derived from does.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> package_of(type("MyTable", (pd.DataFrame,), {})())
-    'pandas'
-    """
+    """Return the package that something in memory comes from: of NumPy or of tables, what it is derived from does."""
     names = [each.__module__.split(".")[0] for each in type(source).__mro__]
     return next((name for name in names if name in (*_TABLES, "numpy")), names[0])
 

@@ -1,11 +1,9 @@
-"""Sessions of Spark: that of this process, one that is started for a reading, or a connection to a server.
+"""Sessions of Spark: this process's, a new one, or a connection; and files as its tables, as DuckDB reads them.
 
-Files as tables of Spark, by the rules that DuckDB reads them: text stays text, and nothing is inferred.
-
-Spark differs in some files that DuckDB refuses or takes otherwise: empty lines are left out; of equal keys in an object
-of JSON the last one counts; columns that some Parquet files lack are null there; U+FFFD is refused as a sign that is
-not UTF-8; a quote that is not closed is noticed after 2 MB. A file of CSV is read by one task, since a quoted field may
-hold line breaks.
+Text stays text, and nothing is inferred. Spark differs in some files that DuckDB refuses or takes otherwise: empty
+lines are left out; of equal keys in an object of JSON the last one counts; columns that some Parquet files lack are
+null there; U+FFFD is refused as a sign that is not UTF-8; a quote that is not closed is noticed after 2 MB. A file of
+CSV is read by one task, since a quoted field may hold line breaks.
 """
 
 from __future__ import annotations
@@ -80,24 +78,7 @@ def spark_relation(
     header: bool,
     keys: Iterable[str | None],
 ) -> Any:
-    """Return the rows of files as a DataFrame, as :func:`~anonhist.ingest.files.file_relation` has them.
-
-    Parameters
-    ----------
-    session
-        A session of Spark.
-    files
-        What to read.
-    format, delimiter, header, keys
-        As for files that DuckDB reads.
-
-    Raises
-    ------
-    UsageError
-        If the ending says nothing that Spark reads.
-    DataError
-        If the first line of a text holds no names.
-    """
+    """Return the rows of files as a DataFrame, as :func:`~anonhist.ingest.files.file_table` has them."""
     path = files.path
     if path.lower().endswith(".zst"):
         raise UsageError(f"Spark does not read {mask(path)!r}: it unpacks .gz, but not .zst.")
@@ -161,7 +142,7 @@ def _counted_rows(lines: Any) -> Any:
 
 
 def _json_rows(lines: Any, keys: Iterable[str | None]) -> Any:
-    """Return the values of keys by the rules of :func:`~anonhist.ingest.json_lines.json_relation`."""
+    """Return the values of keys by the rules of :func:`~anonhist.ingest.json_lines.json_table`."""
     names = keys_to_read(keys)
     if not are_distinct(names):
         raise UsageError("Spark cannot read two keys together that differ only in case: rename one of them.")
@@ -379,19 +360,7 @@ def _keeping_handler() -> Iterator[None]:
 
 
 def check_reachable(url: str) -> None:
-    """Refuse an address that nobody answers at, before Spark tries it for many minutes.
-
-    Raises
-    ------
-    DataError
-        If so.
-
-    Examples
-    --------
-    >>> check_reachable("sc://localhost:1")
-    Traceback (most recent call last):
-    anonhist.errors.DataError: Spark at sc://localhost:1 cannot be reached; check its address and your permissions.
-    """
+    """Refuse an address that nobody answers at, before Spark tries it for many minutes."""
     scheme = f"{url.partition('://')[0]}://"
     addresses = url.removeprefix(scheme).partition("/")[0].split(",")
     for address in addresses:

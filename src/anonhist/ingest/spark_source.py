@@ -1,12 +1,24 @@
-"""What Spark is asked to read: files by their path, or a table by its name at an address."""
+"""What Spark is asked to read, files or a table at an address, and what its partitions send: sums, and never rows.
+
+Executors import this package, so it must be installed on them, with PyArrow.
+"""
 
 from __future__ import annotations
 
 import os
-from typing import Any
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from anonhist.errors import UsageError, mask
 from anonhist.frozen import Converted, converted, frozen
+from anonhist.ingest.query import record_batches
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from numpy.typing import NDArray
 
 # What reads files: the first, unless the other is asked for.
 ENGINES = ("duckdb", "spark")
@@ -56,25 +68,7 @@ class SparkFiles:
 
 
 def read_by(engine: str | None, source: str) -> str | SparkFiles:
-    """Return a source as its engine takes it.
-
-    Parameters
-    ----------
-    engine
-        What reads files, ``"duckdb"`` or ``"spark"``; None where nothing is said of it.
-    source
-        What a person names.
-
-    Raises
-    ------
-    UsageError
-        If there is no such engine, or the source names no files.
-
-    Examples
-    --------
-    >>> read_by("spark", "events/*.parquet"), read_by(None, "events/*.parquet")
-    (SparkFiles(path='events/*.parquet'), 'events/*.parquet')
-    """
+    """Return a source as its engine takes it: ``"duckdb"``, ``"spark"``, or None where nothing is said of it."""
     if engine is None:
         return source
     if engine not in ENGINES:
@@ -97,3 +91,35 @@ def without_collations_in_spark(table: Any) -> Any:
     quoted = {name: f"`{name}`" for name in native.columns}
     plain = {name: f"collate({column}, 'UTF8_BINARY') AS {column}" for name, column in quoted.items()}
     return nw.from_native(native.selectExpr(*(plain[name] if name in collated else quoted[name] for name in quoted)))
+
+
+_NUMBERS = "place long, number long"
+_ROWS = 1 << 20
+
+
+def work_on_partitions(frame: Any, work: Callable[[Iterator[Any]], Iterator[Any]], schema: str) -> Iterator[Any]:
+    """Run a function on the Arrow batches of each partition of a Spark table, and return the batches it yields."""
+    import narwhals as nw
+
+    with warnings.catch_warnings():
+        # Spark asks for pandas first, and warns of versions that it does not know: none of it is used here.
+        warnings.simplefilter("ignore", FutureWarning)
+        worked = frame.mapInArrow(work, schema)
+    return record_batches(nw.from_native(worked), _ROWS)
+
+
+def numbers_of_partitions(
+    frame: Any, work: Callable[[Iterator[Any]], Iterator[Any]]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Run a function that yields batches of numbers on each partition; return all places and all numbers."""
+    batches = list(work_on_partitions(frame, work, _NUMBERS))
+    nothing = np.zeros(0, dtype=np.int64)
+    places, numbers = ([batch.column(name).to_numpy() for batch in batches] for name in ("place", "number"))
+    return np.concatenate([nothing, *places]), np.concatenate([nothing, *numbers])
+
+
+def numbers_batch(places: NDArray[np.int64], numbers: NDArray[np.int64]) -> Any:
+    """Return places and their numbers as an Arrow batch."""
+    import pyarrow as pa
+
+    return pa.RecordBatch.from_arrays([pa.array(places), pa.array(numbers)], names=["place", "number"])

@@ -1,8 +1,7 @@
 """Tables of SQLite, whose types do not bind: every value is named for itself, whatever its column is declared to hold.
 
-Ibis asks a column without a declared type for that of its first row. Nothing here depends on what it answers: SQLite
-says of each value what it is. Only columns that are declared as truth values are called by their type: there 1 is true
-and 0 is false, as on other engines.
+SQLite says of each value what it is; nothing depends on Ibis, which types an undeclared column by its first row. Only
+columns declared as truth values are called by their type: there 1 is true and 0 is false, as on other engines.
 """
 
 from __future__ import annotations
@@ -62,7 +61,7 @@ def as_declared(table: Any) -> Any:
 
 
 def with_names_of_values(table: Any, *, bytes_in_hexadecimal: bool = False) -> Any:
-    """Return a Narwhals table of SQLite in which values are named one by one, and their kinds in columns beside them.
+    """Return a Narwhals table of SQLite with values named one by one, and their kinds in columns beside them.
 
     Reports may hold bytes, whose names are hexadecimal then.
     """
@@ -80,10 +79,7 @@ def with_names_of_values(table: Any, *, bytes_in_hexadecimal: bool = False) -> A
 
 
 def with_used_columns(query: Any) -> Any:
-    """Return a query of Narwhals on SQLite that names the values of those columns only that it uses.
-
-    Of wide tables the others would make its text long.
-    """
+    """Return a query of Narwhals on SQLite that names the values of used columns only, which keeps its text short."""
     import narwhals as nw
     from ibis.expr import operations
 
@@ -152,10 +148,7 @@ def _ordered(column: Any) -> Any:
 
 
 def _unchanged(column: Any, kind: str) -> Any:
-    """Return the same values of a column, which Ibis takes for another type.
-
-    Inside a formula a text also loses the collation of its column.
-    """
+    """Return the same values of a column, which Ibis takes for another type; in a formula they lose its collation."""
     from ibis import udf
 
     signature = ((column.type(),), kind)

@@ -1,40 +1,21 @@
 """Which rows of each user count: those that come first by a column, or else a systematic sample of them.
 
-A systematic sample of the rows of each user who has too many, which every engine draws alike.
-
 Of a user with T rows, more than the m that are kept, number the rows 1 … T in the order of their groups and days, where
 there are such, and of their labels, and keep row r if (r·m + S) mod T < m. These are exactly m rows, as evenly spread
-as can be, and over a uniform start S in 0 … T − 1 each row has the same chance, m/T: a label is kept in proportion to
-its rows. S is the first 48 bits of the MD5 of a key and the user (and the group, where a user's rows are bounded in
-each), modulo T, and so uniform but for T/2⁴⁸. Which rows count depends on the rows of that user and on the key, which
-is drawn independently of the data, and on nothing else. (Proof: docs/proofs/users.md.)
+as can be, and over a uniform start S in 0 … T − 1 each has the chance m/T. S is the first 48 bits of the MD5 of a key
+and the user (and the group, where a user's rows are bounded in each), modulo T, and so uniform but for T/2⁴⁸. Which
+rows count depends on that user's rows and on the key, which is drawn independently of the data, and on nothing else:
+see docs/proofs/users.md. Rows that tie in the order are equal, so no row is hashed, and this takes at most three times
+what a grouping by user and label does.
 
-Rows that tie in that order are equal, and it does not matter which of them is number r. So they need not be told apart,
-and no row is hashed. That is why this takes at most three times what a grouping by user and label does; a keyed random
-order of all rows, in which equal rows have hashes of their own, took up to nine times.
+Source: W. G. Madow and L. H. Madow 1944, "On the theory of systematic sampling, I", Ann. Math. Stat. 15(1); W. G.
+Cochran 1977, "Sampling Techniques", ch. 8 (number of rows no multiple of the sample's size).
 
-Source: W. G. Madow and L. H. Madow, "On the theory of systematic sampling, I", Annals of Mathematical Statistics 15(1),
-1944: the case in which the number of rows is no multiple of the sample's size, as in chapter 8 of W. G. Cochran,
-"Sampling Techniques", 1977.
-
-The systematic sample of users' rows (see :mod:`~anonhist.ingest.user_bounds`) as DuckDB draws it fastest.
-
-Two plans draw the same rows, in one query. *Pairs*: equal rows of a user are counted, and a running sum over the pairs
-(user, label) of users above the bound says which of their rows are kept. *Rows*: the rows of users above the bound are
-numbered one by one. Pairs are faster if most rows have an equal one, rows otherwise: so pairs are counted if that
-halves the rows of one in sixty-four users, chosen by a hash. Which plan is used decides about time, and not about which
-rows are kept.
-
-All is read once: standard input allows no more.
-
-The systematic sample of users' rows (see :mod:`~anonhist.ingest.user_bounds`) as Spark draws it fastest.
-
-Two plans draw the same rows. *Lists*: each user's rows are collected, sorted, and picked by their number; MD5 is
-computed once a user. But a list is held in memory whole. *Windows*: rows are sorted and numbered, which spills to disk
-where a user has more rows than fit in memory; MD5 is computed once a row, and where users have a dozen rows it takes a
-third longer. So users who may have many rows go through windows: all of a bucket of users (by a hash without a key)
-that has many rows in all, which a first pass over the users finds. Which way a user goes decides about time and memory,
-and not about which rows are kept.
+DuckDB and Spark have two plans each, which keep the same rows and differ in time and memory alone. DuckDB, in one query
+that reads its input once: *pairs* takes running sums over counts of equal rows, and is chosen if that halves the rows
+of one in sixty-four users, picked by a hash; *rows* numbers them one by one. Spark: *lists* collects each user's rows
+in memory; *windows* sorts, which can spill, for whole buckets of users (by a hash without a key) that have many rows in
+all.
 """
 
 from __future__ import annotations
@@ -97,7 +78,7 @@ _QUERY = """
 
 
 def sample_of_duckdb(rows: Any, name: str, bound: UserBound, kept: list[str], largest: int) -> Any:
-    """Return the sample of a relation of DuckDB: its rows, and a name in the column ``name`` for each user.
+    """Return the sample of a relation of DuckDB, with each user's name in the column ``name``.
 
     ``largest`` is how many rows of a user can be numbered.
     """
@@ -136,7 +117,7 @@ _MOST_NAMED = 1000
 
 
 def sample_of_spark(rows: Any, name: str, bound: UserBound, kept: list[str], largest: int) -> Any:
-    """Return the sample of a DataFrame of Spark: its rows, and a name in the column ``name`` for each user.
+    """Return the sample of a DataFrame of Spark, with each user's name in the column ``name``.
 
     ``largest`` is how many rows of a user can be numbered.
     """
@@ -221,19 +202,8 @@ _START, _TOTAL, _NUMBER = "start", "total", "number"
 def sample_of_users(rows: Any, bound: UserBound, kept: list[str]) -> Any:
     """Return the rows of users with no more than may count, and a systematic sample of the rows of each other user.
 
-    Parameters
-    ----------
-    rows
-        A Narwhals table with the columns ``user``, ``user_name``, ``label`` and ``one``, and what the bound names.
-    bound
-        How many rows of each user count.
-    kept
-        The columns to return. If ``named`` is one of them, rows where it is 0 are all returned, to be refused.
-
-    Raises
-    ------
-    UsageError
-        If no hash is known on the engine that holds the rows.
+    ``rows`` has the columns ``user``, ``user_name``, ``label``, ``one`` and what the bound names. If ``named`` is one
+    of the columns ``kept``, rows where it is 0 are all returned, to be refused.
     """
     import narwhals as nw
 
@@ -295,20 +265,9 @@ def _with_start(rows: Any, names: list[str], bound: UserBound) -> Any:
 class UserBound:
     """How many rows of each user count, and what decides which.
 
-    Attributes
-    ----------
-    most
-        How many rows.
-    key
-        The key of all hashes.
-    within
-        The columns within which rows are counted: the user, and the group where each of a user's is bounded.
-    places
-        The columns that say where a row is, besides its label: its group and its day, as far as there are such.
-    hashed
-        The column that is hashed as the label, where hashes decide between rows that tie.
-    null_labels
-        Whether a label may be null.
+    Rows are counted within the columns ``within``: the user, and the group where each of a user's is bounded.
+    ``places`` are the columns of a row's group and day; ``hashed`` is hashed as the label, where hashes decide between
+    rows that tie.
     """
 
     most: int
@@ -322,19 +281,8 @@ class UserBound:
 def bounded_users(rows: Any, bound: UserBound) -> Any:
     """Return the rows (label, named, …) of each user that count.
 
-    Parameters
-    ----------
-    rows
-        A Narwhals table with the columns ``user``, ``user_name``, ``label`` and ``one``, the columns that the bound
-        names, and perhaps ``named`` and ranks (:data:`RANKS`). No user is null, nor a place.
-    bound
-        How many count. With ranks, those that come first by them; of rows that tie, those without a name come
-        first, and then keyed hashes decide.
-
-    Returns
-    -------
-    rows
-        Their labels, whether they have names if that is known, and their places.
+    ``rows`` has the columns of :func:`sample_of_users`, perhaps ``named`` and ranks (:data:`RANKS`); no user is null,
+    nor a place. With ranks, those count that come first by them; ties: rows without a name first, then by keyed hashes.
     """
     names = rows.collect_schema().names()
     kept = ["label", *([NAMED] if NAMED in names else []), *bound.places]
@@ -348,8 +296,8 @@ def bounded_users(rows: Any, bound: UserBound) -> Any:
 def _first_rows(rows: Any, bound: UserBound, ranks: list[str], then: list[str]) -> Any:
     """Return the rows that a running count of equal rows, and one of all rows of a user, say come first.
 
-    Equal rows are numbered by their ranks: their numbers, which are hashed, then do not depend on the order of the
-    table. Numbers are sums of ones: a running count of labels would leave null labels uncounted, and so unbounded.
+    Equal rows are numbered by their ranks: their hashed numbers then do not depend on the order of the table. Numbers
+    are sums of ones: a running count of labels would leave null labels uncounted, and so unbounded.
     """
     import narwhals as nw
 

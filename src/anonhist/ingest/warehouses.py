@@ -2,10 +2,7 @@
 
 A label is what is written. Where a column has a collation under which "de" and "DE" are equal, texts are taken through
 something that has none. Engines that always compare otherwise, or take an empty text for a missing one, are refused.
-
-PostgreSQL by its address, as libpq reads it: several hosts, services, passwords, options.
-
-Ibis takes addresses apart itself, and knows one host. It is handed a connection instead.
+Addresses of PostgreSQL are read by libpq (several hosts, services, passwords, options): Ibis knows one host alone.
 """
 
 from __future__ import annotations
@@ -55,14 +52,10 @@ def materialized_views(connection: Any) -> list[str]:
 
 
 def check_session(table: Any) -> None:
-    """Refuse a table of Ibis whose connection rounds floats, so that different ones would have one name.
+    """Refuse a table of Ibis whose connection rounds floats, or writes dates in another way than ISO 8601.
 
-    A table that belongs to no connection, but only to queries that are looked at, passes.
-
-    Raises
-    ------
-    UsageError
-        If so, or if the connection writes dates in another way than ISO 8601.
+    Different floats would have one name. A table that belongs to no connection, but only to queries that are looked at,
+    passes.
     """
     connection = getattr(table.get_backend(), "con", None)
     if connection is None:
@@ -148,10 +141,9 @@ def with_query_name(table: Any, name: str) -> Any:
 
 
 def with_bytes(table: Any, names: list[str]) -> tuple[Any, list[str]]:
-    """Return a Narwhals table, and the names of columns by which its texts are ordered as the bytes of their UTF-8.
+    """Return a table, and the names of columns by which its texts are ordered as the bytes of their UTF-8.
 
-    That is how engines order texts, but for PostgreSQL, which orders them as the language of a database does: there,
-    columns of bytes are added.
+    PostgreSQL alone orders them as the language of a database does: there, columns of bytes are added.
     """
     import narwhals as nw
 
@@ -324,14 +316,8 @@ WAREHOUSES = {
 def connect_to(url: str) -> Any:
     """Return a connection of Ibis to the database of a URL.
 
-    Passwords may stand in the URL, as in that of PostgreSQL, or wherever the driver looks for them.
-
-    Raises
-    ------
-    MissingExtraError
-        If the driver is not installed.
-    DataError
-        If a warehouse does not answer; the sentence has no part of the URL.
+    Passwords may stand in the URL, as in that of PostgreSQL, or wherever the driver looks for them. If a warehouse does
+    not answer, the error has no part of the URL.
     """
     import ibis
 

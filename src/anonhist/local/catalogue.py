@@ -1,4 +1,4 @@
-"""Local mechanisms by name, loaded on first use, and surveys from their description in a file."""
+"""Which local mechanism a name stands for, which survey a file describes, and which mechanism to take."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from math import sqrt
 from typing import TYPE_CHECKING, Any
 
 from anonhist.catalogue import load
-from anonhist.catalogue.randomizers import RANDOMIZERS
+from anonhist.catalogue.mechanisms import RANDOMIZERS
 from anonhist.errors import AnonhistError, UsageError
 from anonhist.frozen import frozen
+from anonhist.kinds import Tabular
 from anonhist.local.surveys.alphabet import Alphabet
 from anonhist.local.surveys.closed import ClosedSurvey
 from anonhist.local.surveys.survey import COMMON, MOST_REPORT_BYTES
-from anonhist.outward import Tabular
 from anonhist.privacy import EpsilonLike, parse_whole_number
 
 if TYPE_CHECKING:
@@ -24,18 +24,7 @@ if TYPE_CHECKING:
 
 
 def survey_class(name: str) -> type[Survey]:
-    """Return the mechanism with this name.
-
-    Raises
-    ------
-    UsageError
-        If no mechanism has this name.
-
-    Examples
-    --------
-    >>> survey_class("k-rr").__name__
-    'KRR'
-    """
+    """Return the mechanism with this name."""
     if not isinstance(name, str) or name not in RANDOMIZERS:
         raise UsageError(f"There is no local mechanism {name!r:.80}; there are {', '.join(RANDOMIZERS)}.")
     found: type[Survey] = load(RANDOMIZERS[name])
@@ -43,62 +32,23 @@ def survey_class(name: str) -> type[Survey]:
 
 
 def parameter_names(name: str) -> tuple[str, ...]:
-    """Return the parameters that the mechanism of a name takes besides epsilon and a title.
-
-    Examples
-    --------
-    >>> parameter_names("subset-selection")
-    ('alphabet', 'subset_size')
-    """
+    """Return the parameters that the mechanism of a name takes besides epsilon and a title."""
     return tuple(each.name for each in fields(survey_class(name)) if each.init and each.name not in COMMON)
 
 
 def needed_names(name: str) -> tuple[str, ...]:
-    """Return those of :func:`parameter_names` that are required.
-
-    Examples
-    --------
-    >>> needed_names("heavy-hitters")
-    ('max_bytes',)
-    """
+    """Return those of :func:`parameter_names` that are required."""
     missing = {each.name for each in fields(survey_class(name)) if each.default is MISSING}
     return tuple(each for each in parameter_names(name) if each in missing)
 
 
 def takes_epsilon(name: str) -> bool:
-    """Return whether a mechanism takes epsilon, rather than deriving it from its parameters.
-
-    Examples
-    --------
-    >>> takes_epsilon("k-rr")
-    True
-    """
+    """Return whether a mechanism takes epsilon, rather than deriving it from its parameters."""
     return any(each.init and each.name == "epsilon" for each in fields(survey_class(name)))
 
 
 def survey_from(name: str, *, epsilon: str, title: str, parameters: Mapping[str, Any]) -> Survey:
-    """Make a survey from its own description, or refuse any other description.
-
-    Parameters
-    ----------
-    name
-        Of the mechanism.
-    epsilon, title
-        As text.
-    parameters
-        :attr:`Survey.parameters` of the survey wanted, as JSON values.
-
-    Raises
-    ------
-    UsageError
-        If no survey describes itself by these parameters.
-
-    Examples
-    --------
-    >>> survey = survey_class("k-rr")(alphabet=["a", "b"], epsilon=1)
-    >>> survey_from("k-rr", epsilon="1", title="", parameters=survey.parameters) == survey
-    True
-    """
+    """Make a survey from its own description, :attr:`Survey.parameters` as JSON values, or refuse any other."""
     kind = survey_class(name)
     if not isinstance(epsilon, str) or not isinstance(title, str):
         raise UsageError("The epsilon and the title of a survey must be text.")

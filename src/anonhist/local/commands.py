@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from anonhist.catalogue.randomizers import OPTIONS, RANDOMIZERS
+from anonhist.catalogue.mechanisms import RANDOMIZER_OPTIONS, RANDOMIZERS
 from anonhist.errors import UsageError
 from anonhist.terminal.charging import CHARGING, charging_options, say_account
 from anonhist.terminal.decorators import (
@@ -66,7 +66,7 @@ _EITHER = {"alphabet": "--alphabet FILE or --alphabet-size K"}
 _NEW_SECTIONS = {
     "Privacy": ("epsilon",),
     "Values": ("alphabet", "alphabet_size", "other"),
-    "Randomization": ("mechanism", *OPTIONS),
+    "Randomization": ("mechanism", *RANDOMIZER_OPTIONS),
     "Ledger": CHARGING,
     "Output": ("title", "output", "force", "quiet"),
 }
@@ -96,7 +96,7 @@ anonhist local new --mechanism o-rr --buckets 256 --cohorts 8 --key pets --epsil
     metavar="LABEL",
     help="Value to report for anything outside --alphabet; without it, such values are an error.",
 )
-@catalogue_options(OPTIONS)
+@catalogue_options(RANDOMIZER_OPTIONS)
 @click.option(
     "--title",
     default="",
@@ -136,7 +136,7 @@ def new(
     """
     account.check()
     target = output if output is not None else (SURVEY_OUTPUT if sys.stdout.isatty() else STDOUT)
-    from anonhist.formats.writing import check_ending, write_recorded
+    from anonhist.formats.files import check_ending, write_recorded
     from anonhist.local.catalogue import needed_names, parameter_names, survey_class, takes_epsilon
     from anonhist.local.files import survey_text
     from anonhist.local.surveys.declaration import price_of, survey_digest
@@ -197,7 +197,7 @@ def _say(survey: Survey, target: str, recorded: Recorded | Unrecorded) -> None:
 def _parameters(mechanism: str, known: tuple[str, ...], texts: dict[str, str | None]) -> dict[str, Any]:
     """Return the parameters that were given, refusing those that the mechanism does not take."""
     given = {
-        name: whole_number(text, name=option_word(name)) if OPTIONS[name].kind == "whole" else text
+        name: whole_number(text, name=option_word(name)) if RANDOMIZER_OPTIONS[name].kind == "whole" else text
         for name, text in texts.items()
         if text is not None
     }
@@ -339,7 +339,7 @@ def randomize(
     give its format: --format labels for one label per line, or --label COLUMN for CSV.
     """
     target = output if output is not None else (REPORTS_OUTPUT if sys.stdout.isatty() else STDOUT)
-    from anonhist.formats.writing import check_ending
+    from anonhist.formats.files import check_ending
     from anonhist.local.files import ENDINGS, read_survey, reports_writer
     from anonhist.local.reading import opened_values
     from anonhist.terminal.output import progress_bar

@@ -1,4 +1,4 @@
-"""``anonhist local tally``: reports to counts."""
+"""``anonhist local tally``, ``estimate`` and ``rappor``: from reports to counts and frequencies."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def tally(
     """
     allowed = 0 if skip_bad.strip() == "0" else whole_number(skip_bad, name="--skip-bad") or 0
     target = output if output is not None else (DEFAULT_OUTPUT if sys.stdout.isatty() else STDOUT)
-    from anonhist.formats.writing import check_ending, write
+    from anonhist.formats.files import check_ending, write
     from anonhist.local.files import is_tally_file, read_survey, read_tally, tally_text
     from anonhist.local.reading import report_files, tally_reports
     from anonhist.replacing import PrivateKind
@@ -140,7 +140,7 @@ def check_outputs(
 ) -> Sheet | None:
     """Return the page to write; refuse outputs that cannot be written before reading anything."""
     if target not in (None, STDOUT):
-        from anonhist.formats.writing import check_ending
+        from anonhist.formats.files import check_ending
 
         check_ending(target, endings=(".csv", ".json"), what="An estimate is")
         check_target(target, *inputs, force=force)
@@ -160,7 +160,7 @@ def write_estimate(
 ) -> None:
     """Print and write; standard output comes last, because the reader of a pipe may close it at any time."""
     if target not in (None, STDOUT):
-        from anonhist.formats.writing import write
+        from anonhist.formats.files import write
 
         write(estimate, target, overwrite=force)
     if sheet is not None:
@@ -300,7 +300,7 @@ def rappor(
     """
     shown = whole_number(top, name="--top") or 0
     target = output if output is not None else (None if sys.stdout.isatty() else STDOUT)
-    from anonhist.local.rappor_files import read_rappor
+    from anonhist.local.rappor_counts import read_rappor
 
     sheet = check_outputs((params, counts, candidates), target, report, force=force)
     collected, listed = read_rappor(params, counts, candidates)

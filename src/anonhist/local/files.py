@@ -1,7 +1,4 @@
-"""The JSON document of a survey: what everybody shares, checked when it is read.
-
-Version 2 has the receipt of a survey that was charged to a ledger; others are written as version 1.
-"""
+"""Files of local privacy: surveys, reports, tallies, and estimates of frequencies."""
 
 from __future__ import annotations
 
@@ -9,25 +6,29 @@ import json
 import re
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
+from typing import TYPE_CHECKING, Any, BinaryIO, Never, Protocol
 
 import numpy as np
 
 from anonhist.errors import DataError, UsageError
 from anonhist.formats.document import receipt_document, receipt_from
-from anonhist.formats.fields import (
-    FileKind,
+from anonhist.formats.files import FileKind, as_text
+from anonhist.formats.tables import Table, csv_text, table_of_rows, write_parquet
+from anonhist.formats.untrusted import (
+    batches,
+    check_codecs,
     check_version,
     document_text,
-    file_wording,
     mapping,
+    open_parquet,
+    optional,
     parse_json,
+    refuse_damage,
     text,
     whole,
 )
-from anonhist.formats.parquet_content import batches, check_codecs, open_parquet, refuse_damage
-from anonhist.formats.tables import Table
 from anonhist.local.catalogue import survey_from
 from anonhist.local.surveys.reports import Tally
 
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
     from anonhist.local.surveys.reports import Reports
     from anonhist.local.surveys.survey import Survey
 
-SURVEY_FORMAT, SURVEY_OLDEST, SURVEY_VERSION = "anonhist.survey", 1, 2
+SURVEY_FORMAT = "anonhist/survey"
 _SURVEY_FIELDS = {
     "format",
     "version",
@@ -53,8 +54,8 @@ _SURVEY_FIELDS = {
     "parameters",
     "digest",
     "guarantee",
+    "receipt",
 }
-_FIELDS_SINCE_2 = {"receipt"}
 
 
 def survey_document(survey: Survey) -> dict[str, Any]:
@@ -66,26 +67,20 @@ def survey_document(survey: Survey) -> dict[str, Any]:
 
     return {
         "format": SURVEY_FORMAT,
-        "version": SURVEY_OLDEST if survey.receipt is None else SURVEY_VERSION,
+        "version": 1,
         "library_version": __version__,
         "mechanism": survey.name,
         "epsilon": str(survey.epsilon),
         "title": survey.title,
         "parameters": survey.parameters,
         "digest": survey.digest,
-        "guarantee": file_wording(survey.guarantee.sentence),
-        **({} if survey.receipt is None else {"receipt": receipt_document(survey.receipt)}),
+        "guarantee": survey.guarantee.sentence,
+        "receipt": optional(receipt_document, survey.receipt),
     }
 
 
 def survey_text(survey: Survey) -> str:
-    """Return the file of a survey.
-
-    Raises
-    ------
-    UsageError
-        If a label cannot be written down.
-    """
+    """Return the file of a survey, or refuse a label that cannot be written down."""
     written = document_text(survey_document(survey))
     try:
         written.encode()
@@ -95,15 +90,9 @@ def survey_text(survey: Survey) -> str:
 
 
 def survey_from_document(document: object) -> Survey:
-    """Rebuild a survey, refusing whatever a survey cannot be.
-
-    Raises
-    ------
-    DataError, UsageError
-        With what is wrong.
-    """
-    version = check_version(document, SURVEY_FORMAT, SURVEY_VERSION, oldest=SURVEY_OLDEST)
-    top = mapping(document, _SURVEY_FIELDS | (_FIELDS_SINCE_2 if version > SURVEY_OLDEST else set()), "a survey")
+    """Rebuild a survey, refusing whatever a survey cannot be."""
+    check_version(document, SURVEY_FORMAT)
+    top = mapping(document, _SURVEY_FIELDS, "a survey")
     text(top["library_version"], "the library version")
     survey = survey_from(
         text(top["mechanism"], "the mechanism"),
@@ -113,17 +102,17 @@ def survey_from_document(document: object) -> Survey:
     )
     if top["digest"] != survey.digest:
         raise DataError("its digest is not that of the survey it describes; it was changed later")
-    if top["guarantee"] != file_wording(survey.guarantee.sentence):
+    if top["guarantee"] != survey.guarantee.sentence:
         raise DataError("the guarantee is not what such a survey promises")
-    return replace(survey, receipt=receipt_from(top["receipt"])) if version > SURVEY_OLDEST else survey
+    return replace(survey, receipt=optional(receipt_from, top["receipt"]))
 
 
-SURVEY_FILES = FileKind("survey", {".json": survey_from_document})
+SURVEY_FILES = FileKind("survey", {".json": as_text(survey_text)}, {".json": survey_from_document})
 read_survey = SURVEY_FILES.read
 
 
-TALLY_FORMAT, TALLY_VERSION = "anonhist.tally", 1
-TALLY_METADATA_KEY = b"anonhist.tally"
+TALLY_FORMAT = "anonhist/tally"
+TALLY_METADATA_KEY = TALLY_FORMAT.encode()
 # A file of any size may declare this many cells; more only if it has a byte for each. Cells are distinct numbers, so
 # files of this program have several bytes for each.
 _FEW_CELLS = 1 << 20
@@ -137,7 +126,7 @@ def tally_text(tally: Tally) -> str:
 
 
 def _head(tally: Tally) -> dict[str, Any]:
-    return {"format": TALLY_FORMAT, "version": TALLY_VERSION, "survey": tally.survey, "users": tally.users}
+    return {"format": TALLY_FORMAT, "version": 1, "survey": tally.survey, "users": tally.users}
 
 
 TALLY_TABLE = Table(
@@ -161,14 +150,8 @@ def is_tally_file(path: str | Path) -> bool:
 
 
 def tally_from_document(document: object) -> Tally:
-    """Rebuild a tally, refusing whatever a tally cannot be.
-
-    Raises
-    ------
-    DataError, UsageError
-        With what is wrong.
-    """
-    check_version(document, TALLY_FORMAT, TALLY_VERSION)
+    """Rebuild a tally, refusing whatever a tally cannot be."""
+    check_version(document, TALLY_FORMAT)
     top = mapping(document, _TALLY_FIELDS | {"cells", "counts"}, "a tally")
     return _tally(top, whole(top["cells"], "cells"), whole(top["counts"], "counts"))
 
@@ -190,7 +173,7 @@ def _from_parquet(content: bytes) -> Tally:
             raise DataError("it is a Parquet file, but not one of a tally")
         # All that can be known is checked before any cell is read: a few bytes can stand for any number of them.
         head = parse_json(document)
-        check_version(head, TALLY_FORMAT, TALLY_VERSION)
+        check_version(head, TALLY_FORMAT)
         mapping(head, _TALLY_FIELDS, "a tally")
         wrong = "its columns must be cell and count, whole numbers all of them"
         if schema.names != ["cell", "count"] or any(kind != pa.int64() for kind in schema.types):
@@ -205,7 +188,11 @@ def _from_parquet(content: bytes) -> Tally:
     return _tally(mapping(head, _TALLY_FIELDS, "a tally"), cells, counts)
 
 
-TALLY_FILES = FileKind("tally", {".json": tally_from_document, ".parquet": _from_parquet})
+TALLY_FILES = FileKind(
+    "tally",
+    {".json": as_text(tally_text), ".parquet": write_parquet},
+    {".json": tally_from_document, ".parquet": _from_parquet},
+)
 read_tally = TALLY_FILES.read
 
 
@@ -254,6 +241,11 @@ def write_reports(reports: Reports, file: BinaryIO, ending: str) -> None:
     """Write all there are."""
     with reports_writer(ending, file) as writer:
         writer.write(reports)
+
+
+REPORTS_FILES: FileKind[Never] = FileKind(
+    "reports", {ending: partial(write_reports, ending=ending) for ending in ENDINGS}
+)
 
 
 class _Parquet:
@@ -335,7 +327,7 @@ def _write_lines(file: BinaryIO, pieces: list[Any]) -> None:
         file.write(memoryview(data)[ends[0] : ends[-1]])
 
 
-FREQUENCIES_FORMAT, FREQUENCIES_VERSION = "anonhist.frequencies", 1
+FREQUENCIES_FORMAT = "anonhist/frequencies"
 
 
 def _frequencies_columns(estimate: FrequencyEstimate) -> Columns:
@@ -370,9 +362,9 @@ def estimate_document(estimate: FrequencyEstimate) -> dict[str, Any]:
 
     return {
         "format": FREQUENCIES_FORMAT,
-        "version": FREQUENCIES_VERSION,
+        "version": 1,
         "library_version": __version__,
-        "guarantee": file_wording(str(estimate.guarantee)),
+        "guarantee": str(estimate.guarantee),
         "users": estimate.users,
         "level": estimate.level,
         "decoder": estimate.decoder,
@@ -395,3 +387,16 @@ def estimate_document(estimate: FrequencyEstimate) -> dict[str, Any]:
 def estimate_json(estimate: FrequencyEstimate) -> str:
     """Return the JSON file of an estimate."""
     return document_text(estimate_document(estimate))
+
+
+FREQUENCIES_FILES: FileKind[Never] = FileKind(
+    "frequencies", {".csv": as_text(csv_text), ".json": as_text(estimate_json)}
+)
+RECOMMENDATION_TABLE = table_of_rows(
+    mechanism="mechanism",
+    standard_error="standard_error",
+    mean_squared_error="mean_squared_error",
+    report_bytes="report_bytes",
+    decode_cost="decode_cost",
+    note="note",
+)

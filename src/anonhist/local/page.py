@@ -26,8 +26,7 @@ from anonhist.report.frame import (
     template,
 )
 from anonhist.report.notebook import Cell
-from anonhist.report.promise import at_most, worth
-from anonhist.report.wording import PROMISE_NAMES, promise_lines, promise_of
+from anonhist.report.wording import PROMISE_NAMES, at_most, promise_lines, promise_of, worth
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -59,15 +58,7 @@ CORRECTIONS = {
 
 
 def headline(estimate: FrequencyEstimate) -> str:
-    """Return the title of an estimate, one line.
-
-    Examples
-    --------
-    >>> from anonhist.local import KRR
-    >>> survey = KRR(alphabet=3, epsilon=1)
-    >>> headline(survey.estimate(survey.tally(survey.randomize([0, 1, 1]))))
-    'How frequent 3 values are among 3 people'
-    """
+    """Return the title of an estimate, one line."""
     values = f"{len(estimate.labels):,} value{'s are' if len(estimate.labels) != 1 else ' is'}"
     return f"How frequent {values} among {people(estimate.users)}"
 
@@ -101,24 +92,12 @@ def row_texts(estimate: FrequencyEstimate, place: int) -> tuple[str, ...]:
 
 
 def share(value: float, error: float) -> str:
-    """Return a share in percent, with the digits at which its error has two digits.
-
-    Examples
-    --------
-    >>> share(0.123456, 0.0021), share(0.5, 0.2), share(0.000012345, 0.0000003)
-    ('12.35 %', '50 %', '0.001234 %')
-    """
+    """Return a share in percent, with the digits at which its error has two digits."""
     return f"{100 * value:,.{_places(error)}f} %"
 
 
 def interval_text(low: float, high: float, error: float) -> str:
-    """Return an interval of shares in percent, its ends rounded outward.
-
-    Examples
-    --------
-    >>> interval_text(0.29216, 0.30784, 0.004)
-    '29.21 to 30.79 %'
-    """
+    """Return an interval of shares in percent, its ends rounded outward."""
     places = _places(error)
     scale = 10**places
     # With a tolerance, so that ends that need no rounding stay.
@@ -132,13 +111,7 @@ def _places(error: float) -> int:
 
 
 def label_text(label: str) -> str:
-    r"""Return a label that is safe to show: on one line, at most 60 characters, without control characters.
-
-    Examples
-    --------
-    >>> print(label_text("cat"), label_text("a\x07"), len(label_text("x" * 99)))
-    cat a\x07 60
-    """
+    """Return a label that is safe to show: on one line, at most 60 characters, without control characters."""
     plain = "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in label)
     return plain if len(plain) <= _LONGEST_LABEL else plain[: _LONGEST_LABEL - 1] + "…"
 
@@ -188,15 +161,7 @@ def other_text(estimate: FrequencyEstimate) -> str:
 
 
 def promise(guarantee: Guarantee) -> str:
-    """Return the guarantee of a report in one sentence.
-
-    Examples
-    --------
-    >>> from anonhist.local import KRR
-    >>> print(promise(KRR(alphabet=2, epsilon=2).guarantee))
-    Replacing the true answer of a person by any other changes the probability of the report they send by at most a
-    factor of 7.39.
-    """
+    """Return the guarantee of a report in one sentence."""
     return (
         "Replacing the true answer of a person by any other changes the probability of the report they send by "
         f"{at_most(guarantee)}."
@@ -204,15 +169,7 @@ def promise(guarantee: Guarantee) -> str:
 
 
 def shuffled_promise(guarantee: Guarantee) -> str:
-    """Return what holds in addition if somebody shuffles the reports.
-
-    Examples
-    --------
-    >>> from anonhist.local import KRR
-    >>> print(shuffled_promise(KRR(alphabet=2, epsilon=1).shuffled_guarantee(users=10_000, delta="1e-6")))
-    Toward those who see only the shuffled reports of everybody, replacing the true answer of a person by any other
-    changes the probability of any result by at most a factor of 1.0442 (plus δ ≤ 1.0e-6).
-    """
+    """Return what holds in addition if somebody shuffles the reports."""
     return (
         "Toward those who see only the shuffled reports of everybody, replacing the true answer of a person by any "
         f"other changes the probability of any result by {at_most(guarantee)}."

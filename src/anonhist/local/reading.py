@@ -16,7 +16,7 @@ from anonhist.errors import DataError, UsageError, mask
 from anonhist.ingest.columns import NamedTable, named_relation, named_table, quoted, required_key
 from anonhist.ingest.engine import Spilling, connect, followed, translate_failures
 from anonhist.ingest.files import check_stated, file_table, is_json, names_are_a_line
-from anonhist.ingest.local_files import identity, match_files
+from anonhist.ingest.locations import identity, match_files
 from anonhist.ingest.naming import as_text, check_batch, is_sqlite, name_columns
 from anonhist.ingest.parquet_files import NO_TYPE
 from anonhist.ingest.plain_types import holds_objects, mapped_objects, with_plain_types
@@ -99,7 +99,7 @@ def tally_reports(
     Examples
     --------
     >>> import tempfile
-    >>> from anonhist.formats.writing import write
+    >>> from anonhist.formats.files import write
     >>> from anonhist.local import KRR
     >>> survey = KRR(alphabet=3, epsilon=1)
     >>> reports = survey.randomize([0, 2, 2])
@@ -120,13 +120,7 @@ def tally_reports(
 
 
 def report_files(sources: Iterable[str | os.PathLike[str]]) -> list[str]:
-    """Return the single files that paths and patterns name, in their order, or refuse one that is named twice.
-
-    Raises
-    ------
-    UsageError
-        If there is none, or a file is there twice: its reports would count twice.
-    """
+    """Return the single files that paths and patterns name, in their order, or refuse one that would count twice."""
     found: list[str] = []
     for source in map(as_path, sources):
         found += [source] if source == "-" else match_files(source) or [source]
@@ -322,13 +316,7 @@ def spool_stdin() -> Iterator[str]:
 
 
 def expressions(survey: Survey, relation: Any, what: str) -> dict[str, str]:
-    """Return by name what the engine is to compute: every column of the reports, and whether a row is foreign.
-
-    Raises
-    ------
-    DataError
-        If a column is missing or of another type.
-    """
+    """Return by name what the engine is to compute: every column of the reports, and whether a row is foreign."""
     types = dict(zip(relation.columns, map(str, relation.types), strict=True))
     check_columns(survey, types, what)
     columns = {column.name: _expression(column, types[column.name], what) for column in survey.columns}
@@ -377,25 +365,9 @@ def opened_values(
 ) -> Iterator[Iterator[list[str]]]:
     """Open a column of a file, a pattern or ``-`` (standard input) as texts, in batches and in any order.
 
-    Parameters
-    ----------
-    source
-        As for :func:`read_profile`, but for databases.
-    label
-        Column of labels, or key of JSON lines; may be left out where there is only one column.
-    format
-        ``"events"`` or ``"labels"`` (one label per line); by default events. On standard input say this or ``label``.
-    delimiter, header
-        Of delimited text.
-    progress
-        Receives the share done, in [0, 1].
-
-    Raises
-    ------
-    DataError
-        If the data cannot be used, or a row has no value; the message holds no value.
-    UsageError
-        If the call contradicts itself.
+    ``label`` may be left out where there is only one column. ``format`` is ``"events"``, the default, or ``"labels"``
+    (one label per line); standard input needs it or ``label``. A row without a value is refused, in a message that
+    holds none.
     """
     check_stated(source, format, label, header=header)
     if format == "labels" and (label is not None or delimiter is not None):

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from anonhist.errors import DataError
-from anonhist.ingest.partitions import numbers_batch, numbers_of_partitions
 from anonhist.ingest.query import record_batches
+from anonhist.ingest.spark_source import numbers_batch, numbers_of_partitions
 from anonhist.local.surveys.reports import BytesColumn, Reports, Tally, WholeColumn, sum_cells
 
 if TYPE_CHECKING:
@@ -114,13 +114,7 @@ class Counted(NamedTuple):
 
 
 def count_on_cluster(survey: Survey, table: Any, what: str, *, most_groups: int) -> Iterator[Counted]:
-    """Count the reports in a Narwhals table of Spark; yield tallies, and how many rows were left out of each.
-
-    Raises
-    ------
-    DataError
-        If a column is missing or of another type.
-    """
+    """Count the reports in a Narwhals table of Spark; yield tallies, and how many rows were left out of each."""
     native = table.to_native()
     types = dict(native.dtypes)
     check_columns(survey, types, what)

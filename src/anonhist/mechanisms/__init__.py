@@ -1,7 +1,7 @@
 """The central model: frozen mechanisms that turn a private profile into a release."""
 
 from anonhist.mechanisms.additive import CumulativeMechanism, IsotonicMechanism, PrevalenceMechanism
-from anonhist.mechanisms.comparison import Comparison, ComparisonRow, Skipped, compare
+from anonhist.mechanisms.comparison import METRICS, Comparison, ComparisonRow, Metric, Skipped, compare
 from anonhist.mechanisms.excess import ExcessMechanism
 from anonhist.mechanisms.exponential.calibration import FamilyParameters, calibrate, privacy_loss
 from anonhist.mechanisms.exponential.partition import (
@@ -11,11 +11,9 @@ from anonhist.mechanisms.exponential.partition import (
 )
 from anonhist.mechanisms.frobenius.mechanism import FrobeniusMechanism
 from anonhist.mechanisms.group_planning import GroupPlan, GroupPlanRow, GroupSize, plan_groups
-from anonhist.mechanisms.metrics import METRICS, Metric
-from anonhist.mechanisms.names import MECHANISM_NAMES
 from anonhist.mechanisms.planning import PlanRow, plan, staircase_profile, zipf_profile
 from anonhist.mechanisms.privhist import BudgetShares, PrivHistMechanism
-from anonhist.mechanisms.releasing import choose, release
+from anonhist.mechanisms.releasing import MECHANISM_NAMES, choose, release
 from anonhist.mechanisms.skeletons import CentralMechanism
 from anonhist.privacy import NeighboringRelation
 

@@ -1,4 +1,4 @@
-"""The cumulative mechanism: noise on the number of labels with each count or more, up to a public largest count."""
+"""Mechanisms that add noise to prevalences, cumulative prevalences or counts, as many as a public number says."""
 
 from __future__ import annotations
 
@@ -100,6 +100,8 @@ class IsotonicMechanism(AdditiveMechanism):
     the non-increasing fit nearest in ℓ2, rounded; labels with a fit of one half or less are left out. Intervals are
     computed from the noisy counts themselves (:mod:`~anonhist.mechanisms.bands`).
 
+    Source: Hay and others 2010, §3.
+
     Parameters
     ----------
     epsilon, unit, relation
@@ -116,11 +118,6 @@ class IsotonicMechanism(AdditiveMechanism):
     Notes
     -----
     O(L) time and memory, unlike the other mechanisms: it is for comparison.
-
-    References
-    ----------
-    .. [1] M. Hay, V. Rastogi, G. Miklau, D. Suciu, "Boosting the accuracy of differentially private histograms through
-       consistency", VLDB 2010, §3.
 
     Examples
     --------

@@ -4,20 +4,17 @@ The published profile is a fit to the noisy numbers, and simulated runs on the f
 noisy numbers are the true ones plus noise with a known distribution, whatever the data:
 
 * the error of a noisy prevalence is one noise, and that of a sum of m of them is the sum of m noises;
-* a non-increasing sequence, such as φ_{1+}, φ_{2+}, … or the counts in descending order, is bounded from above by the
-  mean of any earlier numbers and from below by the mean of any later ones. Of windows of 1, 2, 4, … noisy numbers, the
-  one is used whose bound would be best if the published profile were the truth.
+* in a non-increasing sequence, such as φ_{1+}, φ_{2+}, … or the counts in descending order, up to the mean of m noises,
+  the mean of the m noisy numbers up to position k is at least the k-th true number, and the mean of the m numbers from
+  position k on is at most that number.
 
-Each end is wrong in at most 2.5 % of releases, whichever window is used; the ends of φ_r in 1.25 %, because intervals
-are shown for counts that were released, perhaps because of the noise alone.
+Of windows of 1, 2, 4, … noisy numbers, the one is used whose bound would be best if a guess, the published profile,
+were the truth. The guess is a fit to the same noise: where numbers are equal, it picks the window with the most extreme
+noise. So the error probability is divided among all w window lengths: each bound is wrong with probability ``tail/w``,
+and then all hold with probability ``1 − tail``, whichever is used.
 
-Bounds for a non-increasing sequence from noisy values alone, without assumptions on its shape.
-
-Up to the mean of m noises, the mean of the m noisy numbers up to position k is at least the k-th true number, and the
-mean of the m numbers from position k on is at most that number. Of windows of 1, 2, 4, … numbers, the one is used whose
-bound would be best if a guess were the truth. The guess is a fit to the same noise: where numbers are equal, it picks
-the window with the most extreme noise. So the error probability is divided among all w window lengths: each bound is
-wrong with probability ``tail/w``, and then all hold with probability ``1 − tail``, whichever is used.
+Each end is wrong in at most 2.5 % of releases; the ends of φ_r in 1.25 %, because intervals are shown for counts that
+were released, perhaps because of the noise alone.
 """
 
 from __future__ import annotations
@@ -49,28 +46,9 @@ _SURE = 2.0**53
 def falling_bounds(noisy: _Numbers, guess: _Numbers, rate: float, *, tail: float) -> tuple[_Numbers, _Numbers]:
     """Return lower and upper bounds of a non-increasing sequence from its noisy values.
 
-    Parameters
-    ----------
-    noisy : ndarray of float64, shape (k,)
-        The whole numbers, each with independent noise ``P(j) ∝ e^(−γ|j|)``.
-    guess : ndarray of float64, shape (k,)
-        A non-increasing guess of them, which may come from the noisy ones. It only decides which windows are used.
-    rate
-        γ > 0.
-    tail
-        Largest probability that a bound is wrong, whatever the guess, in (0, 1/2).
-
-    Returns
-    -------
-    low, high : ndarray of float64, shape (k,)
-        Non-increasing whole numbers, ``low ≤ high``; wider where floats round sums of 2⁵³ or more.
-
-    Examples
-    --------
-    >>> numbers = np.array([9.0, 8.0, 2.0, 1.0])
-    >>> low, high = falling_bounds(numbers, numbers, 2.0, tail=0.0125)
-    >>> low.tolist(), high.tolist()
-    ([7.0, 6.0, -0.0, -1.0], [11.0, 10.0, 4.0, 3.0])
+    The noises are independent, ``P(j) ∝ e^(−γ|j|)``. The guess is non-increasing, may come from the noisy values, and
+    only decides which windows are used: a bound is wrong with probability ``tail`` < 1/2 at most, whatever the guess.
+    Bounds are non-increasing whole numbers, ``low ≤ high``; wider where floats round sums of 2⁵³ or more.
     """
     size = noisy.size
     low, high = np.full(size, -np.inf), np.full(size, np.inf)
@@ -109,13 +87,7 @@ def _take(hope: _Numbers, bound: _Numbers, best: _Numbers, kept: _Numbers, is_be
 
 
 def reaches(rate: float, most: int, *, each: int = 1) -> _Numbers:
-    """Return the 97.5 % quantiles of sums of 1, 2, …, ``most`` times ``each`` noises: tails of at most 2.5 %.
-
-    Examples
-    --------
-    >>> reaches(1.0, 3).tolist()
-    [3.0, 4.0, 5.0]
-    """
+    """Return the 97.5 % quantiles of sums of 1, 2, …, ``most`` times ``each`` noises: tails of at most 2.5 %."""
     return sum_quantiles(rate, each * np.arange(1, most + 1), _TAIL)
 
 
@@ -127,14 +99,7 @@ _MOST = 2.0**62
 
 
 def of_prevalences(noisy: NDArray[Any], rate: float, *, terms: int = 1) -> Evidence:
-    """Return intervals from noisy prevalences of counts 1..C, noise ``P(j) ∝ e^(−γ|j|)`` on each, or ``terms`` of it.
-
-    Examples
-    --------
-    >>> found = of_prevalences(np.array([9, 0, 2]), 2.0)
-    >>> [ends.tolist() for ends in found.band.at([1, 3, 4])], [ends.tolist() for ends in found.prevalences.at([1, 3])]
-    ([[9, 0, 0], [13, 3, 0]], [[7, 0], [11, 3]])
-    """
+    """Return intervals from noisy prevalences of counts 1..C, with ``terms`` noises ``P(j) ∝ e^(−γ|j|)`` in each."""
     (single,) = sum_quantiles(rate, np.array([terms]), _TAIL / 2)
     reaching = np.cumsum(noisy[::-1].astype(np.float64))[::-1]
     reach = reaches(rate, noisy.size, each=terms)[::-1]
@@ -145,14 +110,7 @@ def of_prevalences(noisy: NDArray[Any], rate: float, *, terms: int = 1) -> Evide
 
 
 def of_cumulative(noisy: NDArray[np.int64], guess: NDArray[np.int64], rate: float) -> Evidence:
-    """Return intervals from noisy φ_{1+}..φ_{C+} and from their published values, a guess of the truth.
-
-    Examples
-    --------
-    >>> found = of_cumulative(np.array([9, 8, 2]), np.array([9, 8, 2]), 2.0)
-    >>> [ends.tolist() for ends in found.band.at([1, 3, 4])], [ends.tolist() for ends in found.prevalences.at([2, 3])]
-    ([[8, 0, 0], [11, 4, 0]], [[4, 0], [8, 4]])
-    """
+    """Return intervals from noisy φ_{1+}..φ_{C+} and from their published values, a guess of the truth."""
     low, high = falling_bounds(noisy.astype(np.float64), guess.astype(np.float64), rate, tail=_TAIL)
     single, double = (noise_quantile(rate, terms, _TAIL / 2) for terms in (1, 2))
     # Beyond the last count there are no labels, and no noise.
@@ -166,12 +124,6 @@ def of_counts(noisy: NDArray[np.int64], guess: NDArray[np.int64], rate: float) -
 
     ``φ_{k+} ≥ i`` means that the i-th count is k or more. For φ_r, both ends of φ_{r+} and of φ_{(r+1)+} are each wrong
     in at most 1.25 %.
-
-    Examples
-    --------
-    >>> found = of_counts(np.array([40, 9, 0]), np.array([40, 9, 0]), 2.0)
-    >>> [ends.tolist() for ends in found.band.at([1, 9, 30, 50])]
-    [[2, 1, 1, 0], [3, 2, 1, 0]]
     """
     numbers, hoped = noisy.astype(np.float64), guess.astype(np.float64)
     band = invert(*falling_bounds(numbers, hoped, rate, tail=_TAIL))
@@ -194,12 +146,6 @@ def in_steps(low: _Numbers, high: _Numbers, least: _Numbers, most: _Numbers) -> 
     """Return the ends of steps, and whole bounds of φ_{k+} and φ_r in each, from bounds at counts 1..C.
 
     Up to 4,096, each count is a step; beyond, the bounds of a step hold for each of its counts.
-
-    Examples
-    --------
-    >>> bounds = [np.array(each) for each in ([4.0, -1.0], [9.0, 3.0], [1.0, -2.0], [12.0, 2.0])]
-    >>> [each.tolist() for each in in_steps(*bounds)]
-    [[1, 2], [4, 0], [9, 3], [1, 0], [9, 2]]
     """
     sides = whole(low), _whole_highs(high), whole(least), _whole_highs(most)
     ends = np.arange(1, low.size + 1)
@@ -219,14 +165,7 @@ def in_steps(low: _Numbers, high: _Numbers, least: _Numbers, most: _Numbers) -> 
 
 
 def invert(low: _Numbers, high: _Numbers) -> KPlusBand:
-    """Turn bounds of the counts in descending order into bounds of φ_{k+}.
-
-    Examples
-    --------
-    >>> band = invert(np.array([7.0, 2.0]), np.array([9.0, 4.0]))
-    >>> [ends.tolist() for ends in band.at([2, 3, 8, 10])]
-    [[2, 1, 0, 0], [2, 2, 1, 0]]
-    """
+    """Turn bounds of the counts in descending order into bounds of φ_{k+}."""
     lows, highs = whole(low), _whole_highs(high)
     ends = _distinct(np.concatenate((lows, highs)))
     ends = ends[ends > 0]
@@ -268,12 +207,6 @@ def merge_steps(
 
 
 def _distinct(values: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the distinct values, all ≥ 0, ascending: for values in order much faster than ``np.unique`` with its hash.
-
-    Examples
-    --------
-    >>> _distinct(np.array([7, 2, 2, 0, 9, 7])).tolist()
-    [0, 2, 7, 9]
-    """
+    """Return the distinct values ≥ 0, ascending: for values in order much faster than ``np.unique`` with its hash."""
     ordered = np.sort(values, kind="stable")
     return np.asarray(ordered[np.diff(ordered, prepend=-1) != 0])

@@ -14,13 +14,18 @@ import numpy as np
 from anonhist.catalogue.mechanisms import PUBLIC_NUMBERS, takers
 from anonhist.errors import DataError, UsageError, kind_of, spell_out
 from anonhist.frozen import frozen
-from anonhist.mechanisms.metrics import ERRORS, METRICS, SECONDS
-from anonhist.mechanisms.names import MECHANISM_NAMES, check_name, mechanism_class, named_mechanism
+from anonhist.kinds import Saved, Shown, Tabular
 from anonhist.mechanisms.privhist import BudgetShares
-from anonhist.mechanisms.releasing import MechanismName, choose
+from anonhist.mechanisms.releasing import (
+    MECHANISM_NAMES,
+    MechanismName,
+    check_name,
+    choose,
+    mechanism_class,
+    named_mechanism,
+)
 from anonhist.mechanisms.setting import Setting, check_relation, check_unit, whole_items
 from anonhist.numeric.pulse import tell_share
-from anonhist.outward import Saved, Shown, Tabular
 from anonhist.privacy import (
     EpsilonLike,
     NeighboringRelation,
@@ -29,7 +34,8 @@ from anonhist.privacy import (
     parse_whole_number,
     short_decimal,
 )
-from anonhist.profiles import Profile
+from anonhist.profiles import Profile, sorted_l1, sorted_l2
+from anonhist.properties.guessing_curve import covered_share, log_grid
 from anonhist.randomness import RandomSource
 from anonhist.releases import Release
 from anonhist.releases.runs import part_of
@@ -38,6 +44,92 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from anonhist.mechanisms.skeletons import CentralMechanism
+
+_MARKS = 200
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A metric of a release: lower is better.
+
+    Attributes
+    ----------
+    name
+        As in CSV tables: ``"sorted_l1"``.
+    title, unit
+        As in displayed tables.
+    meaning
+        Its meaning, in a few words.
+    """
+
+    name: str
+    title: str
+    unit: str
+    meaning: str
+
+
+def singletons_error(truth: Profile, release: Release) -> float:
+    """Return ``|φ̃_1 − φ_1|``, in labels: the error of the number of labels that occur once."""
+    return abs(release.profile.prevalence(1) - truth.prevalence(1))
+
+
+def labels_error(truth: Profile, release: Release) -> float:
+    """Return ``|φ̃_{1+} − φ_{1+}|``, in labels: the error of the number of labels."""
+    return abs(release.profile.num_labels - truth.num_labels)
+
+
+def items_error(truth: Profile, release: Release) -> float:
+    """Return ``|ñ − n|``, in items, with ñ the released number of items, as :attr:`Release.n` gives it."""
+    return abs(release.n - truth.n)
+
+
+def sorted_l1_error(truth: Profile, release: Release) -> float:
+    """Return ``Σ_i |λ̃_i − λ_i|``, in items: see :func:`anonhist.profiles.sorted_l1`."""
+    return float(sorted_l1(truth, release.profile))
+
+
+def sorted_l2_error(truth: Profile, release: Release) -> float:
+    """Return ``sqrt(Σ_i (λ̃_i − λ_i)²)``, in items: see :func:`anonhist.profiles.sorted_l2`."""
+    return sorted_l2(truth, release.profile)
+
+
+def guessing_error(truth: Profile, release: Release) -> float:
+    """Return the mean of ``|Λ̃_β − Λ_β|`` over β, a share of the items in [0, 1].
+
+    ``Λ_β = Σ_{i≤β} λ_i / n`` is the share that the β most frequent labels cover. β runs through at most 200 whole
+    numbers from 1 to the true number of labels, evenly spaced on a log scale, so that few guesses have as much weight
+    as many.
+    """
+    marks = np.array(log_grid(max(1, truth.num_labels), points=_MARKS), dtype=np.int64)
+    return float(np.abs(covered_share(release.profile, marks) - covered_share(truth, marks)).mean())
+
+
+# In order of interest.
+ERRORS: dict[Metric, Callable[[Profile, Release], float]] = {
+    Metric(
+        "sorted_l1", "Sorted ℓ1", "items", "items to move between labels, add or remove to correct the release"
+    ): sorted_l1_error,
+    Metric(
+        "sorted_l2",
+        "Sorted ℓ2",
+        "items",
+        "the Euclidean distance, in which a few large errors weigh more than many small ones",
+    ): sorted_l2_error,
+    Metric("items", "Number of items, n", "items", "error of the released number of items"): items_error,
+    Metric(
+        "singletons", "Labels seen once, φ₁", "labels", "error of the number of labels that occur exactly once"
+    ): singletons_error,
+    Metric("labels", "Number of labels", "labels", "error of the number of different labels"): labels_error,
+    Metric(
+        "guessing",
+        "Guessing curve",
+        "share of items",
+        "error of the share of items that the β most frequent labels cover, a mean over β on a log scale",
+    ): guessing_error,
+}
+SECONDS = Metric("seconds", "Time", "seconds", "how long one release takes on this machine, data in memory")
+METRICS = (*ERRORS, SECONDS)
+
 
 NOT_PRIVATE = (
     "Comparing on private data is not private: every number here reveals something about the data, and so does a "
@@ -54,7 +146,7 @@ class ComparisonRow:
     mechanism, epsilon
         The name of the mechanism, and its whole budget.
     metric
-        Name of a metric of ``anonhist.mechanisms.metrics``.
+        Name of a metric of ``anonhist.mechanisms.comparison``.
     mean, standard_error
         Mean over the releases, and its standard error: the standard deviation over √repeats.
     repeats
@@ -206,7 +298,7 @@ def compare(
     -------
     Comparison
         Rows for sorted ℓ1 and ℓ2, the number of items, labels that occur once, the number of labels, the guessing curve
-        (:mod:`anonhist.mechanisms.metrics` has the formulas) and seconds, and what was skipped.
+        (:mod:`anonhist.mechanisms.comparison` has the formulas) and seconds, and what was skipped.
 
     Raises
     ------
@@ -278,18 +370,7 @@ def compare(
 def check_comparison(
     *, epsilons: Iterable[EpsilonLike], mechanisms: Iterable[str] | None, repeats: int
 ) -> tuple[tuple[Fraction, ...], tuple[MechanismName, ...], int]:
-    """Return parsed budgets, names and repeats; refuse what is wrong for all data.
-
-    Raises
-    ------
-    UsageError
-        As for :func:`compare`.
-
-    Examples
-    --------
-    >>> check_comparison(epsilons=["0.5"], mechanisms=["auto"], repeats=2)
-    ((Fraction(1, 2),), ('auto',), 2)
-    """
+    """Return parsed budgets, names and repeats; refuse what is wrong for all data."""
     budgets = tuple(parse_epsilon(each) for each in _as_tuple(epsilons, "epsilons", "[0.1, 1]"))
     names = MECHANISM_NAMES if mechanisms is None else _as_tuple(mechanisms, "mechanisms", '["auto", "privhist"]')
     for name in names:
@@ -341,13 +422,7 @@ def _merge(skipped: Sequence[tuple[str, Fraction, str]]) -> tuple[Skipped, ...]:
 
 
 def check_public_numbers(given: Mapping[str, object], names: Sequence[str]) -> dict[str, int]:
-    """Return the public numbers that were given.
-
-    Raises
-    ------
-    UsageError
-        If one is not a whole number, or none of the mechanisms needs it.
-    """
+    """Return the public numbers that were given; refuse those that no mechanism needs."""
     needed = _required_numbers(names)
     known = {option: whole_items(number, name=option) for option, number in given.items() if number is not None}
     foreign = sorted(known.keys() - needed)
@@ -378,13 +453,7 @@ def _required_numbers(names: Sequence[str]) -> set[str]:
 
 
 def _round_up(number: int) -> int:
-    """Return the smallest of 1, 2, 5, 10, 20, … that is at least ``number``.
-
-    Examples
-    --------
-    >>> [_round_up(number) for number in (0, 1, 3, 10, 11, 290_729, 32_603_388)]
-    [1, 1, 5, 10, 20, 500000, 50000000]
-    """
+    """Return the smallest of 1, 2, 5, 10, 20, … that is at least ``number``."""
     power = int("1" + "0" * (len(str(number)) - 1))
     return next(round_ for round_ in (power, 2 * power, 5 * power, 10 * power) if round_ >= number)
 

@@ -160,13 +160,7 @@ class ExcessMechanism:
 
 
 def refuse_nothing(of: Bounded, bound: int, groups: int) -> None:
-    """Refuse an excess of so many groups where nothing can be left out of them.
-
-    Raises
-    ------
-    UsageError
-        If groups are bounded, and there are no more than that.
-    """
+    """Refuse an excess if groups are bounded and there are no more than the bound: nothing can be left out."""
     if of.part == "group" and groups <= bound:
         there = "there is only one group" if groups == 1 else f"there are only {groups:,} groups"
         raise UsageError(
@@ -176,13 +170,7 @@ def refuse_nothing(of: Bounded, bound: int, groups: int) -> None:
 
 
 def asked_excess_share(share: EpsilonLike | None, cap: SupportsIndex | None) -> Fraction:
-    """Return the share of ε for the excess, as :func:`parse_excess_share` does; refuse a cap without it.
-
-    Examples
-    --------
-    >>> asked_excess_share("1/20", 30)
-    Fraction(1, 20)
-    """
+    """Return the share of ε for the excess, as :func:`parse_excess_share` does; refuse a cap without it."""
     parsed = parse_excess_share(share)
     if cap is not None and not parsed:
         raise UsageError(
@@ -192,18 +180,7 @@ def asked_excess_share(share: EpsilonLike | None, cap: SupportsIndex | None) -> 
 
 
 def parse_excess_share(share: EpsilonLike | None) -> Fraction:
-    """Return the share of ε for the excess, an exact number ≥ 0 and below 1; 0 if not given.
-
-    Raises
-    ------
-    UsageError
-        If it is not such a number.
-
-    Examples
-    --------
-    >>> parse_excess_share(0.05), parse_excess_share(None)
-    (Fraction(1, 20), Fraction(0, 1))
-    """
+    """Return the share of ε for the excess, an exact number ≥ 0 and below 1; 0 if not given."""
     if share is None or (not isinstance(share, bool) and str(share).strip() in ("0", "0.0")):
         return Fraction(0)
     parsed = parse_epsilon(share, name="excess_share")

@@ -1,4 +1,4 @@
-"""The expected error of each group of a release, before any data are touched."""
+"""The expected error of each group of a release, and the checks of its options, before any data are touched."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 import numpy as np
 
 from anonhist.accounting.recording import Price
-from anonhist.catalogue.levels import Levels
+from anonhist.catalogue.mechanisms import Levels
 from anonhist.errors import UsageError
 from anonhist.frozen import Converted, converted, frozen, optional
+from anonhist.kinds import Tabular
 from anonhist.mechanisms.excess import ExcessMechanism, asked_excess_share
 from anonhist.mechanisms.planning import LARGEST_PLAN, Shape, power_law_profile, staircase_profile, zipf_profile
 from anonhist.mechanisms.releasing import PreparedRelease, choose, prepare
 from anonhist.mechanisms.setting import check_unit
 from anonhist.numeric.pulse import tell_share
-from anonhist.outward import Tabular
 from anonhist.privacy import EpsilonLike, NeighboringRelation, PrivacyUnit, parse_epsilon, parse_whole_number
 from anonhist.privacy.parameters import MOST_SIMULATIONS
 from anonhist.profiles import Profile, sorted_l1
@@ -306,16 +306,8 @@ _NEEDS_UNITS = (
 class PreparedGroups:
     """A release of groups prepared without its data, checked; see :func:`prepare_groups`.
 
-    Attributes
-    ----------
-    epsilons
-        The budget of each level that is released on its own, that of the groups themselves last.
-    unit
-        The unit to protect.
-    made
-        Makes what releases a level, of its budget and of the unit there.
-    excess
-        What releases the excess of all groups together; None if it was not requested.
+    ``epsilons`` are the budgets of the levels that are released on their own, that of the groups themselves last;
+    ``made`` makes what releases a level, of its budget and of the unit there. The excess is of all groups together.
     """
 
     epsilons: tuple[Fraction, ...]
@@ -324,13 +316,7 @@ class PreparedGroups:
     excess: ExcessMechanism | None = None
 
     def price(self, found_with: tuple[Fraction, Fraction] | None) -> Price:
-        """Return what the release will cost, whatever groups there are.
-
-        Parameters
-        ----------
-        found_with
-            ε and δ that are spent on finding the groups, if they are not listed.
-        """
+        """Return what the release will cost, whatever groups there are; ``found_with`` are ε and δ of finding them."""
         mechanisms = [self.made(epsilon, self.unit).mechanism for epsilon in self.epsilons]
         told: Guarantee = mechanisms[-1].guarantee
         costs = [(each.guarantee.epsilon, total_delta(each, None)) for each in mechanisms]
@@ -357,24 +343,9 @@ def prepare_groups(
 ) -> PreparedGroups:
     """Check the options of a release of groups before the data are read.
 
-    Parameters
-    ----------
-    epsilon, unit, relation, mechanism, public_cap, simulations
-        As for :func:`release_groups`.
-    read_for
-        The unit that the data are read for.
-    shares
-        The share of ε of each level that is released on its own, as :func:`parse_level_shares` returns them. With an
-        excess, the share of what that leaves.
-    excess_share, excess_cap
-        As for :func:`release_groups`.
-    bounded
-        What is bounded and how many are kept, if units are counted before the bound.
-
-    Raises
-    ------
-    UsageError
-        As for :func:`release_groups`, whatever the data.
+    Errors are those of :func:`release_groups`, whatever the data. ``shares`` are the shares of ε of the levels that are
+    released on their own; with an excess, of what that leaves. ``bounded`` is what is bounded and how many are kept, if
+    units are counted before the bound.
     """
     if mechanism not in FOR_GROUPS:
         raise UsageError(
@@ -420,20 +391,7 @@ def _prepare(epsilon: Fraction, unit: PrivacyUnit, **options: Any) -> PreparedRe
 def parse_level_shares(
     given: Sequence[EpsilonLike] | None, levels: Levels | None, *, columns: int
 ) -> tuple[Fraction, ...]:
-    """Return the share of ε of each level that is released on its own.
-
-    Raises
-    ------
-    UsageError
-        If there are not as many as levels, they do not add up to one, or levels are not crossing.
-
-    Examples
-    --------
-    >>> parse_level_shares(None, Levels.CROSSING, columns=1)
-    (Fraction(1, 2), Fraction(1, 2))
-    >>> parse_level_shares(None, Levels.NESTED, columns=1)
-    (Fraction(1, 1),)
-    """
+    """Return the share of ε of each level that is released on its own; they add up to one."""
     if levels is not Levels.CROSSING:
         if given is not None:
             raise UsageError("`level_shares` splits ε among crossing levels; leave it out.")

@@ -1,4 +1,4 @@
-"""The release of several groups, by one mechanism whose budget is for a unit in all of them together."""
+"""How several groups are released and found: budgets are for a unit in all of them together."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal, SupportsIndex
 
 from anonhist.accounting import Ledger
 from anonhist.accounting.recording import Price, account_of, recording
-from anonhist.catalogue.levels import Levels
+from anonhist.catalogue.mechanisms import Levels
 from anonhist.errors import DataError, UsageError
 from anonhist.frozen import Checked, Converted, converted, frozen
 from anonhist.mechanisms.excess import refuse_nothing
@@ -330,34 +330,13 @@ class GroupSelection:
     """Keep each group that has many units, with noise: a group with none is never kept.
 
     A group with n units is kept if ``n + G > k``, with ``P(G = j) ∝ exp(−γ|j|)`` for ``|j| ≤ k``, γ = ε/κ, independent
-    for each group. k is the smallest for which ``P(G = k) ≤ δ/κ``: then a group with one unit is kept with probability
-    δ/κ at most. No selection with the same promise keeps a group of any n more often, up to the rounding of k, if a
-    unit is in one group (κ = 1; Desfontaines, Voss, Gipson and Mandayam 2022, Theorem 2).
+    for each group. The numbers of units of neighbors differ in at most κ groups, by one each. k is the smallest for
+    which ``P(G = k) ≤ δ/κ``, and at most 2⁴⁰: then a group with one unit is kept with probability δ/κ at most. No
+    selection with the same promise keeps a group of any n more often, up to the rounding of k, if a unit is in one
+    group (κ = 1; Desfontaines, Voss, Gipson and Mandayam 2022, Theorem 2).
 
-    Parameters
-    ----------
-    epsilon, delta
-        The budget of the selection of all groups together, ε > 0 and 0 < δ < 1.
-    groups
-        κ, in how many groups the numbers of units of neighbors differ, by one each: ≥ 1.
-
-    Raises
-    ------
-    UsageError
-        If a number is impossible, or k would be beyond 2⁴⁰.
-
-    Guarantees
-    ----------
-    ``(epsilon, delta)``-differential privacy of which groups are kept. Draws are exact; k is computed with bounds on
-    either side, so floating point costs nothing. Proof: docs/proofs/groups.md.
-
-    Examples
-    --------
-    >>> selection = GroupSelection(1, "1e-9", 1)
-    >>> selection.threshold
-    20
-    >>> selection.probability(0), round(selection.probability(20), 3), selection.probability(41)
-    (0.0, 0.269, 1.0)
+    Which groups are kept is ``(epsilon, delta)``-differentially private, ε and δ for all groups together. Draws are
+    exact; k is computed with bounds on either side, so floating point costs nothing. Proof: docs/proofs/groups.md.
     """
 
     epsilon: Converted[EpsilonLike, Fraction] = converted(parse_epsilon)

@@ -40,13 +40,7 @@ def simulated_noise(rng: np.random.Generator) -> Noise:
 
 
 def deviation(rate: float) -> float:
-    """Return the standard deviation of a noise of rate γ, ``√(2e^(−γ))/(1 − e^(−γ))``.
-
-    Examples
-    --------
-    >>> round(deviation(1.0), 3)
-    1.357
-    """
+    """Return the standard deviation of a noise of rate γ, ``√(2e^(−γ))/(1 − e^(−γ))``."""
     return math.sqrt(2 * math.exp(-rate)) / -math.expm1(-rate)
 
 
@@ -54,11 +48,6 @@ def add_noise(values: NDArray[np.int64], noise: NDArray[np.int64]) -> NDArray[np
     """Add noise to numbers ≥ 0 in whole numbers, saturating at 2⁶³ − 1: ``min(x + G, 2^63 − 1)``, a function of x + G.
 
     Beyond 2⁵³, a float could hide a change by one item, or double it.
-
-    Examples
-    --------
-    >>> add_noise(np.array([3, 2**63 - 2]), np.array([-5, 9])).tolist()
-    [-2, 9223372036854775807]
     """
     return np.asarray(values + np.minimum(noise, MAX_ITEMS - values))
 
@@ -120,23 +109,8 @@ def noise_quantile(epsilon: float, terms: int, tail: float) -> int:
     """Return a q with ``P(G_1 + … + G_m > q) ≤ tail``, G independent with ``P(G = j) ∝ e^{−ε|j|}``.
 
     The distribution of the sum comes from its characteristic function, ``((1 − p)² / (1 − 2p·cos t + p²))^m``,
-    p = e^{−ε}, by a Fourier transform. q is the smallest such number for ε ≥ 0.01, and at most 1 % larger below.
-
-    Parameters
-    ----------
-    epsilon
-        Rate of the noise, > 0.
-    terms
-        m, from 1 to 2¹⁶.
-    tail
-        Probability beyond q, from 1e-9 to 1/2.
-
-    Examples
-    --------
-    >>> noise_quantile(1.0, 1, 0.025), noise_quantile(1.0, 4, 0.025)
-    (3, 5)
-    >>> noise_quantile(0.001, 1, 0.025)
-    3010
+    ``p = e^{−ε}``, by a Fourier transform. q is the smallest such number for ε ≥ 0.01, and at most 1 % larger below. m
+    is from 1 to 2¹⁶, ``tail`` from 1e-9 to 1/2.
     """
     rate = max(epsilon, _LEAST)
     p = math.exp(-rate)
@@ -151,13 +125,7 @@ def noise_quantile(epsilon: float, terms: int, tail: float) -> int:
 
 
 def sum_quantiles(epsilon: float, terms: NDArray[np.int64], tail: float) -> NDArray[np.float64]:
-    """Return the same for each of several numbers of noises, from zero on; sums of more than 64 are taken for normal.
-
-    Examples
-    --------
-    >>> sum_quantiles(1.0, np.array([0, 1, 4, 100]), 0.025).tolist()
-    [0.0, 3.0, 5.0, 27.0]
-    """
+    """Return the same for several numbers of noises, from zero on; sums of more than 64 are taken for normal."""
     found = np.ceil(NormalDist().inv_cdf(1 - tail) * deviation(epsilon) * np.sqrt(terms))
     for few in np.unique(terms[terms <= _FEW]).tolist():
         found[terms == few] = noise_quantile(epsilon, few, tail) if few else 0

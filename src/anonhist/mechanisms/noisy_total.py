@@ -39,40 +39,12 @@ _GRID = 2**15
 
 
 def of_sums(noisy: NDArray[np.int64], rate: float) -> tuple[int, int]:
-    """Return an interval for the sum of some true numbers ≥ 0 from noisy ones, noise ``P(j) ∝ e^(−γ|j|)`` on each.
-
-    Parameters
-    ----------
-    noisy : ndarray of int64, shape (m,)
-        The noisy numbers.
-    rate
-        γ > 0.
-
-    Examples
-    --------
-    >>> of_sums(np.array([9, -1, 2]), 1.0)
-    (5, 15)
-    >>> of_sums(np.array([2**63 - 1, 4]), 1.0) == (0, 2**63 - 1)
-    True
-    """
+    """Return an interval for the sum of some true numbers ≥ 0 from noisy ones, noise ``P(j) ∝ e^(−γ|j|)`` on each."""
     return _around(sum(noisy.tolist()), _reach(rate, noisy.size), cut=bool(np.any(noisy >= _MOST)))
 
 
 def of_rows(noisy: NDArray[np.int64], counted: NDArray[np.bool_], rate: float) -> list[tuple[int, int]]:
-    """Return the same for each row of a table, for the sum of those numbers that are counted.
-
-    Parameters
-    ----------
-    noisy, counted : ndarray of int64 and of bool, shape (r, m)
-        The noisy numbers, and which of them to add.
-    rate
-        γ > 0.
-
-    Examples
-    --------
-    >>> of_rows(np.array([[9, 7, 2], [4, -1, 3]]), np.array([[True, False, True], [True, True, True]]), 1.0)
-    [(7, 15), (1, 11)]
-    """
+    """Return the same for each row of a table, for the sum of those numbers that are counted."""
     if noisy.size and int(np.abs(noisy).max()) >= _MOST // noisy.shape[1]:
         return [of_sums(numbers[some], rate) for numbers, some in zip(noisy, counted, strict=True)]
     totals, terms = np.where(counted, noisy, 0).sum(axis=1), counted.sum(axis=1)
@@ -88,13 +60,6 @@ def of_prevalences(noisy: NDArray[Any], rate: float, *, terms: int = 1) -> tuple
 
     The upper end is that of the whole sum. Since ``n ≥ Σ min(r, K)·φ_r``, which has far less noise for small K, the
     lower end is the best of those for K = 1, 2, 4, … and C. One of them is wrong in at most 2.5 % of releases.
-
-    Examples
-    --------
-    >>> of_prevalences(np.array([9, 0, 2]), 2.0)
-    (9, 20)
-    >>> of_prevalences(np.array([900, 0, 0, 0, 0, 0, 0, 0]), 0.1)
-    (789, 1304)
     """
     cuts = [1 << power for power in range((noisy.size - 1).bit_length())]
     if bool(np.any(noisy >= _MOST // noisy.size)):
@@ -113,20 +78,7 @@ def of_prevalences(noisy: NDArray[Any], rate: float, *, terms: int = 1) -> tuple
 def of_difference(
     first: int, times: int, rate: float, others: NDArray[np.int64], others_rate: float
 ) -> tuple[int, int]:
-    """Return an interval for ``times`` one true number minus the sum of others, from noisy numbers.
-
-    Parameters
-    ----------
-    first, times, rate
-        The noisy number, its weight > 0, and the rate of its noise.
-    others, others_rate
-        The other noisy numbers, at least one, and the rate of the noise of each.
-
-    Examples
-    --------
-    >>> of_difference(40, 3, 1.0, np.array([10, 30, 38]), 1.0)
-    (31, 53)
-    """
+    """Return an interval for ``times`` > 0 times one true number minus the sum of others, from noisy numbers."""
     total = times * first - sum(others.tolist())
     reach = math.ceil(_mixed_quantile(times / rate, others.size, 1 / others_rate))
     return _around(total, reach, cut=max(abs(total), abs(first), int(others.max())) >= _MOST)
@@ -137,11 +89,6 @@ def _mixed_quantile(scale: float, terms: int, others: float) -> float:
     """Return a q with ``P(X + X_1 + … + X_m > q) ≤ 2.5 %``, X of a Laplace distribution, the others of another.
 
     Noise in whole numbers is not farther out. By the characteristic function.
-
-    Examples
-    --------
-    >>> [round(_mixed_quantile(scale, 1, 1e-6), 2) for scale in (1.0, 100.0)]
-    [3.0, 300.08]
     """
     reach = _DEVIATIONS * math.sqrt(2 * (scale**2 + terms * others**2)) + _SCALES * max(scale, others)
     step = 2 * reach / _GRID
@@ -167,27 +114,8 @@ def _reach(rate: float, terms: int) -> int:
 def weighted_quantile(rate: float, terms: int, cut: int, *, each: int = 1, tail: float = _TAIL) -> int:
     """Return a q with ``P(Σ min(r, K)·G_r > q) ≤ tail``, r = 1..C, G_r independent sums of noises ``P(j) ∝ e^(−γ|j|)``.
 
-    From the characteristic function, as for sums without weights; of more than 64 noises by the normal distribution.
-
-    Parameters
-    ----------
-    rate
-        γ > 0.
-    terms
-        C ≥ 1.
-    cut
-        K, from 1 to C.
-    each
-        Number of noises in each sum.
-    tail
-        Probability beyond q, from 1e-9 to 1/2.
-
-    Examples
-    --------
-    >>> weighted_quantile(2.0, 1, 1), weighted_quantile(2.0, 3, 3), weighted_quantile(1.0, 1000, 1000)
-    (1, 5, 48594)
-    >>> weighted_quantile(1.0, 4, 1), weighted_quantile(1.0, 1000, 1)
-    (5, 85)
+    From the characteristic function, as for sums without weights; of more than 64 noises by the normal distribution. C
+    is ``terms``, K is ``cut`` ≤ C, and each sum has ``each`` noises; ``tail`` is from 1e-9 to 1/2.
     """
     spread = math.sqrt(each * (cut * (cut + 1) * (2 * cut + 1) / 6 + (terms - cut) * cut**2))
     if each * terms > _FEW_WEIGHTED:

@@ -12,9 +12,9 @@ import numpy as np
 
 from anonhist.errors import UsageError
 from anonhist.frozen import frozen
+from anonhist.kinds import Tabular
 from anonhist.mechanisms.releasing import choose
 from anonhist.mechanisms.setting import whole_items
-from anonhist.outward import Tabular
 from anonhist.privacy import EpsilonLike, NeighboringRelation, PrivacyUnit, parse_epsilon, parse_whole_number
 from anonhist.privacy.parameters import MOST_SIMULATIONS
 from anonhist.profiles import Profile
@@ -270,26 +270,7 @@ def power_law_profile(items: int, labels: int) -> Profile:
 
     It is Zipf's law, s = 1, where that leaves no label out; T follows from the number of items. For fewer items s is
     less, and the last label occurs once: T = L^s, s = 0 for as many items as labels. What rounding leaves out, the most
-    frequent label has.
-
-    Parameters
-    ----------
-    items
-        From ``labels`` to 10¹⁵.
-    labels
-        L ≥ 1.
-
-    Raises
-    ------
-    UsageError
-        If there are fewer items than labels.
-
-    Examples
-    --------
-    >>> power_law_profile(27, 10)
-    Profile(n=27, num_labels=10, {1: 5, 2: 2, 3: 1, 5: 1, 10: 1})
-    >>> power_law_profile(30, 30), power_law_profile(600, 3)
-    (Profile(n=30, num_labels=30, {1: 30}), Profile(n=600, num_labels=3, {109: 1, 164: 1, 327: 1}))
+    frequent label has. The number of items is from L to 10¹⁵.
     """
     if not 1 <= labels <= items:
         raise UsageError("A number of labels must be at least 1, and at most that of items.")

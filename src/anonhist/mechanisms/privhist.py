@@ -1,12 +1,11 @@
-"""PrivHist: the published mechanism for anonymized histograms, step by step.
+"""PrivHist (Suresh 2019): the published mechanism for anonymized histograms, step by step, and its intervals.
 
-Intervals for φ_{k+} and φ_r from the noisy numbers of PrivHist, for all data.
-
-The profile is cut at T. Let m be the number of noisy large counts, M the border width, Z the noise of step 2b.
+Intervals for φ_{k+} and φ_r come from the noisy numbers, for all data. The profile is cut at T. Let m be the number of
+noisy large counts, M the border width, Z the noise of step 2b.
 
 * m = φ_{(T+1)+} + M + Z, and C^s_r = φ_{r+} − φ_{(T+1)+} + M − Z. So C^s_r + m − 2M = φ_{r+} for r = 1..T: with the
-  noise of step 4 on C^s_r (low privacy) these are noisy cumulative prevalences; so are the block sums up to T,
-  each a single column (high privacy). They are non-increasing: see :mod:`~anonhist.mechanisms.bands`.
+  noise of step 4 on C^s_r (low privacy) these are noisy cumulative prevalences; so are the block sums up to T, each a
+  single column (high privacy). They are non-increasing: see :mod:`~anonhist.mechanisms.bands`.
 * φ_{(T+1)+} = m − M − Z, so m − M has the error of one noise.
 * Beyond T + 1 the large counts are noisy counts in descending order; the made-up ones, T + 1 each, come last and do not
   reach such k. The value at T + 1 also bounds φ_{k+} from above: it is used where it would be sharper if the released
@@ -31,9 +30,8 @@ from anonhist.errors import UsageError
 from anonhist.frozen import Converted, completed, converted, frozen
 from anonhist.mechanisms.bands import differences, falling_bounds, in_steps, invert, merge_steps
 from anonhist.mechanisms.noise import add_noise, exact_noise, noise_quantile, simulated_noise
-from anonhist.mechanisms.privhist_steps import MOST_LABELS, cut, high_privacy, low_privacy, noisy_blocks, top_labels
 from anonhist.mechanisms.setting import make_release, without_sizes
-from anonhist.mechanisms.skeletons import CentralMechanism
+from anonhist.mechanisms.skeletons import CentralMechanism, profile_of_fit
 from anonhist.numeric.arrays import widen_to_falling
 from anonhist.numeric.pulse import pulsing
 from anonhist.privacy import EpsilonLike, Guarantee, parse_epsilon, short_decimal
@@ -52,24 +50,165 @@ if TYPE_CHECKING:
     _Numbers = NDArray[np.float64]
     _Whole = NDArray[np.int64]
 
+MOST_LABELS = 2**61
+
+
+def top_labels(profile: Profile, most: int) -> Profile:
+    """Keep only the ``most`` largest counts: two profiles that differ in one cell differ in at most one afterwards."""
+    if profile.num_labels <= most:
+        return profile
+    labels = np.minimum(profile.cumulative_prevalence(profile.counts), most)
+    kept = labels - np.append(labels[1:], 0)
+    return type(profile)(profile.counts[kept > 0], kept[kept > 0], unit=profile.unit)
+
+
+def cut(profile: Profile, threshold: int, border: int, *, shift: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return ``C^s_r``, r = 1..T, and the large counts ``N^bl_(1) ≥ … ≥ N^bl_(m)``, before any more noise.
+
+    For one extra item, and with ``shift`` one less if a count moves from T to T + 1, exactly one of all these numbers
+    changes, by one; the number of values on each side does not. ``shift`` is Z^b (step 2b); T ≥ 1 is a function of the
+    noisy number of items; M labels are made up at T, and as many at T + 1; the profile has at most 2⁶¹ labels.
+    """
+    # 2a., 2b.: H^b differs from H only at T and T + 1, by M − Z^b and M + Z^b.
+    reaching = profile.cumulative_prevalence(np.arange(1, threshold + 1))
+    beyond = profile.k_plus(threshold + 1)
+    # 2c., small: C^s_r = max(0, Σ_{s=r}^T φ^b_s).
+    small = np.maximum(reaching - beyond + border - shift, 0)
+    # 2c., large: C^l_r = max(0, Σ_{s=T+1}^r φ^b_s), and φ^bl_r its steps.
+    at = np.searchsorted(profile.counts, threshold, side="right")
+    counts = np.append(threshold + 1, profile.counts[at:])
+    up_to = np.cumsum(np.append(border + shift, profile.prevalences[at:]))
+    steps = np.diff(np.maximum(up_to, 0), prepend=0)
+    return small, np.repeat(counts[::-1], steps[::-1])
+
+
+# If nearly the whole budget is spent here, ln(1/ε₃) vanishes and blocks would have no length.
+_LEAST_LOGARITHM = 0.1
+# More boundaries between T and T' would not fit in memory; this many occur from about n = 2⁴¹ on.
+_MOST_BOUNDARIES = 2**22
+
+
+def noisy_blocks(
+    profile: Profile, large: NDArray[np.int64], *, items: int, threshold: int, rate: Fraction, noise: Noise
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return boundaries and noisy block sums, steps H1 to H4; only H4 reads the profile, and spends ``rate``.
+
+    The paper divides each label between the two boundaries next to its count (H3) and adds Laplace noise of scale
+    ``1/(ε₃ w_i)`` to the cumulative sums (H4). Those are ``B_i/w_i`` with the whole number
+    ``B_i = Σ_{s_{i−1} < r ≤ s_i} φ_{r+}``: noise on B_i has the same rate and lies on the grid of step 1/w_i, so no
+    rounding has to be charged. Each of the first T covers a single count. ``rate`` is ε₃, ``large`` are the noisy
+    ``N^cl_i``, and ``items`` is the noisy N ≥ 1.
+    """
+    # H1., H2.: counts are clipped at the last boundary, 2N.
+    levels = boundaries(large, items=items, threshold=threshold, epsilon=float(rate))
+    # H3., H4.
+    return levels, add_noise(block_sums(profile, levels), noise(rate, levels.size))
+
+
+def high_privacy(levels: NDArray[np.int64], sums: NDArray[np.int64]) -> Profile:
+    """Return H^y of steps H5 and H6: post-processing of the boundaries and the noisy block sums, one for each."""
+    from scipy.optimize import isotonic_regression
+
+    # H5.
+    widths = np.diff(levels, prepend=0).astype(np.float64)
+    fit = isotonic_regression(sums / widths, weights=widths**2, increasing=False).x
+    # H6.
+    return profile_of_fit(levels, fit)
+
+
+def boundaries(large: NDArray[np.int64], *, items: int, threshold: int, epsilon: float) -> NDArray[np.int64]:
+    """Return S of step H2, ascending from 1 to 2N: a function of released and public numbers.
+
+    All counts up to T, then counts with evenly spaced logarithms up to ``T' = ⌈10 √(N/ε₃³)⌉``, then the noisy
+    large counts.
+    """
+    last = min(2 * items, MAX_ITEMS)
+    farthest = math.ceil(10 * math.sqrt(items / epsilon**3))
+    step = math.sqrt(max(math.log(1 / epsilon), _LEAST_LOGARITHM) / (items * epsilon))
+    reach = math.log(farthest / threshold)
+    rate = max(math.log1p(step), reach / _MOST_BOUNDARIES)
+    number = math.floor(reach / rate) + 1 if reach >= 0 else 0
+    # In place, as there may be millions.
+    spaced = rate * np.arange(number)
+    np.multiply(np.exp(spaced, out=spaced), threshold, out=spaced)
+    np.minimum(np.floor(spaced, out=spaced), 2.0**62, out=spaced)
+    listed = np.concatenate((np.arange(1, threshold + 1), spaced.astype(np.int64), large[large >= farthest], [last]))
+    ascending = listed[(listed >= 1) & (listed <= last)]
+    ascending.sort(kind="stable")
+    is_new = np.ones(ascending.size, dtype=np.bool_)
+    np.not_equal(ascending[1:], ascending[:-1], out=is_new[1:])
+    return ascending[is_new]
+
+
+def block_sums(profile: Profile, levels: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return ``B_i = Σ_{s_{i−1} < r ≤ s_i} φ_{r+} = Σ_x min(n_x, s_i) − Σ_x min(n_x, s_{i−1})``, s_0 = 0, exactly.
+
+    The number of cells of the Young diagram in a block of columns: one extra item is in one block, or beyond the last.
+    Boundaries s_1 < s_2 < … are ≥ 1.
+    """
+    # Labels with count at most s contribute their count, the others s each.
+    items_up_to = np.append(0, np.cumsum(profile.counts * profile.prevalences))
+    labels_up_to = np.append(0, np.cumsum(profile.prevalences))
+    at = np.searchsorted(profile.counts, levels, side="right")
+    return np.diff(items_up_to[at] + (profile.num_labels - labels_up_to[at]) * levels, prepend=0)
+
+
+def low_privacy(small: NDArray[np.int64], large: NDArray[np.int64], *, border: int) -> Profile:
+    """Return H^e of steps L1 to L4: post-processing of noisy numbers.
+
+    ``small`` are the noisy cumulative prevalences ``φ^cs_{r+}``, r = 1..T; ``large`` are ``N^cl_i``, ``border`` is M.
+    """
+    from scipy.optimize import isotonic_regression
+
+    threshold = small.size
+    # L1.
+    smooth = profile_of_fit(np.arange(1, threshold + 1), isotonic_regression(small, increasing=False).x)
+    # L2., L3.
+    counts, prevalences = np.unique(np.maximum(large, threshold), return_counts=True)
+    both = np.concatenate((smooth.counts, counts))
+    order = np.argsort(both, kind="stable")
+    values, labels = both[order], np.concatenate((smooth.prevalences, prevalences))[order]
+    # L4.
+    for middle in (threshold + 1, threshold):
+        labels = without_nearest(values, labels, middle, border)
+    return _profile(values, labels)
+
+
+def without_nearest(
+    values: NDArray[np.int64], labels: NDArray[np.int64], middle: int, number: int
+) -> NDArray[np.int64]:
+    """Remove the ``number`` elements of a multiset nearest to ``middle``, the larger of equally near ones first.
+
+    Values are ascending, ≥ 1, with so many elements each; what is returned is how many are left of each.
+    """
+    order = np.lexsort((-values, np.abs(values - middle)))
+    seen = np.cumsum(labels[order])
+    taken = np.empty_like(labels)
+    taken[order] = np.diff(np.minimum(seen, number), prepend=0)
+    return labels - taken
+
+
+def _profile(values: NDArray[np.int64], labels: NDArray[np.int64]) -> Profile:
+    """Add up equal values, and cut the largest counts if n would exceed 2⁶²."""
+    present = labels > 0
+    levels, first = np.unique(values[present], return_index=True)
+    if not levels.size:
+        return Profile([], [])
+    kept = np.add.reduceat(labels[present], first)
+    reaching = np.cumsum(kept[::-1].astype(np.float64))[::-1]
+    if float(levels.astype(np.float64) @ kept) < 2.0**62:
+        return Profile(levels, kept)
+    return profile_of_fit(levels, reaching)
+
+
 _TAIL = 0.025
 
 
 class NoisyParts(NamedTuple):
     """The noisy numbers of one run of PrivHist, all of them differentially private.
 
-    Attributes
-    ----------
-    reaching : ndarray of int64, shape (T,)
-        Noisy φ_{1+}..φ_{T+}.
-    reaching_rate
-        Rate of the noise on each.
-    large : ndarray of int64, shape (m,)
-        Noisy large counts, in the order of the true ones, including made-up ones.
-    border
-        M.
-    rate
-        ε₂, rate of the noise on each large count and of Z.
+    ``reaching`` are noisy φ_{1+}..φ_{T+}, ``large`` the m noisy large counts, in the order of the true ones, including
+    made-up ones; ``border`` is M. ``rate`` is ε₂, that of the noise on each large count and of Z.
     """
 
     reaching: _Whole
@@ -80,18 +219,7 @@ class NoisyParts(NamedTuple):
 
 
 def of_parts(parts: NoisyParts, released: Profile) -> Evidence:
-    """Return the intervals from one run, T ≥ 1; the published profile decides which windows are used.
-
-    Examples
-    --------
-    >>> from anonhist.profiles import Profile
-    >>> profile = Profile.from_counts([9, 6, 2, 1])
-    >>> found = of_parts(NoisyParts(np.array([4, 3, 2]), 60.0, np.array([9, 6, 4]), 1, 60.0), profile)
-    >>> [ends.tolist() for ends in found.band.at([1, 2, 4, 7, 10])]
-    [[4, 3, 2, 1, 0], [4, 3, 2, 1, 0]]
-    >>> [ends.tolist() for ends in found.prevalences.at([1, 3, 6, 7])]
-    [[1, 0, 1, 0], [1, 0, 1, 0]]
-    """
+    """Return the intervals from one run, T ≥ 1; the published profile decides which windows are used."""
     single, double = (noise_quantile(parts.reaching_rate, terms, _TAIL / 2) for terms in (1, 2))
     threshold, noisy = parts.reaching.size, parts.reaching.astype(np.float64)
     guess = released.cumulative_prevalence(np.arange(1, threshold + 1)).astype(np.float64)
@@ -115,14 +243,7 @@ def of_parts(parts: NoisyParts, released: Profile) -> Evidence:
 
 
 def of_few(items_rate: float) -> Evidence:
-    """Return the bands if the noisy number of items is 0: items are few, and labels at most as many.
-
-    Examples
-    --------
-    >>> found = of_few(1.0)
-    >>> [ends.tolist() for ends in found.band.at([1, 2, 3, 4])]
-    [[0, 0, 0, 0], [3, 1, 1, 0]]
-    """
+    """Return the bands if the noisy number of items is 0: items are few, and labels at most as many."""
     items = noise_quantile(items_rate, 1, _TAIL)
     roots = np.arange(1, math.isqrt(items) + 1)
     ends = np.unique(np.concatenate((roots, items // roots)))
@@ -256,6 +377,8 @@ class PrivHistMechanism(CentralMechanism):
     ε ≤ 1 the sums of φ_{r+} over blocks of counts, of lengths that follow from N and the noisy large counts, get noise
     and a weighted isotonic fit (high privacy, H1 to H6).
 
+    Source: Suresh 2019.
+
     Parameters
     ----------
     epsilon, unit, relation
@@ -280,10 +403,6 @@ class PrivHistMechanism(CentralMechanism):
     Õ(√n + t) time for t distinct counts. :attr:`Release.n` is N, off by about 1/ε₁ whatever n is: closer than the
     n of the profile if there are millions of items. Intervals are computed from the noisy numbers themselves
     (:mod:`~anonhist.mechanisms.privhist`).
-
-    References
-    ----------
-    .. [1] A. T. Suresh, "Differentially private anonymized histograms", NeurIPS 2019.
 
     Examples
     --------

@@ -1,20 +1,21 @@
-"""Choice of the mechanism from public facts alone."""
+"""Choice of the mechanism from public facts alone, or by its name."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from anonhist.accounting import Ledger
 from anonhist.accounting.recording import Price, account_of, recording
-from anonhist.errors import UsageError
+from anonhist.catalogue import load
+from anonhist.catalogue.mechanisms import MECHANISMS
+from anonhist.errors import DataError, UsageError
 from anonhist.mechanisms.additive import PrevalenceMechanism
 from anonhist.mechanisms.excess import ExcessMechanism, asked_excess_share
 from anonhist.mechanisms.exponential.calibration import LARGEST_EPSILON, MAX_DURFEE_SIZE, FamilyParameters
 from anonhist.mechanisms.exponential.partition import PartitionMechanism
 from anonhist.mechanisms.frobenius.mechanism import FrobeniusMechanism
-from anonhist.mechanisms.names import MECHANISM_NAMES, check_options, named_mechanism
 from anonhist.mechanisms.privhist import BudgetShares
 from anonhist.mechanisms.setting import check_profile, check_relation, check_unit, whole_items
 from anonhist.mechanisms.skeletons import CentralMechanism, Released
@@ -35,6 +36,52 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from anonhist.privacy import Guarantee
+
+MECHANISM_NAMES = ("auto", *MECHANISMS)
+
+
+def mechanism_class(name: str) -> type[CentralMechanism]:
+    """Return the class of a mechanism (not ``auto``), and load it if necessary."""
+    found: type[CentralMechanism] = load(MECHANISMS[name].home)
+    return found
+
+
+def check_name(name: str) -> None:
+    """Refuse a name that is neither ``auto`` nor that of a mechanism."""
+    if name not in MECHANISM_NAMES:
+        raise UsageError(f"There is no mechanism called {name!r:.80}; choose one of {', '.join(MECHANISM_NAMES)}.")
+
+
+def check_options(name: str, options: Mapping[str, object]) -> None:
+    """Refuse options that a mechanism does not take, and require those that it needs."""
+    own = {} if name == "auto" else mechanism_class(name).own_options()
+    foreign = sorted(options.keys() - own.keys())
+    if foreign:
+        message = f"`{foreign[0]}` does not apply to `mechanism={name!r}`; leave it out, or choose another mechanism."
+        raise UsageError(message)
+    missing = [option for option, required in own.items() if required and option not in options]
+    if missing:
+        raise UsageError(f"`mechanism={name!r}` needs `{missing[0]}`: a public number that the data do not exceed.")
+
+
+def named_mechanism(
+    name: str, epsilon: EpsilonLike, unit: PrivacyUnit, relation: NeighboringRelation, options: Mapping[str, Any]
+) -> CentralMechanism:
+    """Make a mechanism by name (not ``auto``), with its options."""
+    check_name(name)
+    check_options(name, options)
+    return mechanism_class(name)(epsilon, unit, relation, **options)
+
+
+def from_parameters(name: str, parameters: Mapping[str, object]) -> CentralMechanism:
+    """Make a mechanism again from its name and public parameters, as a release file records them."""
+    if name not in MECHANISMS:
+        raise DataError(f"The file names a mechanism unknown to this version: {name!r:.80}.")
+    try:
+        return mechanism_class(name).from_parameters(parameters)
+    except UsageError as error:
+        raise DataError(f"The parameters of the {name} mechanism in the file are invalid: {error}") from None
+
 
 # Just above ln 3 = 1.0986…: from here on, the partition mechanism uses the whole budget.
 _WHOLE_BUDGET = Fraction(11, 10)
@@ -305,16 +352,7 @@ def release(
 class PreparedRelease:
     """A release prepared without its data, checked and made once; see :func:`prepare`.
 
-    Attributes
-    ----------
-    mechanism
-        What releases the profile.
-    reason
-        Why it was picked; None if it was given by name.
-    excess
-        What releases the excess; None if it was not requested.
-    simulations
-        As for :func:`release`.
+    The reason for the mechanism is None if it was given by name, the excess None if it was not requested.
     """
 
     mechanism: CentralMechanism
@@ -330,13 +368,7 @@ class PreparedRelease:
         return Price(told, self.mechanism.name, self.mechanism.parameters)
 
     def release(self, profile: Profile, *, source: RandomSource | None = None) -> Release:
-        """Spend the budget once on a private profile.
-
-        Raises
-        ------
-        UsageError
-            As for :func:`release`, before any noise is drawn.
-        """
+        """Spend the budget once on a private profile; a :class:`UsageError` comes before any noise is drawn."""
         units = None if self.excess is None else _bounded_units(profile, self.excess)
         released = self.mechanism.release(profile, source=source, reason=self.reason)
         if self.excess is not None and units is not None:
@@ -348,10 +380,7 @@ class PreparedRelease:
     def release_each(self, profiles: Sequence[Profile], *, source: RandomSource | None = None) -> Iterator[Released]:
         """Spend the budget once on each of several private profiles; yield the release of each, in any order.
 
-        Raises
-        ------
-        UsageError
-            As for :func:`release`, before any noise is drawn.
+        A :class:`UsageError` comes before any noise is drawn.
         """
         made = self.mechanism.release_each(profiles, source=source, reason=self.reason, simulations=self.simulations)
         for each in made:
@@ -390,29 +419,8 @@ def prepare(
 ) -> PreparedRelease:
     """Check the options of a release before the data are read, and make its mechanism.
 
-    Parameters
-    ----------
-    epsilon, unit, relation, mechanism, expected_items, excess_share, excess_cap, simulations
-        As for :func:`release`.
-    options
-        Options of single mechanisms; None if not given.
-    read_for
-        The unit that the data are read for, used if ``unit`` is not given.
-    users_bound
-        m, the number of items kept for each user, if users were counted.
-
-    Raises
-    ------
-    UsageError
-        As for :func:`release`, whatever the data.
-
-    Examples
-    --------
-    >>> item, relation = PrivacyUnit.item(), NeighboringRelation.ADD_OR_REMOVE
-    >>> asked = dict(epsilon=1, unit=None, relation=relation, mechanism="auto", expected_items=None, options={})
-    >>> asked |= dict(excess_share=None, excess_cap=None, simulations=None, read_for=item, users_bound=None)
-    >>> prepare(**asked).mechanism.name
-    'frobenius'
+    Errors are those of :func:`release`, whatever the data. Without ``unit``, that of ``read_for`` is protected;
+    ``users_bound`` is m, the number of items kept for each user, if users were counted.
     """
     if expected_items is not None:
         whole_items(expected_items, name="expected_items")

@@ -228,13 +228,7 @@ class Setting:
 
 @contextmanager
 def without_sizes() -> Iterator[None]:
-    """Report a lack of memory without allocation sizes, which may reveal private data.
-
-    Raises
-    ------
-    DataError
-        If there is not enough memory.
-    """
+    """Report a lack of memory without allocation sizes, which may reveal private data."""
     try:
         yield
     except MemoryError:
@@ -250,13 +244,7 @@ def check_profile(profile: object) -> None:
 
 
 def cap_counts(profile: Profile, max_count: int) -> Profile:
-    """Return the profile with every count above ``max_count`` set to it: "max_count or more".
-
-    Examples
-    --------
-    >>> cap_counts(Profile.from_counts([1, 3, 7, 9]), 5)
-    Profile(n=14, num_labels=4, {1: 1, 3: 1, 5: 2})
-    """
+    """Return the profile with every count above ``max_count`` set to it: "max_count or more"."""
     reach = profile.k_plus(max_count)
     if not reach:
         return profile
@@ -291,13 +279,7 @@ def make_release(
 
 
 def whole_items(value: object, *, name: str, most: int = MAX_ITEMS) -> int:
-    """Return a public number of items, at least 1; a float such as 1e9 is accepted if it is whole and exact.
-
-    Raises
-    ------
-    UsageError
-        If it is not a whole number from 1 to ``most``.
-    """
+    """Return a public number of items from 1 to ``most``; a float such as 1e9 is accepted if it is whole and exact."""
     if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
         value = int(value)
     return parse_whole_number(value, name=name, most=most)

@@ -40,16 +40,9 @@ _BOUNDED: dict[str, tuple[Callable[[Profile], int], str]] = {
 
 
 class Released(NamedTuple):
-    """One of several profiles released together.
+    """One of several profiles released together: its place among them, and its release.
 
-    Attributes
-    ----------
-    place
-        Which of them.
-    release
-        Its release.
-    noisy
-        What its mechanism needs to bound sums of them (:meth:`CentralMechanism.sum_evidence`): released values.
+    ``noisy`` are released values that its mechanism needs to bound sums (:meth:`CentralMechanism.sum_evidence`).
     """
 
     place: int
@@ -264,20 +257,8 @@ _MOST = 2.0**62
 def profile_of_fit(levels: NDArray[np.int64], reaching: NDArray[np.float64]) -> Profile:
     """Round a fit of cumulative prevalences to a profile: ``φ_{r+} = reaching_i`` for levels_{i−1} < r ≤ levels_i.
 
-    Post-processing: a function of released values.
-
-    Parameters
-    ----------
-    levels : ndarray of int64, shape (k,)
-        Counts, ascending, ≥ 1; levels_0 = 0.
-    reaching : ndarray of float64, shape (k,)
-        Non-increasing. Each is rounded to the nearest whole number, at least 0; if n would exceed 2⁶², up to rounding,
-        all are cut at one height.
-
-    Examples
-    --------
-    >>> profile_of_fit(np.array([1, 4, 9]), np.array([5.2, 1.9, -3.0]))
-    Profile(n=11, num_labels=5, {1: 3, 4: 2})
+    Levels ascend from levels_0 = 0; the fit is non-increasing. Each value is rounded to the nearest whole number, at
+    least 0; if n would exceed 2⁶², up to rounding, all are cut at one height. Post-processing.
     """
     whole = np.minimum(np.maximum(np.rint(reaching), 0), _MOST)
     size = int(np.count_nonzero(whole))
@@ -297,15 +278,7 @@ def profile_of_fit(levels: NDArray[np.int64], reaching: NDArray[np.float64]) -> 
 def round_sorted(counts: NDArray[np.float64]) -> Profile:
     """Round a fit of the counts in descending order to a profile; negative ones become 0.
 
-    Parameters
-    ----------
-    counts : ndarray of float64, shape (k,)
-        Non-increasing, one per label; cut at one height if n would exceed 2⁶², up to rounding. O(k) time.
-
-    Examples
-    --------
-    >>> round_sorted(np.array([7.6, 3.2, 3.0, 0.4, -1.0]))
-    Profile(n=14, num_labels=3, {3: 2, 8: 1})
+    It is non-increasing, one count per label; cut at one height if n would exceed 2⁶², up to rounding. O(k) time.
     """
     whole = np.rint(counts)
     whole = whole[: int(np.count_nonzero(whole > 0))]
@@ -321,13 +294,7 @@ def round_sorted(counts: NDArray[np.float64]) -> Profile:
 
 
 def with_at_most(profile: Profile, items: int) -> Profile:
-    """Cut the largest counts of a profile, all at one height up to a step of one, to leave at most ``items`` items.
-
-    Examples
-    --------
-    >>> with_at_most(Profile.from_counts([5, 4, 1]), 8)
-    Profile(n=8, num_labels=3, {1: 1, 3: 1, 4: 1})
-    """
+    """Cut the largest counts of a profile, all at one height up to a step of one, to leave at most ``items`` items."""
     if profile.n <= items:
         return profile
     # The largest height with Σ min(count, height) ≤ items.

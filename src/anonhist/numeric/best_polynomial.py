@@ -27,16 +27,10 @@ _ROUNDS = 60
 class BestPolynomial:
     """``p(x) = Σ_m a_m·x^m``, the best uniform approximation of ``x·ln(1/x)`` on [0, 1] among those of its degree.
 
-    Attributes
-    ----------
-    coefficients
-        a_0 … a_L, accurate enough for 28 digits of ``p(x)``. They grow like ``(3 + √8)^L`` with alternating signs:
-        floats are too coarse to evaluate p for degrees above about 10. ``a_0``, the error at 0, is :attr:`error`.
-    error
-        ``E_L = max |p(x) − x·ln(1/x)|``, about 0.227/L².
-    extrema
-        Where the error is ``±E_L``, ascending from 0 to 1, with alternating signs: by Chebyshev's theorem this proves
-        that no polynomial of this degree is better.
+    The coefficients are accurate enough for 28 digits of ``p(x)``. They grow like ``(3 + √8)^L`` with alternating
+    signs: floats are too coarse to evaluate p for degrees above about 10. ``a_0``, the error at 0, is
+    ``error = E_L = max |p(x) − x·ln(1/x)|``, about 0.227/L². At the ``extrema``, ascending from 0 to 1, the error is
+    ``±E_L`` with alternating signs: by Chebyshev's theorem this proves that no polynomial of this degree is better.
     """
 
     coefficients: tuple[Decimal, ...]
@@ -46,33 +40,13 @@ class BestPolynomial:
 
 @lru_cache(maxsize=64)
 def best_polynomial(degree: int) -> BestPolynomial:
-    """Return the best uniform approximation of ``x·ln(1/x)`` on [0, 1], by the exchange algorithm of Remez.
+    """Return the best uniform approximation of ``x·ln(1/x)`` on [0, 1], by the exchange algorithm of Remez; cached.
 
     Each round finds the polynomial whose errors at L + 2 points are equal with alternating signs, and moves the points
     to where its error is largest; about 10 rounds. As ``x·p″(x) + 1`` has at most L − 1 zeros, the error has exactly
-    one extremum between any two of its zeros, so none is missed.
+    one extremum between any two of its zeros, so none is missed. Time grows about like L²: 0.1 s for 18, 0.4 s for 40.
 
-    Parameters
-    ----------
-    degree
-        L ≥ 0. Time grows about like L²: 0.1 s for 18, 0.4 s for 40. Results are cached.
-
-    Raises
-    ------
-    UsageError
-        If the degree is negative.
-
-    References
-    ----------
-    .. [1] E. Ya. Remez, *Sur la détermination des polynômes d'approximation de degré donnée*, 1934.
-    .. [2] Y. Wu, P. Yang, *Minimax rates of entropy estimation on large alphabets via best polynomial approximation*,
-       IEEE Trans. Inf. Theory 62(6), 2016, section V.
-
-    Examples
-    --------
-    >>> best = best_polynomial(5)
-    >>> round(float(best.error), 10), float(best.coefficients[0]) == float(best.error)
-    (0.0089564156, True)
+    Source: Remez 1934; Wu and Yang 2016, section V.
     """
     if degree < 0:
         raise UsageError("The degree of a polynomial must be 0 or more.")

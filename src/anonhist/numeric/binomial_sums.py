@@ -26,29 +26,14 @@ Pair = tuple[float, float]
 
 @dataclass(frozen=True)
 class SignedSums:
-    """``T``, the sum over n people of +up, −down or 0, where people are of three kinds.
+    """``T``, the sum over n people of +up, −down or 0: shares f, g − f and 1 − g of them are of three kinds.
 
-    A share f is of the first kind, a share g − f of the second, and all others are of the third.
+    ``own``, ``near`` and ``far`` are the probabilities of +up and of −down for the three kinds; those of the first kind
+    have the largest probability of +up. ``up`` and ``down`` are whole, at least 1, without a common divisor.
 
-    Parameters
-    ----------
-    users
-        n, at least 1.
-    up, down
-        Whole numbers, at least 1, without a common divisor.
-    own, near, far
-        Probabilities of +up and of −down for the three kinds. Those of the first kind have the
-        largest probability of +up.
-
-    Notes
-    -----
-    Tails are those of the saddlepoint formula of Lugannani and Rice for whole numbers. The cumulant function is linear
-    in f, so each saddlepoint belongs to one share, and bisection over saddlepoints finds the share at which a tail has
-    its level.
-
-    References
-    ----------
-    As of :class:`TwoBinomials`.
+    Tails are those of the saddlepoint formula of Lugannani and Rice for whole numbers, as for :class:`TwoBinomials`.
+    The cumulant function is linear in f, so each saddlepoint belongs to one share, and bisection over saddlepoints
+    finds the share at which a tail has its level.
     """
 
     users: int
@@ -61,27 +46,9 @@ class SignedSums:
     def compatible_shares(
         self, sums: NDArray[np.int64], together: NDArray[np.float64], tail: float
     ) -> NDArray[np.float64]:
-        """Return the least and the largest share f that a sum does not reject, each end at a level of ``tail``.
+        """Return the least and the largest share f that a sum T does not reject, each end at a level of ``tail`` < 1/2.
 
-        Parameters
-        ----------
-        sums : ndarray of int64, shape (m,)
-            T.
-        together : ndarray of float64, shape (m,)
-            g, taken as known.
-        tail
-            Between 0 and 1/2.
-
-        Returns
-        -------
-        ndarray of float64, shape (m, 2)
-            Within [0, 1].
-
-        Examples
-        --------
-        >>> sums = SignedSums(1000, 1, 1, own=(0.6, 0.2), near=(0.4, 0.4), far=(0.1, 0.1))
-        >>> sums.compatible_shares(np.array([0, 100]), np.array([0.5, 0.5]), 0.025).round(2).tolist()
-        [[0.0, 0.11], [0.14, 0.35]]
+        ``together`` is g for each sum, taken as known.
         """
         means = sums / self.users
         ends = [self._end(means, together, tail, sign) for sign in (1.0, -1.0)]
@@ -150,26 +117,13 @@ _TAILS_AT_ONCE = 512
 class TwoBinomials:
     """``C = Bin(f·n, p) + Bin((1 − f)·n, q)`` with q < p: n people, a share f of whom count with probability p.
 
-    Parameters
-    ----------
-    users
-        n, at least 1.
-    true, false
-        p and q, in [0, 1].
-    true_missed, false_missed
-        1 − p and 1 − q, given separately because rounding would lose them where p or q is close to 1.
+    1 − p and 1 − q are given separately because rounding would lose them where p or q is close to 1.
 
-    Notes
-    -----
-    Tails come from the saddlepoint formula of Lugannani and Rice for whole numbers. With s = e^t at the saddlepoint,
-    ``K'(t) = c`` is a quadratic equation, so no iteration is needed. Errors are between −11 % and +12 % of exact tails
-    between 1e-11 and 0.06 (the tests sum these up), except that the tail of a c close to the number of all people who
-    can count may be twice too large, which makes intervals wider. The share need not be a whole number of people.
-
-    References
-    ----------
-    R. Lugannani, S. Rice 1980, *Saddle point approximation for the distribution of the sum of independent random
-    variables*; H. E. Daniels 1987, *Tail probability approximations*, §6 (the lattice).
+    Tails come from the saddlepoint formula for whole numbers (Lugannani and Rice 1980; Daniels 1987, §6). With s = e^t
+    at the saddlepoint, ``K'(t) = c`` is a quadratic equation, so no iteration is needed. Errors are between −11 % and
+    +12 % of exact tails between 1e-11 and 0.06 (the tests sum these up), except that the tail of a c close to the
+    number of all people who can count may be twice too large, which makes intervals wider. The share need not be a
+    whole number of people.
     """
 
     users: int
@@ -179,14 +133,7 @@ class TwoBinomials:
     false_missed: float
 
     def upper_tail(self, counts: NDArray[np.float64], shares: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return ``P(C ≥ c)`` for each count c and share f; 1 where c is not above the mean.
-
-        Examples
-        --------
-        >>> coins = TwoBinomials(100, 0.5, 0.1, 0.5, 0.9)
-        >>> coins.upper_tail(np.array([100.0, 60.0, 50.0]), np.array([1.0, 1.0, 1.0])).round(4).tolist()
-        [0.0, 0.0285, 1.0]
-        """
+        """Return ``P(C ≥ c)`` for each count c and share f; 1 where c is not above the mean."""
         from scipy.special import ndtr
 
         n, p, q = float(self.users), self.true, self.false
@@ -212,26 +159,9 @@ class TwoBinomials:
         return np.where((above > 0) & ~(signed < _NEAR), tails, 1.0)
 
     def compatible_shares(self, counts: NDArray[np.int64], tail: float) -> NDArray[np.float64]:
-        """Return the least and the largest share f that a count does not reject, each end at a level of ``tail``.
+        """Return the least f with ``P(C ≥ c) ≥ tail`` and the largest with ``P(C ≤ c) ≥ tail``, for each count c.
 
-        Parameters
-        ----------
-        counts : ndarray of int64, shape (m,)
-            c, from 0 to n.
-        tail
-            Between 0 and 1/2.
-
-        Returns
-        -------
-        ndarray of float64, shape (m, 2)
-            The least f with ``P(C ≥ c) ≥ tail`` and the largest with ``P(C ≤ c) ≥ tail``, within [0, 1]; both 0 if
-            c is improbably small even for f = 0, both 1 if it is improbably large even for f = 1.
-
-        Examples
-        --------
-        >>> coins = TwoBinomials(1000, 0.75, 0.25, 0.25, 0.75)
-        >>> coins.compatible_shares(np.array([250, 500]), 0.025).round(3).tolist()
-        [[0.0, 0.054], [0.445, 0.555]]
+        Both are 0 if c is improbably small even for f = 0, and 1 if it is improbably large even for f = 1.
         """
         met, places = np.unique(counts, return_inverse=True)
         mirrored = TwoBinomials(self.users, self.false_missed, self.true_missed, self.false, self.true)

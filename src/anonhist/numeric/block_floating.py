@@ -25,13 +25,7 @@ _FAR = 4000
 
 @frozen
 class BlockVector:
-    """Number i of block j is ``values[j, i] · 2^exponents[j]``.
-
-    Attributes
-    ----------
-    values : ndarray of float64, shape (k, b)
-    exponents : ndarray of int64, shape (k,)
-    """
+    """Number i of block j is ``values[j, i] · 2^exponents[j]``."""
 
     values: NDArray[np.float64]
     exponents: NDArray[np.int64]
@@ -99,13 +93,8 @@ class BlockVector:
 class BlockMatrix:
     """A square matrix, lower triangular in blocks, kept as columns of blocks from the diagonal one down.
 
-    Attributes
-    ----------
-    panels : tuple of ndarray of float64, shapes ((k − j)·b, b)
-        Block (i, j) is rows (i − j)·b to (i − j + 1)·b of panel j, times ``2^exponents[i, j]``. A panel of zeros is
-        empty.
-    exponents : ndarray of int64, shape (k, k)
-        Zero where k = 1.
+    Block (i, j) is rows (i − j)·b to (i − j + 1)·b of panel j, times ``2^exponents[i, j]``. A panel of zeros is empty.
+    For k = 1, the exponent is zero.
     """
 
     panels: tuple[NDArray[np.float64], ...]
@@ -232,19 +221,7 @@ def _normalize(
 
 
 def align(values: NDArray[np.float64], exponents: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Scale numbers ``values · 2^exponents`` to a common exponent along the last axis, the largest in [1/2, 1).
-
-    Returns
-    -------
-    tuple of ndarray
-        Scaled values, and the common exponents, without the last axis.
-
-    Examples
-    --------
-    >>> scaled, taken = align(np.array([3.0, 1.0]), np.array([5000, 5002]))
-    >>> scaled.tolist(), int(taken)
-    ([0.375, 0.5], 5003)
-    """
+    """Scale numbers ``values · 2^exponents`` to a common exponent along the last axis, the largest in [1/2, 1)."""
     sizes = np.where(values > 0, np.frexp(values)[1] + exponents, _NOTHING)
     top = sizes.max(axis=-1)
     shifts = np.clip(exponents - top[..., None], -_FAR, _FAR).astype(np.int32)

@@ -16,30 +16,11 @@ LARGEST_FLOAT_RATE = Fraction(1000)
 
 
 def exp_bounds(gamma: Fraction, *, bits: int) -> Bounds:
-    """Return whole numbers around ``e^(−γ)·2^bits``, at most a few units apart.
+    """Return whole numbers with ``lower ≤ e^(−γ)·2^bits ≤ upper``, γ ≥ 0, a few units apart: integer arithmetic only.
 
-    Parameters
-    ----------
-    gamma
-        Exact, ≥ 0.
-    bits
-        Precision, ≥ 1.
-
-    Returns
-    -------
-    (int, int)
-        ``lower ≤ e^(−γ)·2^bits ≤ upper``, certified: only integer arithmetic is used.
-
-    Notes
-    -----
     ``x = γ/2^h ≤ 2^−8``; the Taylor series of e^x is summed with every term rounded down. With x ≤ 1 a term is less
     than 2 too small, and when the first term rounds to 0 all that follow add up to less than 4; so ``n`` terms are less
     than ``2n + 4`` short. Then the reciprocal and ``h`` squarings, each rounded outwards.
-
-    Examples
-    --------
-    >>> exp_bounds(Fraction(1), bits=16)  # 65536/e = 24109.3…
-    (24109, 24110)
     """
     if gamma == 0:
         return 1 << bits, 1 << bits
@@ -87,17 +68,8 @@ def complement(value: Bounds, *, bits: int) -> Bounds:
 
 
 def certified_floors(bounds: Callable[[int], list[Bounds]], *, bits: int) -> list[int]:
-    """Return ``⌊x·2^bits⌋`` for every x of a list of irrational numbers in (0, 1).
+    """Return ``⌊x·2^bits⌋`` for every x of a list of irrational numbers in (0, 1), from bounds that converge.
 
-    Parameters
-    ----------
-    bounds
-        Given a precision, bounds of the numbers at that precision; they must converge as it grows.
-    bits
-        Number of binary digits to return.
-
-    Notes
-    -----
     Two bounds with the same floor determine it. Otherwise the precision grows: an irrational number is not a multiple
     of 2^−bits, so close enough bounds agree. Numbers below 1 have a floor of at most 2^bits − 1. The code uses this,
     because distinguishing 1 − e^(−γ) from 1 for a huge γ would take γ digits.

@@ -1,9 +1,8 @@
 """Exact numbers: quotients of polynomials in e^γ with whole coefficients.
 
-Polynomials with whole coefficients: a tuple (c_0, c_1, …, c_d) with c_d ≠ 0, and () for zero.
-
-A polynomial with coefficients below X/2 is determined by its value at X: its coefficients are the digits of that whole
-number, from −X/2 to X/2. So a product takes one product of two long integers, and a common divisor little more.
+A polynomial is a tuple (c_0, c_1, …, c_d) with c_d ≠ 0, and () for zero. One with coefficients below X/2 is determined
+by its value at X: its coefficients are the digits of that whole number, from −X/2 to X/2. So a product takes one
+product of two long integers, and a common divisor little more.
 """
 
 from __future__ import annotations
@@ -84,18 +83,13 @@ def divide(f: Polynomial, g: Polynomial) -> Polynomial | None:
 def lowest_terms(f: Polynomial, g: Polynomial) -> tuple[Polynomial, Polynomial]:
     """Return f and g, neither 0, divided by their greatest common divisor; the last coefficient of g becomes positive.
 
-    Notes
-    -----
     With f and g divided by their contents, let c·h be the polynomial whose value at a point X is gcd(f(X), g(X)), c its
     content. If h divides f and g, it is their greatest common divisor once X ≥ 2·min(‖f‖, ‖g‖) + 2, ‖·‖ the largest
     coefficient: else a further common divisor e of degree ≥ 1 would have e(X) dividing c ≤ X/2; but the roots of e are
     roots of both f and g, so less than X/2, and |e(X)| > X/2. If h does not divide them, X grows. That ends: the value
     is r times that of the greatest common divisor, r a divisor of the resultant of the cofactors, which is fixed.
 
-    References
-    ----------
-    .. [1] B. W. Char, K. O. Geddes, G. H. Gonnet, "GCDHEU: heuristic polynomial GCD algorithm based on integer GCD
-       computation", J. Symbolic Computation 7, 1989.
+    Source: Char and others 1989.
     """
     content_f, content_g = math.gcd(*f), math.gcd(*g)
     content = math.gcd(content_f, content_g) * (1 if g[-1] > 0 else -1)
@@ -148,45 +142,19 @@ LARGEST_DEGREE = 1 << 16
 @total_ordering
 @dataclass(frozen=True, init=False, eq=False, repr=False)
 class ExponentialQuotient:
-    """The number ``x = (a_0 + a_1·t + a_2·t² + …)/(b_0 + b_1·t + b_2·t² + …)`` with ``t = e^γ``, exact.
+    """The number ``x = (a_0 + a_1·t + a_2·t² + …)/(b_0 + b_1·t + b_2·t² + …)`` with ``t = e^γ``, γ > 0 rational, exact.
 
     e^γ is transcendental for every rational γ ≠ 0 (Lindemann), so two such numbers are equal only if they are equal as
     quotients of polynomials: in lowest terms, ``==`` only compares coefficients. Certified digits of e^γ, as
     many as needed, decide which of two different numbers is larger.
 
-    Parameters
-    ----------
-    numerator, denominator
-        Whole coefficients of 1, t, t² and so on; the denominator is not zero. They are stored in lowest terms, with a
-        positive last coefficient of the denominator and the largest possible γ: t² equals e^γ′ with γ′ = 2γ, and is
-        stored that way. Zero is ()/(1,), and a rational number has γ = 1.
-    gamma
-        γ, a rational greater than 0.
+    Quotients are stored in lowest terms, with a positive last coefficient of the denominator and the largest possible
+    γ: t² equals e^γ′ with γ′ = 2γ, and is stored that way. Zero is ()/(1,), and a rational number has γ = 1.
 
-    Raises
-    ------
-    ZeroDivisionError
-        If the denominator is zero, as with fractions.
-    UsageError
-        If γ is not a rational greater than 0.
-
-    Notes
-    -----
     ``+ - * / **`` (whole exponents) and ``== < <= > >=`` take ints, fractions and other quotients, whatever their
     rates: γ and γ′ are whole multiples of a common rational. Floats are refused, because they are inexact. A rational
     quotient equals the fraction and has its hash. ``float(x)`` is the nearest float or one next to it, however small γ
     is; as for fractions, it raises OverflowError for numbers beyond the range of floats.
-
-    Examples
-    --------
-    >>> root = ExponentialQuotient.exponential(Fraction(1, 2))
-    >>> (root**2 - 1) / (root - 1)
-    e^(1/2) + 1
-    >>> e = ExponentialQuotient.exponential(1)
-    >>> e == root**2, (e / (e + 3) + 3 / (e + 3)) == 1
-    (True, True)
-    >>> e / (e + 3) > Fraction(475, 1000), float(e / (e + 3))
-    (True, 0.4753668864186717)
     """
 
     numerator: Polynomial
@@ -224,10 +192,7 @@ class ExponentialQuotient:
     def bounds(self, bits: int) -> Bounds:
         """Return certified whole numbers around x·2^bits, at most two apart, by integer arithmetic only.
 
-        Raises
-        ------
-        OverflowError
-            If |x| may exceed 2⁶⁵⁵³⁶.
+        OverflowError if |x| may exceed 2⁶⁵⁵³⁶.
         """
         exact = self.rational
         if exact is not None:

@@ -27,41 +27,13 @@ _FULL_TURN = np.uint64(64)
 
 
 def keyed_hash(labels: Sequence[str] | NDArray[np.str_], *, key: bytes) -> NDArray[np.uint64]:
-    """Hash every label with SipHash-2-4-128.
+    """Hash each of m labels with SipHash-2-4-128: bytes 0–7 and 8–15 as little-endian numbers, shape (m, 2).
 
     The 16-byte hash of a label is SipHash-2-4 with 128 bits of output over the UTF-8 bytes of the label, with the
     secret ``SHA-256("anonhist keyed hash 1" ‖ 0x00 ‖ key)[:16]``. Labels are hashed as they are: no Unicode
-    normalization, no change of case, no trimming.
+    normalization, no change of case, no trimming. ``hash_buffer`` is faster for data in an Arrow array.
 
-    Parameters
-    ----------
-    labels
-        m strings, the empty string included. A NumPy array of strings is accepted, but ``hash_buffer`` is faster for
-        data in an Arrow array.
-    key
-        Any bytes but none.
-
-    Returns
-    -------
-    ndarray of uint64, shape (m, 2)
-        Bytes 0 to 7 and bytes 8 to 15 of the hashes, as little-endian numbers.
-
-    Raises
-    ------
-    UsageError
-        If the key is empty or not bytes.
-    DataError
-        If a label is not a string or has a lone surrogate, which UTF-8 cannot encode.
-
-    References
-    ----------
-    .. [1] J.-P. Aumasson, D. J. Bernstein, "SipHash: a fast short-input PRF", INDOCRYPT 2012, section 2; 128 bits of
-       output as in the authors' reference implementation.
-
-    Examples
-    --------
-    >>> keyed_hash(["apple", "Äpfel"], key=b"survey 1").astype("<u8").tobytes().hex(" ", -16)
-    '969243fc299bd76f95c44c2ebda81753 c644c76add129373164ec4a10521b879'
+    Source: Aumasson and Bernstein 2012.
     """
     strings = labels.tolist() if isinstance(labels, np.ndarray) else labels
     try:
@@ -85,38 +57,10 @@ def keyed_hash(labels: Sequence[str] | NDArray[np.str_], *, key: bytes) -> NDArr
 def hash_buffer(data: NDArray[np.uint8], offsets: ArrayLike, *, key: bytes) -> NDArray[np.uint64]:
     """Hash every label of a buffer of bytes, as an Arrow array of strings holds them; see ``keyed_hash``.
 
-    Parameters
-    ----------
-    data
-        The bytes of all labels, one after the other, shape (bytes,). They should be UTF-8, which is not checked.
-    offsets
-        m + 1 non-decreasing integers: label i is ``data[offsets[i]:offsets[i + 1]]``. They need not begin at zero or
-        end with the buffer (a slice of an Arrow array does not). An empty array means no labels.
-    key
-        Any bytes but none.
-
-    Returns
-    -------
-    ndarray of uint64, shape (m, 2)
-        Bytes 0 to 7 and bytes 8 to 15 of the hashes, each eight read as a little-endian number.
-
-    Raises
-    ------
-    UsageError
-        If the key is empty or not bytes.
-    DataError
-        If data are not bytes, or offsets decrease or exceed the buffer.
-
-    Notes
-    -----
-    Time is O(bytes + m), memory O(m) besides the buffers, however long the longest label is. Labels are sorted by
-    length and hashed in chunks, so long labels do not slow down short ones.
-
-    Examples
-    --------
-    >>> data = np.frombuffer(b"applepear", dtype=np.uint8)
-    >>> bool((hash_buffer(data, [0, 5, 9], key=b"k") == keyed_hash(["apple", "pear"], key=b"k")).all())
-    True
+    Label i is ``data[offsets[i]:offsets[i + 1]]``; that it is UTF-8 is not checked. Offsets need not begin at zero or
+    end with the buffer (those of a slice of an Arrow array do not); none mean no labels. Time is O(bytes + m), memory
+    O(m) besides the buffers: labels are sorted by length and hashed in chunks, so long ones do not slow down short
+    ones.
     """
     secret = _secret(key)
     bounds = np.asarray(offsets)
@@ -132,31 +76,7 @@ def hash_buffer(data: NDArray[np.uint8], offsets: ArrayLike, *, key: bytes) -> N
 
 
 def hash_words(words: NDArray[np.uint64], *, key: bytes) -> NDArray[np.uint64]:
-    """Hash numbers below 2⁶⁴, each as the label that consists of its eight little-endian bytes.
-
-    Parameters
-    ----------
-    words
-        Shape (m,).
-    key
-        Any bytes but none.
-
-    Returns
-    -------
-    ndarray of uint64, shape (m, 2)
-        As for ``keyed_hash``.
-
-    Raises
-    ------
-    UsageError
-        If the key is empty or not bytes.
-
-    Examples
-    --------
-    >>> word = np.array([int.from_bytes(b"8 bytes!", "little")], dtype=np.uint64)
-    >>> bool((hash_words(word, key=b"k") == keyed_hash(["8 bytes!"], key=b"k")).all())
-    True
-    """
+    """Hash numbers below 2⁶⁴ as by ``keyed_hash``, each as the label that consists of its eight little-endian bytes."""
     secret = _secret(key)
     hashes = np.empty((words.size, 2), dtype=np.uint64)
     for start in range(0, words.size, _CHUNK):

@@ -1,6 +1,4 @@
-"""Hashing labels into a few buckets, and which hashed reports support which labels.
-
-Fast hashing of labels into a few buckets, one function per seed: Dietzfelbinger's multiply-shift.
+"""Multiply-shift hashing of labels into a few buckets (Dietzfelbinger), and which hashed reports support which labels.
 
 A label is w words of 16 bits ``x_1 … x_w``, a seed is w + 1 coefficients of 32 bits ``b, a_1 … a_w``, and
 
@@ -10,11 +8,8 @@ For two different labels and uniformly drawn coefficients, the pair of ``⌊t / 
 [0, 2¹⁶)², so both labels are in bucket y with probability exactly ``(w_y / 2^16)²``, where w_y is its width. Trailing
 words that are zero do not change the bucket of a label. docs/hashing.md has test vectors.
 
-Which hashed reports support which labels: the kernel of local hashing, and its transpose.
-
-A report (seed, y) supports a label if the label is in bucket y under the seed. With ``t = b + Σ_i a_i·x_i`` that is
-``(t − lo_y·2^16) mod 2^32 < w_y·2^16``: one product per word, one sum, one comparison, no shift. Blocks of a few labels
-by many reports stay in the caches.
+A report (seed, y) supports a label if the label is in bucket y under the seed:
+``(t − lo_y·2^16) mod 2^32 < w_y·2^16``. That is one product per word, one sum, one comparison, no shift.
 """
 
 from __future__ import annotations
@@ -37,36 +32,11 @@ _COEFFICIENTS = 4
 
 
 def seed_coefficients(seeds: NDArray[np.integer], *, key: bytes, words: int) -> NDArray[np.uint32]:
-    """Return the coefficients of each seed: ``b, a_1 … a_w``, cut from keyed hashes of the seed.
+    """Return the coefficients ``b, a_1 … a_w`` of each seed in [0, 2³²), shape (n, w + 1), cut from keyed hashes of it.
 
     Coefficient j (b is number 0) is the little-endian number in bytes 4·(j mod 4) to 4·(j mod 4) + 3 of the keyed hash
-    of eight bytes: the seed in four, little-endian, then ⌊j/4⌋ in four, little-endian.
-
-    Parameters
-    ----------
-    seeds
-        Integers in [0, 2³²), shape (n,).
-    key
-        Any bytes but none.
-    words
-        w ≥ 1.
-
-    Returns
-    -------
-    ndarray of uint32, shape (n, w + 1)
-        Columns b, a_1 … a_w. More words leave the first columns unchanged.
-
-    Raises
-    ------
-    UsageError
-        If the key is empty, or w < 1.
-    DataError
-        If a seed is not an integer or outside [0, 2³²).
-
-    Examples
-    --------
-    >>> seed_coefficients(np.array([0, 7]), key=b"survey 1", words=1).tolist()
-    [[1087052860, 958244349], [2235130446, 1994491914]]
+    of eight bytes: the seed in four, little-endian, then ⌊j/4⌋ in four, little-endian. More words leave the first
+    coefficients unchanged.
     """
     _check_words(words, None)
     _check_range(seeds, 1 << 32, "Seeds must be integers from 0 to 2^32 - 1.")
@@ -79,87 +49,25 @@ def seed_coefficients(seeds: NDArray[np.integer], *, key: bytes, words: int) -> 
 
 
 def label_words(hashes: NDArray[np.uint64], words: int) -> NDArray[np.uint16]:
-    """Return the first words of keyed hashes: word i (of 1 … w) is bytes 2·i − 2 and 2·i − 1, little-endian.
+    """Return the first w ≤ 8 words of keyed hashes: word i (of 1 … w) is bytes 2·i − 2 and 2·i − 1, little-endian.
 
-    Parameters
-    ----------
-    hashes
-        From ``keyed_hash``, shape (m, 2).
-    words
-        w from 1 to 8. Of m labels, about ``m²/2^(16·w + 1)`` pairs have the same words and can no longer be
-        distinguished.
-
-    Returns
-    -------
-    ndarray of uint16, shape (m, w)
-
-    Raises
-    ------
-    UsageError
-        If w is not from 1 to 8.
-
-    Examples
-    --------
-    >>> label_words(np.array([[0x4444333322221111, 0]], dtype=np.uint64), 2).tolist() == [[0x1111, 0x2222]]
-    True
+    Of m labels, about ``m²/2^(16·w + 1)`` pairs have the same words and can no longer be distinguished.
     """
     _check_words(words, _WORDS)
     return np.ascontiguousarray(hashes, dtype="<u8").view("<u2")[:, :words].astype(np.uint16)
 
 
 def index_words(indices: NDArray[np.integer], words: int) -> NDArray[np.uint16]:
-    """Return the words of indices in a closed alphabet: word i (of 1 … w) of s is ``⌊s / 2^(16·(i − 1))⌋ mod 2^16``.
-
-    Parameters
-    ----------
-    indices
-        Integers in [0, 2^(16·w)), shape (m,).
-    words
-        w from 1 to 4. One is enough for 65,536 labels.
-
-    Returns
-    -------
-    ndarray of uint16, shape (m, w)
-
-    Raises
-    ------
-    UsageError
-        If w is not from 1 to 4.
-    DataError
-        If an index is not an integer or outside [0, 2^(16·w)).
-
-    Examples
-    --------
-    >>> index_words(np.array([5, 65537]), 2).tolist()
-    [[5, 0], [1, 1]]
-    """
+    """Return w ≤ 4 words of indices in a closed alphabet: word i (from 1) of s is ``⌊s / 2^(16·(i − 1))⌋ mod 2^16``."""
     _check_words(words, 4)
     _check_range(indices, 1 << 16 * words, "Indices of labels must be integers that fit into the words asked for.")
     return indices.astype("<u8")[:, None].view("<u2")[:, :words].astype(np.uint16)
 
 
 def bucket_widths(g: int) -> NDArray[np.int64]:
-    """Return ``w_y``, the number of values of ``⌊t / 2^16⌋``, of 2¹⁶, in bucket y: ``⌈(y + 1)·2^16/g⌉ − ⌈y·2^16/g⌉``.
+    """Return ``w_y = ⌈(y + 1)·2^16/g⌉ − ⌈y·2^16/g⌉``, how many of the 2¹⁶ values of ``⌊t / 2^16⌋`` are in bucket y.
 
-    Parameters
-    ----------
-    g
-        Number of buckets, from 1 to 2¹⁶.
-
-    Returns
-    -------
-    ndarray of int64, shape (g,)
-        They sum to 2¹⁶ and differ by at most one.
-
-    Raises
-    ------
-    UsageError
-        If g is not from 1 to 2¹⁶.
-
-    Examples
-    --------
-    >>> bucket_widths(3).tolist()
-    [21846, 21845, 21845]
+    They sum to 2¹⁶ and differ by at most one.
     """
     return np.diff(bucket_starts(g))
 
@@ -172,63 +80,13 @@ def bucket_starts(g: int) -> NDArray[np.int64]:
 
 
 def buckets(words: NDArray[np.uint16], coefficients: NDArray[np.uint32], g: int) -> NDArray[np.int64]:
-    """Return the bucket of every label under every seed.
-
-    Parameters
-    ----------
-    words
-        Shape (m, w).
-    coefficients
-        Shape (n, w + 1).
-    g
-        Number of buckets, from 1 to 2¹⁶.
-
-    Returns
-    -------
-    ndarray of int64, shape (n, m)
-
-    Raises
-    ------
-    UsageError
-        If g is not from 1 to 2¹⁶, or the shapes of words and coefficients do not match.
-
-    Examples
-    --------
-    >>> coefficients = seed_coefficients(np.arange(2), key=b"survey 1", words=1)
-    >>> buckets(index_words(np.arange(8), 1), coefficients, 3).tolist()
-    [[0, 1, 2, 2, 0, 1, 1, 2], [2, 0, 1, 2, 2, 0, 1, 2]]
-    """
+    """Return the bucket of each of m labels under each of n seeds, shape (n, m)."""
     check_shapes(words, coefficients)
     return _buckets(words[None, :, :], coefficients[:, None, :], g)
 
 
 def paired_buckets(words: NDArray[np.uint16], coefficients: NDArray[np.uint32], g: int) -> NDArray[np.int64]:
-    """Return the bucket of label i under seed i, for every i: the reports of n people with separate seeds.
-
-    Parameters
-    ----------
-    words
-        Shape (n, w).
-    coefficients
-        Shape (n, w + 1).
-    g
-        Number of buckets, from 1 to 2¹⁶.
-
-    Returns
-    -------
-    ndarray of int64, shape (n,)
-
-    Raises
-    ------
-    UsageError
-        If g is not from 1 to 2¹⁶, or the shapes of words and coefficients do not match.
-
-    Examples
-    --------
-    >>> coefficients = seed_coefficients(np.arange(2), key=b"survey 1", words=1)
-    >>> paired_buckets(index_words(np.array([6, 7]), 1), coefficients, 3).tolist()
-    [1, 2]
-    """
+    """Return the bucket of label i under seed i, for every i: the reports of n people with separate seeds."""
     check_shapes(words, coefficients)
     if len(words) != len(coefficients):
         raise UsageError("There must be as many labels as seeds where each label has a seed of its own.")
@@ -272,34 +130,7 @@ _PAIRS = 1 << 18
 
 @frozen
 class HashSupport:
-    """Which of n hashed reports support which of m labels.
-
-    Parameters
-    ----------
-    words
-        Words of the labels, shape (m, w). A word that is zero costs nothing.
-    coefficients
-        Coefficients of the seed of each report, shape (n, w + 1).
-    reported
-        y, integers in [0, g), shape (n,).
-    g
-        Number of buckets, from 1 to 2¹⁶.
-
-    Raises
-    ------
-    UsageError
-        If g is not from 1 to 2¹⁶, or the shapes do not match.
-    DataError
-        If a report is outside [0, g).
-
-    Examples
-    --------
-    >>> words = np.array([[0], [1]], dtype=np.uint16)
-    >>> coefficients = np.array([[0, 1 << 31], [1 << 31, 0]], dtype=np.uint32)
-    >>> support = HashSupport(words, coefficients, np.array([0, 1]), 2)
-    >>> support.counts(np.array([1, 5])).tolist(), support.weights(np.array([0.5, 0.25])).tolist()
-    ([6, 5], [0.75, 0.25])
-    """
+    """Which of n hashed reports support which of m labels; a word that is zero costs nothing."""
 
     words: NDArray[np.uint16]
     coefficients: NDArray[np.uint32]
@@ -314,24 +145,9 @@ class HashSupport:
             raise DataError("A report names a bucket that does not exist: reports must be integers from 0 to g - 1.")
 
     def counts(self, multiplicity: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Count the reports that support each label: ``c_x = Σ_i m_i·1{bucket_i(x) = y_i}``, exactly.
+        """Count the reports that support each label: ``c_x = Σ_i m_i·1{bucket_i(x) = y_i}``, exactly, for Σ m_i < 2⁶³.
 
-        Parameters
-        ----------
-        multiplicity
-            How often each report was made, at least 0, shape (n,); the sum must be below 2⁶³. Reports made once are
-            counted fastest.
-
-        Returns
-        -------
-        ndarray of int64, shape (m,)
-
-        Raises
-        ------
-        UsageError
-            If there is not one number for each report.
-        DataError
-            If a multiplicity is negative or their sum too large.
+        Reports made once are counted fastest.
         """
         self._check_reports(multiplicity)
         if multiplicity.dtype.kind not in "iu" or int(multiplicity.min(initial=0)) < 0:
@@ -353,22 +169,7 @@ class HashSupport:
         return counts
 
     def weights(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Sum the weights of the reports that support each label: ``Σ_i weight_i·1{bucket_i(x) = y_i}``.
-
-        Parameters
-        ----------
-        weights
-            Finite numbers, shape (n,).
-
-        Returns
-        -------
-        ndarray of float64, shape (m,)
-
-        Raises
-        ------
-        UsageError
-            If there is not one weight for each report.
-        """
+        """Sum the weights of the reports that support each label: ``Σ_i weight_i·1{bucket_i(x) = y_i}``."""
         self._check_reports(weights)
         sums = np.zeros(len(self.words))
         for labels, reports, mask in self._blocks():
@@ -376,22 +177,7 @@ class HashSupport:
         return sums
 
     def frequencies(self, frequencies: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Sum the frequencies of the labels that each report supports: ``Σ_x f_x·1{bucket_i(x) = y_i}``.
-
-        Parameters
-        ----------
-        frequencies
-            Finite numbers, shape (m,).
-
-        Returns
-        -------
-        ndarray of float64, shape (n,)
-
-        Raises
-        ------
-        UsageError
-            If there is not one frequency for each label.
-        """
+        """Sum the frequencies of the labels that each report supports: ``Σ_x f_x·1{bucket_i(x) = y_i}``."""
         if frequencies.shape != (len(self.words),):
             raise UsageError("There must be one frequency for each label.")
         sums = np.zeros(len(self.coefficients))

@@ -14,46 +14,16 @@ _PASSES = 16
 
 
 def decreasing_fit(values: ArrayLike, *, weights: ArrayLike | None = None) -> NDArray[np.float64]:
-    """Return the non-increasing sequence nearest to ``values`` in ℓ2: ``argmin_{y_1 ≥ y_2 ≥ …} Σ_i w_i·(x_i − y_i)²``.
-
-    The rows of a table are fitted separately, in the same passes.
+    """Return the non-increasing sequence nearest to x in ℓ2: ``argmin_{y_1 ≥ y_2 ≥ …} Σ_i w_i·(x_i − y_i)²``.
 
     Adjacent blocks whose means increase are pooled into one, until none do; y is the mean of each block. The order of
-    pooling does not matter, and a whole increasing run of blocks may be pooled at once. O(k) time. (SciPy has the same
-    function, but importing it takes longer than the fits needed here.)
+    pooling does not matter, and a whole increasing run of blocks may be pooled at once. O(k) time; the rows of a table
+    are fitted separately, in the same passes. Weights are from 2⁻⁶⁴ to 2⁶⁴; a whole number w_i stands for w_i adjacent
+    values that are all x_i: their fit is one number, too. Up to rounding, y has the weighted sum of x and lies between
+    its smallest and largest value. (SciPy has the same function, but importing it takes longer than the fits needed
+    here.)
 
-    Parameters
-    ----------
-    values
-        x, finite numbers, shape (k,) or (r, k). Sums of blocks are computed in float64.
-    weights
-        w, of the same shape, from 2⁻⁶⁴ to 2⁶⁴; all 1 by default. A whole number w_i stands for w_i
-        adjacent values that are all x_i: their fit is one number, too.
-
-    Returns
-    -------
-    ndarray of float64, of the same shape
-        y, each row non-increasing, with the weighted sum of x, and between its smallest and largest value, up to
-        rounding.
-
-    Raises
-    ------
-    UsageError
-        If the values are not finite or not a list or a table, or there is not one such weight for each.
-
-    References
-    ----------
-    .. [1] R. E. Barlow, D. J. Bartholomew, J. M. Bremner, H. D. Brunk, *Statistical Inference under Order
-       Restrictions*, Wiley, 1972, chapter 1.
-
-    Examples
-    --------
-    >>> decreasing_fit([5, 1, 3, 0]).tolist()
-    [5.0, 2.0, 2.0, 0.0]
-    >>> decreasing_fit([5, 1, 3, 0], weights=[1, 3, 1, 1]).tolist()
-    [5.0, 1.5, 1.5, 0.0]
-    >>> decreasing_fit([[1, 3], [4, 2]]).tolist()
-    [[2.0, 2.0], [4.0, 2.0]]
+    Source: Barlow and others 1972, chapter 1.
     """
     sums = np.array(values, dtype=np.float64)
     if sums.ndim not in (1, 2) or not bool(np.isfinite(sums).all()):
@@ -109,38 +79,13 @@ def _pool(
 
 
 def project_to_simplex(vector: ArrayLike, total: float = 1.0) -> NDArray[np.float64]:
-    """Return the point of the simplex nearest to ``vector`` in ℓ2: ``argmin_{w ≥ 0, Σw = total} Σ_i (w_i − v_i)²``.
+    """Return the point of the simplex nearest to v in ℓ2: ``argmin_{w ≥ 0, Σw = total} Σ_i (w_i − v_i)²``, total > 0.
 
     ``w = max(v + λ, 0)``, where λ gives the right sum: with u the values in descending order,
     ``ρ = max{j : u_j + (total − Σ_{i≤j} u_i)/j > 0}`` and ``λ = (total − Σ_{i≤ρ} u_i)/ρ``. Only values less than
     ``total`` below the largest can stay above 0, and only those are sorted: O(k log k) time at most.
 
-    Parameters
-    ----------
-    vector
-        v, finite numbers, shape (k,), k ≥ 1.
-    total
-        Sum of the entries of w, above 0.
-
-    Returns
-    -------
-    ndarray of float64, shape (k,)
-        w, at least 0, with the given sum up to rounding.
-
-    Raises
-    ------
-    UsageError
-        If the vector is not a one-dimensional list of finite numbers, or empty, or the total is not above 0.
-
-    References
-    ----------
-    .. [1] J. Duchi, S. Shalev-Shwartz, Y. Singer, T. Chandra, *Efficient Projections onto the ℓ1-Ball for Learning in
-       High Dimensions*, ICML 2008, figure 1.
-
-    Examples
-    --------
-    >>> project_to_simplex([0.75, 0.5, -0.25]).tolist()
-    [0.625, 0.375, 0.0]
+    Source: Duchi and others 2008, figure 1.
     """
     values = _check(vector, total)
     # Shifting all entries does not change the projection; with the largest at 0, no sum overflows or cancels.
@@ -159,30 +104,6 @@ def project_to_solid_simplex(vector: ArrayLike, total: float = 1.0) -> NDArray[n
     """Return the point nearest in ℓ2 with a sum of at most ``total``: ``argmin_{w ≥ 0, Σw ≤ total} Σ_i (w_i − v_i)²``.
 
     ``max(v, 0)`` if its sum is small enough, else the projection onto the simplex. O(k log k) time.
-
-    Parameters
-    ----------
-    vector
-        v, finite numbers, shape (k,), k ≥ 1.
-    total
-        Largest sum of the entries of w, above 0.
-
-    Returns
-    -------
-    ndarray of float64, shape (k,)
-        w, at least 0.
-
-    Raises
-    ------
-    UsageError
-        As :func:`project_to_simplex`.
-
-    Examples
-    --------
-    >>> project_to_solid_simplex([0.5, -0.25, 0.25]).tolist()
-    [0.5, 0.0, 0.25]
-    >>> project_to_solid_simplex([0.75, 0.5, -0.25]).tolist()
-    [0.625, 0.375, 0.0]
     """
     truncated = np.maximum(_check(vector, total), 0.0)
     with np.errstate(over="ignore"):
@@ -191,32 +112,7 @@ def project_to_solid_simplex(vector: ArrayLike, total: float = 1.0) -> NDArray[n
 
 
 def truncate_and_renormalize(vector: ArrayLike, total: float = 1.0) -> NDArray[np.float64]:
-    """Return ``max(v, 0)``, scaled so that it adds up to ``total``; equal entries if nothing is above 0.
-
-    Parameters
-    ----------
-    vector
-        v, finite numbers, shape (k,), k ≥ 1.
-    total
-        Sum of the entries of the result, above 0.
-
-    Returns
-    -------
-    ndarray of float64, shape (k,)
-        At least 0, with the given sum up to rounding.
-
-    Raises
-    ------
-    UsageError
-        As :func:`project_to_simplex`.
-
-    Examples
-    --------
-    >>> truncate_and_renormalize([1.5, -1.0, 0.5]).tolist()
-    [0.75, 0.0, 0.25]
-    >>> truncate_and_renormalize([-1.0, 0.0]).tolist()
-    [0.5, 0.5]
-    """
+    """Return ``max(v, 0)``, scaled so that it adds up to ``total`` > 0; equal entries if nothing is above 0."""
     truncated = np.maximum(_check(vector, total), 0.0)
     largest = float(truncated.max())
     if largest == 0.0:

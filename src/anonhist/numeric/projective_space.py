@@ -1,17 +1,19 @@
-"""Projective spaces over prime fields: numbered points, orthogonality, and sums over hyperplanes.
+"""Projective spaces over prime fields and Hadamard matrices: numbered points, and which are orthogonal.
 
-A cycle through all points of a projective space, and sums over hyperplanes as convolutions along it.
+Projective spaces over prime fields: numbered points, orthogonality, and sums over hyperplanes.
 
-Let f be a polynomial of degree t over the field of F elements for which no power z^d with 0 < d < K is a constant
-modulo f, while z^K is: then z^0, z^1, …, z^{K−1} modulo f are, up to constants, all K points (Singer 1938). Let s_j
-be the coefficient of z^{t−1} in z^j modulo f: a sequence with the recurrence of f. The point y_e with the coefficients
-``y_{t−1−i} = s_{e+i}`` and the item x_a proportional to z^a have ``Σ_i x_i·y_{t−1−i} ∝ s_{a+e}``. So y_e supports x_a
-if and only if s_{a+e} = 0, and the sums over supporting points are correlations with one fixed sequence of length K.
+Sums over hyperplanes are convolutions along a cycle through all points. Let f be a polynomial of degree t over the
+field of F elements for which no power z^d with 0 < d < K is a constant modulo f, while z^K is: then
+z^0, z^1, …, z^{K−1} modulo f are, up to constants, all K points (Singer 1938). Let s_j be the coefficient of z^{t−1}
+in z^j modulo f: a sequence with the recurrence of f. The point y_e with the coefficients ``y_{t−1−i} = s_{e+i}`` and
+the item x_a proportional to z^a have ``Σ_i x_i·y_{t−1−i} ∝ s_{a+e}``. So y_e supports x_a if and only if s_{a+e} = 0,
+and the sums over supporting points are correlations with one fixed sequence of length K.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property, lru_cache
 from itertools import count
 from typing import TYPE_CHECKING, Any
@@ -30,13 +32,7 @@ if TYPE_CHECKING:
 
 @lru_cache(maxsize=256)
 def prime_factors(number: int) -> tuple[int, ...]:
-    """Return the distinct prime factors of a whole number ≥ 1, ascending, by trial division: for numbers below 2⁴⁰.
-
-    Examples
-    --------
-    >>> prime_factors(22_651), prime_factors(360)
-    ((22651,), (2, 3, 5))
-    """
+    """Return the distinct prime factors of a whole number ≥ 1, ascending, by trial division: for numbers below 2⁴⁰."""
     found = []
     left, divisor = number, 2
     while divisor * divisor <= left:
@@ -49,35 +45,17 @@ def prime_factors(number: int) -> tuple[int, ...]:
 
 
 def is_prime(number: int) -> bool:
-    """Return whether a whole number is prime.
-
-    Examples
-    --------
-    >>> [number for number in range(20) if is_prime(number)]
-    [2, 3, 5, 7, 11, 13, 17, 19]
-    """
+    """Return whether a whole number is prime."""
     return number > 1 and prime_factors(number) == (number,)
 
 
 def prime_at_least(number: int) -> int:
-    """Return the smallest prime ≥ ``number``.
-
-    Examples
-    --------
-    >>> prime_at_least(-1), prime_at_least(149), prime_at_least(150)
-    (2, 149, 151)
-    """
+    """Return the smallest prime ≥ ``number``."""
     return next(filter(is_prime, count(max(2, number))))
 
 
 def prime_at_most(number: int) -> int:
-    """Return the largest prime ≤ ``number``, a whole number ≥ 2.
-
-    Examples
-    --------
-    >>> prime_at_most(2), prime_at_most(150)
-    (2, 149)
-    """
+    """Return the largest prime ≤ ``number``, a whole number ≥ 2."""
     return next(filter(is_prime, count(number, -1)))
 
 
@@ -89,16 +67,10 @@ DIGITS = 16
 
 @dataclass(frozen=True, eq=False)
 class CyclicOrder:
-    """The positions of points and items of a projective space on a cycle.
+    """The points and the items at the positions of a cycle, and where on it a point supports an item.
 
-    Attributes
-    ----------
-    points, items : ndarray of int64, shape (K,)
-        The number of the point, and of the item, at each position of the cycle.
-    spectrum : ndarray of complex128, shape (K//2 + 1,)
-        The Fourier transform of the positions a + e at which a point supports an item, without its first value, s.
-    support
-        The number of such positions, s.
+    ``spectrum`` is the Fourier transform, shape (K//2 + 1,), of the positions a + e at which a point supports an item,
+    without its first value, which is their number ``support``.
     """
 
     points: NDArray[np.int64]
@@ -133,14 +105,7 @@ class CyclicOrder:
 
 @lru_cache(maxsize=4)
 def cyclic_order(field: int, dimension: int) -> CyclicOrder:
-    """Return the cycle of the projective space of vectors of this length over a prime field.
-
-    Examples
-    --------
-    >>> fano = cyclic_order(2, 3)
-    >>> fano.points.tolist()
-    [0, 1, 4, 2, 6, 5, 3]
-    """
+    """Return the cycle of the projective space of vectors of this length over a prime field."""
     length = (field**dimension - 1) // (field - 1)
     polynomial = cyclic_polynomial(field, dimension)
     sequence = _sequence(polynomial, field, length + dimension)
@@ -163,13 +128,7 @@ def cyclic_order(field: int, dimension: int) -> CyclicOrder:
 
 
 def cyclic_polynomial(field: int, dimension: int) -> tuple[int, ...]:
-    """Return f as defined above, coefficients from f_0 to f_t = 1: the one with the smallest Σ_i f_i·F^i, i < t.
-
-    Examples
-    --------
-    >>> cyclic_polynomial(2, 3), cyclic_polynomial(149, 3)
-    ((1, 1, 0, 1), (6, 1, 0, 1))
-    """
+    """Return f as defined above, coefficients from f_0 to f_t = 1: the one with the smallest Σ_i f_i·F^i, i < t."""
     length = (field**dimension - 1) // (field - 1)
     # If f has no other terms, z^t is a constant.
     for number in count(field + 1):
@@ -255,34 +214,14 @@ def _numbers(coefficients: Iterable[NDArray[np.int64]], inverses: NDArray[np.int
 
 @frozen
 class ProjectiveSpace:
-    """The ``K = (F^t − 1)/(F − 1)`` points of the projective space of vectors of length t over the field of F elements.
+    """The ``K = (F^t − 1)/(F − 1)`` points of the projective space of vectors of length t ≥ 2 over F elements, F prime.
 
     A point is a polynomial ``v = z^m + v_{m−1}·z^{m−1} + … + v_0`` with 0 ≤ m < t and coefficients from 0 to F − 1. Its
     number is ``(F^m − 1)/(F − 1) + v_{m−1}·F^{m−1} + … + v_0``: ordered by degree, then by coefficients, highest power
     first. Items are numbered like points. Point y supports item x if the coefficient of z^{t−1} in
     x·y is zero modulo F, ``x_0·y_{t−1} + x_1·y_{t−2} + … + x_{t−1}·y_0 ≡ 0``: orthogonality with one of the
     vectors reversed, a symmetric relation. ``(F^{t−1} − 1)/(F − 1)`` points support an item, and
-    ``(F^{t−2} − 1)/(F − 1)`` support two different ones.
-
-    Parameters
-    ----------
-    field
-        F, a prime.
-    dimension
-        t ≥ 2, with F^t < 2⁶².
-
-    Raises
-    ------
-    UsageError
-        If F is not prime, t < 2, or F^t is too large.
-
-    Examples
-    --------
-    >>> fano = ProjectiveSpace(2, 3)
-    >>> fano.points, fano.support, fano.num_shared
-    (7, 3, 1)
-    >>> fano.supporter(np.array([6, 6, 6]), np.array([0, 1, 2])).tolist()
-    [2, 4, 5]
+    ``(F^{t−2} − 1)/(F − 1)`` support two different ones. F^t must be below 2⁶².
     """
 
     field: int
@@ -335,19 +274,9 @@ class ProjectiveSpace:
         return self._numbers(y)
 
     def sums(self, weights: NDArray[Any]) -> NDArray[Any]:
-        """Return, for every item, the sum of the weights of the points that support it.
+        """Return, for every item, the sum of the weights of the points that support it, along the cycle: O(K log K).
 
-        The points are put into the order of a cycle through all of them, in which the sums are a convolution (see
-        :mod:`anonhist.numeric.projective_space`): O(K log K).
-
-        Parameters
-        ----------
-        weights : ndarray of int64 or float64, shape (…, K)
-            Whole numbers must be ≥ 0 and add up to at most 2⁶²; their sums are exact.
-
-        Returns
-        -------
-        ndarray of the same shape and type
+        Whole weights must be ≥ 0 and add up to at most 2⁶²; their sums are exact.
         """
         return cyclic_order(self.field, self.dimension).sums(weights)
 
@@ -356,24 +285,11 @@ class ProjectiveSpace:
         return self.dimension > 2 and 8 * (self._prefixes(size) + 1) <= self.field
 
     def first_sums(self, points: NDArray[np.int64], weights: NDArray[np.int64], size: int) -> NDArray[np.int64]:
-        """Return exact :meth:`sums` for the first items only, of weights at some points, zero elsewhere.
+        """Return exact :meth:`sums` for the first ``size`` items only, of weights at some points, 0 elsewhere; t ≥ 3.
 
         Items without z^{t−1} are the items of the space with one coefficient less, where a point is y without y_0. The
         same holds for items that begin with ``z^{t−1} + c·z^{t−2}``, where a point has c·y_1 + y_0 instead of y_1 and
-        y_0. This takes O(n + K/F·log K) for each c that occurs, and once more.
-
-        Parameters
-        ----------
-        points : ndarray of int64, shape (n,)
-            Where the weights are.
-        weights : ndarray of int64, shape (n,)
-            ≥ 0; together at most 2⁶².
-        size
-            How many items, at most K; t must be 3 or more.
-
-        Returns
-        -------
-        ndarray of int64, shape (size,)
+        y_0. This takes O(n + K/F·log K) for each c that occurs, and once more. Weights are ≥ 0, together at most 2⁶².
         """
         smaller = ProjectiveSpace(self.field, self.dimension - 1)
         vectors = self._vectors(points)[0]
@@ -439,3 +355,81 @@ class ProjectiveSpace:
 def _points(field: int, dimension: int) -> int:
     points: int = (field**dimension - 1) // (field - 1)
     return points
+
+
+def walsh_hadamard(values: NDArray[Any]) -> NDArray[Any]:
+    """Return ``Σ_i (−1)^{|i ∧ j|}·values_i`` for every j, where |i ∧ j| counts the binary digits that i and j share.
+
+    It transforms the last axis, of length 2^m; exactly, for whole numbers whose magnitudes add up to less than 2⁶³.
+    """
+    size = values.shape[-1]
+    now, then = values.copy(), np.empty_like(values)
+    # Each step transforms the lowest digit and makes it the highest: after all steps, the original order is restored.
+    for _ in range(size.bit_length() - 1):
+        np.add(now[..., 0::2], now[..., 1::2], out=then[..., : size // 2])
+        np.subtract(now[..., 0::2], now[..., 1::2], out=then[..., size // 2 :])
+        now, then = then, now
+    return now
+
+
+@dataclass(frozen=True)
+class HadamardMatrix:
+    """Rows and columns 0 to b − 1, b = 2^m; +1 where the binary numbers share an even number of ones, else −1.
+
+    Column 0, all +1, is not used: item i is column i + 1, and a point is a row. An item is supported by the ``b/2``
+    rows where its column is +1. Two different items share ``b/4`` of them. b must be a power of two ≥ 2.
+    """
+
+    points: int
+
+    def __post_init__(self) -> None:
+        if self.points < 2 or self.points & (self.points - 1):
+            raise UsageError(f"A Hadamard matrix needs a power of two rows, not {self.points}.")
+
+    @property
+    def items(self) -> int:
+        """Number of columns used, b − 1."""
+        return self.points - 1
+
+    @property
+    def support(self) -> int:
+        """Number of points that support an item."""
+        return self.points // 2
+
+    @property
+    def num_shared(self) -> Fraction:
+        """Number of points that support two different items; for b = 2, with one item, as the formulas need it."""
+        return Fraction(self.points, 4)
+
+    def supports(self, points: NDArray[np.int64], items: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Return whether the points support the items; the arrays are broadcast."""
+        return np.asarray(np.bitwise_count(points & (items + 1)) % 2 == 0)
+
+    def supporter(self, items: NDArray[np.int64], choices: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return a point that supports each item: a different one for each choice from 0 to ``support`` − 1.
+
+        The binary digits of the choice become those of the row, with one inserted at the position of the column's
+        lowest one: the digit that makes the number of shared ones even.
+        """
+        columns = items + 1
+        lowest = columns & -columns
+        below = choices & (lowest - 1)
+        rows = below | (choices - below) << 1
+        odd = np.bitwise_count(rows & columns) & 1
+        return np.asarray(rows | lowest * odd)
+
+    def sums(self, weights: NDArray[Any]) -> NDArray[Any]:
+        """Return, for every item, the sum of the weights of the points that support it, shape (…, b − 1).
+
+        Whole weights must be ≥ 0 and add up to at most 2⁶²; their sums are exact.
+        """
+        transformed = walsh_hadamard(weights)
+        total, others = transformed[..., :1], transformed[..., 1:]
+        # Both have the same parity; halved first, they cannot overflow.
+        whole = total.dtype.kind == "i"
+        return np.asarray((total >> 1) + (others >> 1) + (total & 1) if whole else (total + others) / 2)
+
+    def spread(self, shares: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return, for every point, the sum of the shares of the items that it supports, shape (…, b)."""
+        padded = np.concatenate((np.zeros((*shares.shape[:-1], 1)), shares), axis=-1)
+        return np.asarray((walsh_hadamard(padded) + shares.sum(axis=-1, keepdims=True)) / 2)

@@ -30,21 +30,6 @@ def tell_share(progress: Callable[[float], None] | None, first: float, last: flo
 
     After s steps it is ``first + (last − first)·s/(s + 500)``, as their number is not known. Inside another
     such block, only the inner ``progress`` is called, or the outer one if the inner is None.
-
-    Parameters
-    ----------
-    progress
-        Called with the share done, or None.
-    first, last
-        The share done before the block and after it.
-
-    Examples
-    --------
-    >>> told = []
-    >>> with tell_share(told.append, 0.0, 1.0):
-    ...     pulse()
-    >>> [round(share, 3) for share in told]
-    [0.002, 1.0]
     """
     if progress is None:
         yield
@@ -65,13 +50,7 @@ def tell_share(progress: Callable[[float], None] | None, first: float, last: flo
 
 
 def pulsing(items: Iterable[_Item]) -> Iterator[_Item]:
-    """Yield the same items, with a progress signal after each.
-
-    Examples
-    --------
-    >>> list(pulsing("ab"))
-    ['a', 'b']
-    """
+    """Yield the same items, with a progress signal after each."""
     for item in items:
         yield item
         pulse()

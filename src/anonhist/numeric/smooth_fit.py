@@ -66,15 +66,7 @@ def rates_at(logs: NDArray[np.float64]) -> NDArray[np.float64]:
 
 @dataclass(frozen=True, eq=False)
 class SmoothFit:
-    """Fitted rates and their precision.
-
-    Attributes
-    ----------
-    logs
-        Logarithms of the rates, shape (cells,).
-    precision
-        Inverse of their covariance in Laplace's approximation, smoothness included, shape (cells, cells).
-    """
+    """Logarithms of fitted rates, and their inverse covariance in Laplace's approximation, smoothness included."""
 
     logs: NDArray[np.float64]
     precision: NDArray[np.float64]
@@ -92,16 +84,10 @@ class SmoothFit:
 
 
 def smooth_fit(data: Likelihood, even: NDArray[np.float64], rough: NDArray[np.float64]) -> SmoothFit:
-    """Fit rates, deterministically.
+    """Fit rates, deterministically, from two starting points: logarithms of smooth and of approximately correct rates.
 
-    Parameters
-    ----------
-    data
-        The evidence.
-    even, rough
-        Logarithms of rates to start from, shape (cells,): smooth ones, and approximately correct ones. One search goes
-        from smooth distributions to rough ones, another back: each alone may end where one peak is mistaken for sums
-        of others.
+    One search goes from smooth distributions to rough ones, another back: each alone may end where one peak is mistaken
+    for sums of others.
     """
     size, likelihood = rough.size, _Counted(data)
     if size <= _ORDER:

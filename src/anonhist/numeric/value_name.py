@@ -19,16 +19,7 @@ _PER_SECOND = 10**9
 
 
 def time_name(value: datetime | timedelta) -> str:
-    """Return a time as Python writes it, one with a zone as the same time of UTC; and a duration as its seconds.
-
-    Examples
-    --------
-    >>> berlin = datetime.fromisoformat("2026-11-23T00:30:00.5+01:00")
-    >>> time_name(berlin), time_name(berlin.replace(tzinfo=None))
-    ('2026-11-22 23:30:00.500000', '2026-11-23 00:30:00.500000')
-    >>> time_name(timedelta(days=1)), time_name(-timedelta(milliseconds=1500)), time_name(timedelta(0))
-    ('86400', '-1.5', '0')
-    """
+    """Return a time as Python writes it, one with a zone as the same time of UTC; and a duration as its seconds."""
     if isinstance(value, timedelta):
         return _seconds(value)
     if value.tzinfo is None:
@@ -75,39 +66,13 @@ _TIMES = (np.datetime64, np.timedelta64)
 def value_name(value: object, *, only_whole: bool = False) -> str | None:
     """Return the name of a value, None if the value is missing.
 
-    Parameters
-    ----------
-    value
-        Any value. None, NaN, NaT and the missing values of pandas count as missing.
-    only_whole
-        Refuse fractions: nodes and labels of sketches are compared with those of other columns and files, which may
-        store the same number differently.
-
-    Returns
-    -------
-    str or None
-        For a whole number, that number: 7.0 is named 7, because a column of whole numbers becomes one of floats when a
-        single value is missing. Equal Decimals have one name, without an exponent where PostgreSQL's numeric holds the
-        number. Text and numbers of derived types, such as members of enumerations, are named by what they are equal to,
-        and times and durations of NumPy are named alike in all units. For a time with a zone, that of UTC; for a
-        duration, its seconds. For anything else, ``str(value)``.
-
-    Raises
-    ------
-    DataError
-        If the value is a float of magnitude 2⁵³ or more, or not whole although ``only_whole``, or has no text.
-
-    Notes
-    -----
-    No setting of the process changes a name: not the context of ``decimal``, how NumPy prints, nor the number of digits
-    up to which Python writes whole numbers.
-
-    Examples
-    --------
-    >>> value_name(7.0), value_name(-0.0), value_name(7), value_name(1.5), value_name(float("nan"))
-    ('7', '0', '7', '1.5', None)
-    >>> value_name(Decimal("1.50")), value_name(Decimal("1E+3")), value_name(Decimal("1E+999999"))
-    ('1.5', '1000', '1E+999999')
+    A whole number is named by its digits: 7.0 is named 7, because a column of whole numbers becomes one of floats when
+    a single value is missing. Equal Decimals have one name, without an exponent where PostgreSQL's numeric holds the
+    number; times are those of UTC, durations their seconds, alike in all units of NumPy; members of enumerations and
+    the like are named by what they equal; anything else is ``str(value)``. No setting of the process changes a name:
+    not the context of ``decimal``, how NumPy prints, nor the number of digits up to which Python writes whole numbers.
+    Floats of magnitude 2⁵³ or more are refused, and so are fractions if ``only_whole``: other columns and files may
+    store the same number differently.
     """
     # Nearly all values are such; the others are asked what else they are.
     if type(value) is str:
@@ -123,13 +88,7 @@ def value_name(value: object, *, only_whole: bool = False) -> str | None:
 
 
 def is_missing(value: object) -> bool:
-    """Return whether a value is missing: None, NaN, NaT or a missing value of pandas.
-
-    Examples
-    --------
-    >>> is_missing(float("nan")), is_missing(None), is_missing("")
-    (True, True, False)
-    """
+    """Return whether a value is missing: None, NaN, NaT or a missing value of pandas."""
     if isinstance(value, _FLOATS):
         return math.isnan(value)
     if isinstance(value, Decimal):
@@ -176,10 +135,7 @@ def _of_float(value: float | np.floating[Any]) -> tuple[str | None, bool]:
 
 
 def _of_decimal(value: Decimal) -> tuple[str, bool]:
-    """Write a number without an exponent, unless that takes too many digits.
-
-    Arithmetic would round as the context says, and str() writes exponents as it says.
-    """
+    """Write a number without an exponent, unless that takes too many digits, whatever the context says."""
     number = Decimal(value)
     if not number.is_finite():
         return "-Infinity" if number.is_signed() else "Infinity", False
@@ -247,26 +203,9 @@ _NAMERS: tuple[tuple[type | tuple[type, ...], Callable[[Any], tuple[str | None, 
 
 
 def one_column(values: Any) -> Any:
-    """Return what goes through the values one by one, as lists do; anything else as it is.
+    """Return what goes through the values one by one, as lists do, from a column or one-column table; else as it is.
 
     Going through a table gives its columns' names in pandas, and through a column of Arrow what is no text.
-
-    Parameters
-    ----------
-    values
-        A list, array, column, or table of one column, of pandas, Polars, Arrow or a package like them.
-
-    Raises
-    ------
-    UsageError
-        If a table has several columns or is not in memory, or an array has fields or several dimensions.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> import pyarrow as pa
-    >>> one_column(pa.array(["yes", "no"])), list(one_column(pd.DataFrame({"answer": ["yes", "no"]})))
-    (['yes', 'no'], ['yes', 'no'])
     """
     if isinstance(values, np.ndarray):
         if values.ndim:  # a single value is no list, which callers say themselves
@@ -285,13 +224,7 @@ def one_column(values: Any) -> Any:
 
 
 def check_one_dimension(values: np.ndarray[Any, Any]) -> None:
-    """Refuse an array that is not a list of single values.
-
-    Raises
-    ------
-    UsageError
-        If it has fields, as structured arrays and those of records have, or not one dimension.
-    """
+    """Refuse an array that is not a list of single values: one with fields, or not of one dimension."""
     if values.dtype.names:
         field = values.dtype.names[0]
         raise UsageError(

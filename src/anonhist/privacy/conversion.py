@@ -26,14 +26,9 @@ _DIGITS, _KEPT = 250, 20
 
 
 class Conversion(NamedTuple):
-    """How a guarantee is converted.
+    """How a guarantee is converted: by k ``steps``, and what must be true of the data for that, None if nothing must.
 
-    Attributes
-    ----------
-    steps
-        k: neighbors of the new unit are at most k steps apart, each between neighbors of the old one.
-    assumption
-        What must be true of the data for that, as a clause; None if nothing must.
+    Neighbors of the new unit are at most k steps apart, each between neighbors of the old one.
     """
 
     steps: int
@@ -52,27 +47,7 @@ class Neighbors(NamedTuple):
 
 
 def convert(given: Neighbors, wanted: Neighbors) -> Conversion:
-    """Return how a guarantee is converted to other neighbors, or refuse in a sentence.
-
-    Parameters
-    ----------
-    given, wanted
-        The neighbors that the guarantee has, and those that it should have.
-
-    Raises
-    ------
-    UsageError
-        If it says nothing about them.
-
-    Examples
-    --------
-    >>> item, user = PrivacyUnit.item(), PrivacyUnit.user(max_items=5)
-    >>> added, replaced = NeighboringRelation
-    >>> convert(Neighbors(user, added), Neighbors(item, added))
-    Conversion(steps=2, assumption=None)
-    >>> convert(Neighbors(item, added), Neighbors(user, added))
-    Conversion(steps=5, assumption='no user has more than 5 items')
-    """
+    """Return how a guarantee is converted to other neighbors, or refuse in a sentence."""
     if given == wanted:
         return Conversion(1)
     if given.relation is _SUBSTITUTE and (wanted.relation is _ADD_OR_REMOVE or wanted.unit.kind != given.unit.kind):
@@ -99,18 +74,7 @@ def _convert_unit(given: PrivacyUnit, wanted: PrivacyUnit) -> Conversion:
 
 
 def as_kind(unit: PrivacyUnit, kind: str) -> PrivacyUnit:
-    """Return what a guarantee for a unit is converted to where all units of a kind count, whatever their bounds.
-
-    Raises
-    ------
-    UsageError
-        If it is another kind, and no part of the unit.
-
-    Examples
-    --------
-    >>> print(as_kind(PrivacyUnit.user(max_items=5), "user"), as_kind(PrivacyUnit.user(max_items=5), "item"), sep="; ")
-    one user with at most 5 items; one item
-    """
+    """Return what a guarantee for a unit is converted to where all units of a kind count, whatever their bounds."""
     if unit.kind == kind:
         return unit
     if _PARTS.get(unit.kind) == kind:
@@ -140,18 +104,6 @@ def common_neighbors(several: Iterable[Neighbors]) -> Neighbors:
 
     Users are converted to the smallest bound, and users and labels to items if one guarantee is for items; if one
     relation is substitution, so is the common one.
-
-    Raises
-    ------
-    UsageError
-        If there are none.
-
-    Examples
-    --------
-    >>> added, replaced = NeighboringRelation
-    >>> users = Neighbors(PrivacyUnit.user(max_items=5), added), Neighbors(PrivacyUnit.user(max_items=3), replaced)
-    >>> print(common_neighbors(users))
-    one user with at most 3 items replaced
     """
     # Parts first: users and labels have no common unit by themselves, but they have one with items.
     distinct = sorted(dict.fromkeys(several), key=lambda each: each.unit.kind not in _PARTS.values())
@@ -189,17 +141,7 @@ def _common_unit(one: PrivacyUnit, other: PrivacyUnit) -> PrivacyUnit:
 def delta_after(steps: int, epsilon: Fraction, delta: Fraction) -> Fraction:
     """Return δ·(1 + e^ε + … + e^((k − 1)ε)), rounded upward to 20 digits: the δ of k steps of (ε, δ).
 
-    Raises
-    ------
-    UsageError
-        If it is 1 or more, which promises nothing.
-
-    Examples
-    --------
-    >>> delta_after(2, Fraction(1), Fraction(1, 10**9)) - Fraction("3.7182818284590452353e-9") > 0
-    True
-    >>> delta_after(5, Fraction(1), Fraction(0)), delta_after(1, Fraction(1), Fraction(1, 3))
-    (Fraction(0, 1), Fraction(1, 3))
+    A result of 1 or more promises nothing, and is refused.
     """
     if delta == 0 or steps == 1:
         return delta

@@ -339,13 +339,7 @@ class Guarantee:
 
 
 def short_decimal(value: Fraction) -> str:
-    """Write an exact number as a decimal if that is exact and short, otherwise as a fraction.
-
-    Examples
-    --------
-    >>> short_decimal(Fraction(1, 10)), short_decimal(Fraction(1, 3))
-    ('0.1', '1/3')
-    """
+    """Write an exact number as a decimal if that is exact and short, otherwise as a fraction."""
     try:
         as_float = float(value)
     except OverflowError:
@@ -354,25 +348,13 @@ def short_decimal(value: Fraction) -> str:
 
 
 def exact_text(value: Fraction) -> str:
-    """Write a fraction exactly, also one with more digits than the 4,300 up to which Python writes whole numbers.
-
-    Examples
-    --------
-    >>> exact_text(Fraction(1, 3)), exact_text(Fraction(2)), len(exact_text(Fraction(10**5000)))
-    ('1/3', '2', 5001)
-    """
+    """Write a fraction exactly, also one with more digits than the 4,300 up to which Python writes whole numbers."""
     above, below = (f"{Decimal(each):f}" for each in value.as_integer_ratio())
     return above if below == "1" else f"{above}/{below}"
 
 
 def delta_apart(delta: Fraction) -> str:
-    """Return the clause that excepts δ from what ε alone says; nothing where δ is tiny, up to 10⁻⁹.
-
-    Examples
-    --------
-    >>> delta_apart(Fraction(1, 1000)), delta_apart(Fraction(1, 3000)), delta_apart(Fraction(1, 10**9))
-    (', apart from δ = 0.001', ', apart from δ ≤ 3.4e-4', '')
-    """
+    """Return the clause that excepts δ from what ε alone says; nothing where δ is tiny, up to 10⁻⁹."""
     if delta <= _TINY:
         return ""
     exact = short_decimal(delta)
@@ -386,13 +368,7 @@ def _describe_epsilon(epsilon: Fraction, subject: str) -> str:
 
 
 def round_up(value: Fraction) -> str:
-    """Write a small number with two digits, rounded up.
-
-    Examples
-    --------
-    >>> round_up(Fraction(1, 3000))
-    '3.4e-4'
-    """
+    """Write a small number with two digits, rounded up."""
     context = Context(prec=2, rounding=ROUND_CEILING)
     return f"{context.divide(Decimal(value.numerator), Decimal(value.denominator)):.1e}"
 

@@ -27,24 +27,9 @@ _MARGIN = Fraction(1, 2**50)
 def epsilon_at(losses: Iterable[tuple[Fraction, Fraction]], delta: Fraction) -> Fraction:
     """Return ε of all releases together at a δ, rounded upward to six decimals; at most the plain sum where that holds.
 
-    Parameters
-    ----------
-    losses
-        (ε, δ) of each release.
-    delta
-        δ of all together.
-
-    Raises
-    ------
-    UsageError
-        If δ is smaller than the releases have in any case.
-    MissingExtraError
-        If dp-accounting is not installed.
-
-    Notes
-    -----
     The worst mechanism with an (ε, δ) has the losses ε, −ε and infinity (Kairouz, Oh and Viswanath 2015), and the
-    losses of several are its convolution, on a grid of which every ε is a multiple, if that is not too fine.
+    losses of several are its convolution, on a grid of which every ε is a multiple, if that is not too fine. A δ
+    smaller than the releases have in any case is refused.
     """
     times = Counter(losses)
     plain = sum((epsilon * count for (epsilon, _), count in times.items()), Fraction(0))
@@ -100,16 +85,6 @@ def event_of(epsilons: Iterable[Fraction]) -> Any:
     An event of one release is the discrete Laplace mechanism with rate ε and sensitivity 1. Its losses are ε, with
     probability 1/(1 + e^−ε), and −ε: those of the worst mechanism with this ε. Those of the continuous Laplace
     mechanism are smaller, and so is what accountants say of it. Each ε is rounded upward to a float.
-
-    Parameters
-    ----------
-    epsilons
-        ε of each release.
-
-    Raises
-    ------
-    MissingExtraError
-        If dp-accounting is not installed.
     """
     try:
         from dp_accounting import dp_event

@@ -24,34 +24,10 @@ _FRACTION = re.compile(r"\+?[0-9]+/[0-9]+")
 
 
 def parse_epsilon(value: object, *, name: str = "epsilon") -> Fraction:
-    """Read a privacy parameter exactly.
+    """Read a privacy parameter exactly: greater than 0, from 10⁻⁶⁴ to 10⁶⁴, with at most 256 digits above and below.
 
-    Parameters
-    ----------
-    value
-        An int, str, ``Decimal``, ``Fraction``, or float; NumPy's integers and 64-bit floats are ints and floats. A
-        float means its shortest decimal: ``0.1`` is one tenth, not the binary number nearest to it. Strings are
-        decimals (``"0.5"``, ``"1e-3"``) or fractions (``"1/3"``), spaces around them allowed.
-    name
-        What to call the parameter in an error.
-
-    Returns
-    -------
-    Fraction
-        The exact value, > 0.
-
-    Raises
-    ------
-    UsageError
-        For truth values, NaN, infinities, zero, negative numbers, anything that is not a number, numbers outside
-        10⁻⁶⁴ to 10⁶⁴, and fractions whose numerator or denominator has more than 256 digits.
-
-    Examples
-    --------
-    >>> parse_epsilon(0.1)
-    Fraction(1, 10)
-    >>> parse_epsilon("1/3")
-    Fraction(1, 3)
+    A float means its shortest decimal: ``0.1`` is one tenth, not the binary number nearest to it. Strings are
+    decimals (``"0.5"``, ``"1e-3"``) or fractions (``"1/3"``), spaces around them allowed. Truth values are refused.
     """
     parsed = _exact(value)
     if parsed is None or parsed <= 0:
@@ -112,27 +88,7 @@ MOST_SIMULATIONS = 1000
 
 
 def parse_whole_number(value: object, *, name: str, least: int = 1, most: int = 2**62) -> int:
-    """Return a setting as an int; refuse anything but a whole number in its range.
-
-    Parameters
-    ----------
-    value
-        An int or a NumPy integer. Truth values, text and floats are refused.
-    name
-        The name of the setting in an error.
-    least, most
-        The range, both ends included.
-
-    Raises
-    ------
-    UsageError
-        If it is not a whole number from ``least`` to ``most``.
-
-    Examples
-    --------
-    >>> parse_whole_number(32, name="simulations", least=2)
-    32
-    """
+    """Return a setting as an int; refuse anything but a whole number in its range: truth values, text and floats."""
     try:
         number = operator.index(value)  # type: ignore[arg-type]  # refusing what has no __index__ is the purpose
     except TypeError:
@@ -148,16 +104,6 @@ def parse_simulations(value: object, *, name: str = "simulations") -> int:
     """Return the number of simulations behind error estimates; refuse anything but 0 or a number from 2 to 1,000.
 
     A single run does not show how uncertain its result is; 0 means no error estimates.
-
-    Raises
-    ------
-    UsageError
-        If it is not.
-
-    Examples
-    --------
-    >>> parse_simulations(32), parse_simulations(0)
-    (32, 0)
     """
     try:
         number = parse_whole_number(value, name=name, least=0, most=MOST_SIMULATIONS)
@@ -181,22 +127,9 @@ _MOST_PLACES = 6
 def strength(epsilon: Fraction) -> str:
     """Return how strongly an epsilon protects: the word used wherever a budget is explained.
 
-    Below 1 ``"strong"``, from 1 to 3 ``"moderate"``, above 3 ``"weak"`` and above 10 ``"practically none"``.
-
-    Parameters
-    ----------
-    epsilon
-        Exact, > 0.
-
-    Notes
-    -----
-    These limits are conventions. An adversary with even odds between two neighbors becomes at most 73 % sure at an
-    epsilon of 1, 95 % at 3 and 99.995 % at 10 (:func:`certainty`).
-
-    Examples
-    --------
-    >>> [strength(Fraction(each)) for each in ("0.5", "3", "10", "10.01")]
-    ['strong', 'moderate', 'weak', 'practically none']
+    Below 1 ``"strong"``, from 1 to 3 ``"moderate"``, above 3 ``"weak"`` and above 10 ``"practically none"``. These
+    limits are conventions. An adversary with even odds between two neighbors becomes at most 73 % sure at an epsilon of
+    1, 95 % at 3 and 99.995 % at 10 (:func:`certainty`).
     """
     if epsilon < MODERATE_FROM:
         return "strong"
@@ -206,30 +139,15 @@ def strength(epsilon: Fraction) -> str:
 
 
 def protection(epsilon: Fraction) -> str:
-    """Return the same as a noun phrase.
-
-    Examples
-    --------
-    >>> protection(Fraction(4)), protection(Fraction(40))
-    ('weak protection', 'practically no protection')
-    """
+    """Return :func:`strength` as a noun phrase."""
     return f"{strength(epsilon)} protection" if epsilon <= NONE_ABOVE else "practically no protection"
 
 
 def certainty(epsilon: Fraction) -> str:
     """Write how sure a release can make someone who thought two neighbors equally likely: ``e^ε/(1 + e^ε)``.
 
-    In percent, rounded up, with two digits of the distance to 50 % and to 100 %.
-
-    Parameters
-    ----------
-    epsilon
-        Exact, > 0. With δ > 0, it holds except for results of probability δ.
-
-    Examples
-    --------
-    >>> [certainty(Fraction(each)) for each in ("0.01", "0.5", "1", "4", "10")]
-    ['50.25 %', '62.3 %', '73.2 %', '98.3 %', '99.9955 %']
+    In percent, rounded up, with two digits of the distance to 50 % and to 100 %. With δ > 0, it holds except for
+    results of probability δ.
     """
     power = min(float(min(epsilon, Fraction(700))), 700.0)
     missing = 100 / (1 + math.exp(power))
@@ -240,15 +158,7 @@ def certainty(epsilon: Fraction) -> str:
 
 
 def warning(epsilon: Fraction) -> str:
-    """Return the warning for results at an epsilon of 10 or more; empty below.
-
-    Examples
-    --------
-    >>> print(warning(Fraction(100)))
-    An epsilon of 10 or more gives practically no protection: show these results only to people who may see the data.
-    >>> warning(Fraction(9))
-    ''
-    """
+    """Return the warning for results at an epsilon of 10 or more; empty below."""
     if epsilon < WARNED_FROM:
         return ""
     return (

@@ -43,13 +43,7 @@ class NeighboringRelation(Enum):
 
 
 def parse_kind(given: str) -> str:
-    """Return the kind of a unit, or refuse what is none.
-
-    Examples
-    --------
-    >>> parse_kind("user")
-    'user'
-    """
+    """Return the kind of a unit, or refuse what is none."""
     if not isinstance(given, str) or given not in _BOUNDS:
         raise UsageError(f"A privacy unit is an item, a user or a label, an edge or a node, not {given!r:.80}.")
     return given
@@ -280,18 +274,7 @@ _KEY = re.compile("[0-9a-f]{32}")
 
 
 def parse_order_key(key: object) -> str:
-    """Return a key as 32 hexadecimal digits (128 bits), or refuse it.
-
-    Raises
-    ------
-    UsageError
-        If it is not 32 hexadecimal digits.
-
-    Examples
-    --------
-    >>> parse_order_key("000102030405060708090A0B0C0D0E0F")
-    '000102030405060708090a0b0c0d0e0f'
-    """
+    """Return a key as 32 hexadecimal digits (128 bits), or refuse it."""
     written = key.lower() if isinstance(key, str) else ""
     if not _KEY.fullmatch(written):
         raise UsageError(f"The order key must be 32 hexadecimal digits, as a release has them, not {key!r:.80}.")
@@ -304,24 +287,8 @@ _NOT_COVERED = "Errors and intervals do not cover what this leaves out."
 def left_out(unit: PrivacyUnit, *, levels_cross: bool = False) -> str:
     """Say how units were bounded and that no interval covers what that left out; empty where nothing was bounded.
 
-    It follows from public numbers alone, so it is the same whether or not anything was left out.
-
-    Parameters
-    ----------
-    unit
-        Whom a release protects.
-    levels_cross
-        Whether bounds hold for each level of groups by itself.
-
-    Examples
-    --------
-    >>> print(left_out(PrivacyUnit.user(max_items=5)))
-    At most 5 items of each user are counted in the whole release. Errors and intervals do not cover what this leaves
-    out.
-    >>> left_out(PrivacyUnit.label(max_count=20, groups=3)).partition(". ")[0]
-    'Each label is counted in at most 3 groups, with at most 20 items in each'
-    >>> left_out(PrivacyUnit.item())
-    ''
+    It follows from public numbers alone, so it is the same whether or not anything was left out. ``levels_cross`` says
+    whether bounds hold for each level of groups by itself.
     """
     bounded = _bounded(unit, levels_cross=levels_cross)
     return f"{bounded} {_NOT_COVERED}" if bounded else ""
@@ -331,13 +298,6 @@ def none_left_out(unit: PrivacyUnit) -> str:
     """Say what intervals take for granted where items or groups are bounded, as a clause; empty where they are not.
 
     Counts of labels are capped, which intervals cover.
-
-    Examples
-    --------
-    >>> none_left_out(PrivacyUnit.label(max_count=20, groups=3))
-    'labels in more than 3 groups had none left out'
-    >>> none_left_out(PrivacyUnit.user(max_items=5, groups=2))
-    'users with more than 5 items in a group, or in more than 2 groups, had none left out'
     """
     groups = f"in more than {_many(unit.groups, 'group')}" if is_in_groups(unit) else ""
     if unit.max_items is not None:
@@ -347,13 +307,7 @@ def none_left_out(unit: PrivacyUnit) -> str:
 
 
 def is_in_groups(unit: PrivacyUnit) -> bool:
-    """Return whether the number of groups of each unit was bounded.
-
-    Examples
-    --------
-    >>> is_in_groups(PrivacyUnit.user(max_items=5, groups=2)), is_in_groups(PrivacyUnit.user(max_items=5))
-    (True, False)
-    """
+    """Return whether the number of groups of each unit was bounded."""
     return unit.groups > 1 or unit.in_one_group
 
 

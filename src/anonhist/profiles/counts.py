@@ -19,23 +19,8 @@ MAX_ITEMS = 2**63 - 1
 def whole_numbers(values: object, *, name: str) -> NDArray[np.int64]:
     """Return a fresh one-dimensional int64 array, or refuse what is not whole numbers inside int64.
 
-    Parameters
-    ----------
-    values
-        Whole numbers, shape (k,): any array of integers or of floats without fractions, or any iterable of ints.
-    name
-        The name of one of them in an error.
-
-    Raises
-    ------
-    DataError
-        For truth values, text, fractions, NaN, infinities, masked values, numbers beyond int64, floats of 2⁵³ or more
-        (where floats skip whole numbers, so the intended count may be lost), and arrays that are not one-dimensional.
-
-    Examples
-    --------
-    >>> whole_numbers([3.0, 8.0], name="count").tolist()
-    [3, 8]
+    Refused are truth values, text, fractions, NaN, infinities, masked values, numbers beyond int64, floats of 2⁵³ or
+    more (where floats skip whole numbers, so the intended count may be lost), and arrays that are not one-dimensional.
     """
     if type(values) is np.ndarray and values.dtype == np.int64 and values.ndim == 1:
         return values.copy()  # the common case, with the same result as the steps below
@@ -60,23 +45,14 @@ def whole_numbers(values: object, *, name: str) -> NDArray[np.int64]:
 
 
 def fixed_numbers(values: object, *, name: str) -> NDArray[np.int64]:
-    """Return :func:`whole_numbers` as a read-only array.
-
-    Examples
-    --------
-    >>> fixed_numbers([3, 8], name="count").flags.writeable
-    False
-    """
+    """Return :func:`whole_numbers` as a read-only array."""
     return read_only(whole_numbers(values, name=name))
 
 
 def whole_levels(values: ArrayLike) -> NDArray[np.int64]:
     """Return counts to look up as int64, any shape, or refuse what int64 would change.
 
-    Raises
-    ------
-    UsageError
-        For anything but whole numbers inside int64: with a rounded level, the answer would be for another level.
+    With a rounded level, the answer would be for another level.
     """
     array = np.asarray(values)
     if not array.size:

@@ -35,14 +35,7 @@ def sorted_l1(first: Profile, second: Profile) -> int:
 
 
 def sorted_l2_squared(first: Profile, second: Profile) -> int:
-    """Return ``Σ_i (λ_i − μ_i)²``, the square of the sorted ℓ2 distance, exactly; it may be as large as 2^126.
-
-    Examples
-    --------
-    >>> from anonhist.profiles import Profile
-    >>> sorted_l2_squared(Profile.from_counts([5, 1]), Profile.from_counts([2]))
-    10
-    """
+    """Return ``Σ_i (λ_i − μ_i)²``, the square of the sorted ℓ2 distance, exactly; it may be as large as 2^126."""
     lengths, differences = _differences(first, second)
     largest = int(differences.max(initial=0))
     # Each square is at most the largest difference times the difference itself.
@@ -102,31 +95,12 @@ def _differences(first: Profile, second: Profile) -> tuple[NDArray[np.int64], ND
 class FrobeniusCoordinates:
     """Arms and legs of a Young diagram.
 
-    With row lengths ``λ_k`` (counts in descending order) and column heights ``λ'_k = φ_{k+}``,
-    ``arm_k = λ_k − k`` and ``leg_k = λ'_k − k`` for k = 1..D, D the Durfee size. Both are strictly decreasing and
-    ≥ 0, and any two such sequences of one length are the coordinates of exactly one partition.
+    With row lengths ``λ_k`` (counts in descending order) and column heights ``λ'_k = φ_{k+}``, ``arm_k = λ_k − k`` and
+    ``leg_k = λ'_k − k`` for k = 1..D, D the Durfee size. Both are strictly decreasing and ≥ 0, and any two such
+    sequences of one length are the coordinates of exactly one partition; all others are refused.
 
     With both padded by zeros beyond D, ``|D − D'| + Σ|arm_k − arm'_k| + Σ|leg_k − leg'_k|`` is the sorted ℓ1 distance
     of two profiles; adding one item therefore changes one coordinate, by one.
-
-    Attributes
-    ----------
-    arms, legs : ndarray of int64, shape (D,)
-        Strictly decreasing, ≥ 0. Read-only copies of the arguments.
-
-    Raises
-    ------
-    DataError
-        If their lengths differ, or they are not whole, not strictly decreasing, or negative.
-
-    Examples
-    --------
-    >>> from anonhist.profiles import Profile
-    >>> coordinates = FrobeniusCoordinates.of(Profile.from_partition([4, 3, 1]))
-    >>> coordinates.arms.tolist(), coordinates.legs.tolist()
-    ([3, 1], [2, 0])
-    >>> coordinates.profile().partition().tolist()
-    [4, 3, 1]
     """
 
     arms: Converted[ArrayLike, NDArray[np.int64]] = converted(partial(fixed_numbers, name="arm"))
@@ -157,13 +131,7 @@ class FrobeniusCoordinates:
         return cls(rows - steps, columns - steps)
 
     def profile(self, *, unit: PrivacyUnit | None = None) -> Profile:
-        """Build the profile in O(D) time and memory; its unit is an item unless another is given.
-
-        Raises
-        ------
-        DataError
-            If the profile would hold more than 2⁶³ − 1 items.
-        """
+        """Build the profile in O(D) time and memory, or refuse more than 2⁶³ − 1 items; an item is the default unit."""
         size = self.durfee_size
         if not size:
             return Profile([], [], unit=unit)

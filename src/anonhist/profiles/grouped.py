@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from anonhist.catalogue.levels import Levels
+from anonhist.catalogue.mechanisms import Levels
 from anonhist.errors import UsageError
 from anonhist.profiles.counts import MAX_ITEMS
 from anonhist.profiles.profile import BoundedUnits, Profile
@@ -170,18 +170,7 @@ class GroupedProfile(Mapping[Group, Profile]):
 
 
 def parse_levels(given: str | Levels | None) -> Levels | None:
-    """Return the levels that a name asks for; None for none.
-
-    Raises
-    ------
-    UsageError
-        If there is no such name.
-
-    Examples
-    --------
-    >>> parse_levels("crossing")
-    <Levels.CROSSING: 'crossing'>
-    """
+    """Return the levels that a name asks for; None for none."""
     if given is None or isinstance(given, Levels):
         return given
     known = {each.value: each for each in Levels}
@@ -191,13 +180,7 @@ def parse_levels(given: str | Levels | None) -> Levels | None:
 
 
 def prefixes_of(groups: Iterable[Group]) -> list[Group]:
-    """Return the first names of groups, from none to all but the last: everything first, each level in order.
-
-    Examples
-    --------
-    >>> prefixes_of([("CA", "Kings"), ("CA", "Napa"), ("NV", "Elko")])
-    [(), ('CA',), ('NV',)]
-    """
+    """Return the first names of groups, from none to all but the last: everything first, each level in order."""
     known = list(groups)
     return [prefix for depth in range(len(known[0])) for prefix in dict.fromkeys(group[:depth] for group in known)]
 
@@ -208,20 +191,6 @@ def total_of(profiles: Iterable[Profile], *, unit: PrivacyUnit | None = None) ->
     A label of several of them counts in each: what is counted is the pair of a group and a label. If they have more
     than 2⁶³ − 1 items together, the largest counts are lowered until there are just so many: noise may add to profiles
     whose true total is less.
-
-    Parameters
-    ----------
-    profiles
-        Any number of profiles.
-    unit
-        The unit of the result; an item by default.
-
-    Examples
-    --------
-    >>> total_of([Profile.from_counts([3, 1]), Profile.from_counts([3])])
-    Profile(n=7, num_labels=3, {1: 1, 3: 2})
-    >>> total_of([Profile([2**63 - 2], [1]), Profile([3], [1])])
-    Profile(n=9223372036854775807, num_labels=2, {3: 1, 9223372036854775804: 1})
     """
     found = list(profiles)
     if sum(each.n for each in found) > MAX_ITEMS:

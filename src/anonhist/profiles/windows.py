@@ -24,18 +24,7 @@ _LARGEST = 2**53
 
 
 def parse_thresholds(given: Iterable[SupportsIndex]) -> tuple[int, ...]:
-    """Return the thresholds of cumulative windows, ascending.
-
-    Raises
-    ------
-    UsageError
-        If there is none, one is no whole number of at least 1, or they do not ascend.
-
-    Examples
-    --------
-    >>> parse_thresholds([1, 2, 5])
-    (1, 2, 5)
-    """
+    """Return the thresholds of cumulative windows: ascending whole numbers of at least 1, no others."""
     try:
         values = [None if isinstance(each, bool) else operator.index(each) for each in given]
     except TypeError:
@@ -49,13 +38,7 @@ def parse_thresholds(given: Iterable[SupportsIndex]) -> tuple[int, ...]:
 
 
 def check_days(days: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the days of cumulative windows, or refuse what is no ascending list of texts.
-
-    Raises
-    ------
-    UsageError
-        If there is none or too many, or they do not ascend.
-    """
+    """Return the days of cumulative windows, or refuse what is no ascending list of texts."""
     if not days or not all(isinstance(day, str) for day in days):
         raise UsageError("`days` lists no day: name at least one.")
     if len(days) > MOST_DAYS:
@@ -127,17 +110,7 @@ MOST_NUMBERS = 10_000_000
 
 
 def check_numbers(groups: int, thresholds: int, days: int) -> None:
-    """Refuse more numbers than a release can hold, whatever the data.
-
-    Raises
-    ------
-    UsageError
-        If there are.
-
-    Examples
-    --------
-    >>> check_numbers(500, 10, 365)
-    """
+    """Refuse more numbers than a release can hold, whatever the data."""
     if groups * thresholds * days > MOST_NUMBERS:
         raise UsageError(
             f"{groups:,} groups × {thresholds:,} thresholds × {days:,} days are more than {MOST_NUMBERS:,} numbers, "

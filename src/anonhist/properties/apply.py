@@ -21,14 +21,6 @@ def truncation_reason(unit: PrivacyUnit) -> Statement | None:
     Label privacy caps counts, and node privacy removes edges until no node has too many. Both affect the most frequent
     labels most, so entropies are too large and the shares of frequent labels too small. By how much is unknown, so no
     interval covers it.
-
-    Examples
-    --------
-    >>> from anonhist.privacy import PrivacyUnit
-    >>> truncation_reason(PrivacyUnit.label(max_count=20)).reason
-    'counts of 20 or more were merged, so the value is that of capped counts'
-    >>> truncation_reason(PrivacyUnit.item()) is None
-    True
     """
     if unit.needs_bounded_degrees:
         return Statement(
@@ -42,14 +34,7 @@ def truncation_reason(unit: PrivacyUnit) -> Statement | None:
 
 
 def assumption(unit: PrivacyUnit) -> str:
-    """Return what every estimate from a release for this unit assumes about its bound; empty if it has none.
-
-    Examples
-    --------
-    >>> from anonhist.privacy import PrivacyUnit
-    >>> assumption(PrivacyUnit.user(max_items=2))
-    'the items of a user beyond 2, which were left out, are like the others'
-    """
+    """Return what every estimate from a release for this unit assumes about its bound; empty if it has none."""
     if unit.max_items is None:
         return ""
     return f"the items of a user beyond {unit.max_items:,}, which were left out, are like the others"
@@ -77,30 +62,8 @@ def apply(
     The standard error is that of sampling: the spread of the estimate when n items are drawn again. For a release, it
     is the root of the sum of squares of that and of the error due to privacy noise, ``sqrt(mean_b (f(R*_b) − f(R))²)``,
     with R the released profile and R*_b runs of its mechanism on R. The latter includes the bias of the mechanism.
-
-    Parameters
-    ----------
-    data
-        A profile (exact and private) or a release.
-    estimator
-        What to estimate, and how.
-    interval
-        How the interval is made. It depends on the property and the data, and may use another estimator.
-    level
-        Probability that the interval contains the truth, in (0, 1).
-    unit
-        What is counted.
-    scale
-        Factor for value, error and ends, to turn nats into other units; above 0.
-    needs_counts
-        Whether the interval depends on the sizes of counts, not only on the number of labels. If so, there is no
-        interval where large counts were capped before the release: see
-        :func:`~anonhist.properties.apply.truncation_reason`.
-
-    Raises
-    ------
-    UsageError
-        If ``data`` is not a profile or a release, or ``level`` is not a probability.
+    ``scale`` > 0 turns value, error and ends into another unit. With ``needs_counts`` the interval depends on the sizes
+    of counts, so there is none where large counts were capped before the release: see :func:`truncation_reason`.
     """
     check_level(level)
     profile = profile_of(data)
@@ -186,21 +149,7 @@ class Interval(Protocol):
 
 @dataclass(frozen=True)
 class NormalInterval:
-    """``value ± z·error``, clipped to the range of the property: for estimators with negligible bias.
-
-    Attributes
-    ----------
-    least, most
-        Range of the property.
-
-    Examples
-    --------
-    >>> from anonhist.profiles import Profile
-    >>> from anonhist.properties.estimator import Sample
-    >>> found = NormalInterval(0.0, 1.0).of(Sample(Profile([1], [1])), 0.5, 0.1)
-    >>> round(found.low, 3), round(found.high, 3)
-    (0.304, 0.696)
-    """
+    """``value ± z·error``, clipped to the range of the property: for estimators with negligible bias."""
 
     least: float = -math.inf
     most: float = math.inf
@@ -219,24 +168,7 @@ class NormalInterval:
 class LowerEnd:
     """The lower end of the normal interval of an estimator that is too low on average, for every distribution.
 
-    It is the same for all methods, since they estimate the same truth.
-
-    Attributes
-    ----------
-    estimator
-        The estimator that gives the end.
-    reason
-        Why there is no upper end.
-    range
-        Range of the property.
-
-    Examples
-    --------
-    >>> from anonhist.profiles import Profile
-    >>> from anonhist.properties.estimator import Sample
-    >>> from anonhist.properties.support_size_estimators import Observed
-    >>> round(LowerEnd(Observed(), "labels may be missing").of(Sample(Profile([90], [2])), 3.0, 9.0).low, 6)
-    2.0
+    It is the same for all methods, since they estimate the same truth; ``reason`` says why there is no upper end.
     """
 
     estimator: Estimator

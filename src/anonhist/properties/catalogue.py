@@ -26,19 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Property:
-    """One property with its options.
-
-    Attributes
-    ----------
-    estimate
-        The function that estimates it: takes data and keywords.
-    options
-        Its keywords besides ``level``.
-    required
-        Keywords that must be given.
-    methods
-        The names of its methods; empty if there is only one.
-    """
+    """One property: the function that estimates it, its options besides ``level``, and the names of its methods."""
 
     estimate: Callable[..., Estimate]
     options: tuple[str, ...] = ()
@@ -46,13 +34,7 @@ class Property:
     methods: tuple[str, ...] = ()
 
     def check(self, name: str, options: Mapping[str, object]) -> None:
-        """Refuse options that the property does not take, and require those that it needs.
-
-        Raises
-        ------
-        UsageError
-            If an option does not belong to it or is missing, or there is no such method.
-        """
+        """Refuse options that the property does not take, and require those that it needs."""
         foreign = sorted(options.keys() - set(self.options))
         if foreign:
             raise UsageError(f"`{foreign[0]}` does not apply to {name}; leave it out.")

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anonhist.frozen import frozen
+from anonhist.kinds import Saved, Shown, Tabular
 from anonhist.numeric.pulse import pulsing
-from anonhist.outward import Saved, Shown, Tabular
 from anonhist.privacy import Guarantee, left_out, parse_whole_number
 from anonhist.profiles import Profile
 from anonhist.properties.apply import assumption, truncation_reason
@@ -120,19 +120,7 @@ class Curve(Shown, Tabular, Saved):
 
 @dataclass(frozen=True, eq=False)
 class Axes:
-    """The axes of a curve.
-
-    Attributes
-    ----------
-    x_name, value_name
-        What the axes count.
-    x : ndarray of float64
-        Where to compute the curve.
-    kinds
-        The kind of each point.
-    least, most : ndarray of float64 or float
-        Range of the values.
-    """
+    """The axes of a curve: what they count, where to compute it, the kind of each point, and the range of values."""
 
     x_name: str
     value_name: str
@@ -157,30 +145,11 @@ def estimated_curve(
 ) -> Curve:
     """Compute a curve and its band: ``value ± z·error``, clipped to the range of the values.
 
-    The sampling error is the spread over bootstrap samples. For a release, the error due to privacy noise is added in
-    squares: ``sqrt(mean_b (f(R*_b) − f(R))²)``, with R the released profile and R*_b runs of its mechanism on R. If a
-    release has no runs (``simulations=0``), its runs understate the error, or its large counts were capped before noise
-    was added, the band covers all possible values, and :attr:`Curve.why_unknown` says why.
-
-    Parameters
-    ----------
-    data
-        A profile, or a release; for a release it is post-processing.
-    statistic
-        The values at ``axes.x`` for any profile, including an empty one.
-    axes
-        The axes of the curve.
-    bootstraps
-        Number of bootstrap samples for the band, ≥ 3.
-    rng
-        Random generator for the samples; a new one by default.
-    bias
-        The direction of the bias.
-
-    Raises
-    ------
-    UsageError
-        If ``data`` is not a profile or a release, or a number is out of range.
+    For a release it is post-processing. The sampling error is the spread over ``bootstraps`` ≥ 3 samples. For a
+    release, the error due to privacy noise is added in squares: ``sqrt(mean_b (f(R*_b) − f(R))²)``, with R the released
+    profile and R*_b runs of its mechanism on R. If a release has no runs (``simulations=0``), its runs understate the
+    error, or its large counts were capped before noise was added, the band covers all possible values, and
+    :attr:`Curve.why_unknown` says why. The statistic must take an empty profile, too.
     """
     check_level(level)
     size = parse_whole_number(bootstraps, name="bootstraps", least=3)

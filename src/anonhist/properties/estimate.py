@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from anonhist.errors import UsageError
 from anonhist.frozen import frozen
-from anonhist.outward import Saved, Shown, Tabular
+from anonhist.kinds import Saved, Shown, Tabular
 from anonhist.privacy import Guarantee, left_out
 
 if TYPE_CHECKING:
@@ -54,28 +54,14 @@ PLUS_MINUS = Statement()
 
 @dataclass(frozen=True)
 class Bounds:
-    """The two ends of an interval and which of them hold.
-
-    Attributes
-    ----------
-    low, high
-        The ends; an end that does not hold is the extreme value of the property.
-    statement
-        Which of them hold.
-    """
+    """The two ends of an interval and which of them hold; one that does not is the extreme value of the property."""
 
     low: float
     high: float
     statement: Statement = PLUS_MINUS
 
     def around(self, value: float) -> Bounds:
-        """Return the interval, widened to contain a value: the statement stays true.
-
-        Examples
-        --------
-        >>> Bounds(2.0, 4.0).around(1.0).low
-        1.0
-        """
+        """Return the interval, widened to contain a value: the statement stays true."""
         return Bounds(min(self.low, value), max(self.high, value), self.statement)
 
 
@@ -195,26 +181,14 @@ class Estimates(Shown, Tabular, Saved):
 
 
 def format_number(number: float, *, digits: int) -> str:
-    """Write a number with this many digits, but keep all digits of whole numbers: 14,344,391, not 1.43444e+07.
-
-    Examples
-    --------
-    >>> format_number(14344391.4, digits=6), format_number(0.12345678, digits=3), format_number(float("inf"), digits=6)
-    ('14,344,391', '0.123', 'infinity')
-    """
+    """Write a number with this many digits, but all digits of whole numbers: 14,344,391, not 1.43444e+07."""
     if number in (float("inf"), float("-inf")):
         return "infinity" if number > 0 else "−infinity"
     return f"{number:,.0f}" if abs(number) >= 10**digits else f"{number:,.{digits}g}"
 
 
 def quantile(level: float) -> float:
-    """Return z with ``P(|N(0, 1)| ≤ z) = level``.
-
-    Examples
-    --------
-    >>> round(quantile(0.95), 6)
-    1.959964
-    """
+    """Return z with ``P(|N(0, 1)| ≤ z) = level``."""
     # From the lower tail: near 1, floats cannot represent the remaining probability.
     return -NormalDist().inv_cdf((1 - level) / 2)
 
@@ -223,16 +197,8 @@ def widening_factor(runs: int) -> float:
     """Return the factor that widens a normal interval whose standard error comes from a few runs.
 
     It is the ratio of the 97.5 % quantiles of Student's t with ``runs`` degrees of freedom and of the normal
-    distribution, by a Cornish–Fisher expansion ([1]_, 26.7.5): within 0.1 % from four runs on, 5 % too small at two.
-
-    References
-    ----------
-    .. [1] M. Abramowitz, I. A. Stegun, *Handbook of Mathematical Functions*, 1964.
-
-    Examples
-    --------
-    >>> [round(widening_factor(runs), 3) for runs in (8, 32, 1000)]
-    [1.177, 1.039, 1.001]
+    distribution, by a Cornish–Fisher expansion (Abramowitz and Stegun 1964, 26.7.5): within 0.1 % from four runs on, 5
+    % too small at two.
     """
     z = quantile(0.95)
     terms = (
@@ -245,25 +211,13 @@ def widening_factor(runs: int) -> float:
 
 
 def check_level(level: object) -> None:
-    """Refuse what is not a probability strictly between 0 and 1.
-
-    Raises
-    ------
-    UsageError
-        If it is not.
-    """
+    """Refuse what is not a probability strictly between 0 and 1."""
     if isinstance(level, bool) or not isinstance(level, int | float) or not 0 < level < 1:
         raise UsageError(f"The level of an interval must be a number between 0 and 1, such as 0.95, not {level!r:.80}.")
 
 
 def largest_mean(count: float, z: float) -> float:
-    """Return ``x + z²/2 + z·sqrt(x + z²/4)``: the largest Poisson mean consistent with a count x.
-
-    Examples
-    --------
-    >>> round(largest_mean(0, 1.96), 2), round(largest_mean(100, 1.96), 1)
-    (3.84, 121.6)
-    """
+    """Return ``x + z²/2 + z·sqrt(x + z²/4)``: the largest Poisson mean consistent with a count x."""
     return count + z**2 / 2 + z * math.sqrt(count + z**2 / 4)
 
 
@@ -273,21 +227,8 @@ _MUCH = 0.1
 def chao_unseen(profile: Profile) -> float:
     """Return Chao's lower bound on the number of unseen labels, as iNEXT computes it; n ≥ 1.
 
-    It is ``((n − 1)/n)·φ_1²/(2·φ_2)`` ([1]_, eq. 6, with the factor of [2]_), or ``((n − 1)/n)·φ_1·(φ_1 − 1)/2`` if
-    φ_2 is 0.
-
-    References
-    ----------
-    .. [1] A. Chao, "Nonparametric estimation of the number of classes in a population", Scandinavian Journal of
-           Statistics 11 (1984), 265–270, eq. 6.
-    .. [2] A. Chao, N. J. Gotelli, T. C. Hsieh and others, "Rarefaction and extrapolation with Hill numbers: a framework
-           for sampling and estimation in species diversity studies", Ecological Monographs 84 (2014), 45–67.
-
-    Examples
-    --------
-    >>> from anonhist.profiles import Profile
-    >>> chao_unseen(Profile.from_counts([2, 1, 1])), chao_unseen(Profile.from_counts([3, 1]))
-    (1.5, 0.0)
+    It is ``((n − 1)/n)·φ_1²/(2·φ_2)`` (Chao 1984, eq. 6, with the factor of Chao and others 2014), or
+    ``((n − 1)/n)·φ_1·(φ_1 − 1)/2`` if φ_2 is 0.
     """
     n, once, twice = float(profile.n), float(profile.prevalence(1)), float(profile.prevalence(2))
     finite = (n - 1) / n
@@ -295,14 +236,7 @@ def chao_unseen(profile: Profile) -> float:
 
 
 def undersampling_warning(profile: Profile) -> tuple[str, ...]:
-    """Warn if labels seen once make up a tenth of the items or more: about that share of further items is new labels.
-
-    Examples
-    --------
-    >>> from anonhist.profiles import Profile
-    >>> undersampling_warning(Profile.from_counts([90, 9])), len(undersampling_warning(Profile.from_counts([5, 1, 1])))
-    ((), 1)
-    """
+    """Warn if labels seen once are a tenth of the items or more: about that share of further items is new labels."""
     share = profile.prevalence(1) / profile.n
     if share < _MUCH:
         return ()
@@ -310,14 +244,7 @@ def undersampling_warning(profile: Profile) -> tuple[str, ...]:
 
 
 def without_repeats(profile: Profile) -> tuple[str, ...]:
-    """Warn if every label was seen once.
-
-    Examples
-    --------
-    >>> from anonhist.profiles import Profile
-    >>> without_repeats(Profile.from_counts([2, 1])), len(without_repeats(Profile.from_counts([1, 1])))
-    ((), 1)
-    """
+    """Warn if every label was seen once."""
     if profile.num_labels < profile.n:
         return ()
     return ("Every label was seen once: the number of labels cannot be estimated, and may be arbitrarily large.",)

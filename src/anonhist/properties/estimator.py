@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Protocol, runtime_checkable
 
@@ -15,36 +14,23 @@ from anonhist.numeric.pulse import pulsing
 from anonhist.privacy import parse_whole_number
 from anonhist.profiles import Profile
 from anonhist.properties.estimate import Holds, quantile, undersampling_warning, widening_factor
-from anonhist.properties.sampling import sampling_error
+from anonhist.properties.sampling import Weights, sampling_error
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from numpy.typing import NDArray
-
     from anonhist.privacy import Guarantee
     from anonhist.properties.estimate import Estimate
-
-# A function of counts j ≥ 0 (int64, any shape): what a label with that count adds, to first order and with n fixed.
-Weights = Callable[["NDArray[np.int64]"], "NDArray[np.float64]"]
 
 
 @dataclass(frozen=True)
 class Point:
     """The result of an estimator for one profile.
 
-    Attributes
-    ----------
-    value
-        The estimated value.
-    weights
-        The derivatives ``w(j) = ∂value/∂φ_j``, n held fixed, as a function of counts j ≥ 0. For a linear estimator
-        ``Σ_j w(j)·φ_j`` they are its weights; ``w(0)``, the weight of an unseen label, is 0 unless the alphabet is
-        known. They give the standard error: see :func:`~anonhist.properties.sampling.sampling_error`.
-    standard_error
-        The standard error, if the literature has a formula for this estimator.
-    warnings
-        Sentences about assumptions that visibly fail.
+    ``weights`` are the derivatives ``w(j) = ∂value/∂φ_j``, n held fixed, as a function of counts j ≥ 0. For a linear
+    estimator ``Σ_j w(j)·φ_j`` they are its weights; ``w(0)``, the weight of an unseen label, is 0 unless the alphabet
+    is known. They give the standard error, by :func:`~anonhist.properties.sampling.sampling_error`, unless
+    ``standard_error`` is set.
     """
 
     value: float
@@ -108,13 +94,7 @@ class Resimulated(Protocol):
 
 
 def profile_of(data: Profile | Resimulated) -> Profile:
-    """Return a profile, or that of a release.
-
-    Raises
-    ------
-    UsageError
-        If ``data`` is neither.
-    """
+    """Return a profile, or that of a release; refuse anything else."""
     if isinstance(data, Profile):
         return data
     if isinstance(data, Resimulated):
@@ -140,47 +120,20 @@ def value_of(estimator: Estimator, profile: Profile) -> float:
 
 
 def error_of(point: Point, profile: Profile) -> float:
-    """Return the sampling error: from the formula of the estimator, or from its weights.
-
-    Examples
-    --------
-    >>> from anonhist.profiles import Profile
-    >>> error_of(Point(1.0, standard_error=0.5), Profile([1], [1]))
-    0.5
-    """
+    """Return the sampling error: from the formula of the estimator, or from its weights."""
     if point.standard_error is not None:
         return point.standard_error
     return 0.0 if point.weights is None else sampling_error(profile, point.weights)
 
 
 def check_method(method: object, methods: Collection[str], *, of: str) -> None:
-    """Refuse an unknown name of a method.
-
-    Raises
-    ------
-    UsageError
-        If there is no such method.
-
-    Examples
-    --------
-    >>> check_method("plug-in", ("plug-in", "pml"), of="entropy")
-    """
+    """Refuse an unknown name of a method."""
     if method not in methods:
         raise UsageError(f"There is no method {method!r:.80} for {of}; choose one of {', '.join(methods)}.")
 
 
 def check_unit(unit: object, units: Collection[str]) -> None:
-    """Refuse an unknown unit.
-
-    Raises
-    ------
-    UsageError
-        If there is no such unit.
-
-    Examples
-    --------
-    >>> check_unit("bits", ("guesses", "bits"))
-    """
+    """Refuse an unknown unit."""
     if unit not in units:
         raise UsageError(f"`unit` must be one of {', '.join(units)}, not {unit!r:.80}.")
 
@@ -204,25 +157,10 @@ def check_alphabet(data: Profile | Resimulated, alphabet_size: int | None) -> in
 class LinearStatistic:
     """``f = Σ_{j≥0} w(j)·φ_j`` with weights w that depend on public numbers alone; ``φ_0 = k − S_obs``.
 
-    Attributes
-    ----------
-    weights
-        w, as a function of counts j ≥ 0.
-    head
-        From this count on, the steps ``d(j) = w(j+1) − w(j)`` are monotone in j; equal steps are allowed. Smaller
-        counts are examined one by one, so it is at most a few thousand.
-    alphabet_size
-        k, if ``w(0)`` is not 0. A profile with more than k labels makes ``φ_0`` negative, which keeps f linear for all
-        data.
-    kinks
-        Counts beyond the head at which w has a kink.
-
-    Examples
-    --------
-    >>> from anonhist.profiles import Profile
-    >>> seen = LinearStatistic(lambda counts: (counts > 0) * 1.0, head=1)
-    >>> seen.of(Profile.from_counts([5, 1]))
-    2.0
+    From the count ``head`` on, the steps ``d(j) = w(j+1) − w(j)`` are monotone in j; equal steps are allowed. Smaller
+    counts are examined one by one, so it is at most a few thousand. ``kinks`` are counts beyond the head at which w has
+    a kink. ``alphabet_size`` is k, if ``w(0)`` is not 0. A profile with more than k labels makes ``φ_0`` negative,
+    which keeps f linear for all data.
     """
 
     weights: Weights
@@ -258,25 +196,7 @@ class LinearEstimator(ABC):
 
 @dataclass(frozen=True)
 class Sample:
-    """A profile of n ≥ 1 items, or the profile of a release together with runs of its mechanism.
-
-    Attributes
-    ----------
-    profile
-        The profile, exact or released.
-    level
-        Probability with which intervals are meant to contain the truth.
-    release
-        The release that the profile comes from, if any.
-    runs
-        Runs of the mechanism of the release on the profile.
-
-    Examples
-    --------
-    >>> from anonhist.profiles import Profile
-    >>> Sample(Profile.from_counts([3, 1])).labels
-    (2.0, 2.0)
-    """
+    """A profile of n ≥ 1 items, or the profile of a release together with ``runs`` of its mechanism on that profile."""
 
     profile: Profile
     level: float = 0.95
@@ -313,27 +233,12 @@ class Sample:
         return point.value, self.error(error_of(point, self.profile), self.noise(estimator, point.value))
 
     def noise(self, estimator: Estimator, value: float) -> float:
-        """Return ``sqrt(mean_b (f(R*_b) − f(R))²)`` over the runs R*_b on the release R; 0 without runs.
-
-        Examples
-        --------
-        >>> from anonhist.profiles import Profile
-        >>> from anonhist.properties.support_size_estimators import Observed
-        >>> Sample(Profile.from_counts([3, 1]), runs=(Profile.from_counts([4]),)).noise(Observed(), 2.0)
-        1.0
-        """
+        """Return ``sqrt(mean_b (f(R*_b) − f(R))²)`` over the runs R*_b on the release R; 0 without runs."""
         if not self.runs:
             return 0.0
         far = math.fsum((value_of(estimator, run) - value) ** 2 for run in pulsing(self.runs))
         return math.sqrt(far / len(self.runs))
 
     def error(self, own: float, noise: float) -> float:
-        """Return the error that an interval is computed from: sampling error and noise, widened for the number of runs.
-
-        Examples
-        --------
-        >>> from anonhist.profiles import Profile
-        >>> Sample(Profile.from_counts([3, 1])).error(3.0, 0.0)
-        3.0
-        """
+        """Return the error of an interval: sampling error and noise, widened for the number of runs."""
         return math.hypot(own, widening_factor(len(self.runs)) * noise) if self.runs else own

@@ -20,22 +20,14 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from anonhist.properties.estimator import Sample, Weights
+    from anonhist.properties.estimator import Sample
+    from anonhist.properties.sampling import Weights
 
 
 def covered_share(profile: Profile, labels: NDArray[np.int64]) -> NDArray[np.float64]:
     """Return ``λ_β = Σ_{i≤β} λ_i / n``, the share of items that the β most frequent labels cover.
 
-    Parameters
-    ----------
-    labels
-        The numbers β ≥ 0. Beyond the number of labels the share is 1; for an empty profile it is 0.
-
-    Examples
-    --------
-    >>> from anonhist.profiles import Profile
-    >>> covered_share(Profile.from_counts([6, 3, 1]), np.array([0, 1, 2, 9])).tolist()
-    [0.0, 0.6, 0.9, 1.0]
+    Beyond the number of labels the share is 1; for an empty profile it is 0.
     """
     if not len(profile):
         return np.zeros(labels.shape)
@@ -45,28 +37,14 @@ def covered_share(profile: Profile, labels: NDArray[np.int64]) -> NDArray[np.flo
 
 
 def log_grid(largest: int, *, points: int) -> list[int]:
-    """Return at most ``points`` whole numbers from 1 to ``largest`` ≥ 1, evenly spaced on a log scale, with both ends.
-
-    Examples
-    --------
-    >>> log_grid(1000, points=4), log_grid(3, points=400)
-    ([1, 10, 100, 1000], [1, 2, 3])
-    """
+    """Return up to ``points`` whole numbers from 1 to ``largest`` ≥ 1, both included, evenly spaced on a log scale."""
     # The largest is added as an integer: as a float it may be rounded.
     below = np.geomspace(1, largest, points).tolist()[:-1]
     return sorted({*(min(largest, round(mark)) for mark in below), largest})
 
 
 def round_grid(largest: int, *, points: int) -> list[int]:
-    """Return the same grid, with each number except the last moved to a nearby 1, 2 or 5 times a power of ten.
-
-    Examples
-    --------
-    >>> log_grid(1500, points=12)
-    [1, 2, 4, 7, 14, 28, 54, 105, 204, 397, 772, 1500]
-    >>> round_grid(1500, points=12)
-    [1, 2, 5, 10, 14, 20, 50, 100, 200, 500, 1000, 1500]
-    """
+    """Return the same grid, with each number except the last moved to a nearby 1, 2 or 5 times a power of ten."""
     reach = math.log10(largest) / (2 * (points - 1))
     below = (_to_round(mark, reach) for mark in np.geomspace(1, largest, points).tolist()[:-1])
     return sorted({*(min(largest, mark) for mark in below), largest})
@@ -89,20 +67,8 @@ _FEW = 10
 class MostFrequent:
     """The μ most frequent labels of n items; ties are broken arbitrarily.
 
-    Attributes
-    ----------
-    n
-        Number of items.
-    labels
-        μ, from 1 to the number of labels.
-    items
-        Number of items they cover.
-    least
-        τ, the count of the least frequent of them.
-    following
-        The count of the next label, 0 if there is none.
-    counts, prevalences : ndarray of int64
-        Their counts, descending, and the number of them with each count.
+    They cover ``items`` items. The last of them has count ``least``, τ, the next label ``following``, 0 if there is
+    none. ``counts`` descend, with the number of these labels of each count in ``prevalences``.
     """
 
     n: int
@@ -115,14 +81,7 @@ class MostFrequent:
 
     @classmethod
     def of_number(cls, profile: Profile, labels: int) -> Self:
-        """Take this many labels, or all if there are fewer.
-
-        Examples
-        --------
-        >>> from anonhist.profiles import Profile
-        >>> MostFrequent.of_number(Profile.from_counts([6, 3, 3, 1]), 2).items
-        9
-        """
+        """Take this many labels, or all if there are fewer."""
         wanted = min(labels, profile.num_labels)
         counts, prevalences = profile.counts[::-1], profile.prevalences[::-1]
         ends = np.cumsum(prevalences)
@@ -136,15 +95,7 @@ class MostFrequent:
 
     @classmethod
     def of_share(cls, profile: Profile, share: Fraction) -> Self:
-        """Take the fewest labels that cover this share of all items, compared exactly.
-
-        Examples
-        --------
-        >>> from anonhist.profiles import Profile
-        >>> from fractions import Fraction
-        >>> MostFrequent.of_share(Profile.from_counts([6, 3, 1]), Fraction("0.9")).labels
-        2
-        """
+        """Take the fewest labels that cover this share of all items, compared exactly."""
         needed = max(math.ceil(share * profile.n), 1)
         counts, prevalences = profile.counts[::-1], profile.prevalences[::-1]
         covered = np.cumsum(counts * prevalences)
@@ -198,13 +149,7 @@ class MostFrequent:
         return weights
 
     def doubts(self, profile: Profile, *, wrong: str) -> tuple[str, ...]:
-        """Warn if chance affects which labels are the most frequent, or if much is missing.
-
-        Parameters
-        ----------
-        wrong
-            The direction of the bias.
-        """
+        """Warn if chance affects which labels are the most frequent, or if much is missing."""
         if self.labels == profile.num_labels and not undersampling_warning(profile):
             return ()
         if self.least >= _FEW:
@@ -226,26 +171,6 @@ class GuessingSuccess:
 
     In bits it is ``lg(β/λ_β)``: those of a uniform distribution with the same success. For one label it is 1, or
     ``lg β`` bits; for n singletons ``min(β/n, 1)``, or lg n bits and from β = n on ``lg β``.
-
-    Attributes
-    ----------
-    guesses
-        β ≥ 1.
-    unit
-        ``"share"`` or ``"bits"``.
-
-    References
-    ----------
-    .. [1] J. Bonneau, "The science of guessing: analyzing an anonymized corpus of 70 million passwords", IEEE Symposium
-           on Security and Privacy (2012), 538–552.
-
-    Examples
-    --------
-    >>> from anonhist.profiles import Profile
-    >>> GuessingSuccess(2).point(Profile.from_counts([6, 3, 1])).value
-    0.9
-    >>> GuessingSuccess(2, "bits").point(Profile.from_counts([1] * 8)).value
-    3.0
     """
 
     guesses: int
@@ -276,22 +201,7 @@ class SuccessInterval:
     their number of items is binomial with λ_β. So the upper end ``I^(−1)(1 − (1 − level)/2; c + 1, n − c)``, with c the
     items of the most frequent labels and I the regularized incomplete beta function, holds for every distribution.
     Beyond 10¹² items Wilson's interval is used. For a release, the distance from the value to the end becomes the root
-    of the sum of squares of itself and of the privacy noise.
-
-    Attributes
-    ----------
-    guesses
-        β ≥ 1.
-    unit
-        ``"share"``; or ``"bits"``, ``lg(β/λ_β)``, of which it is the lower end.
-
-    Examples
-    --------
-    >>> from anonhist.profiles import Profile
-    >>> from anonhist.properties.estimator import Sample
-    >>> found = SuccessInterval(1).of(Sample(Profile([1], [1000])), 0.001, 0.0)
-    >>> round(found.high, 5)  # a label seen once may have been expected 5.6 times
-    0.00556
+    of the sum of squares of itself and of the privacy noise. In bits it is the lower end of ``lg(β/λ_β)``.
     """
 
     guesses: int
@@ -332,6 +242,8 @@ def guessing_success(
     The share of the most frequent labels of a sample is too high on average for every distribution, so there is only an
     upper end, or for bits a lower end: :class:`SuccessInterval`.
 
+    Source: Bonneau 2012.
+
     Parameters
     ----------
     data
@@ -347,11 +259,6 @@ def guessing_success(
     ------
     UsageError
         If a number is out of range, or there is no such unit.
-
-    References
-    ----------
-    .. [1] J. Bonneau, "The science of guessing: analyzing an anonymized corpus of 70 million passwords", IEEE Symposium
-           on Security and Privacy (2012), 538–552.
 
     Examples
     --------
@@ -377,6 +284,8 @@ def guessing_curve(
 
     Numbers are rounded to 1, 2, 5, 10, 20, 50, 100, … if one of these is near.
 
+    Source: Bonneau 2012.
+
     Parameters
     ----------
     data
@@ -395,11 +304,6 @@ def guessing_curve(
     ------
     UsageError
         If a number is out of range.
-
-    References
-    ----------
-    .. [1] J. Bonneau, "The science of guessing: analyzing an anonymized corpus of 70 million passwords", IEEE Symposium
-           on Security and Privacy (2012), 538–552.
 
     Examples
     --------

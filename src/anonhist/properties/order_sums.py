@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from anonhist.profiles import Profile
-    from anonhist.properties.estimator import Weights
+    from anonhist.properties.sampling import Weights
 
 # Beyond, powers of 1/2⁶³ underflow.
 _MOST = 12
@@ -29,18 +29,8 @@ _MOST = 12
 class OrderSum:
     """An estimate of the power sum of order q, accurate near q = 1, where it is 1 for every distribution.
 
-    Attributes
-    ----------
-    order
-        q ≥ 0.
-    total
-        M > 0.
-    tsallis
-        ``T = (M − 1)/(1 − q) ≥ 0``; at q = 1 its limit, the Shannon entropy in nats.
-    weights
-        Derivatives of T with respect to φ_j, up to multiples of j, since n is fixed.
-    warnings
-        Sentences about assumptions that visibly fail.
+    ``total`` is M > 0, and ``tsallis`` is ``T = (M − 1)/(1 − q) ≥ 0``, at q = 1 its limit, the Shannon entropy in nats.
+    ``weights`` are the derivatives of T with respect to φ_j, up to multiples of j, since n is fixed.
     """
 
     order: float
@@ -79,15 +69,7 @@ class OrderSum:
 
 @dataclass(frozen=True)
 class SumEstimator(ABC):
-    """A way to estimate the power sum of an order, reported on a scale.
-
-    Attributes
-    ----------
-    order
-        q, from 0 to 12.
-    scale
-        One of the scales of :class:`OrderSum`.
-    """
+    """A way to estimate the power sum of an order q from 0 to 12, reported on a scale of :class:`OrderSum`."""
 
     order: float
     scale: Callable[[OrderSum], Point] = OrderSum.as_hill
@@ -104,13 +86,7 @@ class SumEstimator(ABC):
 
 
 def check_order(order: object) -> float:
-    """Return q; refuse anything but a number from 0 to 12.
-
-    Examples
-    --------
-    >>> check_order(2)
-    2.0
-    """
+    """Return q; refuse anything but a number from 0 to 12."""
     if isinstance(order, bool) or not isinstance(order, int | float) or not 0 <= order <= _MOST:
         raise UsageError(f"`order` must be a number from 0 to {_MOST}, such as 2, not {order!r:.80}.")
     return float(order)
@@ -123,21 +99,9 @@ _STIRLING = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 /
 
 
 def log_rise(x: NDArray[np.float64], shift: float) -> NDArray[np.float64]:
-    """Return ``ln(Γ(x+s)/Γ(x))/s``, which is ψ(x) for s = 0.
+    """Return ``ln(Γ(x+s)/Γ(x))/s``, which is ψ(x) for s = 0; x > 0 and x + s > 0.
 
     By Stirling's series, written so that nothing cancels for large x or small s; for x below 16, by recurrence.
-
-    Parameters
-    ----------
-    x
-        > 0, with x + s > 0.
-    shift
-        s.
-
-    Examples
-    --------
-    >>> np.exp(2 * log_rise(np.array([3.0]), 2.0)).round(9).tolist()  # 3·4
-    [12.0]
     """
     steps = np.maximum(np.ceil(_LARGE + max(-shift, 0.0) - x), 0.0)
     total = _log_rise_of_large(x + steps, shift)
@@ -161,31 +125,15 @@ def _log_rise_of_large(x: NDArray[np.float64], shift: float) -> NDArray[np.float
 
 
 def at_zero(function: np.ufunc, shift: float, x: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return ``f(s·x)/s`` for a function with f(0) = 0 and f'(0) = 1; its limit x if s is 0.
-
-    Examples
-    --------
-    >>> at_zero(np.expm1, 0.0, np.array([2.0])).tolist()
-    [2.0]
-    """
+    """Return ``f(s·x)/s`` for a function with f(0) = 0 and f'(0) = 1; its limit x if s is 0."""
     return np.asarray(function(shift * x) / shift) if shift else x
 
 
 def falling_share(counts: NDArray[np.int64], n: int, order: float) -> NDArray[np.float64]:
-    """Return ``x^(q)/n^(q) = Π_{y=x+1}^n (y−q)/y`` for counts x ≥ 0, also beyond n.
+    """Return ``x^(q)/n^(q) = Π_{y=x+1}^n (y−q)/y`` for counts x ≥ 0, also beyond n, and q from 0 to n.
 
     For whole orders it is 0 for x < q, otherwise the probability that q items drawn without replacement are all among
     x. For other orders it may be negative for x < q.
-
-    Parameters
-    ----------
-    order
-        q, from 0 to n.
-
-    Examples
-    --------
-    >>> falling_share(np.array([0, 1, 2, 4]), 5, 2.0).round(12).tolist()
-    [0.0, 0.0, 0.1, 0.6]
     """
     if order.is_integer():
         shares = np.ones(counts.shape)
@@ -202,13 +150,7 @@ def falling_share(counts: NDArray[np.int64], n: int, order: float) -> NDArray[np
 
 
 def least_share(n: int, order: float) -> float:
-    """Return ``1/C(n, q)``, the share of a count of q: for whole orders, the least value above 0.
-
-    Examples
-    --------
-    >>> round(1 / least_share(10, 3.0), 9)
-    120.0
-    """
+    """Return ``1/C(n, q)``, the share of a count of q: for whole orders, the least value above 0."""
     shift = 1.0 - order
     rise = float(log_rise(np.array([float(n)]), shift)[0])
     return math.exp(math.lgamma(order + 1) + shift * rise) / n
@@ -216,19 +158,9 @@ def least_share(n: int, order: float) -> float:
 
 @dataclass(frozen=True)
 class PlugInSum(SumEstimator):
-    """``M = Σ_r (r/n)^q·φ_r``.
+    """``M = Σ_r (r/n)^q·φ_r`` (Hill 1973).
 
     For one label it is 1, for n singletons ``n^(1−q)``: their Hill numbers are 1 and n.
-
-    References
-    ----------
-    .. [1] M. O. Hill, "Diversity and evenness: a unifying notation and its consequences", Ecology 54 (1973), 427–432.
-
-    Examples
-    --------
-    >>> from anonhist.profiles import Profile
-    >>> PlugInSum(2.0).sum_of(Profile.from_counts([2, 1, 1])).total
-    0.375
     """
 
     name: ClassVar[str] = "plug-in"
@@ -267,31 +199,18 @@ _UNKNOWN = (
 
 @dataclass(frozen=True)
 class ChaoJostSum(SumEstimator):
-    """``M = Σ_r r^(q)/n^(q)·φ_r + (φ_1/n)·Σ_{s≥0} C(q−1, n+s)·(−1)^(n+s)·(1−A)^(s+1)``.
+    """``M = Σ_r r^(q)/n^(q)·φ_r + (φ_1/n)·Σ_{s≥0} C(q−1, n+s)·(−1)^(n+s)·(1−A)^(s+1)`` (Chao and Jost 2015).
 
-    The first part, with ``x^(q) = Γ(x+1)/Γ(x−q+1)``, depends on the sample alone; it is the double sum of Chao and Jost
-    (2015) in closed form. The second part extrapolates to larger samples as if unseen labels were as frequent as those
-    seen once, with ``A = 2φ_2/((n−1)φ_1 + 2φ_2)``, or ``2/((n−1)(φ_1−1) + 2)`` if no label was seen twice. At q = 0 the
-    Hill number is Chao1 in iNEXT's form, at q = 1 the exponential of the entropy of Chao, Wang and Jost (2013). At
-    q = 2, 3, … the second part is 0, and M is unbiased.
+    The first part, with ``x^(q) = Γ(x+1)/Γ(x−q+1)``, depends on the sample alone; it is their double sum in closed
+    form. The second part extrapolates to larger samples as if unseen labels were as frequent as those seen once, with
+    ``A = 2φ_2/((n−1)φ_1 + 2φ_2)``, or ``2/((n−1)(φ_1−1) + 2)`` if no label was seen twice. At q = 0 the Hill number is
+    Chao1 in iNEXT's form, at q = 1 the exponential of the entropy of (Chao and others 2013). At q = 2, 3, … the second
+    part is 0, and M is unbiased.
 
     For one label M is 1. For n singletons the Hill number of order 0 is ``n + (n−1)²/2``. From q = 2 on the formula may
     give 0 or less; M is then the smaller of its plug-in value and ``1/C(n, q)``, the value for a single group of q
     equal items. So the Hill number of order 2 of n singletons is ``n(n−1)/2``, or n if that is more. With fewer items
     than the order, M is the plug-in value.
-
-    References
-    ----------
-    .. [1] A. Chao, L. Jost, "Estimating diversity and entropy profiles via discovery rates of new species", Methods in
-           Ecology and Evolution 6 (2015), 873–882.
-    .. [2] A. Chao, Y. T. Wang, L. Jost, "Entropy and the species accumulation curve: a novel estimator of entropy via
-           discovery rates of new species", Methods in Ecology and Evolution 4 (2013), 1091–1100.
-
-    Examples
-    --------
-    >>> from anonhist.profiles import Profile
-    >>> ChaoJostSum(0.0).sum_of(Profile.from_counts([4, 2, 1, 1])).total
-    5.75
     """
 
     name: ClassVar[str] = "chao-jost"

@@ -33,26 +33,11 @@ _ONLY_LEAST = "labels too rare to be seen may add any amount at orders below 2"
 
 
 def order_interval(order: float, scale: Callable[[OrderSum], Point], ends: NormalInterval) -> Interval:
-    """Return the interval of an order on a scale: the same for all methods.
+    """Return the interval of an order q ≥ 0 on a scale of :class:`OrderSum`: the same for all methods.
 
     From order 2 on it is that of the unbiased power sum; at q = 0 that of the support size, at q = 1 that of the
     entropy. Otherwise it has only a lower end, that of ``plug-in``, which is too low on average for every distribution,
     because Tsallis entropies are concave in the probabilities.
-
-    Parameters
-    ----------
-    order
-        q ≥ 0.
-    scale
-        One of the scales of :class:`~anonhist.properties.order_sums.OrderSum`.
-    ends
-        Range of the property on that scale.
-
-    Examples
-    --------
-    >>> from anonhist.properties.apply import NormalInterval
-    >>> order_interval(2.0, OrderSum.as_hill, NormalInterval(1.0)).of_nothing()
-    (1.0, inf)
     """
     if order >= 2:
         return PowerSumInterval(order, _of_number(order)[scale], *ends.of_nothing())
@@ -74,21 +59,7 @@ def _of_number(order: float) -> dict[Callable[[OrderSum], Point], Callable[[floa
 
 @dataclass(frozen=True)
 class ExponentialInterval:
-    """The exponential of another interval: for the Hill number of order 1, from that of the entropy.
-
-    Attributes
-    ----------
-    of_logarithm
-        The interval of the logarithm.
-
-    Examples
-    --------
-    >>> from anonhist.profiles import Profile
-    >>> from anonhist.properties.estimator import Sample
-    >>> found = ExponentialInterval(EntropyInterval(2)).of(Sample(Profile.from_counts([500, 500])), 2.0, 0.0)
-    >>> round(found.low, 4), round(found.high, 4)
-    (2.0, 2.0)
-    """
+    """The exponential of another interval: for the Hill number of order 1, from that of the entropy."""
 
     of_logarithm: Interval
 
@@ -118,6 +89,8 @@ def hill_number(
     From order 2 on there is an interval, the same for all methods; at order 1 there is one if few labels are missing.
     Otherwise there is only a lower end below order 2, since any number of labels may be too rare to be seen.
 
+    Source: Hill 1973; Chao and Jost 2015; Simpson 1949.
+
     Parameters
     ----------
     data
@@ -134,13 +107,6 @@ def hill_number(
     ------
     UsageError
         If there is no such method, or a number is out of range.
-
-    References
-    ----------
-    .. [1] M. O. Hill, "Diversity and evenness: a unifying notation and its consequences", Ecology 54 (1973), 427–432.
-    .. [2] A. Chao, L. Jost, "Estimating diversity and entropy profiles via discovery rates of new species", Methods in
-           Ecology and Evolution 6 (2015), 873–882.
-    .. [3] E. H. Simpson, "Measurement of diversity", Nature 163 (1949), 688.
 
     Examples
     --------
@@ -165,6 +131,8 @@ def renyi_entropy(
 
     It is the logarithm of the Hill number of the same order; order 2 is the collision entropy.
 
+    Source: Rényi 1961; Chao and Jost 2015.
+
     Parameters
     ----------
     data
@@ -183,13 +151,6 @@ def renyi_entropy(
     ------
     UsageError
         If there is no such method, or a number is out of range.
-
-    References
-    ----------
-    .. [1] A. Rényi, "On measures of entropy and information", Proceedings of the Fourth Berkeley Symposium on
-           Mathematical Statistics and Probability 1 (1961), 547–561.
-    .. [2] A. Chao, L. Jost, "Estimating diversity and entropy profiles via discovery rates of new species", Methods in
-           Ecology and Evolution 6 (2015), 873–882.
 
     Examples
     --------
@@ -210,6 +171,8 @@ def tsallis_entropy(
 
     Order 0 is the number of labels minus 1, order 2 the probability that two items have different labels.
 
+    Source: Tsallis 1988; Chao and Jost 2015.
+
     Parameters
     ----------
     data
@@ -227,13 +190,6 @@ def tsallis_entropy(
     UsageError
         If there is no such method, or a number is out of range.
 
-    References
-    ----------
-    .. [1] C. Tsallis, "Possible generalization of Boltzmann–Gibbs statistics", Journal of Statistical Physics 52
-           (1988), 479–487.
-    .. [2] A. Chao, L. Jost, "Estimating diversity and entropy profiles via discovery rates of new species", Methods in
-           Ecology and Evolution 6 (2015), 873–882.
-
     Examples
     --------
     >>> from anonhist.profiles import Profile
@@ -247,13 +203,7 @@ def tsallis_entropy(
 
 
 def sum_estimator(order: object, method: str | None, scale: Callable[[OrderSum], Point], *, of: str) -> SumEstimator:
-    """Return the estimator of this order and method, ``chao-jost`` by default, on a scale.
-
-    Examples
-    --------
-    >>> sum_estimator(2, None, OrderSum.as_hill, of="Hill numbers").name
-    'chao-jost'
-    """
+    """Return the estimator of this order and method, ``chao-jost`` by default, on a scale."""
     number, name = check_order(order), method or "chao-jost"
     check_method(name, DIVERSITY_METHODS, of=of)
     if name == "plug-in":
@@ -282,6 +232,8 @@ def hill_curve(
 ) -> Curve:
     """Estimate the Hill number of each order, with a bootstrap band as iNEXT and SpadeR draw it.
 
+    Source: Hill 1973; Chao and Jost 2015.
+
     Parameters
     ----------
     data
@@ -302,12 +254,6 @@ def hill_curve(
     ------
     UsageError
         If there is no such method, or a number is out of range.
-
-    References
-    ----------
-    .. [1] M. O. Hill, "Diversity and evenness: a unifying notation and its consequences", Ecology 54 (1973), 427–432.
-    .. [2] A. Chao, L. Jost, "Estimating diversity and entropy profiles via discovery rates of new species", Methods in
-           Ecology and Evolution 6 (2015), 873–882.
 
     Examples
     --------
@@ -344,21 +290,10 @@ _BY_CHANCE = "the label that leads in a sample leads partly by chance"
 
 @dataclass(frozen=True)
 class MinEntropy:
-    """``−ln(r_max/n)`` in nats, with standard error ``sqrt((1 − p)/(n·p))``, ``p = r_max/n``.
+    """``−ln(r_max/n)`` in nats, with standard error ``sqrt((1 − p)/(n·p))``, ``p = r_max/n`` (Rényi 1961).
 
     Too low, since the largest of several counts is so partly by chance: by at most about ``1/(n·p)`` if one label is
     clearly the most frequent, by far more if many are about as frequent. For one label it is 0, for n singletons ln n.
-
-    References
-    ----------
-    .. [1] A. Rényi, "On measures of entropy and information", Proceedings of the Fourth Berkeley Symposium on
-           Mathematical Statistics and Probability 1 (1961), 547–561.
-
-    Examples
-    --------
-    >>> from anonhist.profiles import Profile
-    >>> round(MinEntropy().point(Profile.from_counts([4, 3, 1])).value, 6)
-    0.693147
     """
 
     name: ClassVar[str] = "plug-in"
@@ -390,6 +325,8 @@ def min_entropy(data: Profile | Resimulated, *, base: float = math.e, level: flo
 
     The largest share of a sample is too high on average for every distribution, so there is only a lower end.
 
+    Source: Rényi 1961.
+
     Parameters
     ----------
     data
@@ -403,11 +340,6 @@ def min_entropy(data: Profile | Resimulated, *, base: float = math.e, level: flo
     ------
     UsageError
         If a number is out of range.
-
-    References
-    ----------
-    .. [1] A. Rényi, "On measures of entropy and information", Proceedings of the Fourth Berkeley Symposium on
-           Mathematical Statistics and Probability 1 (1961), 547–561.
 
     Examples
     --------

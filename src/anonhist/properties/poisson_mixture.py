@@ -10,9 +10,8 @@ import numpy as np
 
 from anonhist.numeric import arrays
 from anonhist.properties.estimator import Point
-from anonhist.properties.fewer_draws import Rarefaction
 from anonhist.properties.sampling import sampling_error
-from anonhist.properties.unseen_series import log_factorials, reach, visible_doubts
+from anonhist.properties.unseen_series import Rarefaction, log_factorials, reach, visible_doubts
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -34,34 +33,15 @@ _RESOLVED = 1.0
 class PoissonMixture:
     """The mean counts of the labels behind a profile: a distribution on a grid, by maximum likelihood.
 
-    A label of mean count λ is seen j times with probability ``p_j(λ) = λ^j/(j!·(e^λ − 1))``, given that it is seen.
-    The likelihood ``Π_j (Σ_i w_i·p_j(λ_i))^φ_j`` is that of the labels seen ([1]_, [2]_); counts above 40 are one cell.
-    The grid has 80 rates, evenly spread on a log scale, from ``min(λ̄, 1/2)/ln n`` to 80, ``λ̄ = 2(φ_2 + 1)/(φ_1 − 1)``
-    about the mean rate of the labels seen once, and one without end: rates below cannot be told apart, as no estimator
-    reaches beyond about n·ln n draws.
+    A label of mean count λ is seen j times with probability ``p_j(λ) = λ^j/(j!·(e^λ − 1))``, given that it is seen. The
+    likelihood ``Π_j (Σ_i w_i·p_j(λ_i))^φ_j`` is that of the labels seen (Mao and others 2005; Böhning and Schön 2005);
+    counts above 40 are one cell. The grid has 80 rates, evenly spread on a log scale, from ``min(λ̄, 1/2)/ln n`` to 80,
+    ``λ̄ = 2(φ_2 + 1)/(φ_1 − 1)`` about the mean rate of the labels seen once, and one without end: rates below cannot
+    be told apart, as no estimator reaches beyond about n·ln n draws. Weight w_i is the share of the labels seen that
+    have rate λ_i; the weights of the 80 rates add up to at most 1.
 
-    EM, accelerated as in [4]_, starts from equal weights. It stops once the log-likelihood is certainly less than 3
-    below its maximum, by the gradient ([3]_), or after 300 rounds.
-
-    Attributes
-    ----------
-    rates : ndarray of float64, shape (80,)
-        λ_i, ascending.
-    weights : ndarray of float64, shape (80,)
-        w_i: which share of the labels seen has such a rate. They add up to at most 1.
-    labels
-        Number of labels seen.
-
-    References
-    ----------
-    .. [1] C. X. Mao, R. K. Colwell, J. Chang, "Estimating the species accumulation curve using mixtures", Biometrics 61
-           (2005), 433–441.
-    .. [2] D. Böhning, D. Schön, "Nonparametric maximum likelihood estimation of population size based on the counting
-           distribution", Journal of the Royal Statistical Society C 54 (2005), 721–737.
-    .. [3] B. G. Lindsay, "The geometry of mixture likelihoods: a general theory", Annals of Statistics 11 (1983),
-           86–94.
-    .. [4] R. Varadhan, C. Roland, "Simple and globally convergent methods for accelerating the convergence of any EM
-           algorithm", Scandinavian Journal of Statistics 35 (2008), 335–353.
+    EM, accelerated as in (Varadhan and Roland 2008), starts from equal weights. It stops once the log-likelihood is
+    certainly less than 3 below its maximum, by the gradient (Lindsay 1983), or after 300 rounds.
     """
 
     rates: Floats
@@ -70,15 +50,7 @@ class PoissonMixture:
 
     @classmethod
     def of(cls, profile: Profile) -> PoissonMixture:
-        """Fit a profile with at least one item.
-
-        Examples
-        --------
-        >>> from anonhist.profiles import Profile
-        >>> found = PoissonMixture.of(Profile.from_prevalences({1: 60, 2: 20, 5: 10}))
-        >>> found.rates.size, float(found.weights.sum().round(3))
-        (80, 1.0)
-        """
+        """Fit a profile with at least one item."""
         once, twice = float(profile.prevalence(1)), float(profile.prevalence(2))
         typical = 2 * (twice + 1) / (once - 1) if once > 1 else math.inf
         least = min(typical, _RAREST) / math.log(max(profile.n, 3))
@@ -91,14 +63,6 @@ class PoissonMixture:
         """Return how many labels t·n further draws are expected to add: nondecreasing and concave in t.
 
         ``S_obs·Σ_i w_i·(1 − e^(−λ_i·t))/(e^λ_i − 1)``.
-
-        Examples
-        --------
-        >>> once = PoissonMixture(np.array([2.0]), np.array([1.0]), 100.0)
-        >>> round(once.new_labels(1.0), 6), round(100 / (math.e**2 - 1), 6)
-        (13.533528, 15.651764)
-        >>> round(once.new_labels(1e9), 6)
-        15.651764
         """
         # Summed exactly, so that no rounding makes more draws show fewer labels.
         return self.labels * math.fsum((self.weights * _new(self.rates, beyond)).tolist())
@@ -123,25 +87,9 @@ class PoissonMixture:
 class Mixture:
     """``S_m = S_obs + S_obs·Σ_i w_i·(1 − e^(−λ_i·t))/(e^λ_i − 1)``, t = (m − n)/n: see :class:`PoissonMixture`.
 
-    It never falls as draws grow, is never below the number of labels seen, and is that number at n draws, where it
-    meets rarefaction. For one label seen often it is 1; for singletons nearly m, up to about n·ln n draws.
-
-    Attributes
-    ----------
-    draws
-        m ≥ 1; up to n this is rarefaction.
-
-    References
-    ----------
-    .. [1] C. X. Mao, R. K. Colwell, J. Chang, "Estimating the species accumulation curve using mixtures", Biometrics 61
-           (2005), 433–441.
-
-    Examples
-    --------
-    >>> from anonhist.profiles import Profile
-    >>> profile = Profile.from_prevalences({1: 60, 2: 20, 5: 10})
-    >>> [round(Mixture(draws).value(profile)) for draws in (150, 300, 600, 6000)]
-    [90, 142, 206, 326]
+    Up to n draws it is rarefaction, which it meets at n, where it is the number of labels seen. It never falls as draws
+    grow, and beyond n it is never below that number. For one label seen often it is 1; for singletons nearly m, up to
+    about n·ln n draws.
     """
 
     draws: int

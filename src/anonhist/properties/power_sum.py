@@ -29,24 +29,9 @@ _BY_COUNT = Statement(Holds.BOTH, "the interval is that of a count of groups of 
 
 @dataclass(frozen=True)
 class PowerSum:
-    """The unbiased ``M_a``; with fewer than a items the plug-in value ``Σ_r (r/n)^a·φ_r``.
+    """The unbiased ``M_a``, a ≥ 2; with fewer than a items the plug-in value ``Σ_r (r/n)^a·φ_r`` (Simpson 1949).
 
     For one label it is 1, for n singletons 0.
-
-    Attributes
-    ----------
-    order
-        a ≥ 2.
-
-    References
-    ----------
-    .. [1] E. H. Simpson, "Measurement of diversity", Nature 163 (1949), 688.
-
-    Examples
-    --------
-    >>> from anonhist.profiles import Profile
-    >>> PowerSum(2).point(Profile.from_counts([2, 1, 1])).value
-    0.16666666666666666
     """
 
     order: int
@@ -65,19 +50,7 @@ class PowerSum:
         return Point(value, statistic.weights, error)
 
     def statistic(self, n: int) -> LinearStatistic:
-        """Return ``M_a = Σ_j (j^(a)/n^(a))·φ_j``, falling factorials, for n items: unbiased for ``Σ_x p_x^a``.
-
-        Raises
-        ------
-        UsageError
-            If n is not a whole number from a on, or a not one from 2 to 12.
-
-        Examples
-        --------
-        >>> from anonhist.profiles import Profile
-        >>> round(PowerSum(2).statistic(4).of(Profile.from_counts([3, 1])), 12)  # half of the six pairs are alike
-        0.5
-        """
+        """Return ``M_a = Σ_j (j^(a)/n^(a))·φ_j``, falling factorials, for n ≥ a items: unbiased for ``Σ_x p_x^a``."""
         whole = whole_order(self.order)
         items = parse_whole_number(n, name="n", least=whole, most=2**63 - 1)
 
@@ -88,18 +61,7 @@ class PowerSum:
 
 
 class UnbiasedSum(ChaoJostSum):
-    """The same power sum on any scale; if no items are alike, the value for one group of a equal items.
-
-    References
-    ----------
-    .. [1] E. H. Simpson, "Measurement of diversity", Nature 163 (1949), 688.
-
-    Examples
-    --------
-    >>> from anonhist.profiles import Profile
-    >>> UnbiasedSum(2.0).point(Profile.from_counts([4, 3, 1])).value  # 18 of 56 pairs are alike
-    3.1111111111111116
-    """
+    """The same power sum on any scale; if no items are alike, the value for one group of a equal items."""
 
     name = "unbiased"
     assumes = ANY_DRAWS
@@ -107,20 +69,7 @@ class UnbiasedSum(ChaoJostSum):
 
 @dataclass(frozen=True)
 class GiniSimpson:
-    """``1 − M_2`` with the unbiased M_2 (Hurlbert 1971, eq. 5). For one label it is 0, for n singletons 1.
-
-    References
-    ----------
-    .. [1] E. H. Simpson, "Measurement of diversity", Nature 163 (1949), 688.
-    .. [2] S. H. Hurlbert, "The nonconcept of species diversity: a critique and alternative parameters", Ecology 52
-           (1971), 577–586, eq. 5.
-
-    Examples
-    --------
-    >>> from anonhist.profiles import Profile
-    >>> GiniSimpson().point(Profile.from_counts([1, 1])).value
-    1.0
-    """
+    """``1 − M_2`` with the unbiased M_2 (Hurlbert 1971, eq. 5). For one label it is 0, for n singletons 1."""
 
     name: ClassVar[str] = "unbiased"
     assumes: ClassVar[str] = ANY_DRAWS
@@ -134,13 +83,7 @@ class GiniSimpson:
 
 
 def whole_order(order: object) -> int:
-    """Return a; refuse anything but a whole number from 2 to 12.
-
-    Examples
-    --------
-    >>> whole_order(2)
-    2
-    """
+    """Return a; refuse anything but a whole number from 2 to 12."""
     return parse_whole_number(order, name="order", least=2, most=12)
 
 
@@ -159,24 +102,7 @@ class PowerSumInterval:
 
     Hill numbers ``D_q = M^(1/(1−q))`` fall with q: for a fractional order, the lower end is that of the next whole
     order and the upper end that of the previous one. With fewer items than the order there is no interval.
-
-    Attributes
-    ----------
-    order
-        q.
-    of_number
-        The property as a monotone function of D_q.
-    least, most
-        Range of the property.
-
-    Examples
-    --------
-    >>> from anonhist.profiles import Profile
-    >>> from anonhist.properties.estimator import Sample
-    >>> sample = Sample(Profile.from_prevalences({1: 100}))
-    >>> found = PowerSumInterval(2, lambda number: number, 1.0, math.inf).of(sample, 100.0, 0.0)
-    >>> found.low, found.high
-    (100.0, inf)
+    ``of_number`` is the property as a monotone function of D_q.
     """
 
     order: float
@@ -217,6 +143,8 @@ def _numbers(sample: Sample, order: int) -> tuple[float, float]:
 def power_sum(data: Profile | Resimulated, *, order: int, level: float = 0.95) -> Estimate:
     """Estimate ``Σ_x p_x^a`` without bias: the probability that a items have the same label.
 
+    Source: Simpson 1949.
+
     Parameters
     ----------
     data
@@ -230,10 +158,6 @@ def power_sum(data: Profile | Resimulated, *, order: int, level: float = 0.95) -
     ------
     UsageError
         If a number is out of range.
-
-    References
-    ----------
-    .. [1] E. H. Simpson, "Measurement of diversity", Nature 163 (1949), 688.
 
     Examples
     --------
@@ -252,14 +176,12 @@ def simpson(data: Profile | Resimulated, *, level: float = 0.95) -> Estimate:
     scikit-bio calls it dominance. There, and for many ecologists, Simpson's index is 1 − D: :func:`gini_simpson`.
     ``1/D`` is the Hill number of order 2.
 
+    Source: Simpson 1949.
+
     Parameters
     ----------
     data, level
         See :func:`power_sum`.
-
-    References
-    ----------
-    .. [1] E. H. Simpson, "Measurement of diversity", Nature 163 (1949), 688.
 
     Examples
     --------
@@ -276,16 +198,12 @@ def gini_simpson(data: Profile | Resimulated, *, level: float = 0.95) -> Estimat
     Also known as Gini impurity and as the probability of interspecific encounter (Hurlbert 1971). It is the Tsallis
     entropy of order 2.
 
+    Source: Simpson 1949; Hurlbert 1971, eq. 5.
+
     Parameters
     ----------
     data, level
         See :func:`power_sum`.
-
-    References
-    ----------
-    .. [1] E. H. Simpson, "Measurement of diversity", Nature 163 (1949), 688.
-    .. [2] S. H. Hurlbert, "The nonconcept of species diversity: a critique and alternative parameters", Ecology 52
-           (1971), 577–586, eq. 5.
 
     Examples
     --------

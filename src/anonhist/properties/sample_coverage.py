@@ -20,22 +20,9 @@ if TYPE_CHECKING:
 
 
 class GoodTuring(LinearEstimator):
-    """``C = 1 − φ_1/n`` (Good 1953), with the error of Esty (1983).
+    """``C = 1 − φ_1/n`` (Good 1953), with the error of :func:`esty_error`.
 
     For one label it is 1; for singletons, even one, it is 0.
-
-    References
-    ----------
-    .. [1] I. J. Good, "The population frequencies of species and the estimation of population parameters", Biometrika
-           40 (1953), 237–264.
-    .. [2] W. W. Esty, "A normal limit law for a nonparametric estimator of the coverage of a random sample", Annals of
-           Statistics 11 (1983), 905–912.
-
-    Examples
-    --------
-    >>> from anonhist.profiles import Profile
-    >>> GoodTuring().point(Profile.from_counts([2, 1, 1])).value
-    0.5
     """
 
     name = "good-turing"
@@ -58,35 +45,17 @@ class GoodTuring(LinearEstimator):
 
 
 def esty_error(profile: Profile) -> float:
-    """Return ``sqrt((φ_1·(n − φ_1) + 2n·φ_2)/n³)`` (Esty 1983), from exact integers.
+    """Return ``sqrt((φ_1·(n − φ_1) + 2n·φ_2)/n³)``, from exact integers (Esty 1983).
 
     This is the error relative to the coverage of this sample, which is itself random: it exceeds the sampling error of
     φ_1/n.
-
-    References
-    ----------
-    .. [1] W. W. Esty, "A normal limit law for a nonparametric estimator of the coverage of a random sample", Annals of
-           Statistics 11 (1983), 905–912.
-
-    Examples
-    --------
-    >>> from anonhist.profiles import Profile
-    >>> round(esty_error(Profile.from_counts([4, 3, 2, 1, 1])), 6)
-    0.173357
     """
     n, once, twice = profile.n, profile.prevalence(1), profile.prevalence(2)
     return math.sqrt((once * (n - once) + 2 * n * twice) / n**3)
 
 
 def zero_error_warning(profile: Profile) -> tuple[str, ...]:
-    """Warn if the error is 0 only because the sample does not show it.
-
-    Examples
-    --------
-    >>> from anonhist.profiles import Profile
-    >>> zero_error_warning(Profile.from_counts([3, 1])), len(zero_error_warning(Profile.from_counts([3, 3])))
-    ((), 1)
-    """
+    """Warn if the error is 0 only because the sample does not show it."""
     if profile.prevalence(1) == profile.n:
         return ("Every label was seen once: the coverage is small, but how small cannot be estimated.",)
     if profile.prevalence(1) or profile.prevalence(2):
@@ -96,27 +65,12 @@ def zero_error_warning(profile: Profile) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class ChaoJost:
-    """``C = 1 − (φ_1/n)·A`` with ``A = (n − 1)·φ_1/((n − 1)·φ_1 + 2·φ_2)`` ([1]_, eq. 4a).
+    """``C = 1 − (φ_1/n)·A`` with ``A = (n − 1)·φ_1/((n − 1)·φ_1 + 2·φ_2)`` (Chao and Jost 2012, eq. 4a).
 
-    If φ_2 is 0, ``A = (n − 1)·(φ_1 − 1)/((n − 1)·(φ_1 − 1) + 2)``, as in iNEXT. It is
-    exact up to the last division. It differs from Good–Turing by about ``2·φ_2/n²``, far less than the error of both,
-    which is Esty's.
-
-    For one label it is 1, or 0 if it was seen once; for n ≥ 2 singletons ``2/((n − 1)² + 2)``; for one singleton among
-    labels seen more than twice it is 1.
-
-    References
-    ----------
-    .. [1] A. Chao, L. Jost, "Coverage-based rarefaction and extrapolation: standardizing samples by completeness rather
-           than size", Ecology 93 (2012), 2533–2547, eq. 4a.
-    .. [2] W. W. Esty, "A normal limit law for a nonparametric estimator of the coverage of a random sample", Annals of
-           Statistics 11 (1983), 905–912.
-
-    Examples
-    --------
-    >>> from anonhist.profiles import Profile
-    >>> ChaoJost().point(Profile.from_counts([2, 1, 1])).value
-    0.625
+    If φ_2 is 0, ``A = (n − 1)·(φ_1 − 1)/((n − 1)·(φ_1 − 1) + 2)``, as in iNEXT. It is exact up to the last division. It
+    differs from Good–Turing by about ``2·φ_2/n²``, far less than the error of both, which is Esty's. For one label it
+    is 1, or 0 if it was seen once; for n ≥ 2 singletons ``2/((n − 1)² + 2)``; for one singleton among labels seen more
+    than twice it is 1.
     """
 
     name: ClassVar[str] = "chao-jost"
@@ -146,14 +100,6 @@ class CoverageInterval:
     with z²/4 itself, the interval held in only 87 % on the worst measured shape. For n items without labels seen once
     or twice, M may be up to ``1.5·z²/n``. If less than half is covered, the upper end of the coverage is
     ``C + z²/n + z·sqrt(error² + z²/n²)``: n singletons may have a coverage up to ``2·z²/n``.
-
-    Examples
-    --------
-    >>> from anonhist.profiles import Profile
-    >>> from anonhist.properties.estimator import Sample
-    >>> found = CoverageInterval().of(Sample(Profile([5], [20])), 1.0, 0.0)
-    >>> round(found.low, 4), found.high
-    (0.9424, 1.0)
     """
 
     def of(self, sample: Sample, value: float, error: float) -> Bounds:
@@ -183,6 +129,8 @@ def sample_coverage(
 ) -> Estimate:
     """Estimate the probability ``Σ_{x seen} p_x`` that the next item has a label seen before.
 
+    Source: Good 1953; Chao and Jost 2012, eq. 4a; Esty 1983.
+
     Parameters
     ----------
     data
@@ -196,15 +144,6 @@ def sample_coverage(
     ------
     UsageError
         If there is no such method, or the level is impossible.
-
-    References
-    ----------
-    .. [1] I. J. Good, "The population frequencies of species and the estimation of population parameters", Biometrika
-           40 (1953), 237–264.
-    .. [2] A. Chao, L. Jost, "Coverage-based rarefaction and extrapolation: standardizing samples by completeness rather
-           than size", Ecology 93 (2012), 2533–2547, eq. 4a.
-    .. [3] W. W. Esty, "A normal limit law for a nonparametric estimator of the coverage of a random sample", Annals of
-           Statistics 11 (1983), 905–912.
 
     Examples
     --------

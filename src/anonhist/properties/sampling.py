@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -15,28 +16,19 @@ from anonhist.profiles import Profile
 from anonhist.properties.estimate import chao_unseen
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
-    from anonhist.properties.estimator import Weights
+# A function of counts j ≥ 0 (int64, any shape): what a label with that count adds, to first order and with n fixed.
+Weights = Callable[["NDArray[np.int64]"], "NDArray[np.float64]"]
 
 
 @dataclass(frozen=True, eq=False)
 class Assemblage:
     """A discrete distribution, stored as groups of labels of equal probability.
 
-    Attributes
-    ----------
-    probabilities : ndarray of float64, shape (t + 1,)
-        Probability of each label of a group; the last group is the unseen labels.
-    labels : ndarray of float64, shape (t + 1,)
-        Number of labels in each group; whole, except for the last.
-
-    References
-    ----------
-    .. [1] A. Chao, T. C. Hsieh, R. L. Chazdon, R. K. Colwell, N. J. Gotelli, "Unveiling the species-rank abundance
-           distribution by generalizing the Good–Turing sample coverage theory", Ecology 96 (2015), 1189–1201.
+    The last group is the unseen labels; the number of labels of every other group is whole.
     """
 
     probabilities: NDArray[np.float64]
@@ -54,18 +46,11 @@ class Assemblage:
 
     @classmethod
     def of(cls, profile: Profile) -> Assemblage:
-        """Estimate the population behind a profile of n ≥ 1 items, as iNEXT does for its bootstrap (Chao et al. 2015).
+        """Estimate the population behind n ≥ 1 items, as iNEXT does for its bootstrap (Chao and others 2015).
 
         Unseen labels share the probability ``1 − C``, where C is the estimated sample coverage. A label of count r
         keeps ``(r/n)·(1 − W·(1 − r/n)^n)``, with W such that all probabilities add up to 1. The number of unseen labels
         is Chao's lower bound.
-
-        Examples
-        --------
-        >>> from anonhist.profiles import Profile
-        >>> found = Assemblage.of(Profile.from_counts([5, 3, 1, 1]))
-        >>> round(float(found.probabilities @ found.labels), 12), float(found.labels[-1])
-        (1.0, 1.0)
         """
         n = float(profile.n)
         once, unseen = float(profile.prevalence(1)), float(np.ceil(chao_unseen(profile)))
@@ -92,64 +77,29 @@ _ROUNDING = 1e-22
 
 
 def sampling_error(profile: Profile, weights: Weights) -> float:
-    """Return the standard error of ``Σ_j w(j)·φ_j`` over samples of n items, n fixed: see :class:`SampleDistribution`.
+    """Return the standard error of ``Σ_j w(j)·φ_j`` over samples of n ≥ 1 items, n fixed.
 
-    Samples come from the estimated population behind the profile, unseen labels included.
-
-    Parameters
-    ----------
-    profile
-        A profile with at least one item.
-    weights
-        w as a function of counts j ≥ 0.
-
-    Returns
-    -------
-    float
-        ≥ 0.
-
-    Examples
-    --------
-    >>> from anonhist.profiles import Profile
-    >>> profile = Profile.from_counts([50] * 40)
-    >>> sampling_error(profile, lambda counts: counts / 1.0)  # the number of items itself: fixed
-    0.0
+    Samples come from the estimated population behind the profile, unseen labels included: see
+    :class:`SampleDistribution`.
     """
     return math.sqrt(SampleDistribution(Assemblage.of(profile), profile.n).moments(weights)[1])
 
 
 @dataclass(frozen=True, eq=False)
 class SampleDistribution:
-    """Mean and variance of sums over labels in samples of n items from a population.
+    """Mean and variance of sums over labels in samples of n ≥ 1 items from a population.
 
     With λ_x = n·p_x for the labels x and N_x ~ Poisson(λ_x), ``f = Σ_x w(N_x)`` has mean ``Σ_x E w(N_x)`` and
-
-    ``Var f = Σ_x Var w(N_x) − (Σ_x Cov(w(N_x), N_x))² / n``:
-
-    for independent counts, conditioned to first order on their sum n; exact if w is linear. Up to λ = 200 the sums run
-    over all values of N_x; beyond, ``E w(N_x) = (w(λ + √λ) + w(λ − √λ))/2`` and ``Var w(N_x) = λ·w'(λ)²``.
-
-    Attributes
-    ----------
-    population
-        The labels and their probabilities.
-    items
-        n ≥ 1.
+    ``Var f = Σ_x Var w(N_x) − (Σ_x Cov(w(N_x), N_x))² / n``: for independent counts, conditioned to first order on
+    their sum n; exact if w is linear. Up to λ = 200 the sums run over all values of N_x; beyond,
+    ``E w(N_x) = (w(λ + √λ) + w(λ − √λ))/2`` and ``Var w(N_x) = λ·w'(λ)²``.
     """
 
     population: Assemblage
     items: int
 
     def moments(self, weights: Weights) -> tuple[float, float]:
-        """Return the mean and variance of f, in time proportional to the number of groups of the population.
-
-        Examples
-        --------
-        >>> distribution = SampleDistribution(Assemblage(np.array([0.25]), np.array([4.0])), 8)
-        >>> mean, variance = distribution.moments(lambda counts: (counts == 0) * 1.0)  # labels not seen
-        >>> round(mean, 4), round(variance, 4)
-        (0.5413, 0.3216)
-        """
+        """Return the mean and variance of f, in time proportional to the number of groups of the population."""
         labels, summed = self.population.labels, self._means <= _SUMMED
         few, many = self._means[summed], self._means[~summed]
         values, pmf = self._table
@@ -168,14 +118,7 @@ class SampleDistribution:
         return mean, variance if variance > _ROUNDING * slope**2 * self.items else 0.0
 
     def expectations(self, weights: Weights) -> NDArray[np.float64]:
-        """Return E w(N_x) for a label of each group.
-
-        Examples
-        --------
-        >>> distribution = SampleDistribution(Assemblage(np.array([0.25, 0.5]), np.ones(2)), 8)
-        >>> distribution.expectations(lambda counts: (counts == 0) * 1.0).round(4).tolist()  # e^−2 and e^−4
-        [0.1353, 0.0183]
-        """
+        """Return E w(N_x) for a label of each group."""
         summed, found = self._means <= _SUMMED, np.empty(self._means.shape)
         values, pmf = self._table
         found[summed] = pmf @ np.asarray(weights(values), dtype=np.float64)
@@ -221,32 +164,12 @@ LARGEST = 2**62
 
 
 def resample(profile: Profile, *, size: int, rng: np.random.Generator) -> Iterator[Profile]:
-    """Draw samples from the population that :class:`~anonhist.properties.sampling.Assemblage` makes of a profile.
+    """Draw samples from the population that :class:`Assemblage` makes of a profile with at least one item.
 
     With up to 4,096 labels, counts are multinomial, so every sample has n items. With more labels, a label of mean
     count λ has a Poisson(λ) count, so the number of items varies by about √n; :func:`spread` removes this variation.
     For each group of L labels of equal λ, the numbers of labels that occur j times are one multinomial draw, in
     O(t·width) time for any number of labels. From a population of more than 2⁶² items, 2⁶² are drawn.
-
-    Parameters
-    ----------
-    profile
-        A profile with at least one item.
-    size
-        Number of samples.
-    rng
-        Random generator.
-
-    Yields
-    ------
-    Profile
-        One sample.
-
-    Examples
-    --------
-    >>> profile = Profile.from_counts([5, 3, 1, 1])
-    >>> [sample.n for sample in resample(profile, size=2, rng=np.random.default_rng(1))]
-    [10, 10]
     """
     population = Assemblage.of(profile)
     items = min(profile.n, LARGEST)
@@ -274,24 +197,10 @@ def resample(profile: Profile, *, size: int, rng: np.random.Generator) -> Iterat
 def spread(
     profile: Profile, statistic: Callable[[Profile], NDArray[np.float64]], *, size: int, rng: np.random.Generator
 ) -> NDArray[np.float64]:
-    """Return the standard error of each value of a statistic over samples of n items.
+    """Return the standard error of each value of a statistic over ``size`` ≥ 3 samples of n items.
 
     Values are regressed on the number of items drawn, and the error is the spread of the residuals: correct to first
-    order, as :func:`~anonhist.properties.sampling.sampling_error` is.
-
-    Parameters
-    ----------
-    statistic
-        Values of a fixed shape for any profile, including an empty one.
-    size
-        Number of samples, ≥ 3.
-
-    Examples
-    --------
-    >>> counted = lambda profile: np.array([profile.n, profile.num_labels], dtype=float)
-    >>> errors = spread(Profile([1, 2], [6000, 900]), counted, size=20, rng=np.random.default_rng(1))
-    >>> float(errors[0]), bool(10 < errors[1] < 100)  # n is fixed
-    (0.0, True)
+    order, as :func:`sampling_error` is. The statistic must take an empty profile, too.
     """
     samples = list(resample(profile, size=size, rng=rng))
     values = np.array(list(pulsing(statistic(sample) for sample in samples)), dtype=np.float64)

@@ -21,22 +21,15 @@ from anonhist.properties.sampling import sampling_error
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from anonhist.properties.estimator import Sample, Weights
+    from anonhist.properties.estimator import Sample
+    from anonhist.properties.sampling import Weights
 
 CostUnit = Literal["guesses", "bits"]
 
 
 @dataclass(frozen=True)
 class CostOfShare(ABC):
-    """The cost of breaking a share of all accounts: a function of the most frequent labels that cover the share.
-
-    Attributes
-    ----------
-    share
-        α, in (0, 1].
-    unit
-        ``"guesses"`` or ``"bits"``.
-    """
+    """The cost of breaking a share α in (0, 1] of all accounts: a function of the most frequent labels covering it."""
 
     share: Fraction
     unit: CostUnit = "guesses"
@@ -84,24 +77,10 @@ class CostOfShare(ABC):
 
 
 class WorkFactor(CostOfShare):
-    """``μ_α = min{β : λ_β ≥ α}`` of the sample itself (Bonneau 2012); in bits ``lg(μ_α/λ_{μ_α})``.
+    """``μ_α = min{β : λ_β ≥ α}`` of the sample itself; in bits ``lg(μ_α/λ_{μ_α})`` (Bonneau 2012).
 
     With τ the count of the last label, it changes like ``−(n/τ)·λ_β`` with β fixed. For one label it is 1 guess, 0
     bits; for n singletons ``⌈α·n⌉`` guesses, lg n bits.
-
-    References
-    ----------
-    .. [1] J. Bonneau, "The science of guessing: analyzing an anonymized corpus of 70 million passwords", IEEE Symposium
-           on Security and Privacy (2012), 538–552.
-
-    Examples
-    --------
-    >>> from fractions import Fraction
-    >>> from anonhist.profiles import Profile
-    >>> WorkFactor(Fraction(1, 2)).point(Profile.from_counts([4, 3, 2, 1])).value
-    2.0
-    >>> WorkFactor(Fraction(1, 3), "bits").point(Profile.from_counts([1] * 8)).value
-    3.0
     """
 
     counts_labels = True
@@ -127,24 +106,9 @@ class WorkFactor(CostOfShare):
 class Guesswork(CostOfShare):
     """``G_α = (1 − λ_μ)·μ + Σ_{i≤μ} i·p_i``, ``μ = μ_α``, of the sample itself (Bonneau 2012).
 
-    In bits ``lg(2G_α/λ_μ − 1) − lg(2 − λ_μ)``. If few labels cover the share, it jumps with μ; its interval
-    allows for that, its error does not. As a sum, ``G_α = Σ_{b<μ} (1 − λ_b)``, so it changes by
-    ``−Σ_{b<μ} dλ_b + (1 − λ_μ)·dμ``. For one label it is 1 guess, 0 bits; for n singletons ``μ − μ·(μ − 1)/(2n)``
-    guesses, lg n bits.
-
-    References
-    ----------
-    .. [1] J. Bonneau, "The science of guessing: analyzing an anonymized corpus of 70 million passwords", IEEE Symposium
-           on Security and Privacy (2012), 538–552.
-
-    Examples
-    --------
-    >>> from fractions import Fraction
-    >>> from anonhist.profiles import Profile
-    >>> Guesswork(Fraction(1)).point(Profile.from_counts([4, 3, 2, 1])).value  # (4 + 2·3 + 3·2 + 4·1)/10
-    2.0
-    >>> round(Guesswork(Fraction(1, 3), "bits").point(Profile.from_counts([1] * 8)).value, 12)
-    3.0
+    In bits ``lg(2G_α/λ_μ − 1) − lg(2 − λ_μ)``. If few labels cover the share, it jumps with μ; its interval allows for
+    that, its error does not. As a sum, ``G_α = Σ_{b<μ} (1 − λ_b)``, so it changes by ``−Σ_{b<μ} dλ_b + (1 − λ_μ)·dμ``.
+    For one label it is 1 guess, 0 bits; for n singletons ``μ − μ·(μ − 1)/(2n)`` guesses, lg n bits.
     """
 
     counts_labels = False
@@ -177,26 +141,7 @@ class ShareInterval:
     """At least the cost of the share ``α − z·(error of λ_μ)`` (Woodruff 1952), or ``value − z·error`` if that is less.
 
     The share covered by the most frequent labels of a sample is too high on average for every distribution, so the cost
-    of guessing is too low: the lower end holds, and there is no upper end.
-
-    Attributes
-    ----------
-    cost
-        The estimated cost.
-    least
-        Lower bound of the property.
-
-    References
-    ----------
-    .. [1] R. S. Woodruff, "Confidence intervals for medians and other position measures", Journal of the American
-           Statistical Association 47 (1952), 635–646.
-
-    Examples
-    --------
-    >>> from anonhist.profiles import Profile
-    >>> from anonhist.properties.share_cost import work_factor
-    >>> work_factor(Profile.from_counts([501, 300, 199]), share=0.51).interval[0]
-    1.0
+    of guessing is too low: the lower end holds, and there is no upper end. ``least`` is a lower bound of the property.
     """
 
     cost: CostOfShare
@@ -228,6 +173,8 @@ def work_factor(
 ) -> Estimate:
     """Estimate the α-work-factor ``μ_α``: guesses per account needed to break a share α of accounts.
 
+    Source: Bonneau 2012.
+
     Parameters
     ----------
     data
@@ -244,11 +191,6 @@ def work_factor(
     UsageError
         If a number is out of range, or there is no such unit.
 
-    References
-    ----------
-    .. [1] J. Bonneau, "The science of guessing: analyzing an anonymized corpus of 70 million passwords", IEEE Symposium
-           on Security and Privacy (2012), 538–552.
-
     Examples
     --------
     >>> from anonhist.profiles import Profile
@@ -262,6 +204,8 @@ def guesswork(
     data: Profile | Resimulated, *, share: float, unit: CostUnit = "guesses", level: float = 0.95
 ) -> Estimate:
     """Estimate the α-guesswork ``G_α``: mean guesses per account of an attacker who stops after a share α of accounts.
+
+    Source: Bonneau 2012.
 
     Parameters
     ----------
@@ -278,11 +222,6 @@ def guesswork(
     ------
     UsageError
         If a number is out of range, or there is no such unit.
-
-    References
-    ----------
-    .. [1] J. Bonneau, "The science of guessing: analyzing an anonymized corpus of 70 million passwords", IEEE Symposium
-           on Security and Privacy (2012), 538–552.
 
     Examples
     --------
@@ -303,13 +242,7 @@ def _cost_of_share(
 
 
 def _exact_share(share: object) -> Fraction:
-    """Return α; refuse anything but a number above 0 and up to 1. A float means its shortest decimal.
-
-    Examples
-    --------
-    >>> _exact_share(0.1)
-    Fraction(1, 10)
-    """
+    """Return α; refuse anything but a number above 0 and up to 1. A float means its shortest decimal."""
     if isinstance(share, bool) or not isinstance(share, int | float | Fraction) or not 0 < share <= 1:
         raise UsageError(f"`share` must be a number above 0 and up to 1, such as 0.5, not {share!r:.80}.")
     return share if isinstance(share, Fraction) else Fraction(repr(float(share)))

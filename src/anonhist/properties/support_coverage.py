@@ -16,10 +16,10 @@ from anonhist.properties.apply import apply
 from anonhist.properties.curve import Axes, Curve, estimated_curve
 from anonhist.properties.estimate import Bounds, Estimate, Holds, Statement, chao_unseen
 from anonhist.properties.estimator import Point, Resimulated, check_method, error_of, profile_of
-from anonhist.properties.fewer_draws import Rarefaction
 from anonhist.properties.poisson_mixture import Mixture, PoissonMixture
 from anonhist.properties.unseen_series import (
     GoodToulmin,
+    Rarefaction,
     SmoothedBinomialA,
     SmoothedBinomialB,
     SmoothedPoisson,
@@ -53,19 +53,6 @@ class SupportCoverageInterval:
     ``s = m/n``, the most that one label seen once may add. The upper end is that of a Poisson count times s: even if
     nothing was seen once, labels with up to z² expected items may have been missed. Up to n draws the error is at least
     that of :func:`rarefaction_variance`.
-
-    Attributes
-    ----------
-    draws
-        m ≥ 1.
-
-    Examples
-    --------
-    >>> from anonhist.profiles import Profile
-    >>> from anonhist.properties.estimator import Sample
-    >>> found = SupportCoverageInterval(300).of(Sample(Profile.from_prevalences({1: 60, 2: 20, 5: 10})), 140.0, 0.0)
-    >>> round(found.low, 1), round(found.high, 1)
-    (117.3, 166.5)
     """
 
     draws: int
@@ -156,18 +143,10 @@ def _least(sample: Sample) -> float:
 def rarefaction_variance(profile: Profile, draws: int) -> float:
     """Return ``Σ_j φ_j·w(j)² − 2·S_m + S_2m − (m·(S_m − S_{m−1}))²/n``, w the weights of rarefaction to m ≤ n; ≥ 0.
 
-    For Poisson counts N_x ``E w(N_x) = 1 − e^(−m·p_x)``, so ``Σ_x Var w(N_x) = E Σ_j φ_j·w(j)² − 2·S_m + S_2m``, and
-    each term has an unbiased estimate that includes unseen labels. The last term is due to the fixed n:
+    For Poisson counts ``E w(N_x) = 1 − e^(−m·p_x)``, so ``Σ_x Var w(N_x) = E Σ_j φ_j·w(j)² − 2·S_m + S_2m``, and each
+    term has an unbiased estimate that includes unseen labels. The last term is due to the fixed n:
     ``m·(S_m − S_{m−1})`` is the expected number of labels that m draws show once. ``S_2m`` is rarefied or, beyond n,
     extrapolated by the series of Good and Toulmin.
-
-    Examples
-    --------
-    >>> from anonhist.profiles import Profile
-    >>> round(rarefaction_variance(Profile.from_prevalences({1: 60, 2: 20, 5: 10}), 50), 3)
-    1.585
-    >>> rarefaction_variance(Profile.from_counts([1] * 8), 4)  # any four draws show four labels
-    0.0
     """
     n = profile.n
     linear = Rarefaction(draws).statistic(n)
@@ -222,6 +201,8 @@ def support_coverage(
     is that of an unbiased estimator, widened for labels that may have been missed; beyond, it follows from the one at
     2n and from the concavity of S_m in m.
 
+    Source: Hurlbert 1971; Good and Toulmin 1956; Efron and Thisted 1976; Orlitsky and others 2016; Mao and others 2005.
+
     Parameters
     ----------
     data
@@ -239,19 +220,6 @@ def support_coverage(
     ------
     UsageError
         If there is no such method, a number is out of range, or rarefaction is asked for more draws than items.
-
-    References
-    ----------
-    .. [1] S. H. Hurlbert, "The nonconcept of species diversity: a critique and alternative parameters", Ecology 52
-           (1971), 577–586.
-    .. [2] I. J. Good, G. H. Toulmin, "The number of new species, and the increase in population coverage, when a sample
-           is increased", Biometrika 43 (1956), 45–63.
-    .. [3] B. Efron, R. Thisted, "Estimating the number of unseen species: how many words did Shakespeare know?",
-           Biometrika 63 (1976), 435–447.
-    .. [4] A. Orlitsky, A. T. Suresh, Y. Wu, "Optimal prediction of the number of unseen species", Proceedings of the
-           National Academy of Sciences 113 (2016), 13283–13288.
-    .. [5] C. X. Mao, R. K. Colwell, J. Chang, "Estimating the species accumulation curve using mixtures", Biometrics 61
-           (2005), 433–441.
 
     Examples
     --------
@@ -302,6 +270,8 @@ def rarefaction_curve(
     :func:`~anonhist.properties.support_coverage`: neither falls as draws grow. Points are evenly
     spread, half of them up to n, as in iNEXT; n is one of them. Each end of the band is the largest up to there.
 
+    Source: Hurlbert 1971.
+
     Parameters
     ----------
     data
@@ -313,9 +283,9 @@ def rarefaction_curve(
         The largest number of points, ≥ 4.
     method
         Beyond n: ``"mixture"``, or ``"inext"`` to compare with iNEXT, a lower bound that is lower the farther it goes:
-        ``S_obs + f_0·(1 − (1 − φ_1/(n·f_0 + φ_1))^{m−n})`` ([2]_, eq. 9; generalized to Hill numbers in [3]_). f_0 is
-        Chao's lower bound on the number of unseen labels, ``(n−1)/n·φ_1²/(2φ_2)``, or ``(n−1)/n·φ_1·(φ_1−1)/2`` if
-        ``φ_2 = 0``.
+        ``S_obs + f_0·(1 − (1 − φ_1/(n·f_0 + φ_1))^{m−n})`` (Colwell and others 2012, eq. 9; generalized
+        to Hill numbers in (Chao and others 2014)). f_0 is Chao's lower bound on the number of unseen labels,
+        ``(n−1)/n·φ_1²/(2φ_2)``, or ``(n−1)/n·φ_1·(φ_1−1)/2`` if ``φ_2 = 0``.
     level
         Probability with which the interval at each m is meant to contain the truth.
     bootstraps
@@ -332,16 +302,6 @@ def rarefaction_curve(
     ------
     UsageError
         If there is no such method, or a number is out of range.
-
-    References
-    ----------
-    .. [1] S. H. Hurlbert, "The nonconcept of species diversity: a critique and alternative parameters", Ecology 52
-           (1971), 577–586.
-    .. [2] R. K. Colwell, A. Chao, N. J. Gotelli and others, "Models and estimators linking individual-based and
-           sample-based rarefaction, extrapolation and comparison of assemblages", Journal of Plant Ecology 5 (2012),
-           3–21, eq. 4 and 9.
-    .. [3] A. Chao, N. J. Gotelli, T. C. Hsieh and others, "Rarefaction and extrapolation with Hill numbers: a framework
-           for sampling and estimation in species diversity studies", Ecological Monographs 84 (2014), 45–67.
 
     Examples
     --------
@@ -403,7 +363,7 @@ def _expected_labels(profile: Profile, marks: list[int], method: RarefactionMeth
 
 
 def _extrapolate(profile: Profile, more: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return equation 9 of Colwell et al. (2012): the expected number of labels after ``more`` draws beyond n."""
+    """Return the expected number of labels after ``more`` draws beyond n (Colwell and others 2012, eq. 9)."""
     once, unseen = float(profile.prevalence(1)), chao_unseen(profile)
     # The probability that a draw is one particular unseen label.
     chance = once / (profile.n * unseen + once) if unseen else 0.0

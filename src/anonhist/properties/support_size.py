@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, ClassVar, Literal, get_args
+
+import numpy as np
 
 from anonhist.errors import UsageError
+from anonhist.privacy import parse_whole_number
 from anonhist.profiles import Profile
 from anonhist.properties.apply import apply
-from anonhist.properties.chebyshev import Chebyshev
 from anonhist.properties.estimate import Bounds, Estimate, Holds, Statement, largest_mean
-from anonhist.properties.estimator import Resimulated, check_alphabet, check_method
-from anonhist.properties.pml_plug_ins import PmlSupportSize
+from anonhist.properties.estimator import LinearStatistic, Point, Resimulated, check_alphabet, check_method
+from anonhist.properties.pml import PmlSupportSize
 from anonhist.properties.support_size_estimators import (
     Ace,
     Chao1,
@@ -26,8 +28,114 @@ from anonhist.properties.support_size_estimators import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from numpy.typing import NDArray
+
     from anonhist.properties.apply import Interval
     from anonhist.properties.estimator import Estimator, Sample
+
+# The largest weight whose square, times the number of labels, does not overflow.
+_LARGEST = 1e100
+_LARGE_BIAS = 0.5
+
+
+@dataclass(frozen=True)
+class Chebyshev:
+    """``S = Σ_{r≥1} w(r)·φ_r``, clipped to [S_obs, k] (Wu and Yang 2019).
+
+    The weights are those of a shifted Chebyshev polynomial. Among polynomials of degree L that do not count labels of
+    probability 0, it has the smallest worst-case bias for probabilities from 1/k, the least one, to M/n. By default L
+    is ``⌊0.45·ln k⌋`` and the interval M > 0 is ``0.5·ln k``. For one label seen often it is 1, for n singletons
+    ``n·w(1)``, at most k.
+    """
+
+    alphabet_size: int
+    degree: int | None = None
+    interval: float | None = None
+
+    name: ClassVar[str] = "chebyshev"
+    assumes: ClassVar[str] = "no label has a probability below 1/k, k the alphabet size"
+
+    def __post_init__(self) -> None:
+        """Check the parameters, and that weights stay in range for all n."""
+        parse_whole_number(self.alphabet_size, name="alphabet_size")
+        if self.degree is not None:
+            parse_whole_number(self.degree, name="degree", least=0, most=10**4)
+        if self.interval is not None and not 0 < self.interval < math.inf:
+            raise UsageError(f"The interval must be a number above 0, such as 5.76, not {self.interval!r:.80}.")
+        # The products below are largest where n·p_min is 0.
+        degree, interval = self._degree_and_interval
+        log_weights = np.cumsum(np.log(_ratios(degree, interval, 0.0))) if degree else np.zeros(1)
+        if float(log_weights.max()) > math.log(_LARGEST):
+            raise UsageError(
+                "The weights of so high a degree on so short an interval are too large to use: lower the degree."
+            )
+
+    def point(self, profile: Profile) -> Point:
+        """Estimate from a profile with at least one item."""
+        statistic = self.statistic(profile.n)
+        seen = float(profile.num_labels)
+        value = max(min(statistic.of(profile), float(self.alphabet_size)), seen)
+        return Point(value, statistic.weights, warnings=self._warnings(profile.n))
+
+    def statistic(self, n: int) -> LinearStatistic:
+        """Return the statistic for n ≥ 1 items, without clipping; it is public if n is.
+
+        With ``λ = n/k``, ``A = (M + λ)/(M − λ)``, ``s = 2/(M − λ)`` and b_j the coefficients of ``T_L(y − A)``,
+        ``w(j) = 1 − (b_j/b_0)·j!·s^j`` for 1 ≤ j ≤ L, ``w(0) = 0`` and 1 beyond. If ``λ ≥ M`` all but ``w(0)`` are 1.
+        """
+        degree, interval = self._degree_and_interval
+        least = n / self.alphabet_size
+        table = np.ones(degree + 2)
+        table[0] = 0.0
+        if degree and least < interval:
+            signs = np.where(np.arange(degree) % 2 == 0, 1.0, -1.0)
+            table[1:-1] += signs * np.cumprod(_ratios(degree, interval, least))
+
+        def weights(counts: NDArray[np.int64]) -> NDArray[np.float64]:
+            return table[np.minimum(counts, degree + 1)]
+
+        return LinearStatistic(weights, head=degree + 1)
+
+    def bias(self, n: int) -> float:
+        """Return ``1/T_L(A)``, a bound on the bias, relative to the expected number of unseen labels.
+
+        For independent Poisson counts with means from λ to M: there ``|E w(N) − 1| ≤ P(N = 0)/T_L(A)``, with
+        ``T_L(A) = cosh(2L·artanh(sqrt(λ/M)))``.
+        """
+        degree, interval = self._degree_and_interval
+        least = n / self.alphabet_size
+        if least >= interval:
+            return 0.0
+        return 1 / math.cosh(min(2 * degree * math.atanh(math.sqrt(least / interval)), 700.0))
+
+    def _warnings(self, n: int) -> tuple[str, ...]:
+        bias = self.bias(n)
+        if bias < _LARGE_BIAS:
+            return ()
+        return (
+            f"Few items for so large an alphabet: the number of labels not seen may be wrong by {100 * bias:.0f} %.",
+        )
+
+    @property
+    def _degree_and_interval(self) -> tuple[int, float]:
+        size = math.log(self.alphabet_size)
+        degree = math.floor(0.45 * size) if self.degree is None else self.degree
+        return degree, 0.5 * size if self.interval is None else self.interval
+
+
+def _ratios(degree: int, interval: float, least: float) -> NDArray[np.float64]:
+    """Return ``z_{j+1}/z_j`` for 0 ≤ j < L, where ``z_j = s^j·T_L^(j)(A) = (−1)^(L−j)·j!·s^j·b_j``.
+
+    Differentiating ``(1 − x²)T'' − xT' + L²T = 0`` j times at A gives
+    ``(L² − j²)·z_j = M·λ·z_{j+2} + (2j + 1)·((M + λ)/2)·z_{j+1}``: all terms are positive from j = L down, so no digit
+    is lost for any degree, while the coefficients themselves alternate and cancel.
+    """
+    ratios = np.zeros(degree + 1)
+    for j in range(degree - 1, -1, -1):
+        step = interval * least * ratios[j + 1] + (2 * j + 1) * (interval + least) / 2
+        ratios[j] = (degree - j) * (degree + j) / step
+    return ratios[:-1]
+
 
 NO_END = "any number of labels may be too rare to be seen"
 _SMALLEST = "the interval allows for the largest possible bias if no label is rarer than assumed"
@@ -35,7 +143,7 @@ _SMALLEST = "the interval allows for the largest possible bias if no label is ra
 
 @dataclass(frozen=True)
 class AtLeastLabels:
-    """A lower bound that holds for every distribution and all methods; there is no upper bound.
+    """A lower bound that holds for every distribution and all methods; there is no upper bound but ``most``.
 
     For data it is the lower end of the log-normal interval of
     :class:`~anonhist.properties.support_size_estimators.Chao1`, which is a lower bound on average, by the
@@ -45,19 +153,6 @@ class AtLeastLabels:
     often 0 if less than one is expected.
 
     For a release it is the lower end of the number of labels in the data.
-
-    Attributes
-    ----------
-    most
-        Upper bound on the number of labels.
-
-    Examples
-    --------
-    >>> from anonhist.profiles import Profile
-    >>> from anonhist.properties.estimator import Sample
-    >>> found = AtLeastLabels().of(Sample(Profile([1, 2], [4, 2])), 8.0, 2.0)
-    >>> round(found.low, 3), found.high, found.statement.holds.value
-    (6.0, inf, 'at least')
     """
 
     most: float = math.inf
@@ -85,25 +180,11 @@ def _lower_end(sample: Sample) -> float:
 
 @dataclass(frozen=True)
 class SupportSizeInterval:
-    """From the lower end of :class:`AtLeastLabels` to the upper end of :func:`log_normal_ends`, clipped to k.
+    """From the lower end of :class:`AtLeastLabels` to the upper end of :func:`log_normal_ends`, clipped to k, ``most``.
 
-    For estimators with a bounded bias, because the least probability is known. If there are so many items that the
-    estimator adds nothing to the labels seen, and b is 0, the upper end allows for :func:`most_unseen` labels instead.
-
-    Attributes
-    ----------
-    most
-        k, an upper bound on the number of labels; with a bias none has a probability below 1/k.
-    bias
-        A function of n: a bound b on the bias, relative to the expected number of unseen labels.
-
-    Examples
-    --------
-    >>> from anonhist.profiles import Profile
-    >>> from anonhist.properties.estimator import Sample
-    >>> found = SupportSizeInterval(12.0).of(Sample(Profile([1, 2], [4, 2])), 8.0, 2.0)
-    >>> found.low, found.high
-    (6.0, 12.0)
+    For estimators whose bias, relative to the expected number of unseen labels, is at most b, a function of n, because
+    no label has a probability below 1/k. If there are so many items that the estimator adds nothing to the labels seen,
+    and b is 0, the upper end allows for :func:`most_unseen` labels instead.
     """
 
     most: float = math.inf
@@ -127,23 +208,9 @@ class SupportSizeInterval:
 def most_unseen(once: float, least: float, *, level: float) -> float:
     """Return how many labels may have been missed if φ_1 were seen once and all have expected counts of at least λ.
 
-    A label with count 0 or 1 has count 0 with probability ``1/(1 + λ_x) ≤ 1/(1 + λ)``. So the answer is the
-    largest U with ``P(Bin(φ_1 + U, 1/(1 + λ)) ≥ U) = I_{1/(1+λ)}(U, φ_1 + 1) ≥ (1 − level)/2``, I the regularized
-    incomplete beta function. For Poisson counts this is exact for all expected counts.
-
-    Parameters
-    ----------
-    once
-        φ_1 ≥ 0.
-    least
-        λ > 0.
-    level
-        Probability with which an interval of which this is one end is meant to hold.
-
-    Examples
-    --------
-    >>> most_unseen(0, 3.0, level=0.95), most_unseen(8, 3.0, level=0.95)
-    (2.0, 8.0)
+    A label with count 0 or 1 has count 0 with probability ``1/(1 + λ_x) ≤ 1/(1 + λ)``. So the answer is the largest U
+    with ``P(Bin(φ_1 + U, 1/(1 + λ)) ≥ U) = I_{1/(1+λ)}(U, φ_1 + 1) ≥ (1 − level)/2``, I the regularized incomplete beta
+    function. For Poisson counts this is exact for all expected counts.
     """
     from scipy.special import btdtria
 
@@ -153,34 +220,16 @@ def most_unseen(once: float, least: float, *, level: float) -> float:
 def log_normal_ends(sample: Sample, value: float, error: float, *, bias: float = 0.0) -> tuple[float, float]:
     """Return the ends of a log-normal interval: the number of unseen labels, ``T = value − S_obs``, is log-normal.
 
-    ``S_obs + T/K`` to ``S_obs + T·K`` with ``K = exp(z·sqrt(ln(1 + (error/T)²)))`` ([1]_; [2]_, eq. 13): it is never
-    below S_obs. K grows far more slowly than the error, so the upper end is at least ``value + z·error``, which matters
-    if the error is hundreds of times T. If T is 0, nothing seems to be missing, and the interval is ``S_obs`` to
-    ``(S_obs + z·error)/(1 − P)``, with each label missed with probability ``P = exp(−n/S_obs)`` ([2]_, eq. 14; its
-    lower end may lie above the value, this one does not).
+    ``S_obs + T/K`` to ``S_obs + T·K`` with ``K = exp(z·sqrt(ln(1 + (error/T)²)))``
+    (Chao 1987; Colwell 2009, appendix B, eq. 13): it is never below S_obs. K grows far more slowly than the error, so
+    the upper end is at least ``value + z·error``, which matters if the error is hundreds of times T. If T is 0, nothing
+    seems to be missing, and the interval is ``S_obs`` to ``(S_obs + z·error)/(1 − P)``, with each label missed with
+    probability ``P = exp(−n/S_obs)`` (Colwell 2009, appendix B, eq. 14; its lower end may lie above the value, this one
+    does not).
 
-    For a release, S_obs is the lower end of the number of labels in the data, since the released number is noisy.
-
-    Parameters
-    ----------
-    bias
-        b, a bound on the bias in either direction, relative to the number of unseen labels. The ends of T are divided
-        by ``1 + b`` and ``1 − b``.
-
-    References
-    ----------
-    .. [1] A. Chao, "Estimating the population size for capture–recapture data with unequal catchability", Biometrics 43
-           (1987), 783–791.
-    .. [2] R. K. Colwell, *EstimateS 8.2 user's guide*, 2009, appendix B, eq. 13 and 14.
-
-    Examples
-    --------
-    >>> from anonhist.profiles import Profile
-    >>> from anonhist.properties.estimator import Sample
-    >>> [round(end, 3) for end in log_normal_ends(Sample(Profile([2], [5])), 5.0, 0.7)]
-    [5.0, 7.369]
-    >>> [round(end, 3) for end in log_normal_ends(Sample(Profile([1, 2], [4, 2])), 8.0, 2.0)]
-    [6.391, 16.226]
+    With b, a bound on the bias in either direction relative to the number of unseen labels, the ends of T are divided
+    by ``1 + b`` and ``1 − b``. For a release, S_obs is the lower end of the number of labels in the data, since the
+    released number is noisy.
     """
     n, half, (seen, _) = sample.profile.n, sample.z * error, sample.labels
     unseen = value - seen
@@ -222,6 +271,9 @@ def support_size(
     its lower end holds for every distribution and all methods. Only ``"chebyshev"``, which knows the smallest
     probability, has an upper end. For the number of labels in the data themselves, use ``release.k_plus(1)``.
 
+    Source: Chao 1984, eq. 6; Chao 2005; Chiu and others 2014; Chao and others 2000, eq. 2.2; Burnham and Overton 1979;
+    Chao and Lee 1992, eq. 2.14; Wu and Yang 2019; Pavlichin and others 2017.
+
     Parameters
     ----------
     data
@@ -239,23 +291,6 @@ def support_size(
     ------
     UsageError
         If there is no such method, a number is out of range, or one that the method needs is missing.
-
-    References
-    ----------
-    .. [1] A. Chao, "Nonparametric estimation of the number of classes in a population", Scandinavian Journal of
-           Statistics 11 (1984), 265–270, eq. 6.
-    .. [2] A. Chao, "Species estimation and applications", *Encyclopedia of Statistical Sciences*, 2nd edition, 2005.
-    .. [3] C.-H. Chiu, Y.-T. Wang, B. A. Walther, A. Chao, "An improved nonparametric lower bound of species richness
-           via a modified Good–Turing frequency formula", Biometrics 70 (2014), 671–682.
-    .. [4] A. Chao, W.-H. Hwang, Y.-C. Chen, C.-Y. Kuo, "Estimating the number of shared species in two communities",
-           Statistica Sinica 10 (2000), 227–246, eq. 2.2.
-    .. [5] K. P. Burnham, W. S. Overton, "Robust estimation of population size when capture probabilities vary among
-           animals", Ecology 60 (1979), 927–936.
-    .. [6] A. Chao, S.-M. Lee, "Estimating the number of classes via sample coverage", Journal of the American
-           Statistical Association 87 (1992), 210–217, eq. 2.14.
-    .. [7] Y. Wu, P. Yang, "Chebyshev polynomials, moment matching, and optimal estimation of the unseen", Annals of
-           Statistics 47 (2019), 857–883.
-    .. [8] D. S. Pavlichin, J. Jiao, T. Weissman, "Approximate profile maximum likelihood", arXiv:1712.07177 (2017).
 
     Examples
     --------
@@ -279,13 +314,7 @@ def support_size(
 
 
 def support_size_estimator(method: str | None, alphabet_size: int | None) -> Estimator:
-    """Return the estimator of this name; by default the one with the lowest error, alphabet known or not.
-
-    Raises
-    ------
-    UsageError
-        If there is no such method, or it needs the alphabet size.
-    """
+    """Return the estimator of this name; by default the one with the lowest error, alphabet known or not."""
     name = method or (Chao1.name if alphabet_size is None else Chebyshev.name)
     check_method(name, SUPPORT_SIZE_METHODS, of="support size")
     if name == PmlSupportSize.name:

@@ -20,14 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Observed:
-    """``S_obs = Σ_{r≥1} φ_r``.
-
-    Examples
-    --------
-    >>> from anonhist.profiles import Profile
-    >>> Observed().point(Profile.from_counts([2, 1, 1])).value
-    3.0
-    """
+    """``S_obs = Σ_{r≥1} φ_r``."""
 
     name: ClassVar[str] = "observed"
     assumes: ClassVar[str] = "all labels have been seen"
@@ -44,25 +37,13 @@ def is_seen(counts: NDArray[np.int64]) -> NDArray[np.float64]:
 
 @dataclass(frozen=True)
 class Chao1:
-    """``S = S_obs + φ_1·(φ_1 − 1)/(2·(φ_2 + 1))``, a bias-corrected form of Chao's lower bound.
+    """``S = S_obs + φ_1·(φ_1 − 1)/(2·(φ_2 + 1))``, a bias-corrected form of Chao's lower bound (Chao 2005).
 
-    It is that of [2]_; the bound itself is ``S_obs + φ_1²/(2·φ_2)`` ([1]_, eq. 6). Its variance is that of EstimateS
-    [3]_: with s = φ_1, d = φ_2, ``s(s−1)/(2(d+1)) + s(2s−1)²/(4(d+1)²) + s²d(s−1)²/(4(d+1)⁴)`` (eq. 6); if no label
-    was seen twice, ``s(s−1)/2 + s(2s−1)²/4 − s⁴/(4S)`` (eq. 7); if none was seen once, ``S_obs·P·(1 − P)`` with
-    ``P = exp(−n/S_obs)`` (eq. 8). For one label it is 1, for n singletons ``n + n(n−1)/2``.
-
-    References
-    ----------
-    .. [1] A. Chao, "Nonparametric estimation of the number of classes in a population", Scandinavian Journal of
-           Statistics 11 (1984), 265–270, eq. 6.
-    .. [2] A. Chao, "Species estimation and applications", *Encyclopedia of Statistical Sciences*, 2nd edition, 2005.
-    .. [3] R. K. Colwell, *EstimateS 8.2 user's guide*, 2009, appendix B, eq. 6 to 8.
-
-    Examples
-    --------
-    >>> from anonhist.profiles import Profile
-    >>> Chao1().point(Profile.from_counts([2, 1, 1])).value
-    3.5
+    The bound itself is ``S_obs + φ_1²/(2·φ_2)`` (Chao 1984, eq. 6). The variance is that of EstimateS
+    (Colwell 2009, appendix B, eq. 6 to 8): with s = φ_1, d = φ_2,
+    ``s(s−1)/(2(d+1)) + s(2s−1)²/(4(d+1)²) + s²d(s−1)²/(4(d+1)⁴)`` (eq. 6); if no label was seen twice,
+    ``s(s−1)/2 + s(2s−1)²/4 − s⁴/(4S)`` (eq. 7); if none was seen once, ``S_obs·P·(1 − P)`` with ``P = exp(−n/S_obs)``
+    (eq. 8). For one label it is 1, for n singletons ``n + n(n−1)/2``.
     """
 
     name: ClassVar[str] = "chao1"
@@ -102,25 +83,11 @@ def _variance_without_singletons(n: int, seen: int) -> float:
 
 @dataclass(frozen=True)
 class Chao1Inext:
-    """``S = S_obs + c·φ_1²/(2·φ_2)`` with ``c = (n − 1)/n``; ``S_obs + c·φ_1·(φ_1 − 1)/2`` if φ_2 is 0.
+    """``S = S_obs + c·φ_1²/(2·φ_2)`` with ``c = (n − 1)/n``; ``S_obs + c·φ_1·(φ_1 − 1)/2`` if φ_2 is 0 (Chao 1984).
 
-    The variance is theirs: with s = φ_1, d = φ_2 and q = s/d, ``d·(c·q²/2 + c²·q³ + c²·q⁴/4)``; if d is 0
-    ``c·s(s−1)/2 + c²·s(2s−1)²/4 − c²·s⁴/(4S)``; if S is S_obs
-    ``Σ_r φ_r·(e^−r − e^−2r) − (Σ_r r·φ_r·e^−r)²/n`` (Chiu et al. 2014). For one label it is 1, for n singletons
-    ``n + (n − 1)²/2``.
-
-    References
-    ----------
-    .. [1] A. Chao, "Nonparametric estimation of the number of classes in a population", Scandinavian Journal of
-           Statistics 11 (1984), 265–270.
-    .. [2] C.-H. Chiu, Y.-T. Wang, B. A. Walther, A. Chao, "An improved nonparametric lower bound of species richness
-           via a modified Good–Turing frequency formula", Biometrics 70 (2014), 671–682.
-
-    Examples
-    --------
-    >>> from anonhist.profiles import Profile
-    >>> Chao1Inext().point(Profile.from_counts([2, 1, 1])).value
-    4.5
+    The variance is that of (Chiu and others 2014): with s = φ_1, d = φ_2 and q = s/d, ``d·(c·q²/2 + c²·q³ + c²·q⁴/4)``;
+    if d is 0 ``c·s(s−1)/2 + c²·s(2s−1)²/4 − c²·s⁴/(4S)``; if S is S_obs
+    ``Σ_r φ_r·(e^−r − e^−2r) − (Σ_r r·φ_r·e^−r)²/n``. For one label it is 1, for n singletons ``n + (n − 1)²/2``.
     """
 
     name: ClassVar[str] = "chao1-inext"
@@ -140,7 +107,7 @@ class Chao1Inext:
 
 
 def _inext_variance(s: float, d: float, c: float) -> float:
-    """Return the variance of Chiu et al. (2014) where s labels were seen once and d twice; ``c = (n − 1)/n``."""
+    """Return the variance where s labels were seen once and d twice; ``c = (n − 1)/n`` (Chiu and others 2014)."""
     q = s / d
     return d * (c * q**2 / 2 + c**2 * (q**3 + q**4 / 4))
 
@@ -161,17 +128,6 @@ class Jackknife1(LinearEstimator):
     """``S = S_obs + ((n − 1)/n)·φ_1`` (Burnham and Overton 1979).
 
     At most twice the number of labels seen. For one label it is 1, for n singletons ``2n − 1``.
-
-    References
-    ----------
-    .. [1] K. P. Burnham, W. S. Overton, "Robust estimation of population size when capture probabilities vary among
-           animals", Ecology 60 (1979), 927–936.
-
-    Examples
-    --------
-    >>> from anonhist.profiles import Profile
-    >>> Jackknife1().point(Profile.from_counts([2, 1, 1])).value
-    4.5
     """
 
     name = "jackknife-1"
@@ -191,17 +147,6 @@ class Jackknife2(LinearEstimator):
     """``S = S_obs + ((2n − 3)/n)·φ_1 − ((n − 2)²/(n·(n − 1)))·φ_2``, at least S_obs (Burnham and Overton 1979).
 
     For one label it is 1, for n ≥ 2 singletons ``3n − 3``.
-
-    References
-    ----------
-    .. [1] K. P. Burnham, W. S. Overton, "Robust estimation of population size when capture probabilities vary among
-           animals", Ecology 60 (1979), 927–936.
-
-    Examples
-    --------
-    >>> from anonhist.profiles import Profile
-    >>> round(Jackknife2().point(Profile.from_counts([2, 1, 1])).value, 6)
-    5.166667
     """
 
     name = "jackknife-2"
@@ -231,25 +176,11 @@ class Jackknife2(LinearEstimator):
 
 @dataclass(frozen=True)
 class CoverageSums:
-    """``S = (a + s·γ²)/C`` with ``C = 1 − s/m``, ``R = q/(m·(m − 1))`` and ``γ² = max(a·R/C − 1, 0)`` [1]_.
+    """``S = (a + s·γ²)/C`` with ``C = 1 − s/m``, ``R = q/(m·(m − 1))`` and ``γ² = max(a·R/C − 1, 0)``.
 
-    Attributes
-    ----------
-    once
-        s, the number of labels seen once.
-    labels
-        a, the number of labels.
-    repeated
-        Items of labels seen more than once, ``m − s``, above 0: then C is not 0, and m at least 2.
-    pairs
-        ``q = Σ r(r − 1)·φ_r``.
-    spread
-        Whether γ² is multiplied by ``1 + s·R/C``, against its bias if frequencies differ much.
-
-    References
-    ----------
-    .. [1] A. Chao, S.-M. Lee, "Estimating the number of classes via sample coverage", Journal of the American
-           Statistical Association 87 (1992), 210–217, eq. 2.14 and 2.15.
+    There are a ``labels`` with m items: s of them were seen ``once``, and the others have ``repeated = m − s`` items,
+    which must be above 0: then C is not 0, and m at least 2. ``pairs`` is ``q = Σ r(r − 1)·φ_r``. With ``spread``, γ²
+    is multiplied by ``1 + s·R/C``, against its bias if frequencies differ much (Chao and Lee 1992, eq. 2.14 and 2.15).
     """
 
     once: float
@@ -279,7 +210,7 @@ class CoverageSums:
 
     @property
     def value(self) -> float:
-        """The estimate S: equation 2.14 of Chao and Lee (1992), or 2.15 with ``spread``."""
+        """The estimate S by eq. 2.14, or 2.15 with ``spread``."""
         return (self.labels + self.once * self._excess * self._stretch) / self.coverage
 
     def gradient(self, counts: NDArray[np.int64], *, with_items: bool) -> NDArray[np.float64]:
@@ -324,29 +255,12 @@ _FAR = 2.0
 
 @dataclass(frozen=True)
 class ChaoLee:
-    """``S = S_obs/C + (n·(1 − C)/C)·γ²`` with ``C = 1 − φ_1/n`` ([1]_, eq. 2.14).
+    """``S = S_obs/C + (n·(1 − C)/C)·γ²`` with ``C = 1 − φ_1/n`` (Chao and Lee 1992, eq. 2.14).
 
     ``γ² = max((S_obs/C)·Σ_r r(r − 1)φ_r/(n(n − 1)) − 1, 0)`` estimates the squared coefficient of variation of the
-    probabilities. If all labels are singletons, so that C is 0, it is :class:`Chao1`, with a warning. So for one label
-    seen often it is 1, for n singletons ``n + n(n − 1)/2``.
-
-    Attributes
-    ----------
-    spread
-        Whether to multiply γ² by ``1 + n(1 − C)·Σ_r r(r − 1)φ_r/(n(n − 1)C)``, eq. 2.15 of the same paper, for large
-        coefficients of variation.
-
-    References
-    ----------
-    .. [1] A. Chao, S.-M. Lee, "Estimating the number of classes via sample coverage", Journal of the American
-           Statistical Association 87 (1992), 210–217, eq. 2.14 and 2.15.
-
-    Examples
-    --------
-    >>> from anonhist.profiles import Profile
-    >>> profile = Profile.from_counts([12, 3, 2, 1, 1])
-    >>> round(ChaoLee().point(profile).value, 6), round(ChaoLee(spread=True).point(profile).value, 6)
-    (8.466359, 11.099936)
+    probabilities. For large ones, ``spread`` multiplies γ² by ``1 + n(1 − C)·Σ_r r(r − 1)φ_r/(n(n − 1)C)`` (eq. 2.15).
+    If all labels are singletons, so that C is 0, it is :class:`Chao1`, with a warning. So for one label seen often it
+    is 1, for n singletons ``n + n(n − 1)/2``.
     """
 
     spread: bool = False
@@ -381,26 +295,10 @@ def without_coverage(profile: Profile, why: str) -> Point:
 class Ace:
     """``S = S_abundant + S_rare/C + (φ_1/C)·γ²``: Chao–Lee for the rare labels, the others counted.
 
-    Equation 2.2 of [1]_. With ``n_rare = Σ_{r≤10} r·φ_r``, ``C = 1 − φ_1/n_rare`` and
-    ``γ² = max((S_rare/C)·Σ_{r≤10} r(r − 1)φ_r/(n_rare·(n_rare − 1)) − 1, 0)``. Without rare labels it is S_obs; if all
-    rare labels are singletons, so that C is 0, it is :class:`Chao1`, with a warning. So for one label it is 1, for n
+    With ``n_rare = Σ_{r≤10} r·φ_r``, ``C = 1 − φ_1/n_rare`` and ``γ² = max((S_rare/C)·Σ_{r≤10} r(r −
+    1)φ_r/(n_rare·(n_rare − 1)) − 1, 0)`` (Chao and others 2000, eq. 2.2). Without rare labels it is S_obs; if all rare
+    labels are singletons, so that C is 0, it is :class:`Chao1`, with a warning. So for one label it is 1, for n
     singletons ``n + n(n − 1)/2``.
-
-    Attributes
-    ----------
-    rare
-        The largest count of a rare label, at least 1.
-
-    References
-    ----------
-    .. [1] A. Chao, W.-H. Hwang, Y.-C. Chen, C.-Y. Kuo, "Estimating the number of shared species in two communities",
-           Statistica Sinica 10 (2000), 227–246, eq. 2.2.
-
-    Examples
-    --------
-    >>> from anonhist.profiles import Profile
-    >>> round(Ace().point(Profile.from_counts([12, 3, 2, 1, 1])).value, 6)
-    6.786667
     """
 
     rare: int = 10

@@ -20,7 +20,7 @@ from anonhist.properties.estimator import (
     check_alphabet,
     check_method,
 )
-from anonhist.properties.pml_plug_ins import PmlDistanceToUniformity
+from anonhist.properties.pml import PmlDistanceToUniformity
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -34,26 +34,10 @@ _UNEVEN = "the lower end allows for what chance alone may add"
 
 @dataclass(frozen=True)
 class DistanceToUniformity:
-    """``Σ_x |n_x/n − 1/k|`` over all k labels, unseen ones included.
+    """``Σ_x |n_x/n − 1/k|`` over all k labels, unseen ones included (Acharya and others 2018).
 
     Too high, by about ``sqrt(2k/(πn))`` if labels are equally frequent. For one label it is ``2·(1 − 1/k)``, for n
     singletons ``2·(1 − n/k)``.
-
-    Attributes
-    ----------
-    alphabet_size
-        k.
-
-    References
-    ----------
-    .. [1] J. Acharya, G. Kamath, Z. Sun, H. Zhang, "INSPECTRE: privately estimating the unseen", International
-           Conference on Machine Learning (2018).
-
-    Examples
-    --------
-    >>> from anonhist.profiles import Profile
-    >>> DistanceToUniformity(4).point(Profile.from_counts([2, 2])).value
-    1.0
     """
 
     alphabet_size: int
@@ -74,13 +58,7 @@ class DistanceToUniformity:
         return Point(value, statistic.weights, warnings=warnings)
 
     def statistic(self, n: int) -> LinearStatistic:
-        """Return ``Σ_{j≥0} |j/n − 1/k|·φ_j`` with ``φ_0 = k − S_obs``, for n ≥ 1 items.
-
-        Raises
-        ------
-        UsageError
-            If a number is out of range.
-        """
+        """Return ``Σ_{j≥0} |j/n − 1/k|·φ_j`` with ``φ_0 = k − S_obs``, for n ≥ 1 items."""
         items = float(parse_whole_number(n, name="n", most=2**63 - 1))
         size = parse_whole_number(self.alphabet_size, name="alphabet_size")
 
@@ -98,19 +76,6 @@ class DistanceInterval:
     The mean of d is at least the true distance (Jensen), and at most ``Σ_x E|n_x/n − p_x|`` above it. For a Poisson
     count N, the mean deviation is at most ``E[c(N)]``, with ``c(1) = 2`` and ``c(r) = √r`` otherwise: so
     ``b = Σ_r φ_r·c(r)/n``, and the error of the lower end is that of ``d − b``.
-
-    Attributes
-    ----------
-    alphabet_size
-        k.
-
-    Examples
-    --------
-    >>> from anonhist.profiles import Profile
-    >>> from anonhist.properties.estimator import Sample
-    >>> found = DistanceInterval(2).of(Sample(Profile.from_counts([500, 300])), 0.25, 0.0)
-    >>> round(found.low, 3), round(found.high, 3)
-    (0.133, 0.317)
     """
 
     alphabet_size: int
@@ -148,13 +113,7 @@ class _LeastDistance(LinearEstimator):
 
 
 def distance_bias(n: int, alphabet_size: int) -> float:
-    """Return ``sqrt(k/n)``, a bound on how much the plug-in distance of n ≥ 1 items is too high, from public numbers.
-
-    Examples
-    --------
-    >>> distance_bias(400, 4)
-    0.1
-    """
+    """Return ``sqrt(k/n)``, a bound from public numbers on how much the plug-in distance of n ≥ 1 items is too high."""
     return math.sqrt(alphabet_size / n)
 
 
@@ -166,6 +125,8 @@ def distance_to_uniformity(
     data: Profile | Resimulated, *, alphabet_size: int, method: UniformityMethod | None = None, level: float = 0.95
 ) -> Estimate:
     """Estimate ``Σ_x |p_x − 1/k|`` over all k labels: twice the total variation distance to uniform, from 0 to below 2.
+
+    Source: Acharya and others 2018; Pavlichin and others 2017.
 
     Parameters
     ----------
@@ -182,12 +143,6 @@ def distance_to_uniformity(
     ------
     UsageError
         If there is no such method, or a number is out of range.
-
-    References
-    ----------
-    .. [1] J. Acharya, G. Kamath, Z. Sun, H. Zhang, "INSPECTRE: privately estimating the unseen", International
-           Conference on Machine Learning (2018).
-    .. [2] D. S. Pavlichin, J. Jiao, T. Weissman, "Approximate profile maximum likelihood", arXiv:1712.07177 (2017).
 
     Examples
     --------

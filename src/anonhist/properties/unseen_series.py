@@ -15,13 +15,86 @@ from anonhist.numeric import arrays
 from anonhist.numeric.arrays import read_only
 from anonhist.privacy import parse_whole_number
 from anonhist.properties.estimator import LinearStatistic, Point
-from anonhist.properties.fewer_draws import Rarefaction
 from anonhist.properties.sampling import Assemblage, sampling_error
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from anonhist.profiles import Profile
+
+# Up to this many factors are multiplied one by one; beyond, Stirling's series is exact to all digits.
+_ONE_BY_ONE = 64
+
+
+@dataclass(frozen=True)
+class Rarefaction:
+    """``S_m = Σ_r φ_r·(1 − C(n−r, m)/C(n, m))``: the mean number of labels in m items drawn without replacement.
+
+    Unbiased, and the mean over all subsamples of m items, so its error is at most that of one subsample
+    (Hurlbert 1971; Colwell and others 2012, eq. 4). At m = 1 it is 1, and at m = n the number of labels seen. For one
+    label it is 1, for singletons m. If a re-simulated release has fewer than m items, all of them are taken.
+    """
+
+    draws: int
+
+    name: ClassVar[str] = "rarefaction"
+    assumes: ClassVar[str] = "items drawn independently"
+
+    def point(self, profile: Profile) -> Point:
+        """Estimate from a profile with at least one item."""
+        linear = self.statistic(profile.n)
+        return Point(linear.of(profile), linear.weights)
+
+    def statistic(self, n: int) -> LinearStatistic:
+        """Return the statistic for n items: ``w(r) = 1 − C(n−r, m)/C(n, m)``, with falling steps and m at most n."""
+        draws = min(self.draws, n)
+
+        def weights(counts: NDArray[np.int64]) -> NDArray[np.float64]:
+            result = np.ones(counts.shape)
+            within = counts <= n - draws
+            result[within] = _inclusion_probability(counts[within], n, draws)
+            return result
+
+        return LinearStatistic(weights, head=0)
+
+
+def _inclusion_probability(counts: NDArray[np.int64], n: int, draws: int) -> NDArray[np.float64]:
+    """Return ``1 − C(n−r, m)/C(n, m)`` for r ≤ n − m: the probability that m draws find a label of count r.
+
+    The result for a count does not depend on the other counts in the array: there is no sum over an axis.
+    """
+    # Draw by draw, a label was found before or is found now: all terms are positive, so no digit is lost.
+    if draws <= _ONE_BY_ONE:
+        found = np.zeros(counts.shape)
+        for step in range(draws):
+            found += (1.0 - found) * (counts / float(n - step))
+        return found
+    # The same with the items of the label and the draws exchanged.
+    rare = counts <= _ONE_BY_ONE
+    table = [0.0]
+    for step in range(min(_ONE_BY_ONE, n - draws)):
+        table.append(table[-1] + (1.0 - table[-1]) * (draws / (n - step)))
+    result = np.empty(counts.shape)
+    result[rare] = np.array(table)[counts[rare]]
+    if not bool(rare.all()):
+        result[~rare] = np.abs(arrays.expm1(_log_exclusion_probability(counts[~rare], n, draws)))
+    return result
+
+
+def _log_exclusion_probability(counts: NDArray[np.int64], n: int, draws: int) -> NDArray[np.float64]:
+    """Return ``ln(C(n−r, m)/C(n, m))`` for r ≤ n − m by Stirling's formula."""
+    # The second difference of (x + ½)·ln x, written in logarithms of 1 + x: nothing cancels at n = 10^15.
+    left = np.maximum((n - draws) - counts, 1)
+    shared = arrays.log1p(counts / n * (draws / left))
+    alone = counts * math.log1p(draws / (n - draws)) + draws * arrays.log1p(counts / (n - counts))
+    rest = _series(np.float64(n)) - _series(n - counts) - _series(np.float64(n - draws)) + _series(left)
+    return np.asarray((left + 0.5) * shared - alone - rest)
+
+
+def _series(x: NDArray[np.int64] | np.float64) -> NDArray[np.float64]:
+    """Return the rest ``ln x! − (x + ½)·ln x + x − ½·ln 2π`` of Stirling's formula; further terms are negligible."""
+    return np.asarray(1.0 / (12.0 * x))
+
 
 # A label seen more often is sure to be seen again, so its term is left out. This matters only for t between 0.99 and 1,
 # where it shifts the value by less than 0.01 for each label whose count is near.
@@ -36,19 +109,9 @@ _FALLS = "This series falls as draws grow, which the truth never does: leave the
 
 
 def series(beyond: float, log_tails: NDArray[np.float64]) -> LinearStatistic:
-    """Return the statistic of ``S_m = Σ_j φ_j·(1 − (−t)^j·P(Z ≥ j))``.
+    """Return the statistic of ``S_m = Σ_j φ_j·(1 − (−t)^j·P(Z ≥ j))`` for t = (m − n)/n > 0.
 
-    Parameters
-    ----------
-    beyond
-        t = (m − n)/n > 0: the draws beyond the sample, relative to the sample.
-    log_tails
-        ``ln P(Z ≥ j)`` for j = 0, 1, …, up to ``LONGEST``; beyond its end the probability is 0.
-
-    Examples
-    --------
-    >>> series(0.5, np.zeros(LONGEST + 1)).weights(np.array([0, 1, 2, 3, 99])).tolist()
-    [0.0, 1.5, 0.75, 1.125, 1.0]
+    ``log_tails`` is ``ln P(Z ≥ j)`` for j = 0, 1, …, up to ``LONGEST``; beyond its end the probability is 0.
     """
     counts = np.arange(log_tails.size)
     terms = arrays.exp(np.minimum(counts * math.log(beyond) + log_tails, _LARGEST_LOG))
@@ -89,13 +152,7 @@ def inside_logarithm(beyond: float) -> float:
 
 @dataclass(frozen=True)
 class SeriesEstimator(ABC):
-    """Support coverage by a series for unseen labels; up to n draws it is rarefaction for every series.
-
-    Attributes
-    ----------
-    draws
-        m ≥ 1.
-    """
+    """Support coverage by a series for unseen labels; up to n draws it is rarefaction for every series."""
 
     draws: int
     name: ClassVar[str]
@@ -194,22 +251,6 @@ class GoodToulmin(SeriesEstimator):
     its terms, of equal size and alternating sign, would only add noise. Beyond t = 1, terms of counts above 4,096 are
     left out. The value is clipped to between the number of labels seen and one more for each draw beyond the sample.
     For one label seen n times it is 1 − (−t)^n, clipped; for singletons n·(1 + t).
-
-    Attributes
-    ----------
-    draws
-        m ≥ 1; up to n this is rarefaction.
-
-    References
-    ----------
-    .. [1] I. J. Good, G. H. Toulmin, "The number of new species, and the increase in population coverage, when a sample
-           is increased", Biometrika 43 (1956), 45–63.
-
-    Examples
-    --------
-    >>> from anonhist.profiles import Profile
-    >>> GoodToulmin(6).point(Profile.from_counts([2, 1, 1])).value
-    3.75
     """
 
     name = "good-toulmin"
@@ -224,13 +265,7 @@ class GoodToulmin(SeriesEstimator):
         return replace(point, warnings=(*point.warnings, warning))
 
     def statistic(self, n: int) -> LinearStatistic:
-        """Return the statistic for n items, below the number of draws.
-
-        Examples
-        --------
-        >>> GoodToulmin(150).statistic(100).weights(np.arange(4)).tolist()
-        [0.0, 1.5, 0.75, 1.125]
-        """
+        """Return the statistic for n items, below the number of draws."""
         beyond = reach(n=n, draws=self.draws)
         return series(beyond, log_poisson_tails(_SURE) if beyond <= 1 else np.zeros(LONGEST + 1))
 
@@ -240,46 +275,16 @@ class SmoothedPoisson(SmoothedSeries):
     """``S_m = S_obs − Σ_{j≥1} (−t)^j·P(Z ≥ j)·φ_j``, Z ~ Poisson(r), t = (m − n)/n.
 
     By default ``r = ln(n·(t+1)²/(t−1))/(2t)``: then its mean squared error, relative to the squared number of new
-    draws, is at most about n^{−1/t} (Orlitsky, Suresh, Wu 2016). In the logarithm t is at least 1.001. The value is
+    draws, is at most about n^{−1/t} (Orlitsky and others 2016). In the logarithm t is at least 1.001. The value is
     clipped to between the number of labels seen and one more for each draw beyond the sample. For one label seen often
     it is 1, for singletons ``n·(1 + t·(1 − e^{−r}))``.
-
-    Attributes
-    ----------
-    draws
-        m ≥ 1; up to n this is rarefaction.
-    rate
-        r, in (0, 1000]; None for the default.
-
-    References
-    ----------
-    .. [1] A. Orlitsky, A. T. Suresh, Y. Wu, "Optimal prediction of the number of unseen species", Proceedings of the
-           National Academy of Sciences 113 (2016), 13283–13288.
-
-    Examples
-    --------
-    >>> from anonhist.profiles import Profile
-    >>> round(SmoothedPoisson(300).point(Profile([1, 2], [60, 20])).value, 6)
-    137.535866
     """
 
     rate: float | None = None
     name = "smoothed-poisson"
 
     def statistic(self, n: int) -> LinearStatistic:
-        """Return the statistic for n items, below the number of draws.
-
-        Raises
-        ------
-        UsageError
-            If the rate is not a number in (0, 1000].
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> SmoothedPoisson(300, 2.0).statistic(100).weights(np.arange(4)).round(6).tolist()
-        [0.0, 2.729329, -1.375977, 3.586589]
-        """
+        """Return the statistic for n items, below the number of draws."""
         beyond = reach(n=n, draws=self.draws)
         rate = poisson_rate(n, beyond) if self.rate is None else self.rate
         if isinstance(rate, bool) or not isinstance(rate, int | float) or not 0 < rate <= LARGEST_RATE:
@@ -288,13 +293,7 @@ class SmoothedPoisson(SmoothedSeries):
 
 
 def poisson_rate(n: int, beyond: float) -> float:
-    """Return the default r for n items and t·n further draws.
-
-    Examples
-    --------
-    >>> round(poisson_rate(1000, 2.0), 4)
-    2.2762
-    """
+    """Return the default r for n items and t·n further draws."""
     t = inside_logarithm(beyond)
     return min((math.log(n) + 2 * math.log1p(t) - math.log(t - 1)) / (2 * beyond), LARGEST_RATE)
 
@@ -307,19 +306,7 @@ class _SmoothedBinomial(SmoothedSeries):
     base: ClassVar[int]
 
     def statistic(self, n: int) -> LinearStatistic:
-        """Return the statistic for n items, below the number of draws.
-
-        Raises
-        ------
-        UsageError
-            If ``trials`` is not a whole number from 1 to 4,096.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> SmoothedBinomialB(300, trials=1).statistic(100).weights(np.arange(3)).round(6).tolist()
-        [0.0, 2.0, 1.0]
-        """
+        """Return the statistic for n items, below the number of draws."""
         beyond = reach(n=n, draws=self.draws)
         usual = usual_trials(n, beyond, base=self.base)
         trials = usual if self.trials is None else parse_whole_number(self.trials, name="trials", most=LONGEST)
@@ -329,30 +316,9 @@ class _SmoothedBinomial(SmoothedSeries):
 class SmoothedBinomialA(_SmoothedBinomial):
     """``S_m = S_obs − Σ_{j≥1} (−t)^j·P(Z ≥ j)·φ_j``, Z ~ Binomial(K, 1/(1 + t)), t = (m − n)/n.
 
-    Known as the Euler transform of Efron and Thisted (1976). By default ``K = ⌈½·log2(n·t²/(t−1))⌉``, t in the
-    logarithm at least 1.001 (Orlitsky, Suresh, Wu 2016). The value is clipped to between the number of labels seen and
-    one more for each draw beyond the sample. For one label seen often it is 1, for singletons
-    ``n·(1 + t·(1 − (t/(1+t))^K))``.
-
-    Attributes
-    ----------
-    draws
-        m ≥ 1; up to n this is rarefaction.
-    trials
-        K, from 1 to 4,096; None for the default.
-
-    References
-    ----------
-    .. [1] B. Efron, R. Thisted, "Estimating the number of unseen species: how many words did Shakespeare know?",
-           Biometrika 63 (1976), 435–447.
-    .. [2] A. Orlitsky, A. T. Suresh, Y. Wu, "Optimal prediction of the number of unseen species", Proceedings of the
-           National Academy of Sciences 113 (2016), 13283–13288.
-
-    Examples
-    --------
-    >>> from anonhist.profiles import Profile
-    >>> round(SmoothedBinomialA(300).point(Profile([1, 2], [60, 20])).value, 6)
-    141.069959
+    Known as the Euler transform of Efron and Thisted 1976. By default ``K = ⌈½·log2(n·t²/(t−1))⌉``, t in the logarithm
+    at least 1.001 (Orlitsky and others 2016). The value is clipped to between the number of labels seen and one more
+    for each draw beyond the sample. For one label seen often it is 1, for singletons ``n·(1 + t·(1 − (t/(1+t))^K))``.
     """
 
     name = "smoothed-binomial-a"
@@ -362,25 +328,7 @@ class SmoothedBinomialA(_SmoothedBinomial):
 class SmoothedBinomialB(_SmoothedBinomial):
     """The same with Z ~ Binomial(K, 2/(2 + t)) and by default ``K = ⌈½·log3(n·t²/(t−1))⌉``.
 
-    Its guarantee is the best of the three smoothings (Orlitsky, Suresh, Wu 2016).
-
-    Attributes
-    ----------
-    draws
-        m ≥ 1; up to n this is rarefaction.
-    trials
-        K, from 1 to 4,096; None for the default.
-
-    References
-    ----------
-    .. [1] A. Orlitsky, A. T. Suresh, Y. Wu, "Optimal prediction of the number of unseen species", Proceedings of the
-           National Academy of Sciences 113 (2016), 13283–13288.
-
-    Examples
-    --------
-    >>> from anonhist.profiles import Profile
-    >>> round(SmoothedBinomialB(300).point(Profile([1, 2], [60, 20])).value, 6)
-    145.0
+    Its guarantee is the best of the three smoothings (Orlitsky and others 2016).
     """
 
     name = "smoothed-binomial-b"
@@ -388,12 +336,6 @@ class SmoothedBinomialB(_SmoothedBinomial):
 
 
 def usual_trials(n: int, beyond: float, *, base: int) -> int:
-    """Return the default K for n items and t·n further draws; base 2 for A, 3 for B.
-
-    Examples
-    --------
-    >>> usual_trials(1000, 2.0, base=2)
-    6
-    """
+    """Return the default K for n items and t·n further draws; base 2 for A, 3 for B."""
     t = inside_logarithm(beyond)
     return math.ceil((math.log(n) + 2 * math.log(t) - math.log(t - 1)) / (2 * math.log(base)))

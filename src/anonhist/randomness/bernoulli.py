@@ -24,37 +24,10 @@ if TYPE_CHECKING:
 
 
 def bernoulli(probability: Fraction | ExponentialQuotient, size: int, *, source: RandomSource) -> NDArray[np.bool_]:
-    """Draw bits that are True with an exact probability.
+    """Draw bits that are True with exactly this probability, a rational or a number such as e/(e + 3).
 
-    Parameters
-    ----------
-    probability
-        From 0 to 1, exact: a rational (Fraction or int) or an ExponentialQuotient such as e/(e + 3).
-    size
-        Number of draws, ≥ 0.
-    source
-        Where the random words come from.
-
-    Returns
-    -------
-    ndarray of bool, shape (size,)
-
-    Raises
-    ------
-    UsageError
-        If the probability is not exact or not from 0 to 1, or the size is not a whole number ≥ 0.
-
-    Guarantees
-    ----------
-    ``P(True) = probability``, exactly. Sixteen random bits decide a draw, except with probability 2⁻¹⁶; the time
-    depends on the random words. Probabilities 0 and 1 use no words.
-
-    Examples
-    --------
-    >>> from fractions import Fraction
-    >>> from anonhist.randomness import SystemSource
-    >>> bernoulli(Fraction(1), 3, source=SystemSource()).tolist()
-    [True, True, True]
+    Sixteen random bits decide a draw, except with probability 2⁻¹⁶; the time depends on the random words. Probabilities
+    0 and 1 use no words.
     """
     exact = checked_probability(probability)
     if exact in (0, 1):
@@ -63,37 +36,10 @@ def bernoulli(probability: Fraction | ExponentialQuotient, size: int, *, source:
 
 
 def bernoulli_exp(gamma: Fraction, size: int, *, source: RandomSource) -> NDArray[np.bool_]:
-    """Draw bits that are True with probability ``e^(−γ)``.
+    """Draw bits that are True with probability exactly ``e^(−γ)``, γ ≥ 0 an exact rational.
 
-    Parameters
-    ----------
-    gamma
-        An exact rational (Fraction or int) of at least 0.
-    size
-        Number of draws, ≥ 0.
-    source
-        Where the random words come from.
-
-    Returns
-    -------
-    ndarray of bool, shape (size,)
-
-    Raises
-    ------
-    UsageError
-        If γ is not exact or is negative, or the size is not a whole number ≥ 0.
-
-    Guarantees
-    ----------
-    ``P(True) = e^(−γ)``, exactly: random bits are compared with the binary expansion of e^(−γ), certified to as many
-    digits as the comparison needs. The time depends on the random words.
-
-    Examples
-    --------
-    >>> from fractions import Fraction
-    >>> from anonhist.randomness import SystemSource
-    >>> bool(bernoulli_exp(Fraction(100), 1000, source=SystemSource()).any())
-    False
+    Random bits are compared with the binary expansion of e^(−γ), certified to as many digits as the comparison needs.
+    The time depends on the random words.
     """
     exact = checked_exponent(gamma)
     if exact == 0:
@@ -106,27 +52,13 @@ def bernoulli_exp(gamma: Fraction, size: int, *, source: RandomSource) -> NDArra
 
 
 def bernoulli_pmf(probability: Fraction | ExponentialQuotient, k: ArrayLike) -> NDArray[np.float64]:
-    """Return the probability of each k: 1 or True, 0 or False; 0 for anything else.
-
-    Examples
-    --------
-    >>> from fractions import Fraction
-    >>> bernoulli_pmf(Fraction(1, 4), [0, 1, 2]).tolist()
-    [0.75, 0.25, 0.0]
-    """
+    """Return the probability of each k: 1 or True, 0 or False; 0 for anything else."""
     exact = checked_probability(probability)
     return _two_point_pmf(float(1 - exact), float(exact), k)
 
 
 def bernoulli_exp_pmf(gamma: Fraction, k: ArrayLike) -> NDArray[np.float64]:
-    """Return the probability of each k: ``e^(−γ)`` for 1 or True, ``1 − e^(−γ)`` for 0 or False, else 0.
-
-    Examples
-    --------
-    >>> from fractions import Fraction
-    >>> bernoulli_exp_pmf(Fraction(1), [0, 1]).round(4).tolist()
-    [0.6321, 0.3679]
-    """
+    """Return the probability of each k: ``e^(−γ)`` for 1 or True, ``1 − e^(−γ)`` for 0 or False, else 0."""
     rate = float_rate(checked_exponent(gamma))
     return _two_point_pmf(-math.expm1(-rate), math.exp(-rate), k)
 
@@ -172,39 +104,12 @@ PART = 1 << 17
 def bernoulli_bits(
     probability: Fraction | ExponentialQuotient, rows: int, columns: int, *, source: RandomSource
 ) -> NDArray[np.uint8]:
-    """Draw rows of independent bits that are 1 with an exact probability, packed into bytes.
+    """Draw rows of independent bits that are 1 with exactly this probability, packed into ⌈columns/8⌉ bytes each.
 
-    Parameters
-    ----------
-    probability
-        From 0 to 1, exact: a rational (Fraction or int) or an ExponentialQuotient such as 1/(e + 1). Public: tables of
-        recent probabilities are cached.
-    rows, columns
-        Number of rows, and of bits in each, ≥ 0.
-    source
-        Where the random words come from.
-
-    Returns
-    -------
-    ndarray of uint8, shape (rows, ⌈columns/8⌉)
-        Bit j of a row is bit j mod 8 of byte ⌊j/8⌋, counted from the lowest: ``bitorder="little"`` of
-        ``numpy.unpackbits``. The bits after the last column are 0.
-
-    Raises
-    ------
-    UsageError
-        If the probability is not exact or not from 0 to 1, or rows or columns is not a whole number ≥ 0.
-
-    Guarantees
-    ----------
-    All bits are independent and each is 1 with the given probability, exactly. Sixteen random bits decide eight,
-    except with probability below 255/65,536; the time depends on the random words. Probabilities 0 and 1 use no words.
-
-    Examples
-    --------
-    >>> from anonhist.randomness import SystemSource
-    >>> bernoulli_bits(Fraction(1), 2, 11, source=SystemSource()).tolist()
-    [[255, 7], [255, 7]]
+    Bit j of a row is bit j mod 8 of byte ⌊j/8⌋, counted from the lowest: ``bitorder="little"`` of ``numpy.unpackbits``.
+    The bits after the last column are 0. The probability is public: tables of recent ones are cached. Sixteen random
+    bits decide eight, except with probability below 255/65,536; the time depends on the random words. Probabilities 0
+    and 1 use no words.
     """
     exact = checked_probability(probability)
     height, width = checked_size(rows, name="rows"), checked_size(columns, name="columns")

@@ -1,11 +1,8 @@
 """Draws among categories, by exact inversion of a distribution function.
 
-Exact inversion of a distribution function: compare random bits with its binary expansion, refine on a tie.
-
-A uniform number U in [0, 1) is drawn bit by bit, as far as needed. With thresholds 0 ≤ T_1 ≤ T_2 ≤ …, the draw is
-the number of thresholds at or below U. The first 16 bits of U decide almost every draw with one table look-up: only the
-few of the 65,536 intervals that contain a threshold leave it open. Those draw 48 more bits, and if all 64 bits equal
-those of a threshold, more words, which are compared with more digits of the threshold, as many as needed.
+A uniform number U in [0, 1) is drawn bit by bit, as far as needed. With thresholds 0 ≤ T_1 ≤ T_2 ≤ …, the draw is the
+number of thresholds at or below U. The first 16 bits decide almost every draw by one table look-up; where they leave it
+open, 48 more are drawn, and on a tie with a threshold as many words as needed. See docs/proofs/randomness.md, §1.
 """
 
 from __future__ import annotations
@@ -70,19 +67,12 @@ def extend_slots(slots: NDArray[np.uint16], *, source: RandomSource) -> NDArray[
 class InversionTable:
     """A distribution on whole numbers, ready for look-up.
 
-    Parameters
-    ----------
-    thresholds
-        ``T_1 < … < T_J``, the values of the distribution function, as floors at any precision.
-    values : ndarray of int64 or a smaller type, shape (J + 1,)
-        ``values[j]`` is drawn when exactly j thresholds are at or below U.
-    tail_step
-        0, or the step s > 0 of a memoryless tail: if all J thresholds are at or below U, the draw is a new draw Z from
-        the same distribution, moved outwards: Z + s if Z ≥ 0, else Z − s; ``values[J]`` is then not used. The tail must
-        have probability below 2⁻¹⁶, so that no slot lies in the tail alone.
-    undecided
-        The entry of the look-up table where 16 bits leave the draw open. It may be one of the values, preferably a rare
-        one: drawing more bits than necessary does not change the draw.
+    ``thresholds`` gives ``T_1 < … < T_J``, the values of the distribution function, as floors at any precision;
+    ``values[j]`` is drawn when exactly j of them are at or below U. A memoryless tail has a ``tail_step`` s > 0: if all
+    J thresholds are at or below U, the draw is a new draw Z from the same distribution, moved outwards: Z + s if Z ≥ 0,
+    else Z − s; ``values[J]`` is then not used. The tail must have probability below 2⁻¹⁶, so that no slot lies in the
+    tail alone. The look-up table holds ``undecided`` where 16 bits leave the draw open. It may be one of the values,
+    preferably a rare one: drawing more bits than necessary does not change the draw.
     """
 
     thresholds: Thresholds
@@ -153,41 +143,11 @@ BLOCK = 1 << 16
 def categorical(weights: NDArray[np.float64], *, source: RandomSource) -> int:
     """Draw an index: ``P(i) = weights[i] / Σ weights``, with floats as the exact binary numbers they are.
 
-    Parameters
-    ----------
-    weights : ndarray of float64, shape (k,)
-        Finite, ≥ 0, not all zero, k ≥ 1.
-    source
-        Where the random words come from; one word suffices, except with probability about k²·2⁻⁵⁰.
-
-    Returns
-    -------
-    int
-        An index of a weight > 0.
-
-    Raises
-    ------
-    UsageError
-        If the weights are invalid.
-
-    Guarantees
-    ----------
-    The distribution is exact. Cumulative sums of floats decide the draw only where a proved error bound leaves no
-    doubt; otherwise whole numbers of any length decide, with more random bits if needed. This slower path is taken with
-    a probability of at most about k²·2⁻⁵⁰, and always if the sum of the weights is outside 2⁻⁹⁰⁰..2^1000: scale
-    weights that may be. Otherwise the time depends on k and the random words alone.
-
-    Notes
-    -----
-    With u = 2⁻⁵³ and exact sums C_i, S = C_k: each float sum is off by at most k·u·S(1 + k·u); the target
-    U·S, computed from one 64-bit word and the float total, by at most (k + 3)·u·S(1 + k·u). So a target farther
-    than (4k + 16)·u times the float total from the boundaries beside it lies where it seems to lie.
-
-    Examples
-    --------
-    >>> from anonhist.randomness import SystemSource
-    >>> categorical(np.array([0.0, 2.5, 0.0]), source=SystemSource())
-    1
+    Weights are finite, ≥ 0 and not all zero. Cumulative sums of floats decide the draw only where a proved error bound,
+    (4k + 16)·2⁻⁵³ times the float total, leaves no doubt (docs/proofs/randomness.md, §6); otherwise whole numbers of
+    any length decide, with more random bits if needed. This slower path is taken with a probability of at most about
+    k²·2⁻⁵⁰, and always if the sum of the weights is outside 2⁻⁹⁰⁰..2^1000: scale weights that may be. Otherwise the
+    time depends on k and the random words alone.
     """
     checked = _check(weights, dimensions=1)
     word = int(source.words(1)[0])
@@ -204,33 +164,9 @@ def categorical(weights: NDArray[np.float64], *, source: RandomSource) -> int:
 
 
 def categorical_rows(weights: NDArray[np.float64], *, source: RandomSource) -> NDArray[np.int64]:
-    """Draw one index per row: ``P(i in row r) = weights[r, i] / Σ_i weights[r, i]``, the rows independently.
+    """Draw an index per row: ``P(i in row r) = weights[r, i] / Σ_i weights[r, i]``, the rows independently.
 
-    Parameters
-    ----------
-    weights : ndarray of float64, shape (m, k)
-        Finite, ≥ 0, no row all zero, m ≥ 0, k ≥ 1.
-    source
-        Where the random words come from; one word per row suffices, except with probability about k²·2⁻⁵⁰.
-
-    Returns
-    -------
-    ndarray of int64, shape (m,)
-
-    Raises
-    ------
-    UsageError
-        If the weights are invalid.
-
-    Guarantees
-    ----------
-    Those of :func:`categorical`, for every row.
-
-    Examples
-    --------
-    >>> from anonhist.randomness import SystemSource
-    >>> categorical_rows(np.array([[0.0, 1.0], [3.0, 0.0]]), source=SystemSource()).tolist()
-    [1, 0]
+    No row may be all zero. Each draw is as exact as one of :func:`categorical`.
     """
     checked = _check(weights, dimensions=2)
     words = source.words(checked.shape[0])
@@ -243,13 +179,7 @@ def categorical_rows(weights: NDArray[np.float64], *, source: RandomSource) -> N
 
 
 def categorical_pmf(weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return ``weights[i] / Σ weights`` for every i, shape (k,); relative error below 10⁻¹² for normal floats.
-
-    Examples
-    --------
-    >>> categorical_pmf(np.array([1.0, 3.0])).tolist()
-    [0.25, 0.75]
-    """
+    """Return ``weights[i] / Σ weights`` for every i; relative error below 10⁻¹² for normal floats."""
     checked = _check(weights, dimensions=1)
     largest = checked.max()
     if not 0 < largest < math.inf:

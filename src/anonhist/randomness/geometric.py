@@ -30,58 +30,17 @@ TAIL_LOG = 14
 
 
 def geometric(gamma: Fraction, size: int, *, source: RandomSource) -> NDArray[np.int64]:
-    """Draw geometric numbers: ``P(k) = (1 − e^(−γ))·e^(−γk)`` for k = 0, 1, 2 and so on.
+    """Draw independent geometric numbers: ``P(k) = (1 − e^(−γ))·e^(−γk)`` for k = 0, 1, 2 and so on.
 
-    Parameters
-    ----------
-    gamma
-        The rate γ, an exact rational (Fraction or int) of at least 2⁻⁴⁰, of any size. Public: tables of
-        recent rates are cached.
-    size
-        Number of draws, ≥ 0.
-    source
-        Where the random words come from.
-
-    Returns
-    -------
-    ndarray of int64, shape (size,)
-        Independent draws, ≥ 0.
-
-    Raises
-    ------
-    UsageError
-        If γ is not exact or is too small, or the size is not a whole number ≥ 0.
-
-    Guarantees
-    ----------
-    The distribution is exact: no floats are used and no tail is cut off. The time depends on γ, the size and the random
-    words. A draw of 2⁶³ or more would wrap around; at the smallest γ its probability is about e^(−2²³).
-
-    Notes
-    -----
-    P(k) is a product over the binary digits of k, so the digits are independent, and so are groups of them. For a small
-    γ, the lowest b digits come from one table per eight digits, and the rest, geometric with rate γ·2^b, from another.
-
-    Examples
-    --------
-    >>> from anonhist.randomness import SystemSource
-    >>> draws = geometric(Fraction(1, 10), 1000, source=SystemSource())
-    >>> draws.size, bool((draws >= 0).all())
-    (1000, True)
+    The rate γ is an exact rational of at least 2⁻⁴⁰, and public: tables of recent rates are cached. The distribution is
+    exact: no floats are used and no tail is cut off (docs/proofs/randomness.md, §4). The time depends on γ, the size
+    and the random words. A draw of 2⁶³ or more would wrap around; at the smallest γ its probability is about e^(−2²³).
     """
     return draw_xor(_tables(checked_rate(gamma)), checked_size(size), source=source)
 
 
 def geometric_pmf(gamma: Fraction, k: ArrayLike) -> NDArray[np.float64]:
-    """Return ``(1 − e^(−γ))·e^(−γk)`` for whole numbers k, and 0 for k < 0.
-
-    The relative error is below 10⁻¹² wherever the result is a normal float.
-
-    Examples
-    --------
-    >>> geometric_pmf(Fraction(1), [-1, 0, 1]).round(4).tolist()
-    [0.0, 0.6321, 0.2325]
-    """
+    """Return ``(1 − e^(−γ))·e^(−γk)``, and 0 for k < 0; relative error below 10⁻¹² for normal floats."""
     rate, at = float_rate(checked_rate(gamma)), np.asarray(k)
     return np.where(at >= 0, -math.expm1(-rate) * np.exp(-rate * np.maximum(at, 0)), 0.0)
 
@@ -142,77 +101,26 @@ def _truncated_floors(gamma: Fraction, bits: int, *, count: int) -> list[int]:
 
 
 def discrete_laplace(gamma: Fraction, size: int, *, source: RandomSource) -> NDArray[np.int64]:
-    """Draw discrete Laplace numbers: ``P(k) = (1 − p)/(1 + p)·p^|k|``, ``p = e^(−γ)``, k any whole number.
+    """Draw independent discrete Laplace numbers: ``P(k) = (1 − p)/(1 + p)·p^|k|``, ``p = e^(−γ)``, k any whole number.
 
-    Parameters
-    ----------
-    gamma
-        The rate γ, an exact rational (Fraction or int) of at least 2⁻⁴⁰, of any size; 1/γ is the scale.
-        Public: tables of recent rates are cached.
-    size
-        Number of draws, ≥ 0.
-    source
-        Where the random words come from.
-
-    Returns
-    -------
-    ndarray of int64, shape (size,)
-        Independent draws.
-
-    Raises
-    ------
-    UsageError
-        If γ is not exact or is too small, or the size is not a whole number ≥ 0.
-
-    Guarantees
-    ----------
-    The distribution is exact: no floats are used and no tail is cut off. Added to every coordinate of a vector of whole
-    numbers, the noise has a privacy loss of at most γ·‖x − y‖₁ between x and y. The time depends on γ, the size and the
-    random words, never on the numbers that get the noise. A draw outside int64 would wrap around; at the smallest γ its
-    probability is about e^(−2²³).
-
-    Notes
-    -----
-    With G geometric with rate γ, the draw is G with probability 1/(1 + p), else −1 − G, which in two's complement is G
-    with all binary digits flipped. So the digits of G are drawn as in :func:`geometric`; only the table of the high
-    digits also holds the sign, and both of its tails are memoryless.
-
-    Examples
-    --------
-    >>> from fractions import Fraction
-    >>> from anonhist.randomness import SystemSource
-    >>> noise = discrete_laplace(Fraction(1, 2), 1000, source=SystemSource())
-    >>> noise.dtype, noise.shape
-    (dtype('int64'), (1000,))
+    The rate γ, of scale 1/γ, is an exact rational of at least 2⁻⁴⁰, and public: tables of recent rates are cached. The
+    distribution is exact: no floats are used and no tail is cut off (docs/proofs/randomness.md, §5). Added to every
+    coordinate of a vector of whole numbers, the noise has a privacy loss of at most γ·‖x − y‖₁ between x and y. The
+    time depends on γ, the size and the random words, never on the numbers that get the noise. A draw outside int64
+    would wrap around; at the smallest γ its probability is about e^(−2²³).
     """
     return draw_xor(_laplace_tables(checked_rate(gamma)), checked_size(size), source=source)
 
 
 def discrete_laplace_pmf(gamma: Fraction, k: ArrayLike) -> NDArray[np.float64]:
-    """Return ``(1 − p)/(1 + p)·p^|k| = tanh(γ/2)·e^(−γ|k|)`` for whole numbers k.
-
-    The relative error is below 10⁻¹² wherever the result is a normal float.
-
-    Examples
-    --------
-    >>> from fractions import Fraction
-    >>> discrete_laplace_pmf(Fraction(1), [-1, 0, 1]).round(4).tolist()
-    [0.17, 0.4621, 0.17]
-    """
+    """Return ``tanh(γ/2)·e^(−γ|k|) = (1 − p)/(1 + p)·p^|k|``; relative error below 10⁻¹² for normal floats."""
     rate = float_rate(checked_rate(gamma))
     pmf: NDArray[np.float64] = math.tanh(rate / 2) * np.exp(-rate * np.abs(np.asarray(k)))
     return pmf
 
 
 def discrete_laplace_variance(gamma: Fraction) -> float:
-    """Return ``Var Z = 2p/(1 − p)²``, p = e^(−γ).
-
-    Examples
-    --------
-    >>> from fractions import Fraction
-    >>> round(discrete_laplace_variance(Fraction(1)), 4)
-    1.8413
-    """
+    """Return ``Var Z = 2p/(1 − p)²``, p = e^(−γ)."""
     rate = float_rate(checked_rate(gamma))
     return 2 * math.exp(-rate) / math.expm1(-rate) ** 2
 
@@ -256,47 +164,10 @@ _MANY = 10_000
 def negative_binomial(gamma: Fraction, parts: int, size: int, *, source: RandomSource) -> NDArray[np.int64]:
     """Draw negative binomial numbers: ``P(j) = Γ(r + j)/(j!·Γ(r))·(1 − p)^r·p^j``, ``r = 1/parts``, ``p = e^(−γ)``.
 
-    The sum of ``parts`` independent ones is geometric of rate γ.
-
-    Parameters
-    ----------
-    gamma
-        The rate γ, an exact rational (Fraction or int) of at least 2⁻⁴⁰; for small γ the time grows like 1/γ.
-    parts
-        h, a whole number from 1 to 2⁶³; the shape is 1/h. For 1 the distribution is the geometric one.
-    size
-        Number of draws, ≥ 0.
-    source
-        Where the random words come from.
-
-    Returns
-    -------
-    ndarray of int64, shape (size,)
-        Independent draws, ≥ 0.
-
-    Raises
-    ------
-    UsageError
-        If γ is not exact or is too small, parts is out of range, or the size is not a whole number ≥ 0.
-
-    Guarantees
-    ----------
-    The distribution is exact: floats never decide a draw, and no tail is cut off. The time depends on γ, h, the size
-    and the random words.
-
-    Notes
-    -----
-    A geometric number j is kept with probability ``Π_{i<j} (r + i)/(1 + i)``, so it tosses coins with the
-    rational probabilities ``(1 + h·i)/(h·(1 + i))`` until one fails. All open proposals toss their i-th coin together.
-    A share ``(1 − p)^(1 − r)`` of them is kept, and a draw takes p/(1 − p) coins, about 1/γ. docs/proofs/sketches.md
-    has the proof.
-
-    Examples
-    --------
-    >>> from anonhist.randomness import SystemSource
-    >>> draws = negative_binomial(Fraction(1), 3, 1000, source=SystemSource())
-    >>> draws.size, bool((draws >= 0).all())
-    (1000, True)
+    The sum of ``parts`` = h independent ones is geometric of rate γ, an exact rational of at least 2⁻⁴⁰; h is from 1 to
+    2⁶³. The distribution is exact: floats never decide a draw, and no tail is cut off. A geometric number j is kept if
+    it wins all its coins, of probabilities ``(1 + h·i)/(h·(1 + i))``, i < j (docs/proofs/sketches.md). The time depends
+    on γ, h, the size and the random words, and for small γ grows like 1/γ.
     """
     rate, count, total = checked_rate(gamma), checked_bound(parts, name="parts"), checked_size(size)
     out = np.empty(total, dtype=np.int64)
@@ -312,13 +183,7 @@ def negative_binomial(gamma: Fraction, parts: int, size: int, *, source: RandomS
 
 
 def negative_binomial_pmf(gamma: Fraction, parts: int, k: ArrayLike) -> NDArray[np.float64]:
-    """Return ``Γ(r + k)/(k!·Γ(r))·(1 − p)^r·p^k``, r = 1/parts, for whole numbers k, and 0 for k < 0.
-
-    Examples
-    --------
-    >>> negative_binomial_pmf(Fraction(1), 2, [-1, 0, 1]).round(4).tolist()
-    [0.0, 0.7951, 0.1462]
-    """
+    """Return ``Γ(r + k)/(k!·Γ(r))·(1 − p)^r·p^k``, r = 1/parts, for whole numbers k, and 0 for k < 0."""
     from scipy.special import gamma as gamma_function
     from scipy.special import poch
 

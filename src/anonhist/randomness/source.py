@@ -100,24 +100,11 @@ class RandomSource(Protocol):
 class SystemSource:
     """The entropy of the operating system: the source of privacy noise.
 
-    Guarantees
-    ----------
     Every word comes from ``os.urandom`` in the call that requests it. Nothing is kept between calls, so threads and
     forked processes share nothing, and a snapshot or memory dump contains no unused words. A call for one word takes
     about a microsecond, so a buffer would gain little.
-
-    Examples
-    --------
-    >>> SystemSource().words(3).shape
-    (3,)
     """
 
     def words(self, count: int) -> NDArray[np.uint64]:
-        """Return ``count`` fresh words, read-only, shape (count,); byte order does not matter to a uniform word.
-
-        Raises
-        ------
-        UsageError
-            If ``count`` is not a whole number of at least 0.
-        """
+        """Return ``count`` ≥ 0 fresh words, read-only; byte order does not matter to a uniform word."""
         return np.frombuffer(os.urandom(8 * checked_size(count, name="count")), dtype=np.uint64)

@@ -14,40 +14,11 @@ SLOTS = ((1 << 12, "<u2"), (1 << 28, "<u4"), (1 << 63, "<u8"))
 
 
 def uniform_integers(bound: int, size: int, *, source: RandomSource) -> NDArray[np.int64]:
-    """Draw whole numbers, each of 0, 1, …, bound − 1 with probability ``1/bound``.
+    """Draw independent whole numbers, each of 0, 1, …, bound − 1 with probability exactly ``1/bound``, bound ≤ 2⁶³.
 
-    Parameters
-    ----------
-    bound
-        A whole number from 1 to 2⁶³.
-    size
-        Number of draws, ≥ 0.
-    source
-        Where the random words come from.
-
-    Returns
-    -------
-    ndarray of int64, shape (size,)
-        Independent draws.
-
-    Raises
-    ------
-    UsageError
-        If the bound is not a whole number from 1 to 2⁶³, or the size is not a whole number ≥ 0.
-
-    Guarantees
-    ----------
-    The distribution is exact. A slot of b = 16, 32 or 64 random bits, X uniform below 2^b, is used if X <
-    bound·⌊2^b/bound⌋, and the draw is then X mod bound; else a fresh slot is drawn: with probability below
-    1/16 for bounds up to 2²⁸, below bound/2⁶⁴ for larger ones, and never for powers of two. The bound 1 uses no
-    words.
-
-    Examples
-    --------
-    >>> from anonhist.randomness import SystemSource
-    >>> draws = uniform_integers(6, 1000, source=SystemSource())
-    >>> draws.size, sorted(set(draws.tolist()))
-    (1000, [0, 1, 2, 3, 4, 5])
+    A slot of b = 16, 32 or 64 random bits, X uniform below 2^b, is used if X < bound·⌊2^b/bound⌋, and the draw is then
+    X mod bound; else a fresh slot is drawn: with probability below 1/16 for bounds up to 2²⁸, below bound/2⁶⁴ for
+    larger ones, and never for powers of two. The bound 1 uses no words.
     """
     below, count = checked_bound(bound), checked_size(size)
     out = np.empty(count, dtype=np.int64)
@@ -56,13 +27,7 @@ def uniform_integers(bound: int, size: int, *, source: RandomSource) -> NDArray[
 
 
 def uniform_integers_pmf(bound: int, k: ArrayLike) -> NDArray[np.float64]:
-    """Return the probability of each k: ``1/bound`` for 0, 1, …, bound − 1, and 0 for anything else.
-
-    Examples
-    --------
-    >>> uniform_integers_pmf(4, [-1, 0, 3, 4]).tolist()
-    [0.0, 0.25, 0.25, 0.0]
-    """
+    """Return the probability of each k: ``1/bound`` for 0, 1, …, bound − 1, and 0 for anything else."""
     below, at = checked_bound(bound), np.asarray(k)
     return np.where((at >= 0) & (at < below), 1 / below, 0.0)
 
@@ -100,41 +65,10 @@ BLOCK = 1 << 18
 def random_subsets(population: int, chosen: int, size: int, *, source: RandomSource) -> NDArray[np.int64]:
     """Draw subsets of {0, …, population − 1} with exactly ``chosen`` members, each with the same probability.
 
-    Parameters
-    ----------
-    population
-        A whole number from 0 to 2⁶³.
-    chosen
-        A whole number from 0 to the population.
-    size
-        Number of subsets, ≥ 0.
-    source
-        Where the random words come from.
-
-    Returns
-    -------
-    ndarray of int64, shape (size, chosen)
-        A row is a subset, its members ascending; the rows are independent.
-
-    Raises
-    ------
-    UsageError
-        If an argument is not a whole number in its range.
-
-    Guarantees
-    ----------
-    The distribution is exact: ``chosen`` members are drawn with replacement, and repeated ones are drawn again until
-    all differ; all members are treated alike. For more than half of the population, the complement is drawn in this
-    way. The time depends on the arguments and the random words.
-
-    Examples
-    --------
-    >>> from anonhist.randomness import SystemSource
-    >>> random_subsets(3, 3, 2, source=SystemSource()).tolist()
-    [[0, 1, 2], [0, 1, 2]]
-    >>> subsets = random_subsets(50, 7, 1000, source=SystemSource())
-    >>> subsets.shape, bool((subsets[:, 1:] > subsets[:, :-1]).all())
-    ((1000, 7), True)
+    The population is at most 2⁶³. Rows are independent, their members ascending. The distribution is exact: ``chosen``
+    members are drawn with replacement, and repeated ones are drawn again until all differ; all members are treated
+    alike (docs/proofs/randomness.md, §8). For more than half of the population, the complement is drawn in this way.
+    The time depends on the arguments and the random words.
     """
     among, members = checked_size(population, name="population"), checked_size(chosen, name="chosen")
     if not members <= among <= LARGEST_BOUND:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING, Any
 
+from anonhist.accounting import Released
 from anonhist.accounting.entry import canonical
 from anonhist.profiles.profile import Bounded
 from anonhist.releases.cumulative import CumulativeRelease, GroupedCumulativeRelease
@@ -33,14 +34,6 @@ def content_digest(released: Release | GroupedRelease | CumulativeRelease | Grou
 
     Errors and intervals are left out: they follow from the rest, and are estimated anew where they are not kept. A
     ledger has this digest, so that a file that was changed later is found out.
-
-    Examples
-    --------
-    >>> from anonhist.mechanisms import FrobeniusMechanism
-    >>> from anonhist.profiles import Profile
-    >>> released = FrobeniusMechanism(1).release(Profile.from_counts([3, 1]))
-    >>> len(content_digest(released)), content_digest(released) == content_digest(released)
-    (64, True)
     """
     if isinstance(released, GroupedRelease):
         return digest_of(_of_groups(released))
@@ -56,15 +49,6 @@ def found_digest(read: GroupedProfile) -> str:
     """Return the digest of which groups were found, without what is in them.
 
     It completes the charge of finding groups, of which there is no file: what was released is the list of groups.
-
-    Examples
-    --------
-    >>> from anonhist.privacy import PrivacyUnit
-    >>> from anonhist.profiles import Profile
-    >>> from anonhist.profiles.grouped import GroupedProfile
-    >>> read = [GroupedProfile(("g",), {("a",): Profile([n], [n])}, unit=PrivacyUnit.item()) for n in (1, 2)]
-    >>> found_digest(read[0]) == found_digest(read[1])
-    True
     """
     return digest_of({"by": list(read.by), "groups": [list(group) for group in read]})
 
@@ -96,14 +80,7 @@ def _of_windows(release: CumulativeRelease) -> dict[str, Any]:
 
 
 def estimates_digest(estimates: Iterable[tuple[str, Estimate]]) -> str:
-    """Return the digest of private estimates: of the numbers, their intervals and their guarantee.
-
-    Examples
-    --------
-    >>> from anonhist.properties.estimate import Estimate
-    >>> len(estimates_digest([("entropy", Estimate(2.5, 0.1, (2.3, 2.7), "private plug-in"))]))
-    64
-    """
+    """Return the digest of private estimates: of the numbers, their intervals and their guarantee."""
     return digest_of(
         [
             [
@@ -116,26 +93,12 @@ def estimates_digest(estimates: Iterable[tuple[str, Estimate]]) -> str:
 
 
 def digest_of(value: Any) -> str:
-    """Return the SHA-256 digest of a JSON value.
-
-    Examples
-    --------
-    >>> digest_of({})[:8]
-    '44136fa3'
-    """
+    """Return the SHA-256 digest of a JSON value."""
     return hashlib.sha256(canonical(value).encode()).hexdigest()
 
 
 def content(release: Release) -> dict[str, Any]:
-    """Return what a release says, as JSON values.
-
-    Examples
-    --------
-    >>> from anonhist.mechanisms import FrobeniusMechanism
-    >>> from anonhist.profiles import Profile
-    >>> content(FrobeniusMechanism(1).release(Profile.from_counts([3, 1])))["mechanism"]
-    'frobenius'
-    """
+    """Return what a release says, as JSON values."""
     return {
         "guarantee": _guarantee(release.guarantee),
         "mechanism": release.mechanism.name,
@@ -151,12 +114,7 @@ def content(release: Release) -> dict[str, Any]:
 
 
 def receipt_content(receipt: Receipt | None) -> list[Any] | None:
-    """Return a receipt as a JSON value.
-
-    Examples
-    --------
-    >>> receipt_content(None)
-    """
+    """Return a receipt as a JSON value."""
     return None if receipt is None else [receipt.ledger, receipt.entry, receipt.head]
 
 
@@ -180,15 +138,6 @@ def rest_digests(released: AnyRelease) -> tuple[str, ...]:
     Errors of profiles may be simulated after the release was charged and completed. So there are two digests of a
     profile whose errors are known: with them, and without. Releases of cumulative windows have their intervals from the
     beginning, and one digest.
-
-    Examples
-    --------
-    >>> from anonhist.mechanisms import FrobeniusMechanism
-    >>> from anonhist.profiles import Profile
-    >>> released = FrobeniusMechanism(1).release(Profile.from_counts([3, 1]))
-    >>> later = released.with_error()
-    >>> rest_digests(later)[-1] == rest_digest(released), rest_digest(later) == rest_digest(released)
-    (True, False)
     """
     if isinstance(released, GroupedCumulativeRelease):
         return (digest_of([[list(group), _rest_of_windows(each)] for group, each in released.items()]),)
@@ -252,3 +201,8 @@ def _band(band: KPlusBand | PrevalenceBand | None) -> list[Any] | None:
 
 def _ends(interval: tuple[int, int] | None) -> list[int] | None:
     return None if interval is None else [int(end) for end in interval]
+
+
+def released(value: AnyRelease, name: str) -> Released:
+    """Return the receipt of a release, and the digests of what it says, as a ledger has them."""
+    return Released(name, value.receipt, content_digest(value), rest_digests(value))

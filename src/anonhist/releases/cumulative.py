@@ -13,8 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 from anonhist.accounting import Receipt
 from anonhist.errors import UsageError
 from anonhist.frozen import Converted, completed, converted, frozen, optional
+from anonhist.kinds import Saved, Shown, Tabular
 from anonhist.numeric.arrays import read_only
-from anonhist.outward import Saved, Shown, Tabular
 from anonhist.privacy import Guarantee, is_in_groups, left_out, none_left_out, parse_order_key, short_decimal
 from anonhist.profiles.grouped import Group
 from anonhist.profiles.windows import check_days, parse_thresholds
@@ -75,7 +75,7 @@ class CumulativeRelease(Shown, Tabular, Saved):
 
     Examples
     --------
-    >>> from anonhist.mechanisms.windows.release import release_cumulative
+    >>> from anonhist.mechanisms.window_release import release_cumulative
     >>> from anonhist.profiles.windows import CumulativeCounts
     >>> release = release_cumulative(CumulativeCounts((1, 2), ("2026-11-01",), [[40], [10]]), epsilon=30)
     >>> print(release["2026-11-01", 2])
@@ -182,7 +182,7 @@ class GroupedCumulativeRelease(Shown, Tabular, Saved):
 
     Examples
     --------
-    >>> from anonhist.mechanisms.windows.release import release_cumulative_groups
+    >>> from anonhist.mechanisms.window_release import release_cumulative_groups
     >>> from anonhist.profiles.windows import GroupedCumulativeCounts
     >>> from anonhist.profiles.windows import CumulativeCounts
     >>> counts = {(name,): CumulativeCounts((1,), ("2026-11-01",), [[size]]) for name, size in (("DE", 40), ("FR", 0))}

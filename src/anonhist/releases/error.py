@@ -153,31 +153,12 @@ class ReleaseError:
 
     @classmethod
     def without_runs(cls, evidence: Evidence | None = None) -> ReleaseError:
-        """Return the errors without simulation: intervals from noisy values if they were kept, otherwise none.
-
-        Examples
-        --------
-        >>> from anonhist.profiles import Profile
-        >>> print(ReleaseError.without_runs().prevalence(Profile.from_counts([3] * 10), 3))
-        10, no interval: no error was simulated (0 simulations)
-        """
+        """Return the errors without simulation: intervals from noisy values if they were kept, otherwise none."""
         nowhere, nothing = np.zeros(0, dtype=np.int64), np.zeros(0)
         return _with_bands(cls(None, 0, nowhere, nothing, nothing), evidence)
 
     def of(self, released: Released) -> ReleaseError:
-        """Return them as the errors of what was released: they follow from it, so they carry its guarantee.
-
-        Examples
-        --------
-        >>> from anonhist.mechanisms import release
-        >>> from anonhist.profiles import Profile
-        >>> data = Profile.from_counts([5, 3])
-        >>> found = release(data, epsilon=1)
-        >>> found.error.sorted_l1.guarantee == found.k_plus(2).guarantee == found.guarantee
-        True
-        >>> print(found.error.k_plus(Profile.from_counts([2**60]), 2).guarantee)
-        None
-        """
+        """Return them as the errors of what was released: they follow from it, so they carry its guarantee."""
         if self.released == released:
             return self
         expected = self.sorted_l1 and replace(self.sorted_l1, guarantee=released.guarantee)
@@ -232,19 +213,9 @@ class ReleaseError:
         return self._promised(self._estimate(profile.k_plus(k), k, ends, self.k_plus_errors, self.band), profile)
 
     def k_plus_interval(self, profile: Profile, k: NDArray[np.int64]) -> Ends:
-        """Return the ends of 95 % intervals for φ_{k+}: they contain the released value, and the band if there is one.
+        """Return the ends of 95 % intervals for φ_{k+}, k ≥ 1; 0 and infinity if nothing is known.
 
-        Parameters
-        ----------
-        profile
-            The released profile.
-        k : ndarray of int64, shape (m,)
-            Counts ≥ 1.
-
-        Returns
-        -------
-        low, high : ndarray of float64, shape (m,)
-            0 and infinity if nothing is known.
+        They contain the released value, and the band if there is one.
         """
         values = profile.cumulative_prevalence(k)
         if self.band is None:
@@ -259,13 +230,7 @@ class ReleaseError:
         return _widen_to_hold(values, *self.prevalence_band.at(r))
 
     def of_zeros(self, zeros: int) -> Estimate:
-        """Return φ_0 as released, with its 95 % interval.
-
-        Raises
-        ------
-        DataError
-            If errors were simulated, but none for this number.
-        """
+        """Return φ_0 as released, with its 95 % interval."""
         return self._promised(self._zeros(zeros), zeros)
 
     def _zeros(self, zeros: int) -> Estimate:
@@ -338,51 +303,13 @@ def simulate_error(
     drawn: Iterable[Run] | None = None,
     of_nothing: Iterable[Run] | None = None,
 ) -> ReleaseError:
-    """Run a mechanism again on its own release and measure the errors.
+    """Run a mechanism again on its own release, which is public and so costs no privacy, and measure the errors.
 
-    Parameters
-    ----------
-    profile
-        The released profile: public, so this costs no privacy.
-    mechanism
-        The mechanism that released it.
-    zeros
-        The released number of labels of count zero, if any; also public.
-    evidence
-        What else the noisy values show, if the mechanism kept it.
-    simulations
-        Number of runs, from 2 to 1,000; with a Durfee size above 2¹⁵ fewer, but always up to 32. 0 simulates nothing,
-        and None leaves it to :func:`~anonhist.releases.protocols.simulations_of`.
-    rng
-        Simulation randomness; nothing secret depends on it.
-    progress
-        Called with the share done, in (0, 1], also during long runs.
-    drawn
-        The runs on the released profile, with their misfits, if they were drawn before.
-    of_nothing
-        The same for runs on the empty profile: see :func:`~anonhist.releases.runs.nothing_like`.
-
-    Returns
-    -------
-    ReleaseError
-        It has intervals from runs only if the mechanism states that they hold.
-
-    Raises
-    ------
-    UsageError
-        If ``simulations`` is neither 0 nor a whole number from 2 to 1,000.
-
-    Examples
-    --------
-    >>> from anonhist.profiles import Profile
-    >>> class AddsOneItem:
-    ...     def simulate(self, profile, *, size, rng):
-    ...         return [Profile.from_counts([*profile.partition(), 1])] * size
-    >>> error = simulate_error(
-    ...     Profile.from_counts([5, 3]), AddsOneItem(), simulations=4, rng=np.random.default_rng(0)
-    ... )
-    >>> error.sorted_l1.value, error.levels.tolist(), error.k_plus_errors.tolist()
-    (1.0, [1, 3, 4, 5, 6], [1.0, 0.0, 0.0, 0.0, 0.0])
+    A Durfee size above 2¹⁵ allows fewer runs than asked for, but always up to 32; 0 simulates nothing, and None leaves
+    it to :func:`~anonhist.releases.protocols.simulations_of`. ``rng`` is simulation randomness: nothing secret depends
+    on it. ``drawn`` and ``of_nothing`` are runs, with their misfits, on the release and on the empty profile
+    (:func:`~anonhist.releases.runs.nothing_like`) that were drawn before. Intervals come from runs only if the
+    mechanism states that they hold.
     """
     asked = None if simulations is None else parse_simulations(simulations)
     runs = simulations_of(profile, asked, work=simulation_work(mechanism, profile))

@@ -168,15 +168,7 @@ class Excess:
         return self.groups is not None and self.groups - self.bound <= self.cap
 
     def add_to(self, guarantee: Guarantee, *, step: str = PROFILE_STEP) -> Guarantee:
-        """Return the guarantee of profiles together with these numbers: budgets add up.
-
-        Parameters
-        ----------
-        guarantee
-            That of the profiles.
-        step
-            What they are called if they are a single step of the budget.
-        """
+        """Return the guarantee of profiles together with these numbers: budgets add up."""
         steps = guarantee.spending or ((step, guarantee.epsilon),)
         return replace(guarantee, epsilon=guarantee.epsilon + self.epsilon, spending=(*steps, *self._steps))
 
@@ -203,16 +195,7 @@ class Excess:
 
 
 def covers(unit: PrivacyUnit, of: Bounded, bound: int) -> bool:
-    """Return whether a release for this unit protects units that were bounded so, and so may say what that left out.
-
-    Examples
-    --------
-    >>> from anonhist.privacy import PrivacyUnit
-    >>> covers(PrivacyUnit.label(max_count=9, groups=3), Bounded.GROUPS_OF_LABELS, 3)
-    True
-    >>> covers(PrivacyUnit.item(), Bounded.GROUPS_OF_LABELS, 3)
-    False
-    """
+    """Return whether a release for this unit protects units that were bounded so, and so may say what that left out."""
     own = unit.max_items if of in (Bounded.ITEMS_OF_USERS, Bounded.GROUPS_OF_USERS) else unit.max_count
     if own is None:
         return False
@@ -225,19 +208,7 @@ def covers(unit: PrivacyUnit, of: Bounded, bound: int) -> bool:
 def noise_rates(
     users_epsilon: Fraction, items_epsilon: Fraction, cap: int, relation: NeighboringRelation
 ) -> tuple[Fraction, Fraction, Fraction]:
-    """Return the rates of the noise on V, U and L, which docs/proofs/excess.md proves to be enough.
-
-    Raises
-    ------
-    UsageError
-        If a rate is smaller than can be drawn.
-
-    Examples
-    --------
-    >>> from fractions import Fraction
-    >>> noise_rates(Fraction(1, 40), Fraction(3, 40), 30, NeighboringRelation.SUBSTITUTE)
-    (Fraction(1, 20), Fraction(1, 80), Fraction(1, 800))
-    """
+    """Return the rates of the noise on V, U and L, which docs/proofs/excess.md proves to be enough."""
     steps = relation.distance
     rates = ((users_epsilon + items_epsilon) / steps, users_epsilon / steps, items_epsilon / (steps * cap))
     if min(rates) < SMALLEST_GAMMA:

@@ -10,9 +10,9 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, NoReturn
 
 from anonhist.accounting import Receipt
-from anonhist.catalogue.levels import Levels
+from anonhist.catalogue.mechanisms import Levels
 from anonhist.errors import UsageError
-from anonhist.outward import Saved, Shown, Tabular
+from anonhist.kinds import Saved, Shown, Tabular
 from anonhist.privacy import Guarantee, left_out, short_decimal
 from anonhist.privacy.guarantee import round_up
 from anonhist.profiles.grouped import Group, prefixes_of
@@ -34,18 +34,9 @@ def guarantee_of(
 ) -> Guarantee:
     """Return what holds for all releases together.
 
-    Parameters
-    ----------
-    levels
-        For each level that was released on its own, the grouping columns and the release of each group; the level of
-        all columns is the last.
-    found_with
-        ε and δ that were spent on finding the groups, if they were not listed.
-
-    Raises
-    ------
-    UsageError
-        If the releases of a level differ in their mechanism.
+    ``levels`` has, for each level that was released on its own, the grouping columns and the release of each group, all
+    by one mechanism; the level of all columns is the last. ``found_with`` is ε and δ that were spent on finding the
+    groups, if they were not listed.
     """
     # How many groups were found is a result, and δ must hold for every result.
     costs = [_level_guarantee(releases, is_public=found_with is None) for _, releases in levels]
@@ -87,15 +78,7 @@ def _level_guarantee(releases: Mapping[Group, Release], *, is_public: bool) -> G
 
 
 def total_delta(mechanism: Mechanism, groups: int | None) -> Fraction:
-    """Return δ of so many groups together: a unit changes at most ``l1_sensitivity`` of them. None: of any number.
-
-    Examples
-    --------
-    >>> from anonhist.mechanisms import PartitionMechanism
-    >>> partition = PartitionMechanism(2)
-    >>> total_delta(partition, 100) == partition.delta, total_delta(partition, 1) == partition.delta
-    (True, True)
-    """
+    """Return δ of so many groups together: a unit changes at most ``l1_sensitivity`` of them. None: of any number."""
     one: Fraction = mechanism.guarantee.delta
     unit, relation = mechanism.guarantee.unit, mechanism.guarantee.relation
     most = unit.max_distance * relation.distance
@@ -321,7 +304,7 @@ class GroupedRelease(Shown, Tabular, Saved):
         --------
         >>> import anonhist as ah
         >>> from anonhist.profiles.grouped import GroupedProfile
-        >>> from anonhist.catalogue.levels import Levels
+        >>> from anonhist.catalogue.mechanisms import Levels
         >>> profiles = {("CA",): ah.Profile.from_counts([3, 1]), ("NV",): ah.Profile.from_counts([2])}
         >>> grouped = GroupedProfile(("state",), profiles, unit=ah.PrivacyUnit.item(), levels=Levels.NESTED)
         >>> list(ah.release_groups(grouped, epsilon=1).everything)

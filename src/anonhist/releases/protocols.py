@@ -21,20 +21,8 @@ if TYPE_CHECKING:
 class Words:
     """What labels, items and counts are called.
 
-    Attributes
-    ----------
-    label, labels
-        The singular and plural of what occurs.
-    item, items
-        How one item and several items are written; ``{}`` stands for the number.
-    total
-        The name of all items, for shares of them.
-    error
-        How an ℓ1 error is written.
-    count
-        The name of the number of items of a label.
-    exactly, at_least
-        What a prevalence and a k+ count; ``{}`` stands for the count.
+    ``{}`` in ``item``, ``items``, ``exactly`` and ``at_least`` stands for the number or the count. ``total`` is all
+    items, for shares of them; ``error`` an ℓ1 error; ``count`` the number of items of a label.
     """
 
     label: str
@@ -48,23 +36,11 @@ class Words:
     at_least: str
 
     def many_labels(self, number: int) -> str:
-        """Write a number of labels.
-
-        Examples
-        --------
-        >>> OF_LABELS.many_labels(1_000), OF_GRAPHS.many_labels(1)
-        ('1,000 labels', '1 node')
-        """
+        """Write a number of labels."""
         return f"{number:,} {self.label if number == 1 else self.labels}"
 
     def many_items(self, number: int) -> str:
-        """Write a number of items.
-
-        Examples
-        --------
-        >>> OF_LABELS.many_items(1), OF_GRAPHS.many_items(2)
-        ('1 item', 'degree sum 2')
-        """
+        """Write a number of items."""
         return (self.item if number == 1 else self.items).format(f"{number:,}")
 
 
@@ -82,20 +58,9 @@ OF_GRAPHS = Words(
 class ReleaseKind:
     """A kind of release: one value, defined beside the mechanisms that make such releases.
 
-    Other rooms register functions under its name: :mod:`anonhist.formats.central_releases` how such releases are
-    written and read, :mod:`anonhist.report.kinds` how they are shown.
-
-    Attributes
-    ----------
-    name
-        The key of those registrations.
-    words
-        The words for labels and items, by the kinds of units that such releases can protect.
-
-    Examples
-    --------
-    >>> CENTRAL.words["edge"].at_least.format(5)
-    'nodes of degree 5 or more'
+    Other rooms register functions under its name: :mod:`anonhist.formats.document` how such releases are
+    written and read, :mod:`anonhist.report.kinds` how they are shown. ``words`` are those for labels and items, by the
+    kinds of units that such releases can protect.
     """
 
     name: str
@@ -147,10 +112,7 @@ class Mechanism(Protocol):
     def simulate(self, profile: Profile, *, size: int, rng: np.random.Generator) -> Sequence[Profile]:
         """Return ``size`` independent runs on a *public* profile, with simulation randomness.
 
-        Raises
-        ------
-        DataError
-            If a run would take more memory than :func:`check_diagram` and :func:`check_numbers` allow.
+        A run that would take more memory than :func:`check_diagram` and :func:`check_numbers` allow is refused.
         """
 
 
@@ -195,16 +157,7 @@ class TrustsRuns(Protocol):
 
 
 def runs_fall_short(mechanism: Mechanism) -> str:
-    """Return why intervals from runs of a mechanism on its own release are not reliable; empty if they are.
-
-    Examples
-    --------
-    >>> from anonhist.mechanisms import FrobeniusMechanism, PartitionMechanism
-    >>> runs_fall_short(PartitionMechanism(2)), runs_fall_short(PartitionMechanism("0.5"))[:17]
-    ('', 'below ε/Δ = 1.1, ')
-    >>> runs_fall_short(FrobeniusMechanism(1))
-    'no noisy values were kept, and simulated runs of this mechanism may have smaller errors than the release'
-    """
+    """Return why intervals from runs of a mechanism on its own release are not reliable; empty if they are."""
     return mechanism.runs_fall_short if isinstance(mechanism, TrustsRuns) else _NOT_KNOWN
 
 
@@ -215,12 +168,7 @@ class AddsUp(Protocol):
     def range_of_sum(self, expected: Estimate, least: float) -> tuple[float, float]:
         """Return the range of the sorted ℓ1 error of the sum.
 
-        Parameters
-        ----------
-        expected
-            The expected error of the sum.
-        least
-            Where the range begins by the runs on the sum alone.
+        ``least`` is where the range begins by the runs on the sum alone.
         """
 
 
@@ -234,40 +182,16 @@ def check_diagram(profile: Profile) -> None:
     """Refuse to simulate a public profile of Durfee size D > 2²⁰, since runs take memory in proportion to D.
 
     Profiles with n up to 2⁴⁰ are never refused.
-
-    Raises
-    ------
-    DataError
-        If D is larger.
     """
     if profile.durfee_size > MOST_ROWS:
         raise DataError("Errors are not simulated for releases of Durfee size above 2^20; use the profile alone.")
 
 
 def simulations_of(profile: Profile, asked: int | None, *, work: int = 0) -> int:
-    """Return the number of runs on a public profile of Durfee size D.
+    """Return the number of runs on a public profile of Durfee size D: the same for a release on all machines.
 
     It is the number asked for, up to the larger of 32 and 2²⁵/D. By default it is 32, or 2²³ / ``work`` if that is
-    less, but at least 8. It is the same for a release on all machines.
-
-    Parameters
-    ----------
-    profile
-        The released profile.
-    asked
-        The number of runs asked for, 0 for none; None for the default.
-    work
-        The number of numbers that a run computes: see :class:`KnowsWork`.
-
-    Examples
-    --------
-    >>> from anonhist.profiles import Profile
-    >>> simulations_of(Profile.from_counts([5, 3, 3]), 1000)
-    1000
-    >>> simulations_of(Profile.from_prevalences({2**18: 2**18}), 1000)
-    128
-    >>> [simulations_of(Profile.from_counts([5, 3, 3]), None, work=2**power) for power in (10, 19, 25)]
-    [32, 16, 8]
+    less, but at least 8; ``work`` is the number of numbers that a run computes (:class:`KnowsWork`).
     """
     if asked is None:
         return max(LEAST_RUNS, min(USUAL_RUNS, _WORK_OF_ALL_RUNS // max(1, work)))
@@ -275,13 +199,7 @@ def simulations_of(profile: Profile, asked: int | None, *, work: int = 0) -> int
 
 
 def check_numbers(numbers: int) -> None:
-    """Refuse to simulate more than 2²⁶ counters or counts that are stored one by one.
-
-    Raises
-    ------
-    DataError
-        If there are more.
-    """
+    """Refuse to simulate more than 2²⁶ counters or counts that are stored one by one."""
     if numbers > MOST_NUMBERS:
         raise DataError(
             "Errors are not simulated for releases that take more than 2^26 numbers; use the profile alone."
@@ -291,13 +209,7 @@ def check_numbers(numbers: int) -> None:
 def runs_of(
     mechanism: Mechanism, profile: Profile, zeros: int | None, *, size: int, rng: np.random.Generator
 ) -> Sequence[tuple[Profile, int | None]]:
-    """Return runs on public data, each with its number of zeros if that is released.
-
-    Raises
-    ------
-    UsageError
-        If a number of zeros is given for a mechanism that releases none.
-    """
+    """Return runs on public data, each with its number of zeros if that is released."""
     if zeros is None:
         return [(run, None) for run in mechanism.simulate(profile, size=size, rng=rng)]
     if not isinstance(mechanism, CountsZeros):
@@ -307,17 +219,7 @@ def runs_of(
 
 @dataclass(frozen=True)
 class Released:
-    """What was released, and is safe to publish under its guarantee.
-
-    Attributes
-    ----------
-    profile
-        The released profile.
-    zeros
-        The released number of labels of count zero, if any.
-    guarantee
-        The guarantee of both.
-    """
+    """What was released, and is safe to publish under its guarantee: a profile, and φ_0 if any."""
 
     profile: Profile
     zeros: int | None

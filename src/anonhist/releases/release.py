@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, SupportsIndex, TypeVar
 from anonhist.accounting import Receipt
 from anonhist.errors import UsageError
 from anonhist.frozen import Converted, completed, converted, frozen, optional
-from anonhist.outward import Saved, Shown, Tabular
+from anonhist.kinds import Saved, Shown, Tabular
 from anonhist.privacy import (
     Guarantee,
     left_out,

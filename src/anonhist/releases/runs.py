@@ -1,6 +1,4 @@
-"""Errors of runs of a mechanism on a public profile, at several counts.
-
-Flatter data that a release may as well come from, and what runs of the mechanism on them err.
+"""Errors of runs of a mechanism on a released profile, and on flatter data that it may as well come from.
 
 Runs on a release show the error for data of its shape. But noise makes several counts of one, and a fit makes smooth
 what was not: data with few different counts have another error, smaller where noise is small, larger where a fit takes
@@ -38,16 +36,9 @@ if TYPE_CHECKING:
 class RunErrors:
     """What runs on a profile are off by.
 
-    Attributes
-    ----------
-    roots : ndarray of float64, shape (2, v)
-        Root mean square errors of φ_r and φ_{r+} at the levels.
-    distances : ndarray of float64, shape (b,)
-        The sorted ℓ1 distance of each run.
-    zeros, items
-        Root mean square errors of φ_0 and of n.
-    added
-        What the misfit of the release added to each distance.
+    ``roots`` are root mean square errors of φ_r and φ_{r+} at the levels, shape (2, v); ``zeros`` and ``items`` those
+    of φ_0 and of n. ``distances`` are sorted ℓ1 distances, a run each, to which the misfit of the release added
+    ``added``.
     """
 
     roots: NDArray[np.float64]
@@ -66,28 +57,9 @@ def errors_of_runs(
     misfit: float | None,
     progress: Callable[[float], None] | None,
 ) -> RunErrors:
-    """Return the errors of runs.
+    """Return the errors of runs on a profile at some counts, the levels.
 
-    Parameters
-    ----------
-    profile, zeros
-        What the mechanism ran on.
-    drawn
-        The runs.
-    levels : ndarray of int64, shape (v,)
-        The counts to look at.
-    misfit
-        How far the noisy values of the release are from its profile, if runs tell theirs.
-    progress
-        Receives the share of runs that are measured.
-
-    Examples
-    --------
-    >>> from anonhist.releases.runs import Run
-    >>> truth, run = Profile.from_counts([5, 3]), Run(Profile.from_counts([5, 3, 1]), None, None)
-    >>> found = errors_of_runs(truth, None, [run, run], np.array([1, 3]), misfit=None, progress=None)
-    >>> found.roots.tolist(), found.distances.tolist(), found.items
-    ([[1.0, 0.0], [1.0, 0.0]], [1.0, 1.0], 1.0)
+    ``misfit`` is how far the noisy values of the release are from its profile, if runs tell theirs.
     """
     truth = _table(profile, levels)
     squares = np.zeros(truth.shape)
@@ -126,27 +98,14 @@ def _table(profile: Profile, levels: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def prevalences_at(profile: Profile, counts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return φ_r at some counts.
-
-    Examples
-    --------
-    >>> prevalences_at(Profile.from_counts([5, 3, 3]), np.array([3, 4, 9])).tolist()
-    [2, 0, 0]
-    """
+    """Return φ_r at some counts."""
     at = np.searchsorted(profile.counts, counts)
     is_count = np.append(profile.counts, 0)[at] == counts
     return np.asarray(np.where(is_count, np.append(profile.prevalences, 0)[at], 0), dtype=np.int64)
 
 
 def levels_of(profile: Profile) -> NDArray[np.int64]:
-    """Return the counts at which errors are stored: 1, and r and r + 1 for each released count r.
-
-    Examples
-    --------
-    >>> from anonhist.profiles import Profile
-    >>> levels_of(Profile.from_counts([5, 3])).tolist()
-    [1, 3, 4, 5, 6]
-    """
+    """Return the counts at which errors are stored: 1, and r and r + 1 for each released count r."""
     # The largest possible count has no next one.
     after = profile.counts[profile.counts < MAX_ITEMS] + 1
     levels = np.sort(np.concatenate((np.ones(1, dtype=np.int64), profile.counts, after)))
@@ -160,16 +119,9 @@ _DRAWING = 0.7
 
 
 class Run(NamedTuple):
-    """One run.
+    """One run: the profile it released, its φ_0 if that is released, and its misfit, if the mechanism reports it.
 
-    Attributes
-    ----------
-    profile
-        The profile it released.
-    zeros
-        Its number of labels of count zero, if that is released.
-    misfit
-        Distance of its noisy values from its profile, if the mechanism reports it.
+    The misfit is the distance of its noisy values from its profile.
     """
 
     profile: Profile
@@ -187,20 +139,9 @@ def draw_runs(
     with_misfit: bool = False,
     progress: Callable[[float], None] | None = None,
 ) -> Iterator[Run]:
-    """Yield ``size`` independent runs on public data.
+    """Yield ``size`` independent runs on public data, with their misfits if asked for and if the mechanism can.
 
-    Parameters
-    ----------
-    mechanism, profile, zeros
-        The mechanism, and the public data it runs on.
-    size
-        Number of runs, ≥ 0.
-    rng
-        Simulation randomness; nothing secret depends on it.
-    with_misfit
-        Whether each run reports its misfit; ignored if the mechanism cannot.
-    progress
-        Called with the share done, in (0, 1], also during a batch.
+    ``rng`` is simulation randomness; nothing secret depends on it.
     """
     batch = _BATCH if profile.durfee_size < _LARGE else _LARGE_BATCH
     done = 0
@@ -262,14 +203,8 @@ def expected_distance(mean: float, spread: float, runs: int, *, method: str = ME
 def by_factors(expected: Estimate, least: float, *, is_sure: bool) -> tuple[float, float]:
     """Return the range by factors that held on the shapes of bench/intervals.py.
 
-    Parameters
-    ----------
-    expected
-        The expected distance.
-    least
-        The same without what the misfit added, which may be chance.
-    is_sure
-        Whether the release has intervals for φ_{k+}.
+    ``least`` is the expected distance without what the misfit added, which may be chance; ``is_sure`` says whether the
+    release has intervals for φ_{k+}.
     """
     low, high = expected.interval
     few = expected.value - low  # what the mean of so few runs may be off by
@@ -293,11 +228,6 @@ def flattened(profile: Profile, distance: float) -> Profile:
     The cheapest joins come first: labels of a count move to the next one if more labels have that. Prices are products
     of both numbers, labels and steps between counts. Zero is a count, too, of more labels than any other: noise makes
     labels of none.
-
-    Examples
-    --------
-    >>> flattened(Profile.from_counts([99, 100, 100, 100, 101, 101, 20, 3]), 3)
-    Profile(n=623, num_labels=8, {3: 1, 20: 1, 100: 6})
     """
     counts, labels = np.append(0, profile.counts), np.append(profile.num_labels, profile.prevalences)
     left, price = float(distance), 0.0
@@ -343,24 +273,9 @@ def ends_on_flattened(
 
     The data are once, twice, four, … times as far from the release as it is expected to err. They end where runs on
     them show that they would not have led to it, since their distances are shorter: the first such data do not count
-    for the least error. No data are flatter than all others, and count if they may have led to the release.
-
-    Parameters
-    ----------
-    profile, zeros
-        What was released.
-    mechanism
-        What released it.
-    expected
-        The expected error by runs on the release.
-    on_nothing
-        Errors of at least two runs on no data.
-    runs
-        Number of runs on the release. There are eight on each of the flattened data, or four if it is at most eight.
-    rng
-        Simulation randomness.
-    progress
-        Called with the share done, in (0, 1).
+    for the least error. No data are flatter than all others, and count if they may have led to the release;
+    ``on_nothing`` are errors of at least two runs on them. There are eight runs on each of the flattened data, or four
+    if there were at most eight on the release.
     """
     low, high = math.inf, 0.0
     mean, off = _mean_error(on_nothing)

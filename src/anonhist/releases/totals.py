@@ -31,25 +31,14 @@ if TYPE_CHECKING:
 class NestedTotals:
     """Totals that are sums of released groups.
 
-    Attributes
-    ----------
-    known
-        By the first names of its groups, what is known of the error of each total: evidence from noisy values, errors
-        that were computed before, or None.
+    ``known`` is, by the first names of its groups, what is known of the error of each total: evidence from noisy
+    values, errors that were computed before, or None.
     """
 
     known: Mapping[Group, Evidence | ReleaseError | None]
 
     def releases(self, groups: Mapping[Group, Release], guarantee: Guarantee) -> dict[Group, Release]:
-        """Return the release of each total.
-
-        Parameters
-        ----------
-        groups
-            The releases of the groups.
-        guarantee
-            That of all of them together.
-        """
+        """Return the release of each total, with the guarantee of all groups together."""
         first, runs = next(iter(groups.values())), RunsOfTotals(groups)
         sums = _sums({group: each.profile for group, each in groups.items()})
         totals = {}
@@ -72,13 +61,7 @@ class NestedTotals:
 
 @dataclass(frozen=True)
 class CrossingTotals:
-    """Totals that were released on their own.
-
-    Attributes
-    ----------
-    known
-        By the first names of its groups, the release of each total.
-    """
+    """Totals that were released on their own, by the first names of their groups."""
 
     known: Mapping[Group, Release]
 
@@ -95,13 +78,7 @@ class SimulatesEach(Protocol):
 
 @frozen
 class RunsOfTotals:
-    """Runs of a mechanism on the releases of all groups together, of which only the totals are kept.
-
-    Attributes
-    ----------
-    groups
-        The releases of the groups.
-    """
+    """Runs of a mechanism on the releases of all groups together, of which only the totals are kept."""
 
     groups: Converted[Mapping[Group, Release], dict[Group, Release]] = converted(dict, shown=False)
 
@@ -140,18 +117,9 @@ def _sums(profiles: Mapping[Group, Profile]) -> dict[Group, Profile]:
 
 @frozen
 class SumOfReleases:
-    """What made a total: the mechanism of its groups, and adding up.
+    """What made a total: the mechanism of its groups, and adding up those with the first names ``prefix``.
 
-    Attributes
-    ----------
-    mechanism
-        What released each group.
-    prefix
-        The first names of the groups that were added up.
-    runs
-        Runs on all groups together.
-    guarantee
-        That of all groups together, of which the total is a function.
+    The guarantee is that of all groups together, of which the total is a function; runs are on all groups together.
     """
 
     mechanism: Mechanism
@@ -180,16 +148,10 @@ class SumOfReleases:
         return runs_fall_short(self.mechanism)
 
     def simulate(self, profile: Profile, *, size: int, rng: np.random.Generator) -> list[Profile]:
-        """Return runs on the released groups, added up.
+        """Return runs on the released groups, added up; or on no data, for an empty profile.
 
-        Parameters
-        ----------
-        profile
-            The released total; or an empty profile, for runs on no data.
-        size
-            Number of runs, at most as many as of the group with the fewest.
-        rng
-            Not used: the runs of all totals are those of one generator.
+        There are at most as many as of the group with the fewest. ``rng`` is not used: the runs of all totals are those
+        of one generator.
         """
         runs = self.runs.on_releases if profile.n else self.runs.on_nothing
         return [run[self.prefix] for run in runs[:size]]
@@ -200,14 +162,8 @@ class SumOfReleases:
         A total is no farther from the true one than its groups are from theirs together, since no pairing of counts has
         a smaller sum of differences than that in descending order, and pairs within groups are one. So it ends where
         the ranges of the groups end together. What groups may err less than their runs show, the total may, too, so it
-        begins at the same share of the expected error as those of the groups together, if that is less.
-
-        Parameters
-        ----------
-        expected
-            The expected error of the total.
-        least
-            Where the range begins by the runs on the total alone.
+        begins at the same share of the expected error as those of the groups together, if that is less than ``least``,
+        where it begins by the runs on the total alone.
         """
         errors = [each.error for group, each in self.runs.groups.items() if group[: len(self.prefix)] == self.prefix]
         ranges = [each.expected_range for each in errors]

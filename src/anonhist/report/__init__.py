@@ -2,7 +2,7 @@
 
 from anonhist.report.figures import k_plus_figure
 from anonhist.report.frame import check_report_path
-from anonhist.report.guessing import Guessing, guessing_figure
+from anonhist.report.page import Guessing, guessing_figure
 from anonhist.report.shown import plot, write_report
 
 __all__ = [

@@ -54,17 +54,7 @@ _PURPOSE_HEADS = ("purpose", "releases", "ε", "share", "")
 
 
 class Purpose(NamedTuple):
-    """What releases for one purpose cost.
-
-    Attributes
-    ----------
-    name
-        The purpose; empty if none was given.
-    releases
-        How many charges count.
-    cost
-        What they cost together.
-    """
+    """What releases for one purpose cost together; ``name`` is empty if no purpose was given."""
 
     name: str
     releases: int
@@ -72,14 +62,7 @@ class Purpose(NamedTuple):
 
 
 def purposes_of(balance: Balance) -> list[Purpose]:
-    """Return what was spent for each purpose, the largest ε first; void charges are left out.
-
-    Examples
-    --------
-    >>> from anonhist.accounting import Balance, Budget
-    >>> purposes_of(Balance(Budget("passwords", "user", epsilon=2), ()))
-    []
-    """
+    """Return what was spent for each purpose, the largest ε first; void charges are left out."""
     found: dict[str, Purpose] = {}
     for each in balance.items:
         if each.state is not State.VOID:
@@ -180,16 +163,9 @@ _MARKS = {
 
 @dataclass(frozen=True, eq=False)
 class Spending:
-    """The charges of a budget in the order of their times.
+    """The charges of a budget in the order of their times, with the running sum of ε.
 
-    Attributes
-    ----------
-    items
-        The charges.
-    days : ndarray of float64
-        When each was made, in days since 1970.
-    spent : ndarray of float64
-        ε of it and all before it together, without those that are void.
+    ``days`` count from 1970. ``spent`` is the ε of each and all before it, without those that are void.
     """
 
     items: tuple[Item, ...]
@@ -317,17 +293,7 @@ _AGAIN = "The same command shows the budget as it is then."
 
 
 def write_budget(balance: Balance, sheet: Sheet, *, verification: Verification | None = None) -> None:
-    """Write the page of a budget.
-
-    Parameters
-    ----------
-    balance
-        The state of the budget.
-    sheet
-        Where the page goes.
-    verification
-        Whether the entries of its ledger verify; None if that was not checked, which the page says.
-    """
+    """Write the page of a budget; with ``verification`` None it says that the ledger was not checked."""
     sheet.check()
     sheet.write(
         _main(balance, sheet.command, verification),

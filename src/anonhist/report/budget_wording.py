@@ -12,8 +12,7 @@ from anonhist.errors import UsageError
 from anonhist.privacy import NeighboringRelation, PrivacyUnit, short_decimal
 from anonhist.privacy.guarantee import round_up
 from anonhist.privacy.parameters import WARNED_FROM
-from anonhist.report.promise import doubt_about, factor, worth
-from anonhist.report.wording import many, percent
+from anonhist.report.wording import doubt_about, factor, many, percent, worth
 
 if TYPE_CHECKING:
     from anonhist.accounting import Balance, Budget, Charge, Cost, Verification
@@ -30,14 +29,7 @@ _NOT_SHOWN = (
 
 
 def amount(value: Fraction, *, rounding: str = ROUND_CEILING) -> str:
-    """Write ε or δ exactly if that is short, otherwise with four digits: what is spent is rounded up.
-
-    Examples
-    --------
-    >>> from fractions import Fraction
-    >>> amount(Fraction(5, 4)), amount(Fraction(13, 12)), amount(Fraction(1, 10**9))
-    ('1.25', '≈ 1.084', '1e-09')
-    """
+    """Write ε or δ exactly if that is short, otherwise with four digits: what is spent is rounded up."""
     exact = short_decimal(value)
     if "/" not in exact and len(exact) <= _LONGEST_NUMBER:
         return exact
@@ -47,25 +39,12 @@ def amount(value: Fraction, *, rounding: str = ROUND_CEILING) -> str:
 
 
 def amount_left(value: Fraction) -> str:
-    """Write what is left of ε or δ, rounded down.
-
-    Examples
-    --------
-    >>> from fractions import Fraction
-    >>> amount_left(Fraction(11, 12))
-    '≈ 0.9166'
-    """
+    """Write what is left of ε or δ, rounded down."""
     return amount(value, rounding=ROUND_FLOOR)
 
 
 def equal(name: str, number: str) -> str:
-    """Say that ε or δ is a number, or about one.
-
-    Examples
-    --------
-    >>> equal("ε", "1.25"), equal("ε", "≈ 1.084")
-    ('ε = 1.25', 'ε ≈ 1.084')
-    """
+    """Say that ε or δ is a number, or about one."""
     return f"{name} {number}" if number.startswith("≈") else f"{name} = {number}"
 
 
@@ -92,28 +71,14 @@ def headline(budget: Budget) -> str:
 
 
 def change_of(budget: Budget, *, verb: bool = False) -> str:
-    """Say what the budget hides.
-
-    Examples
-    --------
-    >>> from anonhist.accounting import Budget
-    >>> change_of(Budget("passwords", "user", epsilon=2)), change_of(Budget("passwords", "user", epsilon=2), verb=True)
-    ('one user added or removed', 'adding or removing any one user')
-    """
+    """Say what the budget hides."""
     if budget.relation is NeighboringRelation.SUBSTITUTE:
         return f"replacing any one {budget.kind} by another" if verb else f"one {budget.kind} replaced by another"
     return f"adding or removing any one {budget.kind}" if verb else f"one {budget.kind} added or removed"
 
 
 def warning_of(balance: Balance) -> str:
-    """Return a warning where so much is spent that hardly anybody is protected; else nothing.
-
-    Examples
-    --------
-    >>> from anonhist.accounting import Balance, Budget
-    >>> warning_of(Balance(Budget("passwords", "user", epsilon=20), ()))
-    ''
-    """
+    """Return a warning where so much is spent that hardly anybody is protected; else nothing."""
     spent = balance.spent.epsilon
     if spent < WARNED_FROM:
         return ""
@@ -142,32 +107,12 @@ def cards_of(balance: Balance) -> list[tuple[str, str]]:
 
 
 def share_of(cost: Cost, budget: Budget) -> str:
-    """Write which share of the ε of a budget this is.
-
-    Examples
-    --------
-    >>> from fractions import Fraction
-    >>> from anonhist.accounting import Budget, Cost
-    >>> share_of(Cost(Fraction(1, 8), Fraction(0)), Budget("passwords", "user", epsilon=2))
-    '6.2 %'
-    """
+    """Write which share of the ε of a budget this is."""
     return percent(float(cost.epsilon / budget.epsilon))
 
 
 def stake(budget: Budget, cost: Cost, *, results: str) -> list[str]:
-    """Say what a cost means for one unit: by how much probabilities change, and how sure somebody can become.
-
-    Examples
-    --------
-    >>> from fractions import Fraction
-    >>> from anonhist.accounting import Budget, Cost
-    >>> for line in stake(Budget("words", "item", epsilon=2), Cost(Fraction(1), Fraction(0)), results="all releases"):
-    ...     print(line)
-    Adding or removing any one item changes the probability of any result of all releases together by at most a factor
-    of 2.72.
-    This is moderate protection. Someone who thinks it equally likely that a given item is in the data or not can become
-    at most 73.2 % sure of either.
-    """
+    """Say what a cost means for one unit: by how much probabilities change, and how sure somebody can become."""
     if not cost.epsilon:
         return [
             f"Nothing is spent: no release that is charged here can have told anything about any one {budget.kind}."
@@ -217,14 +162,7 @@ def conditions_of(balance: Balance) -> list[str]:
 
 
 def not_covered(budget: Budget) -> list[str]:
-    """Say what a budget does not cover, first what follows from its unit.
-
-    Examples
-    --------
-    >>> from anonhist.accounting import Budget
-    >>> not_covered(Budget("passwords", "user", epsilon=2))[0]
-    'Items of a user that a release does not count: each release names how many it counts.'
-    """
+    """Say what a budget does not cover, first what follows from its unit."""
     of_unit = (
         "Items of a user that a release does not count: each release names how many it counts."
         if budget.kind == "user"
@@ -239,14 +177,7 @@ def not_covered(budget: Budget) -> list[str]:
 
 
 def chain_of(verification: Verification | None) -> list[str]:
-    """Say whether the entries of the ledger verify.
-
-    Examples
-    --------
-    >>> from anonhist.accounting import Verification
-    >>> chain_of(Verification(1, 0, ()))[0]
-    'The chain of the only entry of the ledger is whole: no entry was changed, removed or put in between.'
-    """
+    """Say whether the entries of the ledger verify."""
     if verification is None:
         return ["The chain of entries was not checked for this page; 'anonhist budget verify' checks it."]
     if verification.problems:
@@ -260,18 +191,7 @@ def chain_of(verification: Verification | None) -> list[str]:
 
 
 def purpose_of(charge: Charge) -> str:
-    """Say what a release was for, and which run made it.
-
-    Examples
-    --------
-    >>> from fractions import Fraction
-    >>> from anonhist.accounting import Charge
-    >>> from anonhist.accounting.charge import Run
-    >>> from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit
-    >>> told = Guarantee(PrivacyUnit.item(), NeighboringRelation.ADD_OR_REMOVE, Fraction(1), arithmetic="exact")
-    >>> purpose_of(Charge("letters", told, purpose="press", run=Run("daily 2026-11-25")))
-    'press (run daily 2026-11-25)'
-    """
+    """Say what a release was for, and which run made it."""
     if charge.run is None:
         return charge.purpose
     return f"{charge.purpose} (run {charge.run.id})" if charge.purpose else f"run {charge.run.id}"

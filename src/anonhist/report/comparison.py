@@ -50,15 +50,7 @@ def cell(comparison: Comparison, mechanism: str, epsilon: Fraction, metric: str)
 
 
 def mean_text(row: ComparisonRow) -> str:
-    """Write a mean and its standard error in the unit in which people read it.
-
-    Examples
-    --------
-    >>> from fractions import Fraction
-    >>> from anonhist.mechanisms import ComparisonRow
-    >>> mean_text(ComparisonRow("auto", Fraction(1), "guessing", 0.0123, 0.00045, 20))
-    '1.230 ± 0.045'
-    """
+    """Write a mean and its standard error in the unit in which people read it."""
     factor = scale(row.metric)
     return with_error(factor * row.mean, factor * row.standard_error)
 
@@ -74,13 +66,6 @@ def advice(comparison: Comparison) -> str:
     """Say which mechanism to use: auto wherever no other errs measurably less, else the one that errs least.
 
     Nothing where there is only one: it was compared with no other.
-
-    Examples
-    --------
-    >>> from anonhist.mechanisms import compare
-    >>> from anonhist.profiles import Profile
-    >>> advice(compare(Profile.from_counts([8, 8, 3]), epsilons=[1], mechanisms=["auto"], repeats=2))
-    ''
     """
     if len(comparison.mechanisms) == 1:
         return ""
@@ -147,15 +132,15 @@ _DASHES = (
 _RING, _MARK_SIZE = 9.0, 5.5
 
 
+def whole_figure(comparison: Comparison) -> Figure:
+    """Draw a comparison by its first metric."""
+    return comparison_figure(comparison, METRICS[0], legend=True)
+
+
 def comparison_figure(comparison: Comparison, metric: Metric, *, legend: bool) -> Figure:
     """Draw the mean of a metric against epsilon, a line per mechanism, with bars of ± two standard errors.
 
     A mean of zero, which a log scale does not show, is drawn at the foot, marked 0.
-
-    Parameters
-    ----------
-    legend
-        Whether to name the lines. Every mechanism looks the same in all figures.
     """
     figure, axes = canvas(f"{metric.title}, in {units()[metric.name]}", "epsilon", size=(4.6, 4.4 if legend else 3.3))
     factor = scale(metric.name)
@@ -181,14 +166,9 @@ def comparison_figure(comparison: Comparison, metric: Metric, *, legend: bool) -
 
 
 def line_style(place: int) -> dict[str, Any]:
-    """Return how Matplotlib draws the mechanism at this place of a list that begins with auto.
+    """Return how Matplotlib draws the mechanism at this place of a list that begins with auto, alike in all figures.
 
     The first eight mechanisms differ in mark, in dashes and in color; the first 64 in the pair of mark and dashes.
-
-    Examples
-    --------
-    >>> line_style(1)["marker"], line_style(9)["marker"], line_style(1)["linestyle"] == line_style(9)["linestyle"]
-    ('s', 's', False)
     """
     if place == 0:
         ring = {"marker": "o", "markersize": _RING, "markerfacecolor": "none", "markeredgewidth": 1.2}

@@ -45,26 +45,10 @@ _VISIBLE = 1e-3
 
 @dataclass(frozen=True)
 class View:
-    """How people look at one kind of curve.
+    """How people look at one kind of curve: what it is, what its axes count, and how to read it.
 
-    Attributes
-    ----------
-    title, subtitle
-        What it is a curve of.
-    x_label, value_label
-        What the axes count.
-    place
-        One x, in words.
-    told
-        What a value says there.
-    first
-        The x of the values that are told first, where they are not those of the data.
-    reading
-        How to read it, in sentences.
-    has_log_x
-        Whether x is shown on a log scale.
-    is_share
-        Whether values are shares, which are read in percent.
+    ``place`` is one x in words, ``told`` what a value says there. ``first`` is the x of the values that are told first,
+    where they are not those of the data. ``is_share`` means values in percent.
     """
 
     title: str
@@ -163,16 +147,7 @@ def _causes(curve: Curve) -> str:
 
 
 def value_text(curve: Curve, at: int) -> str:
-    """Write the value at one point as people read it: shares in percent, digits as far as the error allows two of them.
-
-    Examples
-    --------
-    >>> from anonhist.profiles import Profile
-    >>> from anonhist.properties.guessing_curve import guessing_curve
-    >>> curve = guessing_curve(Profile.from_counts([200, 100]), rng=np.random.default_rng(1))
-    >>> value_text(curve, 0), interval_text(curve, 0)
-    ('66.7 %', '61.5 to 71.8 %')
-    """
+    """Write the value at one point as people read it: shares in percent, digits as far as the error allows two."""
     return _with_digits(curve, at, curve.value) + _unit(curve)
 
 
@@ -226,16 +201,7 @@ def parts_text(curve: Curve, at: int) -> list[str]:
 
 
 def shown_points(curve: Curve, *, most: int = _ROWS) -> list[int]:
-    """Return which points to put in a table of some ``most`` rows: those nearest to round x, both ends and the ring.
-
-    Examples
-    --------
-    >>> from anonhist.profiles import Profile
-    >>> from anonhist.properties.guessing_curve import guessing_curve
-    >>> curve = guessing_curve(Profile([1, 2], [990, 10]))
-    >>> [x_text(curve, at) for at in shown_points(curve)]
-    ['1', '2', '5', '10', '20', '50', '100', '200', '500', '1,000']
-    """
+    """Return which points to put in a table of some ``most`` rows: those nearest to round x, both ends and the ring."""
     last = len(curve) - 1
     marks = _round_logs(curve.x) if view_of(curve).has_log_x else _round_steps(curve.x, most)
     picked = {0, last, *(int(np.argmin(np.abs(curve.x - mark))) for mark in marks)}

@@ -38,14 +38,7 @@ _LEAST_STRIP = 2.5
 class Hover:
     """What is told at each place of a figure to whoever points there.
 
-    Attributes
-    ----------
-    at
-        Places along the axis, in its own numbers, ascending.
-    texts
-        One for each.
-    axis
-        ``"x"`` for upright strips, ``"y"`` for rows.
+    Places are ascending, in numbers of the axis: ``"x"`` for upright strips, ``"y"`` for rows.
     """
 
     at: Sequence[float]
@@ -87,18 +80,10 @@ _POINTS = 400
 
 @dataclass(frozen=True, eq=False)
 class Points:
-    """Some numbers of labels with their intervals.
+    """Some numbers of labels with their intervals, at ascending counts.
 
-    Attributes
-    ----------
-    at : ndarray of int64, shape (v,)
-        Counts, ascending.
-    value, low, high : ndarray, shape (v,)
-        Numbers of labels and the ends of their intervals; the numbers themselves where nothing is known.
-    is_known
-        Whether anything is known of how far off the numbers are.
-    told
-        Which labels each number counts; ``{}`` stands for the count.
+    Ends are the numbers themselves where nothing is known. ``told`` says which labels each number counts, ``{}``
+    standing for the count.
     """
 
     at: NDArray[np.int64]
@@ -213,7 +198,7 @@ def draw_k_plus(axes: Axes, points: Points, *, floor: float) -> NDArray[np.float
 
 def canvas(y_label: str, x_label: str, *, size: tuple[float, float] = _SIZE) -> tuple[matplotlib_figure.Figure, Axes]:
     """Return an empty figure, of a size in inches, and its axes in the style of the house."""
-    from anonhist.report.frame import ApartLayout, NotebookFigure
+    from anonhist.report.picture import ApartLayout, NotebookFigure
 
     figure = NotebookFigure(figsize=size, layout=ApartLayout())
     axes = figure.add_subplot()
@@ -242,10 +227,7 @@ def say_empty(axes: Axes, text: str = "the released profile is empty") -> None:
 
 
 def add_legend(axes: Axes, *, handle_length: float = 1.4) -> None:
-    """Name what is drawn, above the axes: no corner of them is free in every release.
-
-    In as many columns as fit; the figure grows by their height, so that the axes lose none of theirs.
-    """
+    """Name what is drawn above the axes: no corner of them is free in every release; the figure grows as needed."""
     figure = cast("matplotlib_figure.Figure", axes.figure)
     handles, names = axes.get_legend_handles_labels()
     for columns in range(min(len(names), _MOST_COLUMNS), 0, -1):
@@ -306,13 +288,7 @@ def name_marks(axis: Axis, largest: float) -> None:
 
 
 def mark_names(marks: NDArray[np.float64]) -> list[str]:
-    """Write evenly spread marks, large ones in thousands, millions and so on.
-
-    Examples
-    --------
-    >>> mark_names(np.array([0.0, 2500.0, 5000.0])), mark_names(np.array([0.0, 2.5e6, 5e6]))
-    (['0', '2,500', '5,000'], ['0', '2.5 M', '5 M'])
-    """
+    """Write evenly spread marks, large ones in thousands, millions and so on."""
     largest = float(marks.max(initial=0))
     if largest < _PLAIN:
         return [f"{mark:,g}" for mark in marks.tolist()]
@@ -364,23 +340,11 @@ _SETTINGS = Lock()
 def inline_svg(
     draw: Callable[[], Figure], *, name: str, description: str, keep_text: bool = False, hover: Hover | None = None
 ) -> str:
-    """Draw a figure as an ``<svg>`` element that takes its colors from the page.
+    """Draw a figure as an ``<svg>`` element that takes its colors from the page; its ``description`` is read out.
 
-    Text is drawn as paths, so that it looks the same wherever the page is opened. The same figure gives the same
-    bytes: no date, no random names, and no settings of the user.
-
-    Parameters
-    ----------
-    draw
-        Makes the figure.
-    name
-        Set before all names in the element, which must differ between the figures of a page.
-    description
-        Read out to those who cannot see it.
-    keep_text
-        Leave text to the browser, which has signs for more languages than the font of the figures.
-    hover
-        What is told to whoever points at the figure.
+    Text is drawn as paths, so that it looks the same everywhere; with ``keep_text`` it is left to the browser, which
+    has signs for more languages. ``name`` begins all names in the element and must differ between the figures of a
+    page. The same figure gives the same bytes: no date, no random names, and no settings of the user.
     """
     import matplotlib as mpl
     from matplotlib.backends.backend_svg import FigureCanvasSVG

@@ -2,33 +2,25 @@
 
 from __future__ import annotations
 
-import io
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from html import escape
 from pathlib import Path
 from string import Template
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import quote
-
-from matplotlib.figure import Figure
-from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from anonhist.errors import UsageError
 from anonhist.formats.atomic import check_free, write_whole
 from anonhist.formats.tables import csv_text
 from anonhist.privacy import warning
-from anonhist.report.promise import exclusions, for_one_person, plain_promise
-from anonhist.report.wording import interval, parameters_text
+from anonhist.report.wording import exclusions, for_one_person, interval, parameters_text, plain_promise
 from anonhist.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from matplotlib.axis import Axis
-    from matplotlib.transforms import Bbox
-
-    from anonhist.outward import Tabular
+    from anonhist.kinds import Tabular
     from anonhist.privacy import Guarantee
     from anonhist.releases import Release
 
@@ -45,18 +37,7 @@ def check_report_path(path: str | Path) -> None:
 class Sheet:
     """Where a page goes, and what whoever makes it has to say of it; all of that is published with the page.
 
-    Attributes
-    ----------
-    path
-        Must end in ``.html``.
-    title
-        Stands first, in place of what the page would be called.
-    data_name
-        What the data are called.
-    command
-        The command that makes such a page again.
-    overwrite
-        Replace an existing file.
+    ``command`` makes such a page again.
     """
 
     path: str | Path
@@ -66,31 +47,17 @@ class Sheet:
     overwrite: bool = False
 
     def check(self) -> None:
-        """Refuse what no page can be made of, before anything is computed for it.
-
-        Raises
-        ------
-        UsageError
-            If the path does not end in ``.html`` or exists already, or the title is empty or very long.
-        """
+        """Refuse a path that does not end in ``.html`` or exists already, and an empty or very long title."""
         check_report_path(self.path)
         check_free(self.path, overwrite=self.overwrite)
         if self.title is not None and not (self.title.strip() and len(self.title) <= _LONGEST_TITLE):
             raise UsageError(f"`title` must have between 1 and {_LONGEST_TITLE} characters, one of them visible.")
 
     def write(self, main: str, *, headline: str, subtitle: str, banner: str = "", version: str | None = None) -> None:
-        """Write the page, whole or not at all.
+        """Write the page, whole or not at all, with ``main`` as HTML below the title.
 
-        Parameters
-        ----------
-        main
-            HTML below the title.
-        headline, subtitle
-            What such pages are, as plain text.
-        banner
-            Stands above everything else, and first in the title of the window.
-        version
-            Of this package, where another made what is shown.
+        ``banner`` stands above everything else, and first in the title of the window. ``version`` is that of this
+        package, where another made what is shown.
         """
         told = headline if self.title is None else f"{headline}. "
         page = template("frame.html").substitute(
@@ -202,14 +169,7 @@ def notes_html(notes: Iterable[str]) -> str:
 def released_parts(release: Release, command: str | None, *, again: str, noun: str, file: str) -> dict[str, str]:
     """Return the parts that the pages of all releases have, as HTML.
 
-    Parameters
-    ----------
-    command, again
-        The command that made the page, and what running it again does.
-    noun
-        What the released numbers belong to: counts or degrees.
-    file
-        What the file of the numbers is called.
+    ``again`` is what running the command again does, ``noun`` what the released numbers belong to: counts or degrees.
     """
     profile, limit = release.profile, release.guarantee.unit.max_count
     largest = int(profile.counts[-1]) if len(profile) else 1
@@ -260,14 +220,7 @@ def promised(
 ) -> str:
     """Return the section on the promise: one sentence, what it means, what it leaves out, and the exact statement.
 
-    Parameters
-    ----------
-    sentence, meaning, not_covered
-        In other words than those that follow from the guarantee.
-    whom
-        Whom it is promised to, if not what the unit is called.
-    also
-        HTML put before what is not covered.
+    ``whom`` is whom it is promised to, if not what the unit is called; ``also`` is HTML put before what is not covered.
     """
     listed = exclusions(guarantee.unit) if not_covered is None else not_covered
     means = paragraphs(meaning or for_one_person(guarantee))
@@ -294,50 +247,3 @@ def reproduce(command: str | None, note: str) -> str:
     if command is None:
         return ""
     return f"<h2>Make one like it</h2><p>{escape(note)}</p><pre>{escape(command)}</pre>"
-
-
-# Dots per inch: two for each pixel of the width it is shown with, as fine screens have them.
-_DPI, _SHOWN_DPI = 192, 96
-
-
-class NotebookFigure(Figure):
-    """A figure that is its own picture: the last expression of a cell shows it once.
-
-    IPython draws figures itself only where pyplot was loaded with its inline backend; then that is what is shown.
-    """
-
-    def _repr_png_(self) -> tuple[bytes, dict[str, Any]]:
-        """Return the picture, on white paper so that its ink is legible in dark notebooks too, and its size."""
-        buffer = io.BytesIO()
-        self.savefig(buffer, format="png", dpi=_DPI, facecolor="white")
-        width, height = (round(float(inches) * _SHOWN_DPI) for inches in self.get_size_inches())
-        return buffer.getvalue(), {"width": width, "height": height}
-
-
-class ApartLayout(ConstrainedLayoutEngine):
-    """Matplotlib's layout, in which no name of a mark runs into another: what has no room is not named."""
-
-    def execute(self, fig: Figure) -> None:
-        """Give the axes of a figure their places, then leave out names that have no room there."""
-        axes = [axis for each in fig.axes for axis in (each.xaxis, each.yaxis)]
-        for axis in axes:
-            for tick in (*axis.get_major_ticks(), *axis.get_minor_ticks()):
-                tick.label1.set_visible(True)
-        super().execute(fig)
-        for axis in axes:
-            _keep_apart(axis)
-
-
-def _keep_apart(axis: Axis) -> None:
-    """Hide each name of a mark that touches one before it; names between the main marks come after those."""
-    low, high = sorted(axis.get_view_interval())
-    shown: list[Bbox] = []
-    for ticks in (axis.get_major_ticks(), axis.get_minor_ticks()):
-        for tick in ticks:
-            if tick.label1.get_text() and low <= tick.get_loc() <= high:
-                # A little wider, so that there is space between two.
-                box = tick.label1.get_window_extent().padded(1.5)
-                if any(box.overlaps(each) for each in shown):
-                    tick.label1.set_visible(False)
-                else:
-                    shown.append(box)

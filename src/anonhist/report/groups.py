@@ -10,7 +10,7 @@ from itertools import islice
 from statistics import median
 from typing import TYPE_CHECKING
 
-from anonhist.catalogue.levels import Levels
+from anonhist.catalogue.mechanisms import Levels
 from anonhist.errors import UsageError
 from anonhist.privacy import is_in_groups, short_decimal
 from anonhist.privacy.guarantee import round_up
@@ -31,8 +31,17 @@ from anonhist.report.frame import (
     scrolled,
     template,
 )
-from anonhist.report.promise import exclusions, plain_promise
-from anonhist.report.wording import bars_text, bound_of, expected_error, interval, many, no_intervals, parameters_text
+from anonhist.report.wording import (
+    bars_text,
+    bound_of,
+    exclusions,
+    expected_error,
+    interval,
+    many,
+    no_intervals,
+    parameters_text,
+    plain_promise,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -83,21 +92,7 @@ _VALUES = {"day": re.compile(r"\d{4}-\d{2}-\d{2}"), "month": re.compile(r"\d{4}-
 
 
 def active_person(release: GroupedRelease) -> str:
-    """Say what the release costs somebody who is in every period; empty where no column is of periods.
-
-    Examples
-    --------
-    >>> import anonhist as ah
-    >>> from anonhist.profiles.grouped import GroupedProfile
-    >>> days = {(f"2026-11-0{day}",): ah.Profile.from_counts([3, 1]) for day in range(1, 6)}
-    >>> week = ah.PrivacyUnit.label(max_count=9, groups=3)
-    >>> made = ah.release_groups(GroupedProfile(("day(seen)",), days, unit=week), epsilon=1)
-    >>> active_person(made)[:69]
-    'A label that occurs every day pays ε = 1 once, for the whole release,'
-    >>> made = ah.release_groups(GroupedProfile(("day(seen)",), days, unit=ah.PrivacyUnit.item()), epsilon=1)
-    >>> print(active_person(made))
-    The promise is for one item: somebody with an item on each of the 5 days pays ε = 5 for these.
-    """
+    """Say what the release costs somebody who is in every period; empty where no column is of periods."""
     found = _periods(release)
     if found is None:
         return ""
@@ -140,28 +135,12 @@ ALL_TOGETHER = "result for all groups together"
 
 
 def names_of(group: Group) -> list[str]:
-    """Return the names of a group, one for each grouping column.
-
-    Examples
-    --------
-    >>> names_of(("spring", None))
-    ['spring', '(missing)']
-    """
+    """Return the names of a group, one for each grouping column."""
     return [MISSING if name is None else name for name in group]
 
 
 def row_names(group: Group, release: GroupedRelease) -> list[str]:
-    """Return a name for each grouping column, also of a total.
-
-    Examples
-    --------
-    >>> import anonhist as ah
-    >>> from anonhist.profiles.grouped import GroupedProfile
-    >>> profiles = {("CA", "Napa"): ah.Profile.from_counts([3, 1])}
-    >>> grouped = GroupedProfile(("state", "county"), profiles, unit=ah.PrivacyUnit.item())
-    >>> row_names(("CA",), ah.release_groups(grouped, epsilon=1))
-    ['CA', '(all)']
-    """
+    """Return a name for each grouping column, also of a total."""
     return names_of(group) + [ALL] * (len(release.by) - len(group))
 
 
@@ -169,15 +148,6 @@ def levels_for(release: GroupedRelease) -> list[int]:
     """Return a few thresholds above 1 that suit all groups: at least half of the groups have such counts.
 
     Where counts were capped the cap is the last.
-
-    Examples
-    --------
-    >>> import anonhist as ah
-    >>> from anonhist.profiles.grouped import GroupedProfile
-    >>> profiles = {("DE",): ah.Profile.from_counts([300, 100]), ("FR",): ah.Profile.from_counts([200, 100])}
-    >>> made = ah.release_groups(GroupedProfile(("country",), profiles, unit=ah.PrivacyUnit.item()), epsilon=20)
-    >>> levels_for(made)
-    [2, 5, 20, 100]
     """
     cap = release.guarantee.unit.max_count
     largest = cap or median(int(each.profile.counts[-1]) if len(each.profile) else 1 for each in release.values())
@@ -228,13 +198,7 @@ def how_added(release: GroupedRelease) -> str:
 
 
 def level_name(by: Sequence[str]) -> str:
-    """Return the heading of a level, by its grouping columns.
-
-    Examples
-    --------
-    >>> level_name(()), level_name(("state", "county"))
-    ('Everything together', 'By state, county')
-    """
+    """Return the heading of a level, by its grouping columns."""
     return f"By {', '.join(by)}" if by else "Everything together"
 
 

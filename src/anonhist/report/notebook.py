@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from anonhist.errors import DataError, UsageError, spell_out
+from anonhist.errors import DataError, spell_out
 from anonhist.mechanisms import METRICS
 from anonhist.mechanisms.comparison import NOT_PRIVATE as COMPARING_IS_NOT_PRIVATE
 from anonhist.privacy import short_decimal, warning
@@ -21,7 +21,6 @@ from anonhist.report.figures import inline_svg
 from anonhist.report.frame import html as text_html
 from anonhist.report.frame import table_of
 from anonhist.report.groups import active_person, how_added, how_found, names_of, row_names
-from anonhist.report.kinds import view_of
 from anonhist.report.windows import cells_of, heads_of, shown_days, told_of, told_of_groups, windows_figure
 from anonhist.report.wording import (
     PROMISE_NAMES,
@@ -33,7 +32,6 @@ from anonhist.report.wording import (
     no_intervals,
     promise_of,
 )
-from anonhist.sketches.page import labels_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -47,7 +45,6 @@ if TYPE_CHECKING:
     from anonhist.releases import Release
     from anonhist.releases.cumulative import CumulativeRelease, GroupedCumulativeRelease
     from anonhist.releases.grouped import GroupedRelease
-    from anonhist.sketches import Sketch
 
 # Notebooks say in different ways whether they are dark, and some are light where the rest of the screen is dark. So
 # nothing here depends on it: ink is theirs, and the other colors are legible on white and on black.
@@ -73,22 +70,8 @@ _STYLE = (
 class Cell:
     """What a notebook shows of a value; all of it is plain text, not yet HTML.
 
-    Attributes
-    ----------
-    title
-        What it is, in a line.
-    head
-        What the columns of the table are called; empty where rows say it.
-    rows
-        Its rows; the first of each is what the row is about.
-    alarms
-        Sentences that must not be missed: what is not private, and warnings.
-    told
-        Names and sentences below the table.
-    folded
-        Names and sentences that a click shows.
-    figure
-        Draws the plot, if there is one.
+    ``head`` names the columns, empty where rows say it; the first of each row is what it is about. ``alarms`` must not
+    be missed: what is not private, and warnings. ``told`` stands below the table, ``folded`` behind a click.
     """
 
     title: str
@@ -152,7 +135,7 @@ def release_cell(release: Release) -> Cell:
         alarms=alarms,
         told=told,
         folded=[fact for fact in page.facts(release) if fact[0] not in (*_FIRST, "Warning")],
-        figure=lambda: view_of(release).figure(release),
+        figure=lambda: page.release_figure(release),
     )
 
 
@@ -255,32 +238,6 @@ def comparison_cell(comparison: Comparison) -> Cell:
         ],
         folded=[("Note", spell_out(note)) for note in comparison_wording.notes(comparison)],
         figure=lambda: comparison_figure(comparison, metric, legend=True),
-    )
-
-
-def sketch_cell(sketch: Sketch) -> Cell:
-    """Return the cell of a sketch: what it is and what it promises, nothing of its counters.
-
-    Notebooks are kept and sent around with what they show. Of two states of a sketch anybody can learn what was counted
-    in between, so its state is shown only by who asks for it.
-    """
-    with sketch.turn:
-        rows = [
-            ("counters", f"{sketch.addresses.size:,}"),
-            ("bytes of counters", f"{sketch.counters.nbytes:,}"),
-            ("parts of the noise", f"{len(sketch.noise):,}"),
-        ]
-        told = labels_text(sketch)
-        try:
-            alarms, lines = promise_of(sketch.guarantee)
-        except UsageError as error:
-            alarms, lines = [], [("Promise", f"none. {error}")]
-    return Cell(
-        title=f"Private sketch, protecting {sketch.unit}",
-        head=(),
-        rows=rows,
-        alarms=alarms,
-        told=[("Sketch", told), *lines],
     )
 
 

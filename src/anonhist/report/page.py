@@ -2,17 +2,39 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
+from anonhist.catalogue import load
 from anonhist.errors import UsageError
+from anonhist.frozen import frozen
+from anonhist.kinds import RELEASED_BY
+from anonhist.lazy import LaterModule
 from anonhist.privacy import short_decimal
-from anonhist.properties.estimate import Holds
+from anonhist.properties.estimate import Holds, widening_factor
+from anonhist.properties.guessing_curve import covered_share, round_grid
+from anonhist.releases import Release
+from anonhist.releases.evidence import NORMAL_95
 from anonhist.report import wording
-from anonhist.report.figures import Points, inline_svg, k_plus_figure, prevalences_figure
+from anonhist.report.figures import (
+    BAND,
+    BLUE,
+    Hover,
+    Points,
+    add_legend,
+    canvas,
+    inline_svg,
+    k_plus_figure,
+    mark_shares,
+    prevalences_figure,
+    say_empty,
+    scale_across,
+)
 from anonhist.report.frame import (
     DRAWN_AGAIN,
     Sheet,
@@ -23,36 +45,190 @@ from anonhist.report.frame import (
     released_parts,
     template,
 )
-from anonhist.report.guessing import Guessing, guessing_figure
-from anonhist.report.kinds import ReleaseView, view_of
-from anonhist.report.promise import any_user, for_one_person, release_exclusions
 from anonhist.report.wording import (
+    any_user,
     expected_error,
+    for_one_person,
     free_arithmetic,
     interval,
     many,
     promise_lines,
+    release_exclusions,
     remarks,
     share_of_items,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
+    from matplotlib import figure as matplotlib_figure
+    from matplotlib.figure import Figure
+
+    from anonhist.profiles import Profile
     from anonhist.properties.estimate import Estimate
-    from anonhist.releases import Release
+    from anonhist.releases import ReleaseError
+else:
+    matplotlib_figure = LaterModule("matplotlib.figure")
+
+_POINTS = 400
+
+
+@frozen
+class Guessing:
+    """The guessing curve of a release, with its uncertainty.
+
+    ``share`` is ``λ_β``, the share of the released items that the β most frequent labels cover; ``labels`` are the β,
+    ascending, evenly spread on the log scale, each power of ten among them. ``band`` has the ends of 95 % intervals for
+    the share in the data; 0 and infinity where nothing is known.
+    """
+
+    labels: NDArray[np.int64]
+    share: NDArray[np.float64]
+    band: tuple[NDArray[np.float64], NDArray[np.float64]]
+    is_known: bool
+
+    @classmethod
+    def of(cls, release: Release) -> Guessing:
+        """Read the curve off the released profile, and its band off what the release knows: post-processing, free.
+
+        Where there are intervals for φ_{k+} from noisy values, the band is made of these. The β largest counts hold
+        ``S_β = Σ_k min(φ_{k+}, β)`` items and the others ``Σ_k max(φ_{k+} − β, 0)``, and both grow with every φ_{k+}.
+        So the lower end of λ_β is that of S_β beside the upper end of the rest, and the upper end the other way round.
+        If all intervals hold at once it holds; where some do not, the others make up for them (docs/benchmarks.md).
+
+        Elsewhere it is the normal interval of the standard error ``sqrt(mean_b (f(R*_b) − f(R))²)`` over the runs R*_b
+        of the mechanism on the released profile R, if these are to be trusted, widened to whole items and to what the
+        largest expected error of the whole profile can do to a share (:func:`farthest`): runs on a smoothed profile err
+        too little at its steps.
+        """
+        profile = release.profile
+        total = max(1, profile.num_labels)
+        labels = np.array(round_grid(total, points=_POINTS), dtype=np.int64)
+        share = covered_share(profile, labels)
+        error = release.error
+        if error.band is not None:
+            return cls(labels, share, _from_k_plus(error, profile, labels), is_known=True)
+        if error.why_unknown:
+            nothing = np.zeros(share.shape), np.full(share.shape, np.inf)
+            return cls(labels, share, nothing, is_known=False)
+        drawn = release.resimulate()
+        squares = np.zeros(labels.size)
+        for simulated in drawn:
+            squares += (covered_share(simulated, labels) - share) ** 2
+        # What they cover is a whole number of items: to less than the next one, an interval holds less than it says.
+        items_off = NORMAL_95 * widening_factor(len(drawn)) * np.sqrt(squares / len(drawn)) * profile.n
+        half = np.maximum(1.0, np.ceil(items_off)) / max(1, profile.n)
+        expected = error.expected_range
+        half = np.maximum(
+            half, farthest(share, items=profile.n, distance=math.inf if expected is None else expected[1])
+        )
+        band = np.maximum(share - half, 0.0), np.minimum(share + half, 1.0)
+        return cls(labels, share, band, is_known=True)
+
+    @property
+    def hover(self) -> Hover:
+        """What the curve says at each number of labels."""
+        columns, texts = (each.tolist() for each in (self.labels, self.share, *self.band)), []
+        for labels, share, low, high in zip(*columns, strict=True):
+            ends = f"; 95 % interval {interval(100 * low, 100 * high, places=2)} %" if self.is_known else ""
+            texts.append(f"the {labels:,} most frequent: {100 * share:.2f} % of the items{ends}")
+        return Hover(self.labels.tolist(), texts)
+
+
+def farthest(share: NDArray[np.float64], *, items: int, distance: float) -> NDArray[np.float64]:
+    """Return how far off the shares of a profile can be at most: ``D·max(λ, 1 − λ)/(n − D)``, or 1.
+
+    Let C of the n items be of the β most frequent labels, so λ = C/n, and C + a and n + a + b be the same numbers of
+    another profile at sorted ℓ1 distance D (``distance``, infinite if unknown), so |a| + |b| ≤ D. Then its share is off
+    by ``(a·(1 − λ) − b·λ)/(n + a + b)``.
+    """
+    if not distance < items:
+        return np.ones(share.shape)
+    return np.asarray(np.minimum(1.0, distance * np.maximum(share, 1 - share) / (items - distance)))
+
+
+def _from_k_plus(
+    error: ReleaseError, profile: Profile, labels: NDArray[np.int64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return both ends of λ_β that the intervals for φ_{k+} give."""
+    ends = profile.counts if error.band is None else np.union1d(error.band.ends, profile.counts)
+    widths = np.diff(ends, prepend=0).astype(np.float64)
+    low, high = (_divide(widths, side, labels) for side in error.k_plus_interval(profile, ends))
+    least, most = (
+        np.divide(covered, covered + rest, out=np.full(labels.size, none), where=covered + rest > 0)
+        for (covered, _), (_, rest), none in ((low, high, 0.0), (high, low, 1.0))
+    )
+    return least, most
+
+
+def _divide(
+    widths: NDArray[np.float64], reaching: NDArray[np.float64], labels: NDArray[np.int64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return how many items the β largest counts hold, and how many the others, of a falling φ_{k+} in steps."""
+    columns, area = np.append(0.0, np.cumsum(widths)), np.append(0.0, np.cumsum(widths * reaching))
+    # In so many steps β labels reach; all that is in later steps is theirs.
+    steps = np.searchsorted(-reaching, -labels, side="right")
+    covered = labels * columns[steps] + (area[-1] - area[steps])
+    return covered, np.maximum(area[-1] - covered, 0.0)
+
+
+def guessing_figure(release: Release, *, guessing: Guessing | None = None) -> matplotlib_figure.Figure:
+    """Draw which share of all items the β most frequent labels cover, β on a log scale, with a 95 % band.
+
+    The 95 % are meant at each β for itself, not for the whole curve at once.
+    """
+    curve = guessing or Guessing.of(release)
+    figure, axes = canvas("share of items covered", "most frequent labels (β)")
+    if not len(release.profile):
+        say_empty(axes)
+        return figure
+    if curve.is_known:
+        axes.fill_between(curve.labels, *curve.band, color=BAND, linewidth=0, label="95 % interval")
+    mark = "-" if curve.labels.size > 1 else "o"
+    axes.plot(curve.labels, curve.share, mark, color=BLUE, linewidth=1.6, label="released guessing curve")
+    mark_shares(axes)
+    scale_across(axes, max(2.5, float(curve.labels[-1]) * 1.25))
+    add_legend(axes)
+    return figure
+
+
+class _WritesPage(Protocol):
+    def __call__(self, release: Release, sheet: Sheet, truth: Any) -> None: ...
+
+
+@dataclass(frozen=True)
+class ReleaseView:
+    """How releases of one kind are drawn, written as a page and described in a terminal.
+
+    ``truth`` of ``write`` is what the page is to show without any privacy, which most kinds refuse.
+    """
+
+    figure: Callable[[Release], Figure]
+    write: _WritesPage
+    facts: Callable[[Release], list[tuple[str, str]]] = lambda _: []
+
+
+def view_of(release: Release) -> ReleaseView:
+    """Return how a release of this kind is shown."""
+    view: ReleaseView = load(RELEASED_BY[release.mechanism.kind.name].view)
+    return view
+
+
+def release_figure(release: Release) -> Figure:
+    """Draw a release, as its kind is drawn."""
+    return view_of(release).figure(release)
+
+
+def write_release(release: Release, sheet: Sheet, truth: Any = None) -> None:
+    """Write the page of a release, as its kind is shown."""
+    view_of(release).write(release, sheet, truth)
 
 
 @dataclass(frozen=True)
 class ProfilePage:
-    """The page of a released profile.
+    """The page of a released profile: ``again`` is what running its command again does.
 
-    Attributes
-    ----------
-    again
-        What running the command again does.
-    also_not_covered
-        What the promise does not cover besides what follows from the unit.
+    ``also_not_covered`` is what the promise does not cover besides what follows from the unit.
     """
 
     again: str = DRAWN_AGAIN
@@ -164,17 +340,6 @@ def _guessing_rows(guessing: Guessing) -> Iterable[tuple[str, str, tuple[float, 
 
 
 VIEW = ReleaseView(prevalences_figure, ProfilePage().write)
-# A release that was read from a sketch costs nothing to read again.
-_SKETCH_PAGE = ProfilePage(
-    again="The same command reads the same noise in the same sketch, and costs nothing more.",
-    also_not_covered=(
-        (
-            "What the sketch counts between two states of it, from an adversary who sees both. This page shows one "
-            "state, and so does any copy of the sketch."
-        ),
-    ),
-)
-SKETCH_VIEW = ReleaseView(prevalences_figure, _SKETCH_PAGE.write)
 
 
 _LEVELS = (2, 3, 5, 10, 100, 1_000, 10_000, 100_000, 1_000_000)

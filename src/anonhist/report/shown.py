@@ -1,46 +1,28 @@
-"""The figure and the page of whatever there is to show: a choice by type."""
+"""The figure, the page and the notebook cell of whatever there is to show."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
-from anonhist.accounting.balance import Balance
-from anonhist.catalogue import load
 from anonhist.errors import UsageError, kind_of
+from anonhist.kinds import Shown, kind_of_value
 from anonhist.lazy import LaterModule
-from anonhist.local.page import frequencies_figure, write_frequencies
-from anonhist.local.surveys.estimate import FrequencyEstimate
-from anonhist.mechanisms import METRICS, Comparison
-from anonhist.profiles import Profile
-from anonhist.properties.curve import Curve
 from anonhist.releases import Release
-from anonhist.releases.cumulative import CumulativeRelease, GroupedCumulativeRelease
-from anonhist.releases.grouped import GroupedRelease
-from anonhist.report.budget import budget_figure, write_budget
-from anonhist.report.comparison import comparison_figure, write_comparison
-from anonhist.report.curve import curve_figure, write_curve
 from anonhist.report.frame import Sheet
-from anonhist.report.groups import write_groups
-from anonhist.report.kinds import view_of
-from anonhist.report.windows import windows_figure, write_window_groups, write_windows
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from matplotlib import figure as matplotlib_figure
 
-    from anonhist.graphs import graph
-    from anonhist.outward import Shown
     from anonhist.report.notebook import Cell
 else:
-    matplotlib_figure, graph = map(LaterModule, ("matplotlib.figure", "anonhist.graphs.graph"))
-
-T = TypeVar("T")
+    matplotlib_figure = LaterModule("matplotlib.figure")
 
 
 def plot(
-    shown: Release | CumulativeRelease | Curve | FrequencyEstimate | Comparison | Balance,
+    shown: Shown,
 ) -> matplotlib_figure.Figure:
     """Draw a release, also of cumulative windows, a curve, an estimate, a comparison of mechanisms, or a budget.
 
@@ -69,25 +51,19 @@ def plot(
     >>> plot(rarefaction_curve(profile)).axes[0].get_xlabel()
     'draws'
     """
-    return _of(FIGURES, shown)(shown)
+    figure: matplotlib_figure.Figure = _place(shown, "figure")(shown)
+    return figure
 
 
 def write_report(
-    shown: Release
-    | GroupedRelease
-    | CumulativeRelease
-    | GroupedCumulativeRelease
-    | Curve
-    | FrequencyEstimate
-    | Comparison
-    | Balance,
+    shown: Shown,
     path: str | Path,
     *,
     title: str | None = None,
     data_name: str | None = None,
     command: str | None = None,
     overwrite: bool = False,
-    not_private_truth: Profile | graph.Graph | graph.Degrees | None = None,
+    not_private_truth: Any = None,
 ) -> None:
     """Write a page about a release of any kind, a curve, an estimate, a comparison of mechanisms or a budget.
 
@@ -139,86 +115,33 @@ def write_report(
 
 
 def write_sheet(
-    shown: Release
-    | GroupedRelease
-    | CumulativeRelease
-    | GroupedCumulativeRelease
-    | Curve
-    | FrequencyEstimate
-    | Comparison
-    | Balance,
+    shown: Shown,
     sheet: Sheet,
     *,
-    not_private_truth: Profile | graph.Graph | graph.Degrees | None = None,
+    not_private_truth: Any = None,
 ) -> None:
     """Write the page of what there is to show; :func:`write_report` says more."""
+    write = _place(shown, "page")
     if not_private_truth is None:
-        _of(PAGES, shown)(shown, sheet)
+        write(shown, sheet)
     elif isinstance(shown, Release):
-        view_of(shown).write(shown, sheet, not_private_truth)
+        write(shown, sheet, not_private_truth)
     else:
         raise UsageError("`not_private_truth` applies only to releases of degrees; leave it out.")
 
 
-# By the type of what is shown.
-FIGURES: dict[type[Any], Callable[[Any], matplotlib_figure.Figure]] = {
-    Release: lambda shown: view_of(shown).figure(shown),
-    CumulativeRelease: windows_figure,
-    Curve: curve_figure,
-    FrequencyEstimate: frequencies_figure,
-    Comparison: lambda shown: comparison_figure(shown, METRICS[0], legend=True),
-    Balance: budget_figure,
-}
-PAGES: dict[type[Any], Callable[[Any, Sheet], None]] = {
-    Release: lambda shown, sheet: view_of(shown).write(shown, sheet, None),
-    GroupedRelease: write_groups,
-    CumulativeRelease: write_windows,
-    GroupedCumulativeRelease: write_window_groups,
-    Curve: write_curve,
-    FrequencyEstimate: write_frequencies,
-    Comparison: write_comparison,
-    Balance: write_budget,
-}
-
-
-def _of(choices: Mapping[type[Any], T], shown: object) -> T:
-    """Return the choice for the type of what is shown."""
-    for kind, choice in choices.items():
-        if isinstance(shown, kind):
-            return choice
-    message = (
-        "A Release, a GroupedRelease, a CumulativeRelease, a Curve, a FrequencyEstimate, a Comparison or a Balance is "
-        f"needed, such as rarefaction_curve(profile), not {kind_of(shown)}."
-    )
-    raise UsageError(message)
-
-
-# Where the cell of each kind of value is made, by the name it is known as: loaded for those alone who look at such.
-CELLS = {
-    "release": ".report.notebook:release_cell",
-    "groups": ".report.notebook:groups_cell",
-    "windows": ".report.notebook:windows_cell",
-    "windows of groups": ".report.notebook:grouped_windows_cell",
-    "estimate": ".report.notebook:estimate_cell",
-    "estimates": ".report.notebook:estimates_cell",
-    "curve": ".report.notebook:curve_cell",
-    "comparison": ".report.notebook:comparison_cell",
-    "balance": ".report.budget:balance_cell",
-    "survey": ".local.page:survey_cell",
-    "tally": ".local.page:tally_cell",
-    "frequencies": ".local.page:frequencies_cell",
-    "sketch": ".report.notebook:sketch_cell",
-}
+def _place(shown: object, what: str) -> Callable[..., Any]:
+    """Return what draws a value, or writes its page."""
+    found: Callable[..., Any] | None = kind_of_value(shown).load(what)
+    if found is None:
+        raise UsageError(
+            "A Release, a GroupedRelease, a CumulativeRelease, a Curve, a FrequencyEstimate, a Comparison or a Balance "
+            f"is needed, such as rarefaction_curve(profile), not {kind_of(shown)}."
+        )
+    return found
 
 
 def html_of(value: Shown) -> str:
-    """Return what a notebook shows of a value.
-
-    Examples
-    --------
-    >>> from anonhist.local import KRR
-    >>> html_of(KRR(alphabet=["<b>", "c"], epsilon=1))[:22]
-    '<div class="anonhist">'
-    """
-    cell: Callable[[Shown], Cell] = load(CELLS[value.known_as])
-    return cell(value).html()
+    """Return what a notebook shows of a value."""
+    cell: Cell = kind_of_value(value).load("cell")(value)
+    return cell.html()

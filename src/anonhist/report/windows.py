@@ -29,8 +29,7 @@ from anonhist.report.frame import (
     template,
 )
 from anonhist.report.groups import names_of
-from anonhist.report.promise import exclusions, plain_promise
-from anonhist.report.wording import bound_of, interval, many
+from anonhist.report.wording import bound_of, exclusions, interval, many, plain_promise
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -48,16 +47,7 @@ READING = (
 
 
 def told_of(release: CumulativeRelease) -> str:
-    """Say what was released, without a full stop.
-
-    Examples
-    --------
-    >>> from anonhist.mechanisms.windows.release import release_cumulative
-    >>> from anonhist.profiles.windows import CumulativeCounts
-    >>> counts = CumulativeCounts((1, 2), ("2026-11-01", "2026-11-02"), [[40, 1], [0, 9]])
-    >>> told_of(release_cumulative(counts, epsilon=1))
-    'labels with 1 or 2 items or more since 2026-11-01, at the end of each of 2 days'
-    """
+    """Say what was released, without a full stop."""
     *others, last = (f"{k:,}" for k in release.thresholds)
     named = f"{', '.join(others)} or {last}" if others else last
     ends = many(len(release.days), "day" if len(release.days[0]) > len("2026-11") else "month")

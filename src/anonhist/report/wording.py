@@ -1,12 +1,13 @@
-"""What is said in words and numbers on pages, terminals and in notebooks; all of it is plain text, not yet HTML."""
+"""What pages, terminals and notebooks say of a release and its guarantee: plain text, not yet HTML."""
 
 from __future__ import annotations
 
 import math
+from decimal import ROUND_CEILING, Decimal
 from typing import TYPE_CHECKING
 
-from anonhist.privacy import certainty, is_in_groups, strength, warning
-from anonhist.privacy.guarantee import delta_apart
+from anonhist.privacy import NeighboringRelation, certainty, is_in_groups, protection, short_decimal, strength, warning
+from anonhist.privacy.guarantee import delta_apart, round_up
 from anonhist.privacy.parameters import NONE_ABOVE
 from anonhist.properties.estimate import Holds, format_number
 from anonhist.releases import Release
@@ -16,8 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from fractions import Fraction
 
-    from anonhist.outward import Tabular
-    from anonhist.privacy import Guarantee
+    from anonhist.kinds import Tabular
+    from anonhist.privacy import Guarantee, PrivacyUnit
     from anonhist.properties.estimate import Estimate
     from anonhist.releases import Excess, ReleaseError
 
@@ -27,16 +28,7 @@ PROMISE_NAMES = ("Promise", "Protection", "Toward a party", "Warning")
 
 
 def promise_lines(guarantee: Guarantee) -> list[tuple[str, str]]:
-    """Return the promise for a terminal, as names and sentences: what it is and what it is worth.
-
-    Examples
-    --------
-    >>> from fractions import Fraction
-    >>> from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit
-    >>> made = Guarantee(PrivacyUnit.item(), NeighboringRelation.SUBSTITUTE, Fraction(2), arithmetic="noise is exact")
-    >>> [name for name, _ in promise_lines(made)]
-    ['Promise', 'Protection']
-    """
+    """Return the promise for a terminal, as names and sentences: what it is and what it is worth."""
     lines = [
         ("Promise", _without_arithmetic(guarantee)),
         ("Protection", protection_line(guarantee.epsilon, guarantee.delta)),
@@ -48,14 +40,7 @@ def promise_lines(guarantee: Guarantee) -> list[tuple[str, str]]:
 
 
 def free_arithmetic(guarantee: Guarantee) -> str:
-    """Return the clause that says that arithmetic costs nothing; empty where the guarantee says anything else of it.
-
-    Examples
-    --------
-    >>> from anonhist.mechanisms import FrobeniusMechanism
-    >>> free_arithmetic(FrobeniusMechanism(1).guarantee)
-    'noise is exact and added to whole numbers, so floating point costs nothing'
-    """
+    """Return the clause that says that arithmetic costs nothing; empty where the guarantee says anything else of it."""
     return next((each for each in guarantee.arithmetic.split("; ") if each.endswith(_COSTS_NOTHING)), "")
 
 
@@ -72,28 +57,13 @@ def promise_of(guarantee: Guarantee) -> tuple[list[str], list[tuple[str, str]]]:
 
 
 def protection_line(epsilon: Fraction, delta: Fraction) -> str:
-    """Say on one line what an epsilon is worth, and apart from which δ.
-
-    Examples
-    --------
-    >>> from fractions import Fraction
-    >>> protection_line(Fraction(4), Fraction(0))
-    'weak: someone at 50:50 can become at most 98.3 % sure.'
-    >>> protection_line(Fraction(1), Fraction(1, 1000))
-    'moderate: someone at 50:50 can become at most 73.2 % sure, apart from δ = 0.001.'
-    """
+    """Say on one line what an epsilon is worth, and apart from which δ."""
     sure = f"at most {certainty(epsilon)} sure" if epsilon <= NONE_ABOVE else "practically certain"
     return f"{strength(epsilon)}: someone at 50:50 can become {sure}{delta_apart(delta)}."
 
 
 def with_error(value: float, error: float) -> str:
-    """Write a number and its standard error, both cut where the error has two digits.
-
-    Examples
-    --------
-    >>> with_error(15166.8, 89.43), with_error(48020, 1234.0), with_error(7, 0)
-    ('15,167 ± 89', '48,000 ± 1,200', '7 ± 0')
-    """
+    """Write a number and its standard error, both cut where the error has two digits."""
     if not error:
         return f"{value:,.6g} ± 0" if value < 1e6 else f"{value:,.0f} ± 0"
     places = 1 - math.floor(math.log10(error))
@@ -102,19 +72,7 @@ def with_error(value: float, error: float) -> str:
 
 
 def expected_error(error: ReleaseError) -> str:
-    """Write the expected error of a whole profile with the range it is in, three digits of each, if it was simulated.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from anonhist.properties import Estimate
-    >>> from anonhist.releases import ReleaseError
-    >>> l1 = Estimate(8970.4, 31.0, (8909.6, 9031.2), "")
-    >>> expected_error(ReleaseError(l1, 32, np.array([1]), np.array([1.0]), np.array([1.0])))
-    '8,970 (7,120 to 14,400)'
-    >>> expected_error(ReleaseError.without_runs())
-    'not simulated'
-    """
+    """Write the expected error of a whole profile with its range, three digits of each, if it was simulated."""
     if error.sorted_l1 is None or error.expected_range is None:
         return "not simulated"
     low, high = error.expected_range
@@ -127,15 +85,7 @@ def expected_error(error: ReleaseError) -> str:
 
 
 def interval(low: float, high: float, *, places: int = 0) -> str:
-    """Write an interval, its ends rounded outward; without an upper end it says nothing.
-
-    Examples
-    --------
-    >>> interval(2.4, 5.1), interval(0.123, 0.128, places=2)
-    ('2 to 6', '0.12 to 0.13')
-    >>> interval(0.0, math.inf)
-    'no interval'
-    """
+    """Write an interval, its ends rounded outward; without an upper end it says nothing."""
     if math.isinf(high):
         return "no interval"
     scale = 10**places
@@ -143,25 +93,12 @@ def interval(low: float, high: float, *, places: int = 0) -> str:
 
 
 def with_interval(ends: str) -> str:
-    """Write the ends of an interval where nothing else says what they are.
-
-    Examples
-    --------
-    >>> with_interval("2 to 6"), with_interval("no interval")
-    ('95 % interval 2 to 6', 'no interval')
-    """
+    """Write the ends of an interval where nothing else says what they are."""
     return f"95 % interval {ends}" if " to " in ends else ends
 
 
 def bars_text(error: ReleaseError, *, none: str) -> str:
-    """Say how to read bars and bands, where there are some; ``none`` is what a number at 0 cannot be told from.
-
-    Examples
-    --------
-    >>> from anonhist.releases import ReleaseError
-    >>> bars_text(ReleaseError.without_runs(), none="that number from none")
-    'There are no 95 % intervals here, so the plots have neither bars nor bands.'
-    """
+    """Say how to read bars and bands, where there are some; ``none`` is what a number at 0 cannot be told from."""
     if not (error.has_k_plus_intervals or error.has_prevalence_intervals):
         return "There are no 95 % intervals here, so the plots have neither bars nor bands."
     return (
@@ -171,15 +108,7 @@ def bars_text(error: ReleaseError, *, none: str) -> str:
 
 
 def share_of_items(release: Release) -> str:
-    """Say how large the expected error is beside the released items, to be put after it: nothing for no items.
-
-    Examples
-    --------
-    >>> from anonhist.mechanisms import FrobeniusMechanism
-    >>> from anonhist.profiles import Profile
-    >>> share_of_items(FrobeniusMechanism("0.5").release(Profile.from_counts([2, 1])))[-14:]
-    ': mostly noise'
-    """
+    """Say how large the expected error is beside the released items, to be put after it: nothing for no items."""
     items, name = release.profile.n, release.words.total
     expected = release.error.sorted_l1
     share = f", {percent(expected.value / items)} of the {name}" if items and expected is not None else ""
@@ -192,17 +121,7 @@ def parameters_text(release: Release) -> str:
 
 
 def runs_text(release: Release, *, of: str = "profile") -> str:
-    """Say what errors come from, or that there are none.
-
-    Examples
-    --------
-    >>> from dataclasses import replace
-    >>> from anonhist.mechanisms import PrevalenceMechanism
-    >>> from anonhist.profiles import Profile
-    >>> made = PrevalenceMechanism(1, public_cap=9).release(Profile.from_counts([2, 1]))
-    >>> runs_text(replace(made, simulations=0))
-    'No errors were simulated (0 simulations), so there is no expected error and no interval based on one.'
-    """
+    """Say what errors come from, or that there are none."""
     runs = release.error.simulations
     if not runs:
         return "No errors were simulated (0 simulations), so there is no expected error and no interval based on one."
@@ -210,27 +129,14 @@ def runs_text(release: Release, *, of: str = "profile") -> str:
 
 
 def no_intervals(error: ReleaseError) -> str:
-    """Say why a release that was simulated has no intervals; empty where it has some, or :func:`runs_text` says it.
-
-    Examples
-    --------
-    >>> from anonhist.releases import ReleaseError
-    >>> no_intervals(ReleaseError.without_runs())
-    ''
-    """
+    """Say why a release that was simulated has no intervals; empty where it has some, or :func:`runs_text` says it."""
     if not error.simulations or error.has_k_plus_intervals:
         return ""
     return f"There are no intervals: {error.why_unknown}."
 
 
 def percent(share: float) -> str:
-    """Write a share in percent with two digits, however small.
-
-    Examples
-    --------
-    >>> percent(0.0000524), percent(0.25), percent(0)
-    ('0.0052 %', '25 %', '0 %')
-    """
+    """Write a share in percent with two digits, however small."""
     if share <= 0:
         return "0 %"
     places = max(0, 1 - math.floor(math.log10(100 * share)))
@@ -254,13 +160,7 @@ def known_ends(estimate: Estimate, *, digits: int) -> str:
 
 
 def many(number: int, noun: str) -> str:
-    """Write a number of things.
-
-    Examples
-    --------
-    >>> many(1, "item"), many(2000, "label")
-    ('1 item', '2,000 labels')
-    """
+    """Write a number of things."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
@@ -269,38 +169,13 @@ _HOW_TO_ASK = "A release with an excess share of 0.05 estimates that, for 5 % of
 
 
 def remarks(release: Release) -> list[tuple[str, str]]:
-    """Return names and sentences: one line for each thing that a release may say, in the order they are shown.
-
-    Examples
-    --------
-    >>> from anonhist.mechanisms import release
-    >>> from anonhist.privacy import PrivacyUnit
-    >>> from anonhist.profiles import Profile
-    >>> user = PrivacyUnit.user(max_items=2)
-    >>> [name for name, _ in remarks(release(Profile.from_counts([8, 8, 3]), epsilon=1, unit=user))]
-    ['Bound']
-    """
+    """Return names and sentences: one line for each thing that a release may say, in the order they are shown."""
     missing = no_intervals(release.error)
     return [*([("Intervals", missing)] if missing else []), *bound_of(release)]
 
 
 def bound_of(value: Tabular) -> list[tuple[str, str]]:
-    """Return the line that says what intervals leave out where units were bounded; none where they were not.
-
-    Parameters
-    ----------
-    value
-        A release of any kind, or what was made from one.
-
-    Examples
-    --------
-    >>> from anonhist.mechanisms import FrobeniusMechanism
-    >>> from anonhist.privacy import PrivacyUnit
-    >>> from anonhist.profiles import Profile
-    >>> bound_of(FrobeniusMechanism(1, PrivacyUnit.user(max_items=5)).release(Profile.from_counts([20, 10])))
-    [('Bound', 'At most 5 items of each user are counted in the whole release. Errors and intervals do not cover what
-    this leaves out.')]
-    """
+    """Return the line that says what intervals leave out where units were bounded; none where they were not."""
     if not value.left_out:
         return []
     said, key = [value.left_out], getattr(value, "order_key", None)
@@ -326,26 +201,7 @@ def _could_tell(release: Release | GroupedRelease) -> bool:
 
 
 def describe_excess(excess: Excess) -> str:
-    """Say what a bound on users or labels left out, as far as a release tells it.
-
-    Examples
-    --------
-    >>> from fractions import Fraction
-    >>> from anonhist.privacy import NeighboringRelation
-    >>> from anonhist.profiles import Bounded
-    >>> from anonhist.releases import Excess
-    >>> spent = (NeighboringRelation.ADD_OR_REMOVE, Fraction(1, 80), Fraction(3, 80))
-    >>> describe_excess(Excess(3, 30, *spent, 8_000, 2_000, 20_000))
-    'The bound of 3 items per user left out at least 17,603 items (95 % confidence), of 1,760 to 2,240 users, 17 to 23 %
-    of all (95 % intervals); the other numbers do not include them. No more than 30 of each user were counted, so there
-    may be more.'
-    >>> describe_excess(Excess(3, 30, *spent, 8_000, 12, -20, Bounded.GROUPS_OF_LABELS))
-    'What the bound of 3 groups per label left out is indistinguishable from nothing: 0 to 252 labels were in more
-    groups (95 % interval). A larger share of epsilon, or a cap below 30, would show more.'
-    >>> describe_excess(Excess(3, 2, *spent, 8_000, 2_000, 3_000, Bounded.GROUPS_OF_LABELS, groups=5))
-    'The bound of 3 groups per label left out 2,803 to 3,160 pairs of a label and a group, of 1,760 to 2,240 labels, 17
-    to 23 % of all (95 % intervals); the other numbers do not include them.'
-    """
+    """Say what a bound on users or labels left out, as far as a release tells it."""
     units, share, of = excess.units.interval, excess.share_of_units.interval, excess.of
     bound = f"the bound of {many(excess.bound, of.part)} per {of.unit}"
     amount = "items" if of.part == "item" else f"pairs of a {of.unit} and a group"
@@ -372,3 +228,97 @@ def describe_excess(excess: Excess) -> str:
         f"T{bound[1:]} left out {told}, of {number} {of.unit}s, {percents} % of all (95 % intervals); the other "
         f"numbers do not include them.{more}"
     )
+
+
+# Below and above, a factor is not written as a plain decimal, whose digits nobody would count.
+_PLAIN = (1e-6, 12)
+_STAYS = "This stays true whatever is done with the results."
+
+
+def plain_promise(guarantee: Guarantee, *, result: str = "result") -> str:
+    """Say what was promised in one sentence, with one number; ``result`` is what it is about."""
+    unit, is_substitute = guarantee.unit, guarantee.relation is NeighboringRelation.SUBSTITUTE
+    change = f"Replacing any {unit} by another" if is_substitute else f"Adding or removing any {unit}"
+    # A party that knows its own share of the noise is promised less, in a sentence of its own.
+    seen = "" if guarantee.party_epsilon is None else ", as outsiders see it,"
+    return f"{change} changes the probability of any {result}{seen} by {at_most(guarantee)}."
+
+
+def at_most(guarantee: Guarantee) -> str:
+    """Say by how much the guarantee allows a probability to change."""
+    plus = f" (plus δ ≤ {round_up(guarantee.delta)})" if guarantee.delta else ""
+    return f"at most a factor of {factor(guarantee.epsilon)}{plus}"
+
+
+def factor(epsilon: Fraction) -> str:
+    """Write ``e^ε``, rounded up, with at least three digits of what is more than one."""
+    least, most = _PLAIN
+    if epsilon > most:
+        power = short_decimal(epsilon)
+        return f"e^({power})" if "/" in power else f"e^{power}"
+    if epsilon < least:
+        return f"1 + {round_up(epsilon + epsilon**2)}"
+    exact = (Decimal(epsilon.numerator) / Decimal(epsilon.denominator)).exp()
+    places = max(0, 2 - (exact - 1).adjusted())
+    return f"{exact.quantize(Decimal(1).scaleb(-places), rounding=ROUND_CEILING):,f}"
+
+
+def for_one_person(guarantee: Guarantee, *, stays: str = _STAYS) -> list[str]:
+    """Say what the guarantee means for somebody in the data, in paragraphs; ``stays`` is said of how long it does."""
+    doubt = doubt_about(guarantee.unit.kind, guarantee.relation)
+    said = [f"{worth(guarantee.epsilon, doubt=doubt, delta=guarantee.delta)} {stays}"]
+    if guarantee.conditions:
+        said.append(f"This holds provided that {', and that '.join(guarantee.conditions)}.")
+    if guarantee.party_epsilon is not None:
+        inside = worth(guarantee.party_epsilon, doubt=doubt, delta=guarantee.delta)
+        said.append(
+            "Toward a party, which knows its own share of the noise, the factor is at most "
+            f"{factor(guarantee.party_epsilon)}. {inside}"
+        )
+    return said
+
+
+def worth(epsilon: Fraction, *, doubt: str, delta: Fraction) -> str:
+    """Say how sure somebody can become who has such a ``doubt``."""
+    sure = "practically certain" if epsilon > NONE_ABOVE else f"at most {certainty(epsilon)} sure of either"
+    return f"This is {protection(epsilon)}. Someone who thinks {doubt} can become {sure}{delta_apart(delta)}."
+
+
+def doubt_about(kind: str, relation: NeighboringRelation) -> str:
+    """Say what somebody thinks who cannot tell two neighbors apart."""
+    if relation is NeighboringRelation.SUBSTITUTE:
+        return f"two versions of a given {kind} equally likely"
+    return f"it equally likely that a given {kind} is in the data or not"
+
+
+def any_user(release: Release) -> str:
+    """Say that users are protected whatever they did, where this program counted only some items of each; else nothing.
+
+    Where the data were limited before they were read, nobody knows whether every user was: :func:`exclusions` says so.
+    """
+    bound = release.guarantee.unit.max_items
+    # A reading that bounds users draws a key, and only such a reading tells what it left out.
+    if bound is None or (release.order_key is None and release.excess is None):
+        return ""
+    counted = f"at most {bound:,} of them {'is' if bound == 1 else 'are'} counted"
+    if release.excess is not None:
+        counted += f", and at most {release.excess.cap:,} more in the estimate of what was left out"
+    return f"Any one user is protected, however many rows they have; {counted}."
+
+
+def release_exclusions(release: Release) -> list[str]:
+    """Say what the promise of a release does not cover, first what follows from the unit."""
+    listed = exclusions(release.guarantee.unit)
+    return listed[1:] if any_user(release) else listed
+
+
+def exclusions(unit: PrivacyUnit) -> list[str]:
+    """Say what the promise does not cover, first what follows from the unit."""
+    # Whoever releases every week has other data each time, but the same people in them.
+    again = "the same data" if unit.people is None else f"data of the same {unit.people}, such as those of next week"
+    return [
+        unit.not_covered,
+        f"Further releases of {again}: their budgets add up.",
+        "What the running time or memory use of the program tells someone who watches the machine.",
+        "The original data file.",
+    ]

@@ -7,29 +7,6 @@
 (1000,)
 """
 
-from anonhist.sketches.decoding.decompounding import Decompounding, FourierDecompounding
-from anonhist.sketches.decoding.empirical_bayes import EmpiricalBayes, MaximumLikelihood
-from anonhist.sketches.decoding.three_tap import Isotonic, ThreeTap
-from anonhist.sketches.decoding.wu_pagh import WuPagh
-from anonhist.sketches.kinds import DomainSketch, HashedSketch
-from anonhist.sketches.noise import Adversary, NoiseShare
-from anonhist.sketches.promise import UsersIn
-from anonhist.sketches.recommendation import recommend_buckets
-from anonhist.sketches.sketch import Sketch
+from anonhist.lazy import load_lazily
 
-__all__ = [
-    "Adversary",
-    "Decompounding",
-    "DomainSketch",
-    "EmpiricalBayes",
-    "FourierDecompounding",
-    "HashedSketch",
-    "Isotonic",
-    "MaximumLikelihood",
-    "NoiseShare",
-    "Sketch",
-    "ThreeTap",
-    "UsersIn",
-    "WuPagh",
-    "recommend_buckets",
-]
+load_lazily(__name__)

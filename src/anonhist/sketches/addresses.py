@@ -1,4 +1,4 @@
-"""The counter of a label, or none if the label is not in the sample."""
+"""Which counter a label has, if it is in the sample, and the fingerprint of all counters."""
 
 from __future__ import annotations
 
@@ -55,28 +55,8 @@ def _checked_rate(share: EpsilonLike) -> Fraction:
 class HashedAddresses:
     """Labels that cannot be listed, assigned to buckets by their hash.
 
-    The counter is the first half of the hash modulo the number of buckets. A label is kept if the second half is
-    below ``⌊share·2^64⌋``; docs/hashing.md has the exact specification.
-
-    Attributes
-    ----------
-    size
-        How many buckets, from 1 to 2^31.
-    key
-        One byte or more.
-    sampling_rate
-        Share of all labels that is kept, from 2^−32 to 1.
-
-    Raises
-    ------
-    UsageError
-        If one of them is invalid.
-
-    Examples
-    --------
-    >>> addresses = HashedAddresses(1000, b"week 47")
-    >>> addresses.of_hashes(keyed_hash(["cats", "dogs"], key=addresses.key)).tolist()
-    [407, 421]
+    The counter is the first half of the hash modulo the number of buckets, from 1 to 2^31. A label is kept if the
+    second half is below ``⌊share·2^64⌋``, the share from 2^−32 to 1; docs/hashing.md has the exact specification.
     """
 
     size: Converted[SupportsIndex, int] = converted(partial(parse_whole_number, name="buckets", most=MOST_COUNTERS))
@@ -102,31 +82,10 @@ def _whole_size(addresses: DomainAddresses, given: SupportsIndex) -> int:
 
 @frozen
 class DomainAddresses:
-    """Labels of a known domain, with one counter for each label kept; make one with :meth:`of`.
+    """Labels of a known domain, with one counter for each label kept, in their order; make one with :meth:`of`.
 
-    Attributes
-    ----------
-    labels
-        The labels kept, in the order of their counters.
-    domain_size
-        How many labels the domain has, including those not kept.
-    key
-        One byte or more: labels are found, and those of a sample chosen, by their hash under it.
-    sampling_rate
-        Share of the labels that is kept, from 2^−32 to 1.
-
-    Raises
-    ------
-    UsageError
-        If there are no labels, the key or the rate is invalid, or the domain is smaller than its sample.
-    DataError
-        If a label is not a string, is repeated, or is not in the sample.
-
-    Examples
-    --------
-    >>> addresses = DomainAddresses.of(["cats", "dogs"])
-    >>> addresses.of_hashes(keyed_hash(["dogs", "birds", "cats"], key=addresses.key)).tolist()
-    [1, -2, 0]
+    Labels are found, and those of a sample (a share from 2^−32 to 1) chosen, by their hash under the key. The domain
+    includes the labels not kept.
     """
 
     labels: tuple[str, ...]
@@ -243,16 +202,6 @@ def fingerprint(counters: NDArray[np.int64]) -> str:
     It consists of four sums modulo 2^64 of all counters, each times a number of its place: those numbers are public,
     and as if random (SHAKE-256). States that differ have one fingerprint with a probability of about 2^−256, more if
     all differences are multiples of a power of two. It does not withstand somebody who makes up counters for that.
-
-    Parameters
-    ----------
-    counters
-        Of a sketch, shape (d,).
-
-    Examples
-    --------
-    >>> fingerprint(np.zeros(3, dtype=np.int64)) == "0" * 64
-    True
     """
     total = np.zeros(_LANES, dtype=np.uint64)
     for start in range(0, counters.size, _BLOCK):

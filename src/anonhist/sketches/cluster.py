@@ -12,14 +12,13 @@ import numpy as np
 from anonhist.errors import DataError, UsageError
 from anonhist.frozen import Converted, converted, frozen
 from anonhist.ingest.naming import NAMED, check_named
-from anonhist.ingest.partitions import numbers_batch, numbers_of_partitions, work_on_partitions
 from anonhist.ingest.query import check_whole, text_buffers
+from anonhist.ingest.spark_source import numbers_batch, numbers_of_partitions, work_on_partitions
 from anonhist.numeric.keyed_hash import hash_buffer
 from anonhist.privacy import parse_whole_number
 from anonhist.randomness import RandomSource, SystemSource, discrete_laplace
 from anonhist.sketches.addresses import UNKNOWN, UNKNOWN_LABEL
-from anonhist.sketches.changes import check_unclipped
-from anonhist.sketches.chunks import FULL, LARGEST_COUNTER, total_of
+from anonhist.sketches.changes import FULL, LARGEST_COUNTER, check_unclipped, total_of
 from anonhist.sketches.noise import NoiseComponent
 from anonhist.sketches.promise import UsersIn
 from anonhist.sketches.sketch import Sketch
@@ -45,11 +44,6 @@ class ExactPartials:
     nowhere, but Spark sends results of more than ``spark.task.maxDirectResultSize`` through its block managers, which
     may put them on disks of executors. Use it where the cluster may hold the exact counts for a while, as it holds the
     table itself.
-
-    Examples
-    --------
-    >>> ExactPartials()
-    ExactPartials()
     """
 
 
@@ -65,21 +59,8 @@ class NoisyPartials:
     results is merged. Whoever sees the others, too, between executors and driver, sees the partition's items as often
     with ε as it was run: leave speculation off.
 
-    Attributes
-    ----------
-    partitions
-        k, from 1 to 10,000, chosen before the data: the table is put into at most so many partitions, and those that
-        are missing are empty ones, so that the noise does not depend on the table.
-
-    Raises
-    ------
-    UsageError
-        If the number is out of range.
-
-    Examples
-    --------
-    >>> NoisyPartials(partitions=8)
-    NoisyPartials(partitions=8)
+    k, the number of ``partitions`` from 1 to 10,000, is chosen before the data: the table is put into at most so many,
+    and those that are missing are empty ones, so that the noise does not depend on the table.
     """
 
     partitions: Converted[SupportsIndex, int] = converted(
@@ -92,14 +73,9 @@ Partials = ExactPartials | NoisyPartials
 
 @dataclass(frozen=True)
 class PartialSketches:
-    """What the sketches of parts have in common: public values, and nothing of the state of a sketch; see :meth:`of`.
+    """Public values that sketches of parts share with the one they are merged into; nothing of the state of a sketch.
 
-    Attributes
-    ----------
-    addresses, unit, relation, users_in
-        Those of the sketch that they will be merged into.
-    gamma
-        The rate of the noise of each, the largest in that sketch: its epsilon stays as it is.
+    ``gamma`` is the largest rate of noise in that sketch: its epsilon stays as it is.
     """
 
     addresses: HashedAddresses | DomainAddresses
@@ -112,17 +88,8 @@ class PartialSketches:
     def of(cls, sketch: Sketch) -> PartialSketches:
         """Return what sketches must have in common with one to be merged into it, or refuse one that cannot have parts.
 
-        Raises
-        ------
-        UsageError
-            If the sketch is clipped, has shares of noise, or protects users that may be in every sketch: the epsilons
-            of all parts would add up, though no user has more than m items in all parts together.
-
-        Examples
-        --------
-        >>> from anonhist.sketches import HashedSketch
-        >>> PartialSketches.of(HashedSketch(buckets=8, epsilon=1, key=b"week 47")).gamma
-        Fraction(1, 1)
+        Refused is a sketch that is clipped, has shares of noise, or protects users that may be in every sketch: the
+        epsilons of all parts would add up, though no user has more than m items in all parts together.
         """
         check_unclipped(sketch, "updated")
         if any(part.shape < 1 for part in sketch.noise):
@@ -139,25 +106,13 @@ class PartialSketches:
         return cls(sketch.addresses, sketch.unit, sketch.relation, sketch.users_in, gamma)
 
     def empty(self, source: RandomSource | None = None) -> Sketch:
-        """Return a sketch of a part before anything is counted, with fresh noise.
-
-        Parameters
-        ----------
-        source
-            The source of randomness; the operating system by default.
-        """
+        """Return a sketch of a part before anything is counted, with fresh noise."""
         entropy = source or SystemSource()
         identity = entropy.words(2).astype("<u8").tobytes().hex()
         return self.restored(identity, discrete_laplace(self.gamma, self.addresses.size, source=entropy))
 
     def restored(self, identity: str, counters: NDArray[np.int64]) -> Sketch:
-        """Return the sketch of a part that has this noise and these counters.
-
-        Raises
-        ------
-        DataError
-            If they are none.
-        """
+        """Return the sketch of a part that has this noise and these counters, or refuse what is none."""
         return Sketch.from_parts(
             self.addresses,
             unit=self.unit,
@@ -207,14 +162,7 @@ class _Rows:
 class PartitionReading:
     """How the rows (label) or (label, count, wrong) of a partition are read: public.
 
-    Attributes
-    ----------
-    addresses
-        Those of the sketch.
-    count
-        The column of counts as its owner calls it, or None where each row is one item.
-    ignore_unknown
-        Whether labels outside a listed domain are left out.
+    ``count`` is the column of counts as its owner calls it, or None where each row is one item.
     """
 
     addresses: HashedAddresses | DomainAddresses
@@ -269,19 +217,9 @@ class PartitionReading:
 def count_partitions(
     sketch: Sketch, frame: Any, reading: PartitionReading, partials: Partials
 ) -> tuple[int, int] | None:
-    """Count a Spark table in a sketch: all of it, or nothing.
+    """Count a Spark table in a sketch, all or nothing; return how many rows were counted, and how many left out.
 
-    Returns
-    -------
-    tuple or None
-        How many rows were counted, and how many left out, as private as the data; None where they stay on the cluster.
-
-    Raises
-    ------
-    UsageError
-        If the sketch cannot be counted so.
-    DataError
-        If the data cannot be used.
+    They are as private as the data; None where they stay on the cluster.
     """
     if isinstance(partials, NoisyPartials):
         _merge_noisy(sketch, frame, reading, partials.partitions)

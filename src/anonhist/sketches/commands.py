@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
 from anonhist.errors import UsageError
-from anonhist.privacy import short_decimal
 from anonhist.replacing import PrivateKind
-from anonhist.report.wording import promise_lines
-from anonhist.sketches.addresses import LISTED_KEY
-from anonhist.sketches.page import labels_text
 from anonhist.terminal.decorators import OneOf, SectionedCommand, WholeNumber, given_options
 from anonhist.terminal.destinations import STDOUT, check_target, console_on, csv_of, table_of
-from anonhist.terminal.hints import LazyGroup, as_typed
+from anonhist.terminal.hints import LazyGroup
 from anonhist.terminal.options import epsilon_option, output_options, sketch_output_options, sketch_protection_options
-from anonhist.terminal.output import say_line
 from anonhist.terminal.reading import labels_in
 
 if TYPE_CHECKING:
     from anonhist.sketches.addresses import DomainAddresses, HashedAddresses
-    from anonhist.sketches.noise import NoiseComponent, NoiseShare
+    from anonhist.sketches.noise import NoiseShare
     from anonhist.sketches.recommendation import BucketRecommendation
     from anonhist.sketches.sketch import Sketch
     from anonhist.terminal.decorators import Protection
@@ -128,7 +122,8 @@ def new(
     """
     if sum(each is not None for each in (buckets, alphabet, like)) != 1:
         raise UsageError("Give exactly one of --buckets B, --alphabet FILE or --like SKETCH.")
-    from anonhist.sketches import Sketch, UsersIn
+    from anonhist.sketches.promise import UsersIn
+    from anonhist.sketches.sketch import Sketch
 
     check_sketch(outputs, *filter(None, (alphabet, like)))
     if like is not None:
@@ -187,6 +182,7 @@ def _alike(path: str, epsilon: str | None) -> Sketch:
     """Return a sketch that can be merged with another one, its noise drawn anew."""
     from anonhist.sketches.files import read_sketch
     from anonhist.sketches.noise import Adversary, NoiseShare
+    from anonhist.sketches.sketch import Sketch
 
     model = read_sketch(path)
     kinds = {(part.gamma, part.shape, part.session, part.adversary.value) for part in model.noise}
@@ -311,22 +307,15 @@ def info(path: str) -> None:
     from anonhist.sketches.files import read_sketch
 
     sketch = read_sketch(path)
+    from anonhist.sketches.page import say, say_noise
+
     say(sketch)
     say_noise(sketch)
 
 
-_PARTS_SHOWN = 20
-
-
-def say(sketch: Sketch) -> None:
-    """Print what it is and what it promises: one line each, all of it public."""
-    for name, sentence in (("Sketch", labels_text(sketch)), *_promise(sketch), ("Key", _key(sketch))):
-        say_line(f"{name}: {sentence}", sys.stdout)
-
-
 def check_sketch(outputs: Outputs, *sources: str) -> None:
     """Refuse a file that a sketch could not be written to, before anything is read."""
-    from anonhist.formats.writing import check_ending
+    from anonhist.formats.files import check_ending
 
     path = str(outputs.output)
     check_ending(path, endings=(".sketch",), what="A sketch is")
@@ -335,43 +324,12 @@ def check_sketch(outputs: Outputs, *sources: str) -> None:
 
 def write_sketch(sketch: Sketch, outputs: Outputs) -> None:
     """Write a sketch to a file, and say what it is."""
-    from anonhist.formats.writing import write
+    from anonhist.formats.files import write
 
     path = str(outputs.output)
     write(sketch, path, overwrite=outputs.force)
     if not outputs.quiet:
+        from anonhist.sketches.page import say
+
         say(sketch)
         click.echo(f"Wrote {path}.")
-
-
-def say_noise(sketch: Sketch) -> None:
-    """Print of which parts the noise consists: sketches that have one in common cannot be merged."""
-    for part in sketch.noise[:_PARTS_SHOWN]:
-        say_line(f"Noise: {_part(part)}", sys.stdout)
-    if len(sketch.noise) > _PARTS_SHOWN:
-        say_line(f"Noise: {len(sketch.noise):,} parts in all.", sys.stdout)
-
-
-def _promise(sketch: Sketch) -> list[tuple[str, str]]:
-    try:
-        return promise_lines(sketch.guarantee)
-    except UsageError as error:
-        return [("Promise", f"none. {as_typed(error.sentence)}")]
-
-
-def _key(sketch: Sketch) -> str:
-    key = sketch.addresses.key
-    if key == LISTED_KEY:
-        return "the default of all sketches of known labels."
-    try:
-        told = key.decode()
-    except UnicodeDecodeError:
-        told = ""
-    written = f" ({told!r})" if told.isprintable() and told else ""
-    return f"{key.hex()}{written}, which is public."
-
-
-def _part(part: NoiseComponent) -> str:
-    session = f" in the session {part.session!r}, of which {part.participants:,} are needed"
-    share = "" if part.shape == 1 else f", a share of {part.shape}{session}"
-    return f"{part.identity}, exact, with rate {short_decimal(part.gamma)}{share}."

@@ -61,22 +61,9 @@ def counter_bands(
 ) -> tuple[KPlusBand, PrevalenceBand]:
     """Return 95 % intervals for φ_{k+} and for φ_r; deterministic post-processing.
 
-    Parameters
-    ----------
-    observed
-        The counters.
-    setting
-        The noise, and whether labels share counters.
-    decoded
-        The decoded numbers of labels, without those that are not sampled.
-    labels
-        How many labels each sampled label represents, ≥ 1.
-
-    Returns
-    -------
-    KPlusBand, PrevalenceBand
-        If the transforms are uninformative, because the noise is wide or many labels share a counter, intervals go from
-        0 to what the sum of all counters allows.
+    ``decoded`` is without labels that are not sampled; each sampled label represents ``labels`` ≥ 1. If the transforms
+    are uninformative, because the noise is wide or many labels share a counter, intervals go from 0 to what the sum of
+    all counters allows.
     """
     if not observed.size:
         nothing = np.zeros(0, dtype=np.int64)
@@ -135,28 +122,10 @@ class _Sampling:
 class _Grid:
     """Counters and what was decoded on whole numbers modulo a length that is twice what is used, and transforms.
 
-    Attributes
-    ----------
-    last
-        Counts from 1 to this are told apart.
-    counted
-        Transform of how many counters have each value.
-    decoded
-        Decoded numbers of labels with each count.
-    ratio
-        1 over the characteristic function of a counter's value, but for the label that is asked for.
-    unbiased
-        Transform of the estimates of φ_r.
-    beyond
-        How many counters are larger than ``last``.
-    is_hashed
-        Whether labels share counters.
-    noise
-        Scale of the noise, in counts.
-    parts
-        How many parts the noise has.
-    carried
-        How far noise carries a counter in all but rare cases.
+    Counts from 1 to ``last`` are told apart; ``beyond`` counters are larger. ``counted`` and ``unbiased`` are the
+    transforms of how many counters have each value and of the estimates of φ_r. ``ratio`` is 1 over the characteristic
+    function of a counter's value, but for the label that is asked for. ``noise`` is the scale of the noise, in counts;
+    it carries a counter at most ``carried`` in all but rare cases.
     """
 
     last: int

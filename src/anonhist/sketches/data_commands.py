@@ -1,4 +1,4 @@
-"""``anonhist sketch update``: more data into a sketch."""
+"""``anonhist sketch update`` and ``profile``: data into a sketch, and its profile out of it."""
 
 from __future__ import annotations
 

@@ -1,12 +1,9 @@
-"""Files of sketches, version 2: an Arrow IPC file of counters, all else as JSON in the schema's metadata.
+"""Files of sketches: an Arrow IPC file of counters, all else as JSON in the schema's metadata.
 
 The columns are ``counter`` (int64) and, for a known domain, ``label`` (large_string), in one uncompressed batch. The
-JSON, under the key ``anonhist.sketch``, begins with the format, the version and ``sha256``: the SHA-256 of the whole
+JSON, under the key ``anonhist/sketch``, begins with the format, the version and ``sha256``: the SHA-256 of the whole
 file, for which the digits of the digest itself, once in the schema and once in its copy in the footer, count as zeros.
 No byte of a file can change unseen.
-
-Version 1 had no ``users_in``, which was that of every sketch, and no ``participants`` of shares of noise, which were as
-many as make the whole: such shares protect from outsiders.
 """
 
 from __future__ import annotations
@@ -24,8 +21,8 @@ from typing import TYPE_CHECKING, Any
 
 from anonhist.errors import DataError, OutputError, UsageError, mask, unreadable
 from anonhist.formats.atomic import check_free, open_whole
-from anonhist.formats.fields import check_version, mapping, member, naming_file, parse_json, text
-from anonhist.formats.parquet_content import only_batch
+from anonhist.formats.files import FileKind, check_not_older, naming_file
+from anonhist.formats.untrusted import check_version, mapping, member, only_batch, parse_json, text
 from anonhist.privacy import NeighboringRelation, PrivacyUnit, parse_epsilon
 from anonhist.replacing import PrivateKind
 from anonhist.sketches.addresses import DomainAddresses, HashedAddresses
@@ -42,16 +39,16 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
-FORMAT, OLDEST, VERSION, ENDING = "anonhist.sketch", 1, 2, ".sketch"
-METADATA_KEY = b"anonhist.sketch"
+FORMAT, ENDING = "anonhist/sketch", ".sketch"
+METADATA_KEY = FORMAT.encode()
+_OLDER = b'{"format": "anonhist.sketch"'
 _FIELDS = {
     *("format", "version", "sha256", "library_version", "kind", "key", "sample_share", "domain_size"),
-    *("unit", "bound", "relation", "noise", "clipped"),
+    *("unit", "bound", "relation", "noise", "clipped", "users_in"),
 }
-_FIELDS_SINCE_2 = {"users_in"}
-_PART_FIELDS, _PART_FIELDS_SINCE_2 = {"identity", "gamma", "shape", "session"}, {"participants"}
+_PART_FIELDS = {"identity", "gamma", "shape", "session", "participants"}
 _UNKNOWN_DIGEST = "0" * 64
-_BEGINNING = re.compile(rb'\{"format": "anonhist\.sketch", "version": (\d+), "sha256": "([0-9a-f]{64})"')
+_BEGINNING = re.compile(rb'\{"format": "anonhist/sketch", "version": (\d+), "sha256": "([0-9a-f]{64})"')
 # The schema comes first in a file, and its metadata first in it.
 _WHERE_IT_BEGINS = 4096
 _ARROW = b"ARROW1"
@@ -82,39 +79,15 @@ def write_sketch(sketch: Sketch, file: BinaryIO) -> None:
         _encode(sketch, found.hexdigest(), file.write)
 
 
+FILES: FileKind[Sketch] = FileKind("sketch", {ENDING: write_sketch})
+
+
 def read_sketch(path: str | Path) -> Sketch:
     """Read a sketch from a ``.sketch`` file and check everything it says, and every byte of it.
 
-    Parameters
-    ----------
-    path
-        A file that :func:`write` made, of this or an older version of the format.
-
-    Returns
-    -------
-    Sketch
-        The same sketch: a ``HashedSketch`` or a ``DomainSketch``. Its counters lie in the file, mapped into memory,
-        until they first have to change; then they are copied, and the file stays as it is. Programs that replace files
-        by renaming, as this one does, do not disturb it; one that writes into a file that is being read does.
-
-    Raises
-    ------
-    DataError
-        If the file is missing or unreadable, of an unknown version, damaged, or describes something that a sketch
-        cannot be.
-    UsageError
-        If it does not end in ``.sketch``.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from anonhist.formats.writing import write
-    >>> from anonhist.sketches import HashedSketch
-    >>> sketch = HashedSketch(buckets=1000, epsilon=1, key=b"week 47")
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write(sketch, f"{folder}/a.sketch")
-    ...     bool((read_sketch(f"{folder}/a.sketch").counters == sketch.counters).all())
-    True
+    Its counters lie in the file, mapped into memory, until they first have to change; then they are copied, and the
+    file stays as it is. Programs that replace files by renaming, as this one does, do not disturb it; one that writes
+    into a file that is being read does.
     """
     with open_sketch(check_sketch_path(path), path) as file:
         return read_open_sketch(file, path)
@@ -201,7 +174,7 @@ def _head(sketch: Sketch, digest: str) -> dict[str, Any]:
     is_listed = isinstance(addresses, DomainAddresses)
     return {
         "format": FORMAT,
-        "version": VERSION,
+        "version": 1,
         "sha256": digest,
         "library_version": __version__,
         "kind": "domain" if is_listed else "hashed",
@@ -232,8 +205,10 @@ def _check_whole(content: mmap.mmap) -> None:
         raise DataError("it is not an Arrow file")
     begins = _BEGINNING.search(content, 0, _WHERE_IT_BEGINS)
     if begins is None:
+        if content.find(_OLDER, 0, _WHERE_IT_BEGINS) >= 0:
+            check_not_older("anonhist.sketch")
         raise DataError("it is not one of a sketch, or a damaged one")
-    check_version({"format": FORMAT, "version": int(begins[1])}, FORMAT, VERSION, oldest=OLDEST)
+    check_version({"format": FORMAT, "version": int(begins[1])}, FORMAT)
     again = content.rfind(begins[0])
     length = len(_UNKNOWN_DIGEST)
     first, second = begins.start(2), again + begins.start(2) - begins.start()
@@ -260,8 +235,8 @@ def _decode(content: mmap.mmap) -> Sketch:
     if document is None:
         raise DataError("it is an Arrow file, but not one of a sketch")
     head = parse_json(document)
-    version = check_version(head, FORMAT, VERSION, oldest=OLDEST)
-    fields = mapping(head, _FIELDS | (_FIELDS_SINCE_2 if version > 1 else set()), "a sketch")
+    check_version(head, FORMAT)
+    fields = mapping(head, _FIELDS, "a sketch")
     names = {"hashed": ("counter",), "domain": ("counter", "label")}.get(text(fields["kind"], "the kind"))
     if names is None or not batch.schema.equals(_schema(*names)) or any(each.null_count for each in batch):
         raise DataError("its kind is not hashed or domain, or its columns are not those of that kind")
@@ -275,8 +250,8 @@ def _sketch(fields: Mapping[str, Any], counters: NDArray[np.int64], batch: pa.Re
     noise = fields["noise"]
     if not isinstance(noise, list):
         raise DataError("the parts of the noise must be a list")
-    parts = [_component(part, fields["version"]) for part in noise]
-    users_in = member(UsersIn, fields.get("users_in", UsersIn.EVERY_SKETCH.value), "users_in")
+    parts = [_component(part) for part in noise]
+    users_in = member(UsersIn, fields["users_in"], "users_in")
     if parts != sorted(parts):
         raise DataError("the parts of the noise must be in order")
     return Sketch.from_parts(
@@ -304,16 +279,15 @@ def _addresses(fields: Mapping[str, Any], size: int, batch: pa.RecordBatch) -> H
     return DomainAddresses(tuple(batch.column("label").to_pylist()), labels, key, share)
 
 
-def _component(value: object, version: int) -> NoiseComponent:
-    names = _PART_FIELDS | (_PART_FIELDS_SINCE_2 if version > 1 else set())
-    fields = mapping(value, names, "each part of the noise")
+def _component(value: object) -> NoiseComponent:
+    fields = mapping(value, _PART_FIELDS, "each part of the noise")
     gamma, shape = (_fraction(fields[name], f"the {name} of noise") for name in ("gamma", "shape"))
     return NoiseComponent(
         text(fields["identity"], "the identity of noise"),
         gamma,
         shape,
         text(fields["session"], "the session"),
-        fields.get("participants", shape.denominator),
+        fields["participants"],
     )
 
 
@@ -362,7 +336,7 @@ def sketch_in_place(path: str | Path, *, waiting: Callable[[], None] | None = No
     Examples
     --------
     >>> import tempfile
-    >>> from anonhist.formats.writing import write
+    >>> from anonhist.formats.files import write
     >>> from anonhist.sketches import HashedSketch
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     write(HashedSketch(buckets=1000, epsilon=1, key=b"week 47"), f"{folder}/a.sketch")

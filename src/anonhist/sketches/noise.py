@@ -65,6 +65,8 @@ class NoiseShare:
     h + 1 shares must be in the sum: of k parties all of which are honest but curious, h is k − 1. (Parties that
     collude are one adversary.)
 
+    Source: Goryczka and Xiong 2017.
+
     Parameters
     ----------
     honest
@@ -88,11 +90,6 @@ class NoiseShare:
     -----
     The shares of a session are one noise, and every sketch with one of them may hold m items of a user: k of them cost
     kε, unless each user is in one of them only (``UsersIn.ONE_SKETCH``).
-
-    References
-    ----------
-    .. [1] S. Goryczka, L. Xiong, "A comprehensive comparison of multiparty secure additions with differential privacy",
-       IEEE TDSC 14 (2017): the discrete Laplace distribution as a sum of differences of negative binomial numbers.
 
     Examples
     --------
@@ -141,30 +138,12 @@ def is_session(session: object) -> bool:
 class NoiseComponent:
     """One part of the noise of a sketch, drawn when a sketch was created.
 
-    Attributes
-    ----------
-    identity
-        32 hexadecimal digits drawn together with the noise: sketches with a common identity share noise.
-    gamma
-        The rate γ of the discrete Laplace distribution it belongs to, exact, > 0: one step of one counter costs γ.
-    shape
-        1 for the whole of such noise. A share 1/h of it is the difference of two negative binomial numbers of that
-        shape: h independent shares add up to the whole.
-    session
-        For shares: the public name of their session; only shares of one session add up. Otherwise empty.
-    participants
-        For shares: how many parties must take part honestly, 1/shape or, if the adversary may be one of them, one
-        more. Otherwise 1.
-
-    Raises
-    ------
-    DataError
-        If an attribute is invalid.
-
-    Examples
-    --------
-    >>> NoiseComponent("0123456789abcdef" * 2, Fraction(1, 2)).shape
-    Fraction(1, 1)
+    ``identity``, 32 hexadecimal digits, is drawn together with the noise: sketches with a common identity share noise.
+    ``gamma`` is the exact rate γ > 0 of the discrete Laplace distribution it belongs to: one step of one counter costs
+    γ. ``shape`` is 1 for the whole of such noise. A share 1/h of it is the difference of two negative binomial numbers
+    of that shape: h independent shares add up to the whole, only those of one ``session``, which is a public name.
+    ``participants`` is how many parties must take part honestly: 1/shape or, if the adversary may be one of them, one
+    more. For the whole, the session is empty and ``participants`` 1.
     """
 
     identity: str
@@ -195,21 +174,10 @@ class NoiseComponent:
 
 @frozen
 class NoiseDistribution:
-    """The distribution of the noise on one counter: a sum of independent parts.
+    """The distribution of the noise on one counter: a sum of independent parts (γ, s), sorted; empty without noise.
 
     A part of rate γ and shape s has the characteristic function ``((1 − p)²/(1 − 2p·cos t + p²))^s``, p = e^(−γ): for
     s = 1 the discrete Laplace distribution. Those of a sum multiply.
-
-    Attributes
-    ----------
-    parts
-        (γ, s) of every part, sorted; empty if there is no noise.
-
-    Examples
-    --------
-    >>> distribution = NoiseDistribution.of([(Fraction(1), Fraction(1))])
-    >>> distribution.pmf(1).round(4).tolist()
-    [0.17, 0.4621, 0.17]
     """
 
     parts: tuple[tuple[Fraction, Fraction], ...]
@@ -251,16 +219,6 @@ class NoiseDistribution:
         """Return a K with ``P(|noise| > K) ≤ probability``, nearly the least one.
 
         For one part of shape 1 the tail is ``2·p^(K + 1)/(1 + p)`` and K is the least; otherwise K is Chernoff's bound.
-
-        Raises
-        ------
-        UsageError
-            If the probability is not between 0 and 1.
-
-        Examples
-        --------
-        >>> NoiseDistribution.of([(Fraction(1), Fraction(1))]).reach(1e-6)
-        14
         """
         if not 0 < probability < 1:
             raise UsageError("The probability of noise beyond its reach must be between 0 and 1.")
@@ -287,13 +245,7 @@ class NoiseDistribution:
         return math.ceil(best)
 
     def pmf(self, reach: int) -> NDArray[np.float64]:
-        """Return the probabilities of −reach to reach, shape (2·reach + 1,), each correct to about 10^−15.
-
-        Raises
-        ------
-        UsageError
-            If the noise is merged and so wide that its distribution does not fit into memory.
-        """
+        """Return the probabilities of −reach to reach, to about 10^−15 each; refuse merged noise beyond memory."""
         if not self.parts:
             return np.asarray(np.eye(1, 2 * reach + 1, reach)[0])
         if len(self.parts) == 1 and self.parts[0][1] == 1:

@@ -1,12 +1,22 @@
-"""What a terminal and a notebook say of a sketch: what it is, nothing of its counters."""
+"""What people see of a sketch, which is nothing of its counters, and of releases that were read from one."""
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
-from anonhist.sketches.addresses import DomainAddresses
+from anonhist.errors import UsageError
+from anonhist.privacy import short_decimal
+from anonhist.report.figures import prevalences_figure
+from anonhist.report.notebook import Cell
+from anonhist.report.page import ProfilePage, ReleaseView
+from anonhist.report.wording import promise_lines, promise_of
+from anonhist.sketches.addresses import LISTED_KEY, DomainAddresses
+from anonhist.terminal.hints import as_typed
+from anonhist.terminal.output import say_line
 
 if TYPE_CHECKING:
+    from anonhist.sketches.noise import NoiseComponent
     from anonhist.sketches.sketch import Sketch
 
 
@@ -23,3 +33,84 @@ def labels_text(sketch: Sketch) -> str:
     sampled = "" if share == 1 else f"; a share of {share} of all labels is counted"
     clipped = "" if sketch.clipped is None else f"; clipped to 0 to {sketch.clipped:,}"
     return f"{told}{sampled}{clipped}."
+
+
+def sketch_cell(sketch: Sketch) -> Cell:
+    """Return the cell of a sketch: what it is and what it promises, nothing of its counters.
+
+    Notebooks are kept and sent around with what they show. Of two states of a sketch anybody can learn what was counted
+    in between, so its state is shown only by who asks for it.
+    """
+    with sketch.turn:
+        rows = [
+            ("counters", f"{sketch.addresses.size:,}"),
+            ("bytes of counters", f"{sketch.counters.nbytes:,}"),
+            ("parts of the noise", f"{len(sketch.noise):,}"),
+        ]
+        told = labels_text(sketch)
+        try:
+            alarms, lines = promise_of(sketch.guarantee)
+        except UsageError as error:
+            alarms, lines = [], [("Promise", f"none. {error}")]
+    return Cell(
+        title=f"Private sketch, protecting {sketch.unit}",
+        head=(),
+        rows=rows,
+        alarms=alarms,
+        told=[("Sketch", told), *lines],
+    )
+
+
+# A release that was read from a sketch costs nothing to read again.
+_SKETCH_PAGE = ProfilePage(
+    again="The same command reads the same noise in the same sketch, and costs nothing more.",
+    also_not_covered=(
+        (
+            "What the sketch counts between two states of it, from an adversary who sees both. This page shows one "
+            "state, and so does any copy of the sketch."
+        ),
+    ),
+)
+VIEW = ReleaseView(prevalences_figure, _SKETCH_PAGE.write)
+
+
+_PARTS_SHOWN = 20
+
+
+def say(sketch: Sketch) -> None:
+    """Print what it is and what it promises: one line each, all of it public."""
+    for name, sentence in (("Sketch", labels_text(sketch)), *_promise(sketch), ("Key", _key(sketch))):
+        say_line(f"{name}: {sentence}", sys.stdout)
+
+
+def say_noise(sketch: Sketch) -> None:
+    """Print of which parts the noise consists: sketches that have one in common cannot be merged."""
+    for part in sketch.noise[:_PARTS_SHOWN]:
+        say_line(f"Noise: {_part(part)}", sys.stdout)
+    if len(sketch.noise) > _PARTS_SHOWN:
+        say_line(f"Noise: {len(sketch.noise):,} parts in all.", sys.stdout)
+
+
+def _promise(sketch: Sketch) -> list[tuple[str, str]]:
+    try:
+        return promise_lines(sketch.guarantee)
+    except UsageError as error:
+        return [("Promise", f"none. {as_typed(error.sentence)}")]
+
+
+def _key(sketch: Sketch) -> str:
+    key = sketch.addresses.key
+    if key == LISTED_KEY:
+        return "the default of all sketches of known labels."
+    try:
+        told = key.decode()
+    except UnicodeDecodeError:
+        told = ""
+    written = f" ({told!r})" if told.isprintable() and told else ""
+    return f"{key.hex()}{written}, which is public."
+
+
+def _part(part: NoiseComponent) -> str:
+    session = f" in the session {part.session!r}, of which {part.participants:,} are needed"
+    share = "" if part.shape == 1 else f", a share of {part.shape}{session}"
+    return f"{part.identity}, exact, with rate {short_decimal(part.gamma)}{share}."

@@ -76,13 +76,7 @@ def checked_setting(
 
 
 def rate_of(epsilon: EpsilonLike, unit: PrivacyUnit, relation: NeighboringRelation) -> Fraction:
-    """Return γ, the cost of one step of one counter: ``ε/(max_distance·steps)``.
-
-    Examples
-    --------
-    >>> rate_of(1, PrivacyUnit.user(max_items=5), NeighboringRelation.SUBSTITUTE)
-    Fraction(1, 10)
-    """
+    """Return γ, the cost of one step of one counter: ``ε/(max_distance·steps)``."""
     exact, steps = parse_epsilon(epsilon), unit.max_distance * relation.distance
     if exact < steps * SMALLEST_GAMMA:
         message = f"`epsilon` must be at least {steps:,}·2^-40 (about {float(steps * SMALLEST_GAMMA):.1e}) for {unit}."
@@ -108,23 +102,10 @@ def checked_parts(noise: Iterable[NoiseComponent]) -> tuple[NoiseComponent, ...]
 
 @dataclass(frozen=True, order=True)
 class SharedNoise:
-    """The shares of one session that are in a sketch.
+    """The shares of one session that are in a sketch; fewer than must take part are refused: there is no guarantee.
 
-    Attributes
-    ----------
-    gamma
-        The rate of the noise that they add up to.
-    honest
-        h: how many make the whole.
-    participants
-        How many parties must take part honestly: h or, where the adversary may be one of them, h + 1.
-    merged
-        How many shares there are.
-
-    Raises
-    ------
-    UsageError
-        If there are fewer than must take part: then there is no guarantee.
+    ``gamma`` is the rate of the noise that they add up to, and ``honest`` is h: how many make the whole.
+    ``participants`` is how many parties must take part honestly: h or, where the adversary may be one of them, h + 1.
     """
 
     gamma: Fraction
@@ -161,13 +142,7 @@ def promise(
     noise: Iterable[NoiseComponent],
     users_in: UsersIn = UsersIn.EVERY_SKETCH,
 ) -> Guarantee:
-    """Return the guarantee of a sketch whose noise consists of these parts.
-
-    Raises
-    ------
-    UsageError
-        If the shares of a session do not yet add up to the whole.
-    """
+    """Return the guarantee of a sketch whose noise consists of these parts; shares of a session must make the whole."""
     parts = list(noise)
     return promise_of(unit, relation, [part.gamma for part in parts if part.shape == 1], shared_noise(parts), users_in)
 
@@ -183,11 +158,6 @@ def promise_of(
 
     An item is in one of the sketches, and so is a user where the operator says so: the largest epsilon counts. Else a
     user may have m items in each sketch, those that share noise included: the epsilons of all of them add up.
-
-    Raises
-    ------
-    DataError
-        If they add up to a fraction that is too long to be written.
     """
     steps = unit.max_distance * relation.distance
     # What a step costs toward outsiders and toward a party, and in how many sketches.
@@ -253,29 +223,13 @@ def _sessions(noise: Iterable[NoiseComponent]) -> list[tuple[str, list[NoiseComp
 def party_loss(gamma: Fraction, *, remaining: int, of: int) -> Fraction:
     """Return the cost of a step of one counter if some shares of its noise are missing, rounded up.
 
-    Shares have the shape 1/``of``, and ``remaining`` of them are left. With s = ``remaining``/``of``, p = e^(−γ) and
-    Z the difference of two negative binomial numbers of shape s::
+    Shares have the shape 1/``of``, and ``remaining`` of them are left. With s = ``remaining``/``of``, p = e^(−γ) and Z
+    the difference of two negative binomial numbers of shape s::
 
         max over k of |ln P(Z = k)/P(Z = k + 1)| = ln P(Z = 0)/P(Z = 1)  for s < 1,  γ for s ≥ 1,
 
-    by docs/proofs/sketches.md, section 5. For s < 1 it is more than γ, and less than γ + ln(1/s).
-
-    Parameters
-    ----------
-    gamma
-        The rate γ of the whole noise, > 0.
-    remaining, of
-        How many shares are left, at least 1, and how many make the whole.
-
-    Returns
-    -------
-    Fraction
-        γ where nothing is missing; else four digits that are not below the exact value.
-
-    Examples
-    --------
-    >>> [float(party_loss(Fraction(rate), remaining=1, of=2)) for rate in ("0.01", "0.1", "1")]
-    [0.3555, 0.606, 1.676]
+    by docs/proofs/sketches.md, section 5. For s < 1 it is more than γ, and less than γ + ln(1/s). The result is γ where
+    nothing is missing; else four digits that are not below the exact value.
     """
     if remaining >= of:
         return gamma

@@ -12,7 +12,7 @@ from anonhist.errors import DataError, UsageError
 from anonhist.ingest.engine import EngineLimits, Spilling
 from anonhist.ingest.files import LINES, check_stated, input_files, is_json, is_stdin
 from anonhist.ingest.json_lines import label_blocks
-from anonhist.ingest.local_files import identity
+from anonhist.ingest.locations import identity
 from anonhist.ingest.naming import check_batch, is_spark
 from anonhist.ingest.query import Columns, bounded_rows, check_whole, counted_rows, record_batches, text_buffers
 from anonhist.ingest.random_order import key_of_order
@@ -86,10 +86,10 @@ def update_sketch(
         Receives the number of rows counted so far, which is as private as the data.
     partials
         For tables of Spark, and required there: how partitions are counted, where they are. With
-        :class:`~anonhist.ingest.ExactPartials` each adds up counts without noise, which the sketch takes at once; with
-        :class:`~anonhist.ingest.NoisyPartials` each has a sketch with noise of its own, which are merged, and nothing
-        is told to ``notify`` and ``counted``. No row comes to the driver, and all are counted or none. If users are
-        bounded, Spark shuffles rows first, and so writes them to disks of executors.
+        :class:`~anonhist.sketches.cluster.ExactPartials` each adds up counts without noise, which the sketch takes at
+        once; with :class:`~anonhist.sketches.cluster.NoisyPartials` each has a sketch with noise of its own, which are
+        merged, and nothing is told to ``notify`` and ``counted``. No row comes to the driver, and all are counted or
+        none. If users are bounded, Spark shuffles rows first, and so writes them to disks of executors.
 
     Raises
     ------
@@ -170,14 +170,7 @@ def update_sketch(
 
 
 def check_sources(sketch: Sketch, sources: Iterable[Any]) -> None:
-    """Refuse sources that must not be counted together.
-
-    Raises
-    ------
-    UsageError
-        If there are several and the sketch protects users, each of whom might be in all of them; or if a file is named
-        twice, so that its labels would count twice.
-    """
+    """Refuse files named twice, which would count twice, and several sources of users, who might be in all of them."""
     listed = list(sources)
     if len(listed) > 1 and sketch.unit.max_items is not None:
         raise UsageError(

@@ -10,9 +10,9 @@ import numpy as np
 
 from anonhist.errors import UsageError
 from anonhist.frozen import frozen
+from anonhist.kinds import Tabular
 from anonhist.mechanisms.setting import check_relation
 from anonhist.numeric.pulse import tell_share
-from anonhist.outward import Tabular
 from anonhist.privacy import EpsilonLike, NeighboringRelation, PrivacyUnit, parse_whole_number
 from anonhist.sketches.addresses import MOST_COUNTERS
 from anonhist.sketches.decoding.decoder import Counters, CounterSetting

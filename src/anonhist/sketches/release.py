@@ -52,26 +52,9 @@ SKETCH = ReleaseKind("sketch", {"item": OF_LABELS, "user": OF_LABELS, "edge": OF
 class SketchMechanism:
     """A sketch as a mechanism: public, frozen, printable, able to run again on public data.
 
-    Attributes
-    ----------
-    counters
-        How many counters there are.
-    domain_size
-        How many labels there are in all, of a known domain; None where labels are hashed into counters.
-    sampling_rate
-        Which share of the labels is counted.
-    setting, decoder
-        What the counters were read with.
-    guarantee
-        What the sketch promises.
-    shared
-        The shares of noise that are in it; None where it is not known whether there are any, as of releases of
-        version 1.
-
-    Raises
-    ------
-    UsageError
-        If the decoder tells labels apart that share counters, where each counter is one label's.
+    ``domain_size`` is None where labels are hashed into counters. ``shared`` is None where it is not known whether
+    there are shares of noise, as of releases of version 1. A decoder that tells labels apart that share counters is
+    refused where each counter is one label's.
     """
 
     kind: ClassVar[ReleaseKind] = SKETCH
@@ -82,7 +65,7 @@ class SketchMechanism:
     setting: CounterSetting
     decoder: Decoder
     guarantee: Guarantee
-    shared: tuple[SharedNoise, ...] | None = ()
+    shared: tuple[SharedNoise, ...] = ()
 
     def __post_init__(self) -> None:
         if self.decoder.name in OF_SHARED_COUNTERS and not self.setting.is_hashed:
@@ -172,30 +155,15 @@ class SketchMechanism:
         return Counters.sum_of(np.append(0, profile.counts), numbers)
 
 
-def _text_of(shared: tuple[SharedNoise, ...] | None) -> str:
+def _text_of(shared: tuple[SharedNoise, ...]) -> str:
     """Write shares of noise: of each session γ^(1/h), how many there are and how many parties must take part."""
-    if shared is None:
-        return "unknown"
     return ",".join(f"{each.gamma}^1/{each.honest}*{each.merged}@{each.participants}" for each in shared)
 
 
 def noisy(observed: Counters, distribution: NoiseDistribution, *, rng: np.random.Generator) -> Counters:
-    """Return public counters with simulated noise; of many that are alike it is drawn as how many get how much.
+    """Return the empirical profile of public counters with simulated noise (Wu and Pagh 2024, algorithm 1).
 
-    From a profile to the empirical profile of its noisy histogram: Algorithm 1 of Wu and Pagh, on which their analysis
-    rests.
-
-    References
-    ----------
-    .. [1] H. Wu, R. Pagh, *Profile Reconstruction from Private Sketches*, ICML 2024, algorithm 1.
-
-    Examples
-    --------
-    >>> from fractions import Fraction
-    >>> from anonhist.sketches.noise import NoiseDistribution
-    >>> distribution = NoiseDistribution.of([(Fraction(1), Fraction(1))])
-    >>> noisy(Counters(np.array([0, 7]), np.array([1000, 1])), distribution, rng=np.random.default_rng(1)).size
-    1001
+    Of many equal counters, it is drawn how many get how much.
     """
     reach = distribution.reach(_NEGLIGIBLE)
     many = observed.numbers > 2 * reach + 1
@@ -219,21 +187,7 @@ _AS_LABELS = "Each counter was read as one label: labels that share one were not
 
 @dataclass(frozen=True)
 class PreparedReading:
-    """A state of a sketch and how it will be read, all checked; see :func:`prepare_reading`.
-
-    Attributes
-    ----------
-    mechanism
-        The sketch, as a mechanism.
-    counters
-        How many counters have each value.
-    reading
-        Which state it is.
-    reason
-        How it is read, in words.
-    simulations
-        As of :meth:`Sketch.reconstruct`.
-    """
+    """A state of a sketch and how it will be read, all checked; see :func:`prepare_reading`."""
 
     mechanism: SketchMechanism
     counters: Counters
@@ -264,24 +218,7 @@ class PreparedReading:
 def prepare_reading(
     sketch: Sketch, decoder: DecoderName | Decoder | None = None, *, simulations: int | None = None
 ) -> PreparedReading:
-    """Take the state of a sketch, and check how it is to be read, before anything is charged.
-
-    Parameters
-    ----------
-    sketch, decoder, simulations
-        As of :meth:`Sketch.reconstruct`.
-
-    Raises
-    ------
-    UsageError
-        As :meth:`Sketch.reconstruct`, for all but the ledger.
-
-    Examples
-    --------
-    >>> from anonhist.sketches import HashedSketch
-    >>> prepare_reading(HashedSketch(buckets=8, epsilon=1, key=b"week 47")).price().mechanism
-    'hashed-sketch'
-    """
+    """Take the state of a sketch, and check how it is to be read, before anything is charged."""
     runs = None if simulations is None else parse_simulations(simulations)
     with sketch.turn:
         check_unclipped(sketch, "read")

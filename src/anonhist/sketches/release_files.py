@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from anonhist.errors import DataError, UsageError
-from anonhist.formats.central_releases import Recorded, Remade, check_no_excess, check_no_zeros
-from anonhist.mechanisms.setting import NO_ITEMS, NOISE_IS_EXACT
-from anonhist.privacy import Guarantee, PrivacyUnit, parse_epsilon, parse_whole_number
+from anonhist.formats.document import Recorded, Remade, check_no_excess, check_no_zeros, unknown_mechanism
+from anonhist.formats.tables import table_of_rows
+from anonhist.mechanisms.setting import NO_ITEMS
+from anonhist.privacy import PrivacyUnit, parse_epsilon, parse_whole_number
 from anonhist.sketches.addresses import MOST_COUNTERS, MOST_LISTED
 from anonhist.sketches.decoding.decoder import CounterSetting
 from anonhist.sketches.decoding.names import decoder_from
@@ -30,29 +30,21 @@ _PART = re.compile(r"(?P<gamma>[0-9]+(?:/[0-9]+)?)(?:\^(?P<shape>[0-9]+(?:/[0-9]
 _SHARES = re.compile(
     r"(?P<gamma>[0-9]+(?:/[0-9]+)?)\^1/(?P<honest>[0-9]{1,10})\*(?P<merged>[0-9]{1,18})@(?P<participants>[0-9]{1,10})"
 )
-# Shares that add up to exactly one noise cannot be told from a noise of one sketch there.
-_UNKNOWN_SHARES = (
-    "each sketch had noise of its own, or the adversary is an outsider and the parties that shared noise were honest "
-    "and took part (version 1 of the file does not say which)"
-)
-_UNKNOWN_USERS = "no user had items in two sketches that shared noise"
 
 
 def remake(recorded: Recorded) -> Remade:
-    """Make the mechanism of a release from a sketch again.
-
-    It promises what is recorded; of version 1, which told nothing of shares of noise, what can be said of such a sketch
-    today.
-    """
+    """Make the mechanism of a release from a sketch again, which promises what is recorded."""
     check_no_excess(recorded.excess)
-    name, parameters, guarantee, version = recorded.name, recorded.parameters, recorded.guarantee, recorded.version
+    name, parameters, guarantee = recorded.name, recorded.parameters, recorded.guarantee
+    if name not in ("hashed-sketch", "domain-sketch"):
+        raise DataError(unknown_mechanism(name))
     is_hashed = name == "hashed-sketch"
     own = {"counters", "sample_share", "noise", "method"} | (set() if is_hashed else {"domain_size"})
     if not own <= parameters.keys() or any(type(each) not in (str, int) for each in parameters.values()):
         raise DataError(f"the parameters of a {name} must be {', '.join(sorted(own))} and those of its method")
     given: dict[str, Any] = dict(parameters)
     counters, share, noise, method = (given.pop(each) for each in ("counters", "sample_share", "noise", "method"))
-    shares = "unknown" if version == 1 else given.pop("shares", "")
+    shares = given.pop("shares", "")
     labels = None if is_hashed else given.pop("domain_size")
     if type(counters) is not int or not isinstance(share, str) or not isinstance(method, str):
         raise DataError("the parameters of a sketch must be whole numbers and text")
@@ -70,16 +62,9 @@ def remake(recorded: Recorded) -> Remade:
         raise DataError(f"the parameters of the {name} in the file are invalid: {error}") from None
     if mechanism.sampling_rate > 1 or (mechanism.sampling_rate == 1 and labels not in (None, counters)):
         raise DataError("the share that is sampled does not belong to such a domain")
-    written = dict(mechanism.parameters)
-    if version == 1:
-        del written["shares"]
-    if written != dict(parameters):
+    if dict(mechanism.parameters) != dict(parameters):
         raise DataError("the parameters of a sketch must be written as this program writes them")
-    if version > 1:
-        _check_promise(mechanism)
-    else:
-        check_promise_of_version_1(guarantee, mechanism.setting.noise)
-        mechanism = replace(mechanism, guarantee=promise_of_version_1(guarantee))
+    _check_promise(mechanism)
     return Remade(mechanism, mechanism.guarantee, _check)
 
 
@@ -112,17 +97,15 @@ def _distribution(noise: object) -> NoiseDistribution:
     return distribution
 
 
-def _read_shares(shares: object) -> tuple[SharedNoise, ...] | None:
+def _read_shares(shares: object) -> tuple[SharedNoise, ...]:
     """Read the shares of noise, session by session."""
-    if shares == "unknown":
-        return None
     if shares == "":
         return ()
     sessions = []
     for text in shares.split(",") if isinstance(shares, str) else [""]:
         part = _SHARES.fullmatch(text)
         if part is None:
-            raise DataError("the shares must be as 1/2^1/3*4@4, with commas between sessions, or unknown")
+            raise DataError("the shares must be as 1/2^1/3*4@4, with commas between sessions")
         gamma = parse_epsilon(part["gamma"], name="gamma")
         honest, participants, merged = (int(part[name]) for name in ("honest", "participants", "merged"))
         if honest < 2 or participants not in (honest, honest + 1):
@@ -137,13 +120,8 @@ def _check_promise(mechanism: SketchMechanism) -> None:
     if not SKETCH.protects(guarantee.unit):
         raise DataError("a sketch protects items or users, or single edges")
     unit = PrivacyUnit(guarantee.unit.kind, guarantee.unit.bound)
-    if shared is None:
-        older = replace(guarantee, unit=unit, conditions=(), party_epsilon=None)
-        check_promise_of_version_1(older, distribution)
-        possible = [promise_of_version_1(older)]
-    else:
-        rates = _own_rates(distribution, shared)
-        possible = [promise_of(unit, guarantee.relation, rates, shared, users_in) for users_in in UsersIn]
+    rates = _own_rates(distribution, shared)
+    possible = [promise_of(unit, guarantee.relation, rates, shared, users_in) for users_in in UsersIn]
     if guarantee not in possible:
         raise DataError("the guarantee is not the one that a sketch with such noise gives")
 
@@ -161,48 +139,11 @@ def _own_rates(distribution: NoiseDistribution, shared: Sequence[SharedNoise]) -
     return [gamma for gamma, _ in rest]
 
 
-def promise_of_version_1(guarantee: Guarantee) -> Guarantee:
-    """Return a guarantee of version 1 with the conditions that it left out.
-
-    A user of merged sketches may be in each of them, and so many it names in its steps.
-    """
-    if guarantee.unit.max_items is None:
-        return replace(guarantee, conditions=(_UNKNOWN_SHARES,))
-    sketches = sum(1 if purpose == "one sketch" else int(purpose.split()[0]) for purpose, _ in guarantee.spending)
-    unit = PrivacyUnit.user(max_items=guarantee.unit.max_items, sketches=max(1, sketches))
-    return replace(guarantee, unit=unit, conditions=(_UNKNOWN_SHARES, _UNKNOWN_USERS))
-
-
-def check_promise_of_version_1(guarantee: Guarantee, distribution: NoiseDistribution) -> None:
-    """Refuse a guarantee of version 1 that a sketch with this noise does not give.
-
-    A distribution says of shares of noise how much they are together, not in how many sessions: at least one, and no
-    more than they are enough for.
-
-    Raises
-    ------
-    DataError
-        With what is wrong in one clause.
-    """
-    if guarantee.delta or guarantee.arithmetic != NOISE_IS_EXACT or guarantee.unit.max_count is not None:
-        raise DataError("the guarantee's unit, delta or arithmetic is not that of a sketch")
-    steps = guarantee.unit.max_distance * guarantee.relation.distance
-    least: dict[Fraction, int] = {}
-    most: dict[Fraction, int] = {}
-    for gamma, shape in distribution.parts:
-        if shape < 1:
-            raise DataError("a part of the noise is missing, so that nothing is promised")
-        least[gamma] = least.get(gamma, 0) + 1
-        most[gamma] = most.get(gamma, 0) + int(shape)
-    if guarantee.unit.max_items is None or not guarantee.spending:
-        is_alone = guarantee.unit.max_items is None or sum(least.values()) == 1
-        if guarantee.spending or not is_alone or guarantee.epsilon != max(least) * steps:
-            raise DataError("the guarantee's epsilon is not that of such noise")
-        return
-    if len(guarantee.spending) != len(least):
-        raise DataError("the guarantee's steps are not the parts of the noise")
-    for gamma, (purpose, spent) in zip(sorted(least), guarantee.spending, strict=True):
-        often = spent / (gamma * steps)
-        told = "one sketch" if often == 1 else f"{often} sketches"
-        if often.denominator > 1 or not least[gamma] <= often <= most[gamma] or purpose != told:
-            raise DataError("the guarantee's steps are not the parts of the noise")
+BUCKETS_TABLE = table_of_rows(
+    buckets="buckets",
+    load="load",
+    bytes="size",
+    labels_error="labels_error",
+    prevalences_error="prevalences_error",
+    prevalences_error_uncertainty="uncertainty",
+)

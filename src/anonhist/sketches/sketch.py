@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from anonhist.accounting import Ledger
+from anonhist.catalogue import load
 from anonhist.errors import DataError, UsageError
+from anonhist.kinds import Saved, Shown
 from anonhist.numeric.keyed_hash import hash_buffer, keyed_hash
-from anonhist.outward import Saved, Shown
 from anonhist.privacy import (
     EpsilonLike,
     Guarantee,
@@ -25,8 +26,21 @@ from anonhist.privacy import (
 from anonhist.randomness import RandomSource, SystemSource, discrete_laplace
 from anonhist.releases import Release
 from anonhist.sketches.addresses import DomainAddresses, HashedAddresses, known_places
-from anonhist.sketches.changes import check_foldable, check_mergeable, check_unclipped, fold, in_turn, unfold
-from anonhist.sketches.chunks import CHUNK, FULL, LARGEST_COUNTER, check_counters, label_chunks, total_of, whole_counts
+from anonhist.sketches.changes import (
+    CHUNK,
+    FULL,
+    LARGEST_COUNTER,
+    check_counters,
+    check_foldable,
+    check_mergeable,
+    check_unclipped,
+    fold,
+    in_turn,
+    label_chunks,
+    total_of,
+    unfold,
+    whole_counts,
+)
 from anonhist.sketches.decoding.decoder import Decoder, DecoderName
 from anonhist.sketches.noise import NoiseComponent, NoiseDistribution, NoiseShare
 from anonhist.sketches.promise import UsersIn, checked_parts, checked_setting, promise, rate_of
@@ -464,9 +478,10 @@ class Sketch(Shown, Saved):
         >>> sketch.reconstruct().guarantee.epsilon
         Fraction(2, 1)
         """
-        from anonhist.sketches.release import reconstruct
-
-        return reconstruct(self, decoder, simulations, ledger=ledger, dataset=dataset, purpose=purpose, run_id=run_id)
+        made: Release = load(".sketches.release:reconstruct")(
+            self, decoder, simulations, ledger=ledger, dataset=dataset, purpose=purpose, run_id=run_id
+        )
+        return made
 
     def __eq__(self, other: object) -> bool:
         """Whether all parts are equal."""

@@ -66,12 +66,7 @@ class AskedAccount(NamedTuple):
     def destined(self, find: Callable[[], Where], price: Callable[[], Price]) -> Where:
         """Return where a result goes, unless it is there because this run was started before: then the command ends.
 
-        Parameters
-        ----------
-        find
-            Returns where, or refuses, such as a file that is there already.
-        price
-            Returns what it will cost.
+        ``find`` returns where, or refuses; ``price`` returns what it will cost.
         """
         self._return_earlier(price)
         try:
@@ -195,15 +190,7 @@ _NO_SETTINGS = {
 
 
 def settings_of(context: click.Context) -> dict[str, object]:
-    """Return what a command was asked for beside what its charge says: public, and without secrets of addresses.
-
-    Examples
-    --------
-    >>> from anonhist.cli.estimate import estimate
-    >>> typed = ["entropy", "postgresql://me:se@cret@db/log", "--table", "words", "--epsilon", "1", "--level", "0.95"]
-    >>> settings_of(estimate.make_context("estimate", typed))["source"]
-    ['postgresql://***@db/log']
-    """
+    """Return what a command was asked for beside what its charge says: public, and without secrets of addresses."""
     found: dict[str, object] = {"command": context.command_path.partition(" ")[2]}
     for param in context.command.params:
         name = str(param.name)
@@ -230,11 +217,8 @@ def output_of(context: click.Context) -> str:
 def return_earlier(account: Account, price: Price) -> None:
     """End the command if its run was released before and the file is there, and refuse it if it cannot go on.
 
-    Raises
-    ------
-    RunError
-        If the file is not there, or it is unknown what became of the release. A sketch is read again then, which draws
-        no noise.
+    That is if the file is not there, or it is unknown what became of the release. A sketch is read again then, which
+    draws no noise.
     """
     context = click.get_current_context()
     with account.ledger as ledger:
@@ -243,7 +227,7 @@ def return_earlier(account: Account, price: Price) -> None:
             return
         target = output_of(context)
         if before.outcome is not None:
-            from anonhist.formats.writing import is_released_as
+            from anonhist.formats.files import is_released_as
 
             if is_released_as(target, before.receipt, before.outcome):
                 _say(before, ledger, target)
@@ -275,7 +259,7 @@ def _write_page(target: str, context: click.Context) -> None:
         return
     if target.lower().endswith(".csv"):
         raise UsageError(f"The page {path!r} was not written, and cannot be made from CSV: leave `report` out.")
-    from anonhist.formats.fields import read
+    from anonhist.formats.files import read
     from anonhist.report.shown import write_sheet
 
     source = next(each if isinstance(each, str) else each[0] for name in _SOURCES if (each := params.get(name)))

@@ -43,13 +43,7 @@ class Protection(NamedTuple):
         max_count: int | None = None,
         relation: str = NeighboringRelation.ADD_OR_REMOVE.value,
     ) -> Protection:
-        """Return what the options ask for; --max-per-user alone means that users are protected.
-
-        Examples
-        --------
-        >>> print(Protection.of(max_per_user=5).unit)
-        one user with at most 5 items
-        """
+        """Return what the options ask for; --max-per-user alone means that users are protected."""
         return cls(_unit(unit, max_per_user, max_count), max_per_user, NeighboringRelation(relation))
 
 
@@ -95,24 +89,12 @@ def one_character(delimiter: str | None) -> str | None:
 
 
 def command_to_publish(arguments: tuple[str, ...]) -> str:
-    r"""Write the command as typed, but for what may be secret: a report is made to be shown to others.
-
-    Examples
-    --------
-    >>> command_to_publish(("release", "postgresql://me:se@cret@db/shop", "--table", "my orders"))
-    "anonhist release 'postgresql://***@db/shop' --table 'my orders'"
-    """
+    """Write the command as typed, but for what may be secret: a report is made to be shown to others."""
     return shlex.join(["anonhist", *map(_without_secrets, arguments)])
 
 
 def sentence_to_publish(sentence: str, arguments: Iterable[str]) -> str:
-    """Return what is said of a command without what may be secret in its arguments: logs keep standard error.
-
-    Examples
-    --------
-    >>> sentence_to_publish("There is no file 'me:secret@db'.", ["release", "me:secret@db"])
-    "There is no file '***@db'."
-    """
+    """Return what is said of a command without what may be secret in its arguments: logs keep standard error."""
     for _, value in sorted(map(_split_option, arguments), key=lambda parts: -len(parts[1])):
         shown = mask(value)
         if shown != value:
@@ -138,25 +120,7 @@ def all_options(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 
 def as_one(parameter: str, *options: Callable[[Any], Any], made: Callable[..., Any] = dict) -> Callable[[Any], Any]:
-    """Make one decorator of several options, whose values a command gets as one parameter.
-
-    Parameters
-    ----------
-    parameter
-        The parameter of the command.
-    options
-        The options.
-    made
-        What the one value is made with.
-
-    Examples
-    --------
-    >>> @as_one("columns", click.option("--label"), click.option("--user"))
-    ... def show(columns: dict[str, str]) -> None:
-    ...     print(columns)
-    >>> show(label="word", user="account")
-    {'label': 'word', 'user': 'account'}
-    """
+    """Make one decorator of several options, whose values a command gets as one ``parameter``, made by ``made``."""
     names = [str(param.name) for param in click.command("_")(all_options(*options)(lambda: None)).params]
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
@@ -171,13 +135,7 @@ def as_one(parameter: str, *options: Callable[[Any], Any], made: Callable[..., A
 
 
 class OneOf(click.Choice):  # type: ignore[type-arg]  # which not all versions of Click let it have
-    """One of a few words, as :class:`click.Choice`; a wrong one is told which are near.
-
-    Examples
-    --------
-    >>> OneOf(("entropy", "support-size")).get_invalid_choice_message("entropi", None)
-    "there is no 'entropi' (perhaps entropy); choose one of entropy, support-size"
-    """
+    """One of a few words, as :class:`click.Choice`; a wrong one is told which are near."""
 
     def get_invalid_choice_message(self, value: Any, ctx: click.Context | None) -> str:
         """Return what is said of a word that is none of them."""
@@ -186,13 +144,7 @@ class OneOf(click.Choice):  # type: ignore[type-arg]  # which not all versions o
 
 
 class NameIn(click.ParamType):  # type: ignore[type-arg]  # which not all versions of Click let it have
-    """A name of a catalogue that is loaded once one is given: help lists none, and needs no more than this.
-
-    Parameters
-    ----------
-    home
-        Where the catalogue is, ``module:name``.
-    """
+    """A name of a catalogue (``home``, as ``module:name``) that is loaded once one is given: help lists none."""
 
     name = "choice"
 
@@ -212,13 +164,7 @@ class NameIn(click.ParamType):  # type: ignore[type-arg]  # which not all versio
 
 
 class WholeNumber(click.ParamType):  # type: ignore[type-arg]  # which not all versions of Click let it have
-    """A whole number of at least 1, which may be written like 1e9.
-
-    Parameters
-    ----------
-    most
-        The largest that is accepted.
-    """
+    """A whole number from 1 to ``most``, which may be written like 1e9."""
 
     name = "whole number"
 
@@ -237,13 +183,7 @@ class WholeNumber(click.ParamType):  # type: ignore[type-arg]  # which not all v
 
 
 class Number(click.ParamType):  # type: ignore[type-arg]  # which not all versions of Click let it have
-    """A number with a decimal point or without.
-
-    Parameters
-    ----------
-    meaning
-        What it must be, for the sentence of an error: "a number between 0 and 1, such as 0.5".
-    """
+    """A number with or without a decimal point; ``meaning`` says what it must be, for the sentence of an error."""
 
     name = "number"
 
@@ -262,13 +202,7 @@ class Number(click.ParamType):  # type: ignore[type-arg]  # which not all versio
 
 
 def option_word(name: str) -> str:
-    """Return the option of a parameter.
-
-    Examples
-    --------
-    >>> option_word("alphabet_size")
-    '--alphabet-size'
-    """
+    """Return the option of a parameter, such as --alphabet-size."""
     return f"--{name.replace('_', '-')}"
 
 
@@ -298,13 +232,9 @@ _COLUMN = 22
 
 
 class SectionedCommand(click.Command):
-    """A command that lists its options under headings.
+    """A command that lists its options under headings: ``sections`` maps these to parameter names.
 
-    Parameters
-    ----------
-    sections
-        Heading to parameter names. Options that are nowhere named come last, under "Other options"; where there are no
-        sections, under "Options".
+    Options that are nowhere named come last, under "Other options"; where there are no sections, under "Options".
     """
 
     def __init__(self, *args: Any, sections: Mapping[str, tuple[str, ...]], **kwargs: Any) -> None:

@@ -43,16 +43,7 @@ def csv_target(output: str | None, *sources: str, what: str, force: bool) -> str
 def check_target(target: str, *sources: str, force: bool, kind: PrivateKind | None = None) -> None:
     """Refuse a file that could not be written, that exists already, that is an input, or that must not be lost.
 
-    Parameters
-    ----------
-    target
-        Where to write.
-    sources
-        What the command reads.
-    force
-        Whether a file that is there may be replaced.
-    kind
-        What is written, if that is private.
+    ``kind`` is what is written, if that is private; ``sources`` is what the command reads.
     """
     from anonhist.formats.atomic import check_free
 
@@ -77,10 +68,7 @@ class AskedPage(NamedTuple):
 
 
 def check_report(report: AskedPage | None, source: str, *others: str, force: bool) -> Sheet | None:
-    """Return the page of data from a source, to be written later; refuse one that could not be.
-
-    ``others`` are what the command reads besides.
-    """
+    """Return the page of data from a source, to be written later, or refuse it; ``others`` are read besides."""
     if report is None:
         return None
     from anonhist.report.frame import Sheet, check_report_path
@@ -97,13 +85,7 @@ def check_report(report: AskedPage | None, source: str, *others: str, force: boo
 
 
 def data_name(source: str) -> str | None:
-    """Return what a page calls the data: the last part of the path or address, without secrets.
-
-    Examples
-    --------
-    >>> data_name("/home/eve/logins.csv"), data_name("postgresql://me:se@cret@db/shop?sslmode=on"), data_name("-")
-    ('logins.csv', 'shop', None)
-    """
+    """Return what a page calls the data: the last part of the path or address, without secrets."""
     if source == STDOUT:
         return None
     shown = mask(source)
@@ -163,7 +145,7 @@ class Outputs(NamedTuple):
         """Return where a release goes, or refuse outputs that could not be written, before any budget is spent."""
         target = self.output if self.output is not None else (_DEFAULT_RELEASE if sys.stdout.isatty() else STDOUT)
         if target != STDOUT:
-            from anonhist.formats.writing import check_ending
+            from anonhist.formats.files import check_ending
 
             if target.lower().endswith(".html"):
                 raise UsageError("For an HTML page, use --report FILE.html; -o takes .json, .csv, .parquet or -.")
@@ -196,18 +178,10 @@ class Destination(NamedTuple):
     ) -> None:
         """Write a result, the file first: it may not be possible to make it twice.
 
-        Parameters
-        ----------
-        result
-            A release, whatever has a table, or CSV text.
-        say
-            Tells a person on standard output, or on a terminal where that holds the CSV.
-        log
-            Says what is said on standard error instead where nobody watches it; ``say`` itself to say it all.
-        not_private_truth
-            What the page is to show without any privacy.
-        complete
-            Called once the result is whole on the disk, before anybody can see it.
+        ``say`` tells a person, on standard output or on a terminal where that holds the CSV; ``log`` says on standard
+        error what nothing else tells of where nobody watches (``say`` itself to say it all). ``not_private_truth`` is
+        shown on the page without any privacy. ``complete`` is called once the result is whole on the disk, before
+        anybody can see it.
         """
         is_piped = self.is_piped
         stream = sys.stderr if is_piped else sys.stdout
@@ -233,7 +207,7 @@ class Destination(NamedTuple):
 
 def _write_file(result: Any, path: str, *, force: bool, complete: Callable[[], None] | None) -> None:
     from anonhist.formats.atomic import write_whole
-    from anonhist.formats.writing import write_recorded
+    from anonhist.formats.files import write_recorded
     from anonhist.releases import Release
     from anonhist.releases.cumulative import CumulativeRelease, GroupedCumulativeRelease
     from anonhist.releases.grouped import GroupedRelease
@@ -292,17 +266,8 @@ def console_on(stream: TextIO, *, widest: int) -> Console:
 def table_of(heads: Sequence[str], rows: Sequence[Sequence[Text]], console: Console, *, texts: Sequence[int]) -> Table:
     """Return a table that fits a console: numbers stay whole, names of columns and texts break between words.
 
-    Parameters
-    ----------
-    heads
-        The name of each column.
-    rows
-        A cell for each column.
-    console
-        Where it goes.
-    texts
-        The places of columns that hold words. They stand to the left; the last of them is the one that gives way where
-        there is no room, and a single word of it may be broken then.
+    ``texts`` are the places of columns of words, on the left; where there is no room the last gives way, and a word of
+    it may be broken.
     """
     from rich.table import Table
 

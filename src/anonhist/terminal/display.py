@@ -72,13 +72,7 @@ def _below(right: int, columns: int, margin: int, title: str) -> list[str]:
 
 
 def ticks(largest: int, *, most: int) -> list[int]:
-    """Return at most some ``most`` round numbers from 1 to ``largest``, evenly spread on a log scale.
-
-    Examples
-    --------
-    >>> ticks(5, most=4), ticks(290_000, most=4)
-    ([1, 2, 5], [1, 100, 10000])
-    """
+    """Return at most some ``most`` round numbers from 1 to ``largest``, evenly spread on a log scale."""
     decades = len(str(largest))  # of the marks 1, 10, …
     if decades <= 2:
         return [mark for mark in (1, 2, 5, 10, 20, 50) if mark <= largest]
@@ -86,13 +80,7 @@ def ticks(largest: int, *, most: int) -> list[int]:
 
 
 def short_number(value: int) -> str:
-    """Write a power of ten, or one digit and zeros, in few characters.
-
-    Examples
-    --------
-    >>> [short_number(value) for value in (1, 50, 10_000, 10**6, 10**10, 10**15)]
-    ['1', '50', '10 k', '1 M', '10 G', '1 P']
-    """
+    """Write a power of ten, or one digit and zeros, in few characters."""
     thousands = (len(str(value)) - 1) // 3
     unit = ("", " k", " M", " G", " T", " P", " E")[thousands]
     return f"{value // 1000**thousands}{unit}"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from anonhist.catalogue import load
+from anonhist.catalogue import is_there, load
 from anonhist.errors import as_keyword, spell_out
 
 if TYPE_CHECKING:
@@ -53,16 +53,7 @@ _BEGINNING = 5
 
 
 def no_such_option(word: str, context: click.Context) -> str:
-    """Return what is said of a word that is none of a command's options, without a full stop.
-
-    Examples
-    --------
-    >>> @click.command()
-    ... @click.option("--label", metavar="COLUMN")
-    ... def release(label: str) -> None: ...
-    >>> no_such_option("--column", click.Context(release))
-    'There is no --column here: use --label COLUMN'
-    """
+    """Return what is said of a word that is none of a command's options, without a full stop."""
     told = f"There is no {word} here"
     own = options_of(context.command)
     meant = {said: name for said, names in MEANT.items() for name in reversed(names) if name in own}
@@ -87,16 +78,7 @@ def no_such_option(word: str, context: click.Context) -> str:
 
 
 def no_value(word: str, context: click.Context) -> str:
-    """Return what is said of an option that was given without its value, without a full stop.
-
-    Examples
-    --------
-    >>> @click.command()
-    ... @click.option("--title", metavar="TEXT")
-    ... def release(title: str) -> None: ...
-    >>> no_value("--title", click.Context(release))
-    '--title requires a value: --title TEXT'
-    """
+    """Return what is said of an option that was given without its value, without a full stop."""
     option = options_of(context.command).get(word)
     return f"{word} requires a value" + (f": {_option_text(option, context)}" if option else "")
 
@@ -112,13 +94,7 @@ def called(root: click.Group, words: Iterable[str]) -> click.Context:
 
 
 def perhaps(word: str, known: Iterable[str]) -> str:
-    """Return the known words that are written nearly like a wrong one, in brackets; nothing if there are none.
-
-    Examples
-    --------
-    >>> perhaps("relase", ["release", "show"])
-    ' (perhaps release)'
-    """
+    """Return the known words that are written nearly like a wrong one, in brackets; nothing if there are none."""
     return _perhaps(_near(word, known))
 
 
@@ -183,26 +159,9 @@ _OTHER_NAMES = {
 
 
 def as_typed(sentence: str, root: click.Command | None = None) -> str:
-    """Return a sentence with its parameters as options.
+    """Return a sentence with its parameters, which errors have between backticks, as options of the commands.
 
-    Parameters
-    ----------
-    sentence
-        Parameters stand in it between backticks, as errors have them.
-    root
-        The command that holds all others; by default that of the command that runs.
-
-    Examples
-    --------
-    >>> from anonhist.cli.entry import anonhist
-    >>> as_typed("Leave `public_items` out, or give `relation='substitute'`.", anonhist)
-    'Leave --public-items out, or give --relation substitute.'
-    >>> as_typed("A file is there (`overwrite=True`), or has no names (`header=False`).", anonhist)
-    'A file is there (--force), or has no names (--no-header).'
-    >>> as_typed("Give `delimiter=';'`.", anonhist)
-    "Give --delimiter ';'."
-    >>> as_typed("`gamma` is too small.", anonhist)
-    'gamma is too small.'
+    ``root`` is the command that holds all others; by default that of the command that runs.
     """
     # One thing has one word in all commands.
     options = {
@@ -223,18 +182,7 @@ def as_typed(sentence: str, root: click.Command | None = None) -> str:
 class LazyGroup(click.Group):
     """A group that knows of its commands no more than names, until one is run or its own help is shown.
 
-    Parameters
-    ----------
-    homes
-        Name of a command to ``module:name``, as :func:`anonhist.catalogue.load` reads it.
-
-    Examples
-    --------
-    >>> group = LazyGroup("anonhist", homes={"show": ".cli.show:show"})
-    >>> list(group.commands)
-    ['show']
-    >>> group.commands["show"].name
-    'show'
+    ``homes`` has the name of each command as ``module:name``, as :func:`anonhist.catalogue.load` reads it.
     """
 
     def __init__(self, *args: Any, homes: Mapping[str, str], **kwargs: Any) -> None:
@@ -255,7 +203,7 @@ class _Commands(Mapping[str, click.Command]):
     """Commands by name; modules are imported once, by Python."""
 
     def __init__(self, homes: Mapping[str, str]) -> None:
-        self._homes = homes
+        self._homes = {name: home for name, home in homes.items() if is_there(home)}
 
     def __getitem__(self, name: str) -> click.Command:
         command: click.Command = load(self._homes[name])

@@ -22,16 +22,7 @@ _ENGINES = ("duckdb", "spark")
 
 
 def mechanism_options(names: Iterable[str]) -> Callable[[Any], Any]:
-    """Return options that belong to some mechanisms: the help says to which; a command gets them as ``own``.
-
-    Examples
-    --------
-    >>> @click.command()
-    ... @mechanism_options(["delta"])
-    ... def release(own: dict[str, object]) -> None: ...
-    >>> release.params[0].help[:40]
-    'For relaxed-partition: δ of the guarante'
-    """
+    """Return options that belong to some mechanisms: the help says to which; a command gets them as ``own``."""
     helps = {name: f"For {_listed(takers(name))}: {OPTIONS[name].help}" for name in names}
     options = [catalogue_option(name, OPTIONS[name], text) for name, text in helps.items()]
     return as_one("own", *options, made=_own_options)
@@ -254,14 +245,8 @@ def output_options(
 ) -> Callable[[Any], Any]:
     """Return the options under "Output", which a command gets as ``outputs``.
 
-    Parameters
-    ----------
-    output_option
-        The option of the file.
-    page
-        Explains the option of the page; without it there is none.
-    also_printed
-        What --quiet leaves besides errors.
+    ``page`` explains the option of the page (without it there is none), ``also_printed`` what --quiet leaves besides
+    errors.
     """
     return as_one(
         "outputs",

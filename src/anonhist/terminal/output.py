@@ -21,15 +21,7 @@ if TYPE_CHECKING:
 
 
 def print_whole(text: str) -> None:
-    """Write text to standard output and see it off.
-
-    Raises
-    ------
-    OutputError
-        If the system refuses it, such as a full disk.
-    BrokenPipeError
-        If the reader has gone.
-    """
+    """Write text to standard output and see it off, or raise if the system or a reader who has gone refuses it."""
     try:
         sys.stdout.write(text)
         sys.stdout.flush()
@@ -44,10 +36,7 @@ def print_whole(text: str) -> None:
 def say_done(sentence: str) -> None:
     """Write to standard output what was done: it stays done, and the command ends well, if that cannot be told.
 
-    Raises
-    ------
-    BrokenPipeError
-        If the reader has gone.
+    Only a reader who has gone is an error.
     """
     try:
         click.echo(sentence)
@@ -73,17 +62,7 @@ def say_line(sentence: str, stream: TextIO | None, **style: Any) -> None:
 
 
 def between_words(sentence: str, width: int) -> str:
-    """Break a sentence between words; a word that is longer than a line, such as a path, stays whole.
-
-    So does a line that begins with a space: it is a command, to be copied.
-
-    Examples
-    --------
-    >>> print(between_words("The file 'a-very/long-path.csv' is empty.", 16))
-    The file
-    'a-very/long-path.csv'
-    is empty.
-    """
+    """Break a sentence between words; longer words, such as paths, and lines that begin with a space stay whole."""
     import textwrap
 
     wrapper = textwrap.TextWrapper(width, break_long_words=False, break_on_hyphens=False)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import os
 import re
+import shlex
 import sys
 from contextlib import contextmanager
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -15,23 +19,92 @@ import click
 from anonhist.errors import DataError, UsageError, mask
 from anonhist.privacy import PrivacyUnit
 from anonhist.terminal.decorators import given_options, one_character
-from anonhist.terminal.hints import as_typed
+from anonhist.terminal.hints import as_typed, options_of, perhaps
 from anonhist.terminal.output import say_line
-from anonhist.terminal.picking import pick_group
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from anonhist.ingest.engine import EngineLimits
     from anonhist.ingest.spark_source import SparkFiles
     from anonhist.profiles import Profile
+    from anonhist.profiles.grouped import Group
     from anonhist.releases import Release
+    from anonhist.releases.cumulative import CumulativeRelease, GroupedCumulativeRelease
     from anonhist.releases.grouped import GroupedRelease
     from anonhist.terminal.decorators import Protection
     from anonhist.terminal.output import Bars
 
+# Among more names nobody waits for one that is written alike.
+_MOST_COMPARED = 5_000
+
+group_option = click.option(
+    "--group",
+    metavar="NAME,…",
+    help="From a file of a release of groups ('release --by'): the group to take, by a name for each grouping "
+    "column; with levels, the first names or '(all)' name a total.",
+)
+
+
+def pick_group(release: GroupedRelease, given: str | None) -> Release:
+    """Return the release of the group that was asked for, under the guarantee of all groups together.
+
+    Whoever names a group that was found in the data pays for that too. With levels, the first names, or "(all)" in
+    place of the others, name a total.
+    """
+    from anonhist.report.groups import ALL, MISSING, names_of
+    from anonhist.report.wording import many
+
+    held = f"the file holds {many(len(release), 'group')} by {', '.join(release.by)}"
+    if given is None:
+        if "--group" not in options_of(click.get_current_context().command):
+            raise UsageError(f"One profile is needed, and {held}: give the file of a release without --by.")
+        example = shlex.quote(_typed(names_of(release.groups[0])))
+        raise UsageError(f"T{held[1:]}: choose one with --group, such as --group {example}.")
+    names = [given] if len(release.by) == 1 else next(csv.reader([given]), [])
+    # A group may have this name itself.
+    while release.levels is not None and names[-1:] == [ALL] and tuple(names) not in release:
+        names = names[:-1]
+    if len(names) != len(release.by) and release.levels is None:
+        columns = ", ".join(release.by)
+        raise UsageError(f"--group needs a name for each of {columns}, with commas between them, not {given!r:.80}.")
+    group: Group = tuple(name.strip() for name in names)
+    if group not in release:
+        group = tuple(None if name == MISSING else name for name in group)
+    if group not in release:
+        known = [_typed(names_of(each) or [ALL]) for each in islice(release.everything, _MOST_COMPARED)]
+        raise UsageError(f"There is no group {given!r:.80}{perhaps(given, known)}: {held}.")
+    return replace(release[group], guarantee=release.guarantee)
+
+
+def pick_windows(release: GroupedCumulativeRelease, given: str) -> CumulativeRelease:
+    """Return the cumulative windows of the group that was asked for."""
+    from anonhist.report.groups import MISSING, names_of
+    from anonhist.report.wording import many
+
+    held = f"the file holds {many(len(release), 'group')} by {', '.join(release.by)}"
+    names = [given] if len(release.by) == 1 else [name.strip() for name in next(csv.reader([given]), [])]
+    if len(names) != len(release.by):
+        columns = ", ".join(release.by)
+        raise UsageError(f"--group needs a name for each of {columns}, with commas between them, not {given!r:.80}.")
+    for group in (tuple(names), tuple(None if name == MISSING else name for name in names)):
+        if group in release:
+            return release[group]
+    known = [_typed(names_of(each)) for each in islice(release, _MOST_COMPARED)]
+    raise UsageError(f"There is no group {given!r:.80}{perhaps(given, known)}: {held}.")
+
+
+def _typed(names: Sequence[str]) -> str:
+    """Return the names of a group as --group takes them."""
+    if len(names) == 1:
+        return names[0]
+    line = io.StringIO()
+    csv.writer(line, lineterminator="").writerow(names)
+    return line.getvalue()
+
+
 # Else whoever has a damaged release would be told to say which key of it holds the labels.
-_RELEASE = re.compile(rb'\s*\{\s*"format"\s*:\s*"anonhist\.(?:grouped-)?(?:cumulative-)?release"')
+_RELEASE = re.compile(rb'\s*\{\s*"format"\s*:\s*"anonhist[./](?:grouped-)?(?:cumulative-)?release"')
 
 WHERE_REMARKS_ARE = (
     "Remarks on the data, such as how many rows were left out, must stay secret: they appear only where standard error "
@@ -95,9 +168,9 @@ def profile_of_source(
 
 
 def released_source(sources: tuple[str, ...], group: str | None = None) -> Release | None:
-    """Return the release in a file, or None where the source is none; of a release of groups, the group asked for.
+    """Return the release in a file, or of the group asked for, or None where the source is none; refuse a damaged one.
 
-    Refuse one that is damaged, and options that say how data are read or whom they are about: a release has that in it.
+    Options that say how data are read, or whom they are about, are refused too: a release has that in it.
     """
     released = _read_release(sources[0]) if len(sources) == 1 else None
     if released is not None:
@@ -133,7 +206,7 @@ def _refuse_release(source: str) -> None:
 def _read_release(source: str) -> Release | GroupedRelease | None:
     if not source.lower().endswith((".json", ".parquet")):
         return None
-    from anonhist.formats.fields import read
+    from anonhist.formats.files import read
     from anonhist.formats.reading import read_release
     from anonhist.releases import Release
     from anonhist.releases.cumulative import CumulativeRelease, GroupedCumulativeRelease
@@ -166,14 +239,7 @@ def _begins_as_release(source: str) -> bool:
 def reading_bars(work: str, *, quiet: bool, first: str = "Reading", is_private: bool = True) -> Iterator[Bars]:
     """Show bars while the block reads data and works on them; then tell the operator what was noticed in private data.
 
-    Parameters
-    ----------
-    work, first
-        What the bars are called: that of the work, and that of reading before it.
-    quiet
-        Show nothing.
-    is_private
-        Whether there are data of which something may be noticed: not of a release.
+    ``is_private`` says whether something may be noticed: not of a release.
     """
     from anonhist.terminal.output import progress_bars
 
@@ -203,13 +269,7 @@ ENDING = ".counts"
 
 
 def are_parts(sources: Iterable[str]) -> bool:
-    """Return whether all sources are parts, by their endings.
-
-    Examples
-    --------
-    >>> are_parts(["day-1.counts", "day-2.counts"]), are_parts(["day-1.csv"])
-    (True, False)
-    """
+    """Return whether all sources are parts, by their endings."""
     return all(source.lower().endswith(ENDING) for source in sources)
 
 
@@ -242,9 +302,9 @@ def refuse_for_parts(sources: tuple[str, ...], names: tuple[str, ...]) -> None:
 
 
 def protection_of(sources: tuple[str, ...], asked: Protection) -> Protection:
-    """Return what to protect: of parts that bound users, the users whom they bound.
+    """Return what to protect: of parts that bound users, these users; it is known before anything is charged.
 
-    What parts say about themselves is public, so this is known before anything is charged.
+    What parts say about themselves is public.
     """
     if not are_parts(sources):
         return asked
@@ -259,23 +319,10 @@ def protection_of(sources: tuple[str, ...], asked: Protection) -> Protection:
 
 
 def labels_in(path: str, *, what: str) -> tuple[str, ...]:
-    """Read a list of labels, one per line, in their order.
-
-    Parameters
-    ----------
-    path
-        A file of UTF-8 text.
-    what
-        What is listed, for the sentence of an error.
-
-    Raises
-    ------
-    DataError
-        If it cannot be read, holds none, an empty line or a label twice.
-    """
+    """Read a list of labels, one per line in UTF-8, in their order; refuse empty lines, repeated ones and no lines."""
     from anonhist.formats.atomic import content_of
     from anonhist.ingest.engine import OTHER_TEXT
-    from anonhist.ingest.local_files import check_beginning
+    from anonhist.ingest.locations import check_beginning
 
     content = content_of(path)
     check_beginning(content, f"The file {path!r}")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.text import Text
 
-from anonhist.report import frame as picture
+from anonhist.report import picture
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

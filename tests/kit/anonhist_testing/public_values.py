@@ -24,13 +24,14 @@ from anonhist import (
 )
 from anonhist.accounting.balance import Item
 from anonhist.accounting.entry import Charged
-from anonhist.catalogue.levels import Levels
+from anonhist.catalogue.mechanisms import Levels
 from anonhist.ingest.columns import MissingColumnError
 from anonhist.privacy import NeighboringRelation
 from anonhist.profiles.grouped import Group, GroupedProfile
 from anonhist.randomness import SystemSource
 from anonhist.releases.excess import Excess
 from anonhist.report import Guessing
+from anonhist.sketches.cluster import ExactPartials, NoisyPartials
 from anonhist.sketches.recommendation import BucketRecommendation, BucketRow
 
 USER = ah.PrivacyUnit.user(max_items=5)
@@ -86,8 +87,8 @@ def _data() -> list[object]:
         _windows(),
         _grouped_windows(),
         ingest.EngineLimits(memory_limit="2 gb", threads=2),
-        ingest.ExactPartials(),
-        ingest.NoisyPartials(partitions=8),
+        ExactPartials(),
+        NoisyPartials(partitions=8),
         ingest.SparkFiles("events/*.parquet"),
         SystemSource(),
     ]

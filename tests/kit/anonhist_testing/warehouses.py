@@ -12,12 +12,12 @@ from functools import cache
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
-from anonhist.ingest.groups.names import Grouping, parts_of, with_periods
-from anonhist.ingest.groups.values import Part
+from anonhist.ingest.group_names import Grouping, parts_of, with_periods
+from anonhist.ingest.group_values import Part
 from anonhist.ingest.plain_types import with_plain_types
 from anonhist.ingest.query import Columns, counts_query, dropped_query, events_query, prevalences_query, users_query
 from anonhist.ingest.warehouses import check_engine, without_collations
-from anonhist.ingest.windows.increments import increments_query
+from anonhist.ingest.windows import increments_query
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,7 +9,7 @@ import pytest
 import anonhist as ah
 from anonhist.mechanisms.estimators.weights import largest_bias, new_labels, surprise
 from anonhist.profiles import Profile
-from anonhist.properties.entropy_estimators import Jackknife, Polynomial
+from anonhist.properties.entropy import Jackknife, Polynomial
 from anonhist.properties.estimate import Holds
 from anonhist.properties.estimator import LinearStatistic
 from anonhist.properties.sampling import Assemblage, SampleDistribution

@@ -25,7 +25,7 @@ from anonhist.mechanisms.noise import exact_noise
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile
 from anonhist.properties.catalogue import PROPERTIES
-from anonhist.properties.entropy_estimators import Polynomial
+from anonhist.properties.entropy import Polynomial
 from anonhist_testing.cases import each_of
 from anonhist_testing.estimators import MECHANISMS
 from anonhist_testing.sources import SeededSource

@@ -12,10 +12,10 @@ from anonhist.mechanisms.estimators import (
     recommended_polynomial,
     recommended_smoothing,
 )
-from anonhist.mechanisms.estimators.asking import mean_error, populations
+from anonhist.mechanisms.estimators.statistic_mechanism import mean_error, populations
 from anonhist.privacy import NeighboringRelation
 from anonhist.profiles import Profile
-from anonhist.properties.entropy_estimators import PlugIn
+from anonhist.properties.entropy import PlugIn
 from anonhist.properties.estimator import LinearStatistic
 from anonhist.properties.sampling import SampleDistribution
 

@@ -12,7 +12,7 @@ from anonhist.mechanisms.estimators import EntropyMechanism
 from anonhist.mechanisms.estimators.weights import FINEST, WholeWeights
 from anonhist.privacy import NeighboringRelation
 from anonhist.profiles import Profile
-from anonhist.properties.entropy_estimators import PlugIn
+from anonhist.properties.entropy import PlugIn
 from anonhist.properties.estimator import LinearStatistic
 from anonhist.properties.unseen_series import SmoothedPoisson
 from anonhist_testing.cases import each_of

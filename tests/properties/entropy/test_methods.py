@@ -6,8 +6,7 @@ import pytest
 
 from anonhist.errors import UsageError
 from anonhist.profiles import Profile
-from anonhist.properties.entropy import ENTROPY_METHODS, entropy
-from anonhist.properties.entropy_estimators import Polynomial
+from anonhist.properties.entropy import ENTROPY_METHODS, Polynomial, entropy
 from anonhist.properties.estimate import Holds
 from anonhist_testing.cases import each_of
 

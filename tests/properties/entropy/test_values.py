@@ -13,8 +13,16 @@ from skbio.diversity.alpha import shannon
 
 from anonhist.numeric import best_polynomial
 from anonhist.profiles import Profile
-from anonhist.properties.entropy import ENTROPY_METHODS, entropy_estimator
-from anonhist.properties.entropy_estimators import ChaoShen, Grassberger, Jackknife, MillerMadow, PlugIn, Polynomial
+from anonhist.properties.entropy import (
+    ENTROPY_METHODS,
+    ChaoShen,
+    Grassberger,
+    Jackknife,
+    MillerMadow,
+    PlugIn,
+    Polynomial,
+    entropy_estimator,
+)
 from anonhist.properties.estimator import Estimator, LinearStatistic
 from anonhist_testing.cases import each_of
 

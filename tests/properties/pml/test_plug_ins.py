@@ -11,15 +11,17 @@ from numpy.testing import assert_allclose
 
 from anonhist.profiles import Profile
 from anonhist.properties.apply import NormalInterval, apply
-from anonhist.properties.entropy_estimators import PlugIn
-from anonhist.properties.pml import PmlDistribution, approximate_pml, property_of
-from anonhist.properties.pml_plug_ins import (
+from anonhist.properties.entropy import PlugIn
+from anonhist.properties.pml import (
     PmlDistanceToUniformity,
+    PmlDistribution,
     PmlEntropy,
     PmlSupportSize,
+    approximate_pml,
     bootstrap_error,
     draw_profile,
     plug_in,
+    property_of,
 )
 from anonhist.properties.support_size import SupportSizeInterval
 

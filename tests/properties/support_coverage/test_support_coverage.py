@@ -14,7 +14,6 @@ from scipy import stats
 from anonhist.errors import UsageError
 from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile
-from anonhist.properties.fewer_draws import Rarefaction
 from anonhist.properties.poisson_mixture import Mixture
 from anonhist.properties.support_coverage import (
     LINEAR_COVERAGE_METHODS,
@@ -22,7 +21,13 @@ from anonhist.properties.support_coverage import (
     rarefaction_variance,
     support_coverage,
 )
-from anonhist.properties.unseen_series import GoodToulmin, SmoothedBinomialA, SmoothedBinomialB, SmoothedPoisson
+from anonhist.properties.unseen_series import (
+    GoodToulmin,
+    Rarefaction,
+    SmoothedBinomialA,
+    SmoothedBinomialB,
+    SmoothedPoisson,
+)
 from anonhist_testing.cases import each_of
 from anonhist_testing.known_runs import KnownRuns
 

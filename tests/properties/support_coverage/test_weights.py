@@ -12,10 +12,10 @@ from scipy import stats
 
 from anonhist.profiles import Profile
 from anonhist.properties.estimator import LinearStatistic
-from anonhist.properties.fewer_draws import Rarefaction
 from anonhist.properties.support_coverage import support_coverage
 from anonhist.properties.unseen_series import (
     GoodToulmin,
+    Rarefaction,
     SeriesEstimator,
     SmoothedBinomialA,
     SmoothedBinomialB,

@@ -8,8 +8,7 @@ import pytest
 
 from anonhist.errors import UsageError
 from anonhist.profiles import Profile
-from anonhist.properties.chebyshev import Chebyshev
-from anonhist.properties.support_size import support_size
+from anonhist.properties.support_size import Chebyshev, support_size
 from anonhist_testing.cases import each_of
 
 

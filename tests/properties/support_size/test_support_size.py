@@ -15,11 +15,11 @@ from scipy.stats import binom, poisson
 
 from anonhist.errors import UsageError
 from anonhist.profiles import Profile
-from anonhist.properties.chebyshev import Chebyshev
 from anonhist.properties.estimate import Holds
 from anonhist.properties.estimator import Sample, value_of
 from anonhist.properties.support_size import (
     SUPPORT_SIZE_METHODS,
+    Chebyshev,
     log_normal_ends,
     most_unseen,
     support_size,
@@ -35,7 +35,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from anonhist.properties.estimate import Estimate
-    from anonhist.properties.estimator import Estimator, Weights
+    from anonhist.properties.estimator import Estimator
+    from anonhist.properties.sampling import Weights
 
 MANY = 10**15
 K = 10**4

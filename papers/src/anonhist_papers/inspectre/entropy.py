@@ -14,7 +14,7 @@ from scipy.stats import betabinom, binom
 from anonhist.mechanisms.estimators.entropy import EntropyMechanism, PolynomialParameters
 from anonhist.mechanisms.noise import simulated_noise
 from anonhist.profiles import Profile
-from anonhist.properties.entropy_estimators import Polynomial
+from anonhist.properties.entropy import Polynomial
 from anonhist_papers.inspectre.errors import DISTRIBUTIONS, PRIORS, SUBSTITUTE, ErrorRow, Errors, distributions
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ def exact_bias(name: str, statistic: LinearStatistic, items: int, labels: int) -
 
     Examples
     --------
-    >>> from anonhist.properties.entropy_estimators import PlugIn
+    >>> from anonhist.properties.entropy import PlugIn
     >>> round(exact_bias("uniform", PlugIn().statistic(2), 2, 2), 4)  # half of the samples have both labels
     -0.3466
     """

@@ -81,7 +81,7 @@ def sensitivity(statistic: LinearStatistic, items: int) -> float:
 
     Examples
     --------
-    >>> from anonhist.properties.entropy_estimators import PlugIn
+    >>> from anonhist.properties.entropy import PlugIn
     >>> round(sensitivity(PlugIn().statistic(1000), 1000), 5)
     0.00791
     """

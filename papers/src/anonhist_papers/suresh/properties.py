@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from anonhist.profiles import Profile
-from anonhist.properties.chebyshev import Chebyshev
-from anonhist.properties.entropy_estimators import Polynomial
+from anonhist.properties.entropy import Polynomial
+from anonhist.properties.support_size import Chebyshev
 from anonhist.properties.uniformity import DistanceToUniformity
 from anonhist.properties.unseen_series import SmoothedPoisson
 from anonhist_papers.experiment import Point

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from anonhist.mechanisms.privhist_steps import top_labels
+from anonhist.mechanisms.privhist import top_labels
 from anonhist.profiles import Profile, sorted_l1
 from anonhist_papers.experiment import Point
 from anonhist_papers.inspectre.errors import distributions

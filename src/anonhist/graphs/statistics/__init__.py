@@ -1,7 +1,4 @@
-"""Statistics of degrees, with intervals, computed from a release at no privacy cost.
-
-Loaded when asked for: a release needs none of them.
-"""
+"""Statistics of degrees, with intervals, computed from a release at no privacy cost; loaded only when asked for."""
 
 from anonhist.graphs.degree_data import DegreeData, released_policy
 from anonhist.graphs.degree_numbers import (

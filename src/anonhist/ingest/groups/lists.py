@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 from anonhist.errors import DataError, UsageError
 from anonhist.ingest.naming import as_text
+from anonhist.ingest.periods import Period
 from anonhist.ingest.query import fetch
 from anonhist.ingest.sources import as_path, is_table, open_source
-from anonhist.ingest.windows.periods import Period
 from anonhist.mechanisms.group_planning import GroupSize
 
 if TYPE_CHECKING:
-    from anonhist.ingest.groups.values import Part
+    from anonhist.ingest.group_values import Part
     from anonhist.profiles.grouped import Group
 
 _RANGE = re.compile(r"(\d{4}-\d{2}-\d{2})\.\.(\d{4}-\d{2}-\d{2})")
@@ -28,30 +28,9 @@ _ENDINGS = (".csv", ".tsv", ".txt", ".jsonl", ".ndjson", ".parquet")
 def group_rows(given: Any, parts: Sequence[Part]) -> list[tuple[Any, ...]]:
     """Return the groups that a person lists: a value for each grouping column.
 
-    Parameters
-    ----------
-    given
-        A value for each group where there is one grouping column, else a sequence of values; a table in memory or a
-        file (.csv, .parquet, …) with a column for each grouping column, of the same name, and a row for each group; or,
-        where there is one grouping column, text: names with commas between them, or a range of days such as
-        ``2026-11-01..2026-11-30``, for all days, weeks or months with one of them.
-    parts
-        The grouping columns.
-
-    Raises
-    ------
-    UsageError
-        If there is none, one has not as many values as there are grouping columns, or a text cannot be read.
-
-    Examples
-    --------
-    >>> from anonhist.ingest.groups.values import Part
-    >>> group_rows("DE,FR", [Part("country")])
-    [('DE',), ('FR',)]
-    >>> group_rows("2026-02-27..2026-03-01", [Part.of("month(ts)")])
-    [('2026-02',), ('2026-03',)]
-    >>> group_rows([("spring", 7), ("fall", 8)], [Part("campaign"), Part("day")])
-    [('spring', 7), ('fall', 8)]
+    ``given`` has a value for each group (a sequence, for several columns), or is a table or a file with these columns.
+    For one grouping column it may be text: names with commas between them, or a range of days as in
+    ``2026-11-01..2026-11-30``, for all days, weeks or months with one of them.
     """
     if is_table(given) or isinstance(given, PathLike):
         rows = _from_table(as_path(given), parts)
@@ -123,20 +102,10 @@ _WHOLE = re.compile(r"[0-9]{1,16}")
 
 
 def sizes_from_file(path: str) -> tuple[tuple[str, ...], dict[Group, GroupSize]]:
-    """Return the grouping columns of a file, and the guessed size of each group.
+    """Return the grouping columns of a file, and the guessed size of each group, listed once.
 
-    Parameters
-    ----------
-    path
-        A file with a row for each group: the column ``items``, perhaps ``labels``, and the grouping columns, which are
-        all others.
-
-    Raises
-    ------
-    UsageError
-        If there is no column of items or of groups, or a group is listed twice.
-    DataError
-        If a number is none.
+    It has a row for each group: the column ``items``, perhaps ``labels``, and the grouping columns, which are all
+    others.
     """
     with open_source(as_path(path), table=None, format=None, delimiter=None, header=True) as opened:
         names = opened.header.names

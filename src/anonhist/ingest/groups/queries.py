@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from anonhist.errors import DataError, UsageError
-from anonhist.ingest.groups.names import (
+from anonhist.ingest.group_names import (
     GROUP,
     Grouping,
     group_keys,
@@ -39,13 +39,7 @@ if TYPE_CHECKING:
 def protected_unit(
     unit: PrivacyUnit | None, per_user: int | None, groups_per_user: int | None, groups_per_label: int | None
 ) -> PrivacyUnit:
-    """Return whom a release of all groups protects, or refuse what its bounds do not cover.
-
-    Examples
-    --------
-    >>> print(protected_unit(PrivacyUnit.label(max_count=20), None, None, 3))
-    one label with all its items in at most 3 groups (counts of 20 or more in a group are taken together)
-    """
+    """Return whom a release of all groups protects, or refuse what its bounds do not cover."""
     if groups_per_label is not None and (per_user is not None or unit is None or unit.max_count is None):
         raise UsageError("`max_groups_per_label` applies only to a label unit: PrivacyUnit.label(max_count=c).")
     if per_user is not None:
@@ -100,18 +94,7 @@ _NOT_BOUNDED = (
 def what_is_bounded(
     max_per_user: int | None, groups_per_user: int | None, groups_per_label: int | None
 ) -> tuple[Bounded, int]:
-    """Return what is bounded and how many are kept: groups, where they are bounded.
-
-    Raises
-    ------
-    UsageError
-        If nothing is.
-
-    Examples
-    --------
-    >>> what_is_bounded(5, 3, None)
-    (<Bounded.GROUPS_OF_USERS: 'groups of users'>, 3)
-    """
+    """Return what is bounded and how many are kept: groups, where they are bounded; refuse if nothing is."""
     if groups_per_label is not None:
         return Bounded.GROUPS_OF_LABELS, groups_per_label
     if groups_per_user is not None:
@@ -213,10 +196,7 @@ def check_counted(batch: Any, columns: Columns) -> None:
 def check_combination(columns: Columns, unit: PrivacyUnit, *, levels_cross: bool) -> None:
     """Refuse counted data of groups of which something would have to be known that they do not say.
 
-    Raises
-    ------
-    UsageError
-        If users are bounded; or, of counts and prevalences, if labels are protected or groups are put together.
+    In counted data users cannot be bounded; of prevalences, labels cannot be protected nor groups be put together.
     """
     if columns.rows != "events" and columns.user is not None:
         raise UsageError(

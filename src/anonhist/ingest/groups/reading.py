@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from anonhist.catalogue.levels import Levels
+from anonhist.catalogue.mechanisms import Levels
 from anonhist.errors import DataError, UsageError
 from anonhist.ingest.files import check_stated, check_there, is_json, is_stdin
-from anonhist.ingest.groups.lists import group_rows
-from anonhist.ingest.groups.names import (
+from anonhist.ingest.group_names import (
     GROUP,
     Grouping,
     few_groups_of_users,
@@ -23,6 +22,7 @@ from anonhist.ingest.groups.names import (
     listed_groups,
     with_periods,
 )
+from anonhist.ingest.groups.lists import group_rows
 from anonhist.ingest.groups.queries import (
     check_combination,
     check_counted,
@@ -133,8 +133,8 @@ def labels_of_several(table: Any, columns: Columns) -> int:
 def group_units(table: Any, columns: Columns) -> dict[Group, int]:
     """Return how many units each group has: as private as the data, and so is which groups there are.
 
-    Each user, and each label where labels are bounded, counts in as few groups as ``columns`` says, a user without
-    such a number in at most ``max_per_user``. Otherwise rows are counted.
+    Each user, and each label where labels are bounded, counts in as few groups as ``columns`` says, a user without such
+    a number in at most ``max_per_user``. Otherwise rows are counted.
     """
     if columns.grouping is None:
         raise ValueError("Units are counted in groups.")
@@ -200,17 +200,7 @@ _GIGA = 10**9
 
 
 def check_memory(groups: int) -> None:
-    """Refuse more groups than this machine can hold, before they are read and before any noise is drawn for them.
-
-    Raises
-    ------
-    DataError
-        If their releases need more than all of its memory, even without data.
-
-    Examples
-    --------
-    >>> check_memory(500)
-    """
+    """Refuse, before reading and before drawing noise, more groups than this machine can hold even without data."""
     have = _memory()
     if have is not None and groups * _LEAST > have:
         raise DataError(
@@ -261,17 +251,7 @@ def read_recorded(
 ) -> GroupedProfile:
     """Read the groups for :func:`~anonhist.ingest.groups.read.read_groups`, when finding them is charged already.
 
-    Parameters
-    ----------
-    source
-        The data, as for ``read_groups``; so are all keywords.
-    recorded
-        The charge, which is kept from the moment on when groups are drawn.
-
-    Raises
-    ------
-    UsageError, DataError
-        As for ``read_groups``.
+    The charge ``recorded`` is kept from the moment on when groups are drawn.
     """
     most = check_users(user, max_per_user, order_by, count_users=False)
     grouping = unlisted_grouping(by, other, most, max_groups_per_user, max_groups_per_label)

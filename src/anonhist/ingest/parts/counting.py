@@ -36,10 +36,7 @@ _WRONG, _SIZE = "wrong", "size"
 
 
 def label_counts(table: Any, columns: Columns) -> Any:
-    """Return the lazy query (label, count) over a table with one row per event.
-
-    Where labels may lack a name, a column ``named`` is 0 for those.
-    """
+    """Return the lazy query (label, count) over events; where labels may lack a name, ``named`` is 0 for those."""
     import narwhals as nw
 
     flags = name_columns(table, {columns.label: False})

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Self, TypeGuard
 import numpy as np
 
 from anonhist.errors import AnonhistError, DataError, OutputError, UsageError, mask, public_error
-from anonhist.ingest.local_files import identity, is_remote, match_files, readable
+from anonhist.ingest.locations import identity, is_remote, match_files, readable
 from anonhist.ingest.parts.private_file import ENDING
 from anonhist.ingest.parts.rows import (
     AT_ONCE,
@@ -45,14 +45,9 @@ def all_rows(document: PartDocument, runs: list[Iterator[Rows]]) -> Iterator[Row
 
 
 def merged(first: Iterator[Rows], second: Iterator[Rows], join: Callable[[Rows, Rows], Rows]) -> Iterator[Rows]:
-    """Merge two runs of rows with ascending keys into one.
+    """Merge two runs of rows with ascending keys, in batches, into one; it is faster if the second is the shorter one.
 
-    Parameters
-    ----------
-    first, second
-        The runs, in batches. It is faster if the second is the shorter one.
-    join
-        Merges rows that are all there: :func:`added` or :func:`side_by_side`.
+    ``join`` merges rows that are all there: :func:`added` or :func:`side_by_side`.
     """
     ours, theirs = _next(first), _next(second)
     while ours is not None and theirs is not None:
@@ -67,13 +62,7 @@ def merged(first: Iterator[Rows], second: Iterator[Rows], join: Callable[[Rows, 
 
 
 def added(first: Rows, second: Rows) -> Rows:
-    """Merge labels with their counts; those of a label in both are added up.
-
-    Raises
-    ------
-    DataError
-        If a sum passes 2^63 − 1.
-    """
+    """Merge labels with their counts; those of a label in both are added up, and a sum past 2^63 − 1 is refused."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -140,13 +129,7 @@ class PartFile:
 
     @classmethod
     def open(cls, path: str) -> PartFile:
-        """Read what a part says about itself, and none of its rows.
-
-        Raises
-        ------
-        DataError
-            If the file is no part, is damaged, or was written by a newer version.
-        """
+        """Read what a part says of itself, none of its rows; refuse what is no part, damaged or of a newer version."""
         import pyarrow as pa
         import pyarrow.parquet as pq
 
@@ -197,11 +180,6 @@ def is_parts(source: Any) -> bool:
     """Return whether a source is parts, by the ending of a path or pattern, or of all paths in a list.
 
     A list of texts is one of labels, whatever they end in.
-
-    Examples
-    --------
-    >>> is_parts("day-*.counts"), is_parts(["a.counts"]), is_parts("day.csv")
-    (True, False, False)
     """
     if isinstance(source, list | tuple):
         return bool(source) and all(isinstance(path, os.PathLike) and is_parts(path) for path in source)
@@ -211,15 +189,7 @@ def is_parts(source: Any) -> bool:
 
 
 def open_parts(source: Any) -> list[PartFile]:
-    """Open the parts that a path, a pattern or a list of paths names.
-
-    Raises
-    ------
-    UsageError
-        If a file is named twice, through links too.
-    DataError
-        If there is none, or one is no part.
-    """
+    """Open the parts, at least one, that a path, a pattern or a list of paths names; refuse a file named twice."""
     named = [os.fspath(path) for path in (source if isinstance(source, list | tuple) else [source])]
     if any(is_remote(name) for name in named):
         raise UsageError("Parts are private, and are read from files of this machine: copy them here first.")
@@ -234,12 +204,8 @@ def open_parts(source: Any) -> list[PartFile]:
 def reading_rows(part: PartFile) -> Iterator[tuple[int, Iterator[Rows]]]:
     """Open the rows of a part: how many items have no label, and the other rows in the order of their keys.
 
-    Everything is checked: keys ascend, each label is there once, counts are at least 1.
-
-    Raises
-    ------
-    DataError
-        If the rows are damaged; the message says no more.
+    Everything is checked: keys ascend, each label is there once, counts are at least 1. Of damage the message says no
+    more.
     """
     import pyarrow.parquet as pq
 
@@ -293,15 +259,7 @@ def _checked(part: PartFile, file: Any) -> Iterator[Rows]:
 
 
 class PartWriter:
-    """Writes the rows of a part, as they come.
-
-    Parameters
-    ----------
-    file
-        Where to: open for writing, readable by nobody else.
-    document
-        What the part says about itself.
-    """
+    """Writes the rows of a part, as they come, to ``file``, which must be readable by nobody else."""
 
     def __init__(self, file: BinaryIO, document: PartDocument) -> None:
         import pyarrow.parquet as pq
@@ -326,13 +284,7 @@ class PartWriter:
             self._write([pa.array([None], self._schema.types[0]), pa.array([count], pa.int64())])
 
     def write(self, rows: Iterable[Rows]) -> None:
-        """Write rows with ascending keys.
-
-        Raises
-        ------
-        OutputError
-            If the system refuses them, such as a full disk.
-        """
+        """Write rows with ascending keys."""
         for batch in rows:
             self._write([batch.keys, batch.values])
 

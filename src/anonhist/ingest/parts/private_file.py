@@ -23,13 +23,7 @@ _folders: set[str] = set()
 def check_part_path(path: str | os.PathLike[str], *, overwrite: bool) -> Path:
     """Refuse a path to which no part can be written, before any data are read.
 
-    Raises
-    ------
-    UsageError
-        If it does not end in .counts, is a folder, or is there already and may not be replaced: nothing replaces a
-        ledger, or a private file that is no part.
-    OutputError
-        If its folder does not exist.
+    Nothing replaces a ledger, or a private file that is no part.
     """
     name = os.fspath(path)
     if not name.lower().endswith(ENDING):
@@ -53,21 +47,8 @@ def private_file(
     """Give a file to write to that only its owner may read, and move it to ``path`` in one step.
 
     It is made in a folder beside ``path`` that nobody else may enter. On any failure nothing is left behind, and what
-    was there stays. A process that is killed may leave the folder, named ``.anonhist-…``.
-
-    Parameters
-    ----------
-    path
-        Where the file will be.
-    overwrite
-        Whether a file that is there may be replaced.
-    before_naming
-        Called when all of it is on the disk, before it gets its name.
-
-    Raises
-    ------
-    UsageError, OutputError
-        As for :func:`check_part_path`, and if the disk is full or the folder cannot be written to.
+    was there stays. A process that is killed may leave the folder, named ``.anonhist-…``. ``before_naming`` is called
+    when all of it is on the disk, before it gets its name.
     """
     target = check_part_path(path, overwrite=overwrite)
     beside = target.absolute().parent

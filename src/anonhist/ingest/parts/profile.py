@@ -10,7 +10,7 @@ import numpy as np
 
 from anonhist.errors import DataError, UsageError
 from anonhist.ingest.engine import connect, followed, translate_failures
-from anonhist.ingest.local_files import escape_pattern
+from anonhist.ingest.locations import escape_pattern
 from anonhist.ingest.parts.files import all_rows, open_parts, reading_rows
 from anonhist.ingest.parts.rows import KEY_BYTES, bounded, together
 from anonhist.ingest.query import check_sums, check_users
@@ -29,13 +29,7 @@ _SETTLED = {"header": True, "keep_null": False, "count_users": False}
 
 
 def refuse_settled(**given: Any) -> None:
-    """Refuse what was settled when the parts were counted.
-
-    Raises
-    ------
-    UsageError
-        If any of these keywords of :func:`read_profile` was given.
-    """
+    """Refuse keywords of :func:`read_profile` that were settled when the parts were counted."""
     for name, value in given.items():
         if value is not None and value != _SETTLED.get(name):
             raise UsageError(f"Parts are counted already, and `{name}` applies to events: leave it out.")
@@ -49,19 +43,7 @@ def check_bound(max_per_user: Any) -> int | None:
 class Parts:
     """Parts that are added up: what they hold together is public, and known before any row is read.
 
-    Parameters
-    ----------
-    source
-        A path or a pattern that ends in .counts, or a list of such paths.
-    max_per_user
-        How many items of each user to count, if fewer than the parts hold.
-
-    Raises
-    ------
-    UsageError
-        If the parts do not go together, one is there twice, or they do not hold so many items of each user.
-    DataError
-        If a file is missing or no part.
+    ``max_per_user`` is at most the least bound of the parts, and must be given where their bounds differ.
     """
 
     def __init__(self, source: Any, max_per_user: int | None) -> None:
@@ -83,13 +65,7 @@ class Parts:
         self.max_per_user = held if max_per_user is None else max_per_user
 
     def pairs(self, limits: EngineLimits, progress: Callable[[float], None] | None) -> Pairs:
-        """Return (count, prevalence) of all parts together: private.
-
-        Raises
-        ------
-        DataError
-            If rows are damaged, or there are more than 2^63 − 1 items.
-        """
+        """Return (count, prevalence) of all parts together: private; refuse damaged rows and over 2^63 − 1 items."""
         follow = followed(progress)
         with translate_failures("A part"), connect(limits=limits) as connection:
             follow.attach(connection)

@@ -1,6 +1,4 @@
-"""What a part says about itself in the metadata of its file: public choices, and nothing about its rows.
-
-The rows of a part in the order of their keys: how they are laid out in Arrow, and what makes them valid.
+"""What a part says about itself in its file's metadata, which is public, and how its rows are laid out and ordered.
 
 Without users a row is a label with its count, and its key is the label: its text in UTF-8, or 16 bytes of hash. With
 users a row is an item with its label, and its key is 32 bytes: the hash of the user, then that of the item. Items
@@ -35,20 +33,9 @@ _KEY_OF = {"users": "a user", "labels": "a label"}
 class PartDocument:
     """What a part holds: public.
 
-    Attributes
-    ----------
-    parts
-        The public names of the parts in it: one, or several in a total.
-    holds
-        ``"labels"``: labels with their counts; ``"users"``: some items of each user.
-    labels
-        Whether labels are there as text or as keyed hashes.
-    key
-        32 hexadecimal digits, by which users and labels are hashed; None where nothing is.
-    max_per_user
-        How many items of each user there are at most, where it holds users.
-    keep_null
-        Whether rows without a label count as one more label.
+    A total has several ``parts``. ``holds`` is ``"labels"`` (with their counts) or ``"users"`` (at most
+    ``max_per_user`` items of each); ``key`` is 32 hexadecimal digits, by which users and labels are hashed, None where
+    nothing is.
     """
 
     parts: tuple[str, ...]
@@ -80,13 +67,7 @@ class PartDocument:
 
     @classmethod
     def read(cls, text: bytes, shown: str) -> PartDocument:
-        """Read the metadata of a file, which sentences call ``shown``.
-
-        Raises
-        ------
-        DataError
-            If it is damaged, or was written by a newer version.
-        """
+        """Read the metadata of a file, which sentences call ``shown``; refuse what is damaged or of a newer version."""
         damaged = public_error(f"The part {shown} is damaged: count its events again.")
         try:
             fields = json.loads(text)
@@ -105,26 +86,13 @@ class PartDocument:
             raise damaged from None
 
     def order_key(self) -> str:
-        """Return the key of the random order of this part's rows: occurrences are numbered anew in each part.
-
-        Examples
-        --------
-        >>> monday = PartDocument(("monday",), "users", "text", "0" * 32, 5, False)
-        >>> monday.order_key() == replace(monday, parts=("tuesday",)).order_key()
-        False
-        """
+        """Return the key of the random order of this part's rows: occurrences are numbered anew in each part."""
         (part,) = self.parts
         return sha256(f"{self.key} part {part}".encode()).hexdigest()[:32]
 
 
 def together(documents: Iterable[PartDocument]) -> PartDocument:
-    """Return what parts hold when they are added up, of each user as many items as all of them have.
-
-    Raises
-    ------
-    UsageError
-        If a part is in two of them, or they do not go together.
-    """
+    """Return what parts hold together, of each user as many items as all have; refuse repeats and what does not fit."""
     documents = list(documents)
     first = documents[0]
     for other in documents[1:]:
@@ -169,13 +137,7 @@ def check_distinct(names: tuple[str, ...]) -> None:
 
 
 def parse_part(name: object) -> str:
-    """Return the public name of a part, or refuse it.
-
-    Examples
-    --------
-    >>> parse_part("2026-11-30")
-    '2026-11-30'
-    """
+    """Return the public name of a part, or refuse it."""
     if not isinstance(name, str) or not name.strip() or not name.isprintable() or len(name) > _LONGEST:
         raise UsageError(
             f"`part` must be a name of at most {_LONGEST} printable characters, such as 2026-11-30, not {name!r:.80}."
@@ -262,15 +224,7 @@ def _heads(keys: Any) -> NDArray[np.uint64]:
 
 
 def bounded(rows: Iterator[Rows], most: int) -> Iterator[Rows]:
-    """Keep the first rows of each user, in the order of their hashes.
-
-    Parameters
-    ----------
-    rows
-        Of users, ascending.
-    most
-        How many rows to keep of each.
-    """
+    """Keep the first ``most`` rows of each user, in the order of their hashes, of ascending rows of users."""
     last, places = np.zeros(2, dtype=np.uint64), 0
     for batch in rows:
         if not len(batch):
@@ -292,20 +246,9 @@ def bounded(rows: Iterator[Rows], most: int) -> Iterator[Rows]:
 
 
 def lower_bound(keys: Any, wanted: Any, compare: Callable[[Any, Any], Any] | None = None) -> NDArray[np.int64]:
-    """Return how many of some ascending keys are below each wanted one: a binary search for all at once.
+    """Return how many of some ascending keys, at least one, are below each wanted one: a binary search for all at once.
 
-    Parameters
-    ----------
-    keys, wanted
-        Arrow arrays of one type, without missing values; the first not empty.
-    compare
-        What "below" means; strictly by default.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> lower_bound(pa.array(["b", "d"]), pa.array(["a", "b", "c", "e"])).tolist()
-    [0, 0, 1, 2]
+    ``compare`` is what "below" means, strictly by default.
     """
     import pyarrow as pa
     import pyarrow.compute as pc

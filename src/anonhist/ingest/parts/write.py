@@ -158,13 +158,7 @@ def check_users_like(model: PartDocument, user: str | None, bound: int | None) -
 
 
 def name_of(source: Any) -> str | None:
-    """Return the name of the one file that a source is, without its endings, or None.
-
-    Examples
-    --------
-    >>> name_of("logs/2026-11-30.csv.gz"), name_of("-"), name_of("logs/*.csv")
-    ('2026-11-30', None, None)
-    """
+    """Return the name of the one file that a source is, without its endings; None for standard input and patterns."""
     source = as_path(source)
     if not isinstance(source, str) or source == "-" or "://" in source or set("*?[") & set(source):
         return None

@@ -140,10 +140,7 @@ _ROUNDS = 8
 
 
 def raw_estimates(counts: CohortCounts) -> Raw:
-    """Return raw estimates of the labels: by least squares if that is better, otherwise label by label.
-
-    The derivation is in docs/proofs/local-cohorts.md.
-    """
+    """Return raw estimates: by least squares if better, else label by label; see docs/proofs/local-cohorts.md."""
     plain = plain_estimates(counts)
     if counts.collision == 0:
         # Without collisions, a label that nobody has is supported by chance alone.
@@ -207,14 +204,7 @@ def plain_estimates(
 ) -> LabelEstimates:
     """Estimate each label from the cells that it supports, treating all others as chance: ``(B − κ)/(1 − κ)``.
 
-    Parameters
-    ----------
-    counts
-        Of all labels.
-    explained
-        The share of each cell that known labels support, shape (C, k); it is subtracted first.
-    share
-        Of those labels together.
+    ``explained`` is subtracted first: the share of each cell that known labels support, ``share`` of people together.
     """
     supports, kappa, users = counts.supports, counts.collision, counts.total
     weights = counts.weights

@@ -71,16 +71,9 @@ class RandomSums:
     """The distribution of the sum of the cells of a label whose places are drawn at random.
 
     It is the convolution of the distributions of the C·h cells, on 2¹⁷ steps. A value between two steps is split
-    between them so that the mean is preserved, which can only make tails longer.
-
-    Attributes
-    ----------
-    tails
-        The probability of a sum at least this many steps above the least one.
-    start
-        The least sum, in standard deviations above the mean.
-    step
-        In standard deviations; 0 if all sums are equal.
+    between them so that the mean is preserved, which can only make tails longer. ``tails`` are the probabilities of a
+    sum at least this many steps above the least one, which is ``start`` standard deviations above the mean; ``step`` is
+    in standard deviations, too, and 0 if all sums are equal.
     """
 
     tails: NDArray[np.float64]
@@ -104,15 +97,7 @@ class RandomSums:
 
 
 def random_sums(table: NDArray[np.float64], counts: CohortCounts) -> RandomSums:
-    """Return the distribution of the sum of the cells of a label with random places.
-
-    Parameters
-    ----------
-    table
-        The contribution of each cell, shape (C, k).
-    counts
-        Whose functions are drawn.
-    """
+    """Return the distribution of the sum of the cells of a label with random places, given what each contributes."""
     from scipy.fft import irfft, next_fast_len, rfft
 
     hashes, probabilities = counts.supports.hashes, counts.shares
@@ -141,13 +126,6 @@ class CohortLimits:
 
     With few cohorts there are few collisions, and each may be a large share, so sums are not normal. Reports of other
     people on the places of a label have the distribution of sums over random places, as in the tests.
-
-    Attributes
-    ----------
-    estimates
-        Of the labels.
-    counts
-        The counts from which they were computed.
     """
 
     estimates: LabelEstimates
@@ -181,14 +159,8 @@ class PlainLimits(CohortLimits):
     few and have several bits, so ends are measured from the farther one.
 
     With few cohorts of few places, another label may well have all places of this one. Then nothing tells the two
-    apart: this label may have nobody, or all people on its places.
-
-    Attributes
-    ----------
-    supported
-        The mean share of people who support the label's places: no less than the share of the label.
-    noise
-        Its standard error due to randomization.
+    apart: this label may have nobody, or all people on its places. ``supported`` is the mean share of people who
+    support these, no less than the share of the label; ``noise`` is its standard error due to randomization.
     """
 
     supported: NDArray[np.float64]
@@ -211,17 +183,7 @@ class PlainLimits(CohortLimits):
 
 @frozen
 class FoundLimits:
-    """Some labels were fitted together, and the others estimated one by one from the residual.
-
-    Attributes
-    ----------
-    found
-        Which were fitted, bool, shape (k,).
-    fitted
-        Limits of these.
-    rest
-        Limits of all labels; those of the others count.
-    """
+    """Limits of labels that were fitted together, and of the others, estimated one by one from the residual."""
 
     found: NDArray[np.bool_]
     fitted: CohortLimits

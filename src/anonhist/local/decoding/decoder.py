@@ -1,4 +1,4 @@
-"""The interface of every decoder."""
+"""What every decoder takes and returns, and the decoders that need nothing but the raw estimates."""
 
 from __future__ import annotations
 
@@ -45,24 +45,11 @@ class Channel(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class SupportChannel:
-    """``Q(cell | x) = base + gain·[cell supports x]``.
+    """``Q(cell | x) = base + gain·[cell supports x]``; base and gain are numbers or of shape (cells,).
 
-    Attributes
-    ----------
-    values
-        How many values there are, m.
-    cells
-        How many cells.
-    base, gain
-        Probability of a cell that does not support the value, and how much more likely one is that does; numbers or
-        shape (cells,).
-    spread
-        From shares of the values, shape (m,), to the share of values that each cell supports, shape (cells,).
-    gather
-        From weights of the cells, shape (cells,), to their sum over the cells that support each value, shape (m,).
-    others
-        The share of all other values that a cell supports on average, a number or shape (cells,); None if there are no
-        others. They form one more item, the last.
+    ``spread`` maps shares of the values to the share of values that each cell supports; ``gather`` maps weights of the
+    cells to their sum over the cells that support each value. ``others`` is the share of all other values that a cell
+    supports on average; None if there are no others. They form one more item, the last.
     """
 
     values: int
@@ -96,14 +83,8 @@ class SupportChannel:
 class BitChannel:
     """Reports of several bits, each a separate observation: the ones of all cells, then their zeros.
 
-    Attributes
-    ----------
-    ones
-        Share of the reports that have each bit.
-    bits
-        How many bits a report has.
-    weights
-        Share of the reports that have the bit of each cell at all, a number or shape (cells of ``ones``,).
+    ``ones`` is the share of the reports that have each bit, ``weights`` the share that have the bit of each cell at
+    all.
     """
 
     ones: SupportChannel
@@ -156,12 +137,8 @@ class Decoded:
 class Decoder(ABC):
     """Turns counts into frequencies; a frozen value without data.
 
-    Attributes
-    ----------
-    name
-        The name of the decoder in files and on the command line.
-    fits_counts
-        Whether it needs the channel and the counts, or only the unbiased estimates.
+    ``name`` is its name in files and on the command line; ``fits_counts`` says whether it needs the channel and the
+    counts, or only the unbiased estimates.
     """
 
     name: ClassVar[str]

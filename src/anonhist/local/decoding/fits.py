@@ -1,4 +1,4 @@
-"""Least squares over all distributions."""
+"""Which distribution fits the counts best: by least squares, by maximum likelihood, or by EM stopped early."""
 
 from __future__ import annotations
 
@@ -47,18 +47,9 @@ class Objective(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Minimum:
-    """The result of the descent.
+    """The result of the descent: f, with exact zeros, ``Q f``, and the number of gradients computed.
 
-    Attributes
-    ----------
-    frequencies
-        f, with exact zeros.
-    expected
-        ``Q f``.
-    gap
-        ``φ(Qf)`` exceeds the minimum by at most this, by duality.
-    iterations
-        The number of gradients computed.
+    ``φ(Qf)`` exceeds the minimum by at most ``gap``, by duality.
     """
 
     frequencies: NDArray[np.float64]
@@ -75,28 +66,12 @@ class Minimum:
 def minimize(objective: Objective, channel: Channel, *, tolerance: float, iterations: int) -> Minimum:
     """Return the distribution f with the least φ(Q f), by accelerated projected gradients from the uniform one.
 
-    Steps are projected onto the simplex and have momentum, which is reset when φ would rise, so φ never rises. The part
-    of Q that is equal for all items does not matter, because steps add up to 0; EM, which it slows down, needs a
+    Steps are projected onto the simplex and have momentum, which is reset when φ would rise, so φ never rises (Beck and
+    Teboulle 2009, section 4; O'Donoghue and Candès 2015, section 3). φ must be defined at the uniform distribution. The
+    part of Q that is equal for all items does not matter, because steps add up to 0; EM, which it slows down, needs a
     hundred times as many steps for small ε. As φ is convex, ``min φ ≥ φ(Qy) + min_x g_x − gᵀy`` with the gradient g at
-    any y: each step certifies its distance from the minimum.
-
-    Parameters
-    ----------
-    objective
-        φ, defined at the uniform distribution.
-    channel
-        Q.
-    tolerance
-        Stop as soon as the gap is at most this.
-    iterations
-        The largest number of gradients.
-
-    References
-    ----------
-    .. [1] A. Beck, M. Teboulle, *A Fast Iterative Shrinkage-Thresholding Algorithm for Linear Inverse Problems*, SIAM
-       Journal on Imaging Sciences 2 (2009), section 4.
-    .. [2] B. O'Donoghue, E. Candès, *Adaptive Restart for Accelerated Gradient Schemes*, Foundations of Computational
-       Mathematics 15 (2015), section 3.
+    any y: each step certifies its distance from the minimum, and the descent stops when that gap is at most
+    ``tolerance``.
     """
     here = before = np.full(channel.items, 1.0 / channel.items)
     at = was = channel.forward(here)

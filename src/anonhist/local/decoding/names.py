@@ -1,4 +1,4 @@
-"""Decoders and corrections by their names."""
+"""Which decoder or correction of multiple tests a name stands for, and which p-values corrections take."""
 
 from __future__ import annotations
 
@@ -21,31 +21,8 @@ def p_values(supports: ArrayLike, users: int, probability: float) -> NDArray[np.
     """Return the probability of at least this much support for an item that nobody has: ``P(Bin(n, q) ≥ c)``.
 
     ``= I_q(c, n − c + 1)``, the regularized incomplete beta function; 1 at c = 0. Support c of an item without users is
-    binomial for any values of the others, because each of them supports it with probability q.
-
-    Parameters
-    ----------
-    supports
-        c, whole numbers between 0 and n, shape (k,).
-    users
-        n, at least 0.
-    probability
-        q, between 0 and 1, both excluded.
-
-    Returns
-    -------
-    ndarray of float64, shape (k,)
-        One-sided p-values; those below about 1e-308 are 0.
-
-    Raises
-    ------
-    UsageError
-        If a number is out of its range.
-
-    Examples
-    --------
-    >>> p_values([0, 1, 2], 2, 0.5).tolist()
-    [1.0, 0.75, 0.25]
+    binomial for any values of the others, because each of them supports it with probability q, 0 < q < 1. P-values
+    below about 1e-308 are 0.
     """
     from scipy.special import betainc
 
@@ -59,13 +36,7 @@ def p_values(supports: ArrayLike, users: int, probability: float) -> NDArray[np.
 
 
 class Correction(ABC):
-    """A method to control the errors of multiple tests; a frozen value.
-
-    Attributes
-    ----------
-    name
-        The name of the correction in files and on the command line.
-    """
+    """A method to control the errors of multiple tests; a frozen value with a name in files and on the command line."""
 
     name: ClassVar[str]
 
@@ -167,34 +138,12 @@ CORRECTIONS: dict[str, type[Correction]] = {each.name: each for each in (Holm, B
 
 
 def as_decoder(decoder: DecoderLike) -> Decoder:
-    """Return a decoder as it is, or the one with this name and its default settings.
-
-    Raises
-    ------
-    UsageError
-        If no decoder has this name.
-
-    Examples
-    --------
-    >>> as_decoder("projected")
-    Projected()
-    """
+    """Return a decoder as it is, or the one with this name and its default settings."""
     return decoder if isinstance(decoder, Decoder) else _made(DECODERS, decoder, "decoder")
 
 
 def as_correction(correction: CorrectionLike) -> Correction:
-    """Return a correction as it is, or the one with this name.
-
-    Raises
-    ------
-    UsageError
-        If no correction has this name.
-
-    Examples
-    --------
-    >>> as_correction("holm")
-    Holm()
-    """
+    """Return a correction as it is, or the one with this name."""
     return correction if isinstance(correction, Correction) else _made(CORRECTIONS, correction, "correction")
 
 

@@ -1,4 +1,4 @@
-"""Surveys whose values come in blocks: one estimator for Hadamard response and hybrid projective geometry."""
+"""Surveys whose reports are points of blocks: Hadamard response and projective geometry, plain or hybrid."""
 
 from __future__ import annotations
 
@@ -11,15 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anonhist.frozen import Converted, completed, frozen
+from anonhist.local.block_design import BlockDesign, BlockEstimator, best_field, space_for
 from anonhist.local.decoding.decoder import Channel
-from anonhist.local.designs.block_design import BlockDesign, BlockEstimator, best_field, space_for
 from anonhist.local.randomizers.krr import PureSurvey
 from anonhist.local.surveys.closed import ClosedSurvey
 from anonhist.local.surveys.estimate import ForgedWeight, Raw, forged_weight
 from anonhist.local.surveys.reports import Tally
 from anonhist.numeric import ExponentialQuotient
-from anonhist.numeric.hadamard import HadamardMatrix
-from anonhist.numeric.projective_space import ProjectiveSpace, prime_at_most
+from anonhist.numeric.projective_space import HadamardMatrix, ProjectiveSpace, prime_at_most
 from anonhist.privacy import parse_whole_number
 
 if TYPE_CHECKING:

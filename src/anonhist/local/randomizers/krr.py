@@ -1,4 +1,4 @@
-"""k-ary randomized response: the value itself or, with small probability, another."""
+"""Pure surveys of labels: k-ary randomized response, Warner's for two answers, and subset selection."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from anonhist.errors import UsageError
 from anonhist.frozen import Converted, completed, converted, frozen
+from anonhist.local.bits import check_entries
 from anonhist.local.decoding.decoder import BitChannel, Channel, SupportChannel
 from anonhist.local.decoding.names import p_values
-from anonhist.local.designs.bits import check_entries
 from anonhist.local.surveys.alphabet import Alphabet, AlphabetLike
 from anonhist.local.surveys.closed import ClosedSurvey, SupportProbabilities
 from anonhist.local.surveys.estimate import ForgedWeight, Raw, SupportLimits, forged_weight

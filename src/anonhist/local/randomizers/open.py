@@ -13,18 +13,20 @@ import numpy as np
 
 from anonhist.errors import UsageError
 from anonhist.frozen import Converted, converted, frozen, optional
-from anonhist.local.cohorts.counts import CohortCounts, Supports, SymbolCounts
-from anonhist.local.cohorts.estimates import raw_estimates
-from anonhist.local.cohorts.hash_functions import (
+from anonhist.local.bits import check_entries
+from anonhist.local.cohorts.counts import (
     DEFAULT_KEY,
     MOST_BUCKETS,
     MOST_COHORTS,
     MOST_PLACES,
+    CohortCounts,
     Cohorts,
     HashedCohorts,
     PermutedCohorts,
+    Supports,
+    SymbolCounts,
 )
-from anonhist.local.designs.bits import check_entries
+from anonhist.local.cohorts.estimates import raw_estimates
 from anonhist.local.surveys.alphabet import Alphabet, AlphabetLike, candidate_codes, distinct_candidates
 from anonhist.local.surveys.closed import SupportProbabilities
 from anonhist.local.surveys.estimate import ForgedWeight, RawEstimate, forged_weight
@@ -55,16 +57,8 @@ _ONE_BY_ONE = "if labels are estimated one by one; least squares over all of the
 class CohortSurvey(Survey, SupportProbabilities):
     """A survey whose devices draw a cohort, independently of their value, and report the value's place in it.
 
-    Attributes
-    ----------
-    alphabet
-        The labels, as in other surveys, if all are known; None for any text.
-    buckets
-        k, the number of places, from 2 to 65,536; None for as many as the alphabet has labels.
-    cohorts
-        C, from 1 to 65,536. The cohort is public.
-    key
-        Public text that determines the functions, such as the name of the survey; another key gives other collisions.
+    ``alphabet`` is None for any text. k is from 2 to 65,536, by default the number of labels; C is from 1 to 65,536.
+    The cohort is public, and so is the key, which determines the functions: another key gives other collisions.
     """
 
     _counts_type: ClassVar[type[CohortCounts]]
@@ -163,10 +157,7 @@ class CohortSurvey(Survey, SupportProbabilities):
         others: NDArray[np.float64] | None,
         cohorts: NDArray[np.int64] | None = None,
     ) -> CohortCounts:
-        """Return the tally as a table of these cohorts, all by default, with its distribution.
-
-        Others are as in :class:`CohortCounts`.
-        """
+        """Return the tally as a table of these cohorts, all by default, with others as in :class:`CohortCounts`."""
         _, q, gap = self._probabilities
         counts, users = self._counts_type.split(self._table(tally, cohorts))
         return self._counts_type(

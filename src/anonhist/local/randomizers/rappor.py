@@ -1,4 +1,4 @@
-"""RAPPOR: reports that a device may repeat, at a bounded cost while the answer stays the same."""
+"""O-RAPPOR for one report, and RAPPOR for reports repeated at a bounded cost while the answer stays the same."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ import numpy as np
 
 from anonhist.errors import DataError, UsageError
 from anonhist.frozen import Converted, converted, derived, frozen
+from anonhist.local.bits import bit_counts, check_entries, have_ones, honest_ones, overwrite_bits
 from anonhist.local.cohorts.counts import BitCounts, CohortCounts
-from anonhist.local.designs.bits import bit_counts, check_entries, have_ones, honest_ones, overwrite_bits
 from anonhist.local.randomizers.open import CohortSurvey
 from anonhist.local.surveys.reports import BytesColumn, Column, Reports, WholeColumn, nonzero_cells
 from anonhist.local.surveys.shuffling import check_local_epsilon, report_guarantee
@@ -34,13 +34,8 @@ if TYPE_CHECKING:
 class BloomSurvey(CohortSurvey):
     """A survey whose report has k bits: those that the functions of the cohort give the value are 1 with probability p.
 
-    All others are 1 with probability q. Two values differ in at most 2h bits. Reports with more or fewer ones than
-    :attr:`honest_ones` are invalid.
-
-    Attributes
-    ----------
-    hashes
-        h, functions of each cohort, from 1 to 64. A value for which several collide has fewer bits.
+    All others are 1 with probability q. Two values differ in at most 2h bits, h from 1 to 64; a value for which several
+    functions collide has fewer. Reports with more or fewer ones than :attr:`honest_ones` are invalid.
     """
 
     _counts_type: ClassVar[type[CohortCounts]] = BitCounts
@@ -177,18 +172,7 @@ class Memory:
 
 
 def parse_probability(value: EpsilonLike, *, name: str) -> Fraction:
-    """Read a probability exactly: text, a Fraction or a number from 0 to 1.
-
-    Raises
-    ------
-    UsageError
-        If it is not a probability.
-
-    Examples
-    --------
-    >>> parse_probability("0", name="p"), parse_probability(0.1, name="q")
-    (Fraction(0, 1), Fraction(1, 10))
-    """
+    """Read a probability exactly: text, a Fraction or a number from 0 to 1."""
     is_zero = _ZERO.fullmatch(value.strip()) if isinstance(value, str) else value == 0 and not isinstance(value, bool)
     exact = Fraction(0) if is_zero else parse_epsilon(value, name=name)
     if exact > 1:

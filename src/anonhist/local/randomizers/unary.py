@@ -1,4 +1,4 @@
-"""One independently randomized bit for each label: the common part of k-RAPPOR and optimized unary encoding."""
+"""One independently randomized bit for each label: k-RAPPOR and optimized unary encoding."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from anonhist.frozen import frozen
-from anonhist.local.designs.bits import bit_counts, check_entries, have_ones, honest_ones, overwrite_bits
+from anonhist.local.bits import bit_counts, check_entries, have_ones, honest_ones, overwrite_bits
 from anonhist.local.randomizers.krr import LabelSurvey
 from anonhist.local.surveys.reports import BytesColumn, Column, nonzero_cells
 from anonhist.numeric import ExponentialQuotient

@@ -1,4 +1,4 @@
-"""The possible answers: labels that are known to everybody beforehand."""
+"""Which answers are possible: labels that are known to everybody beforehand."""
 
 from __future__ import annotations
 
@@ -173,13 +173,7 @@ def _checked_labels(given: Iterable[str] | SupportsIndex, other: str | None) -> 
 
 
 def distinct_candidates(candidates: Iterable[str]) -> tuple[str, ...]:
-    """Return the candidates, or refuse an empty list or one with duplicates.
-
-    Raises
-    ------
-    UsageError
-        If there are none, one is not a string, or one is named twice.
-    """
+    """Return the candidates, or refuse none, one that is not a string, or one that is named twice."""
     names = tuple(one_column(candidates))
     if isinstance(candidates, str) or not all(isinstance(name, str) for name in names):
         raise UsageError("Candidates must be a list of strings.")
@@ -191,13 +185,7 @@ def distinct_candidates(candidates: Iterable[str]) -> tuple[str, ...]:
 
 
 def candidate_codes(names: tuple[str, ...], alphabet: Alphabet) -> NDArray[np.int64]:
-    """Return the codes of candidates that are labels of an alphabet, or refuse any other.
-
-    Raises
-    ------
-    UsageError
-        If a candidate is outside.
-    """
+    """Return the codes of candidates that are labels of an alphabet, or refuse any other."""
     try:
         codes = alphabet.codes(names)
     except DataError:

@@ -27,13 +27,7 @@ _MOST_LABELS = 2**24
 
 @frozen(kw_only=True)
 class ClosedSurvey(Survey):
-    """A survey whose possible values are known to everybody beforehand.
-
-    Attributes
-    ----------
-    alphabet
-        The labels, an :class:`Alphabet`, or their number k for the whole numbers 0 to k − 1.
-    """
+    """A survey whose possible values are known to everybody: an :class:`Alphabet`, or the whole numbers 0 to k − 1."""
 
     # The server's cost of all estimates, with n reports of k labels; empty if it should not be recommended.
     decode_cost: ClassVar[str] = ""

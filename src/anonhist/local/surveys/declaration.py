@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TypeVar
 
-from anonhist.accounting import Ledger
+from anonhist.accounting import Ledger, Released
 from anonhist.accounting.recording import Price, account_of, recording
 from anonhist.errors import UsageError, kind_of
 from anonhist.local.surveys.survey import Survey
@@ -71,26 +71,12 @@ def declare(
 
 
 def price_of(survey: Survey) -> Price:
-    """Return what a survey costs each person whom it asks.
-
-    Examples
-    --------
-    >>> from anonhist.local import KRR
-    >>> price_of(KRR(alphabet=["bus", "car"], epsilon=1)).guarantee.epsilon
-    Fraction(1, 1)
-    """
+    """Return what a survey costs each person whom it asks."""
     return Price(survey.guarantee, survey.name, {"survey": survey.digest, "title": survey.title})
 
 
 def survey_digest(survey: Survey) -> str:
-    """Return the SHA-256 digest of all that a survey says, its receipt included.
-
-    Examples
-    --------
-    >>> from anonhist.local import KRR
-    >>> len(survey_digest(KRR(alphabet=["bus", "car"], epsilon=1)))
-    64
-    """
+    """Return the SHA-256 digest of all that a survey says, its receipt included."""
     return digest_of(
         {
             "mechanism": survey.name,
@@ -100,3 +86,8 @@ def survey_digest(survey: Survey) -> str:
             "receipt": receipt_content(survey.receipt),
         }
     )
+
+
+def released(survey: Survey, name: str) -> Released:
+    """Return the receipt of a survey, and its digest, as a ledger has them."""
+    return Released(name, survey.receipt, survey_digest(survey))

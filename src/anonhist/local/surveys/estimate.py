@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from anonhist.errors import UsageError
 from anonhist.frozen import frozen
+from anonhist.kinds import Saved, Shown, Tabular
 from anonhist.local.decoding.names import as_correction, as_decoder
 from anonhist.numeric import read_only
-from anonhist.outward import Saved, Shown, Tabular
 from anonhist.privacy import Guarantee, short_decimal
 
 if TYPE_CHECKING:
@@ -35,13 +35,7 @@ class Limits(Protocol):
 
 @frozen
 class NormalLimits:
-    """``f̂ ± z·error``, within [0, 1]: for sums of very many reports.
-
-    Attributes
-    ----------
-    raw, errors
-        Unbiased estimates and their standard errors, shape (k,).
-    """
+    """``f̂ ± z·error``, within [0, 1]: for sums of very many reports."""
 
     raw: NDArray[np.float64]
     errors: NDArray[np.float64]
@@ -56,12 +50,7 @@ class NormalLimits:
 class SupportLimits:
     """The shares for which this number of supporting reports is plausible: inverted binomial tails.
 
-    Attributes
-    ----------
-    supports
-        How many reports support each value, int64, shape (k,).
-    distribution
-        The distribution of such a number: a share of the people supports a value with probability p, the rest with q.
+    A share of the people supports a value with probability p, the rest with q.
     """
 
     supports: NDArray[np.int64]
@@ -96,14 +85,8 @@ class SampleLimits(SupportLimits):
 class BlockLimits:
     """The shares for which these numbers of reports for and against a value are plausible.
 
-    Attributes
-    ----------
-    sums
-        Reports of its block that support each value minus those that do not, with their integer weights.
-    block_shares
-        Estimates of the share of people with any value of the block.
-    distribution
-        The distribution of such a sum.
+    ``sums`` are reports of its block that support each value minus those that do not, with their integer weights;
+    ``block_shares`` are estimates of the share of people with any value of the block.
     """
 
     sums: NDArray[np.int64]
@@ -117,18 +100,10 @@ class BlockLimits:
 
 @dataclass(frozen=True, eq=False)
 class Raw:
-    """Unbiased estimates before any decoder, shape (k,) each.
+    """Unbiased estimates before any decoder, also below 0 or above 1, with their errors, p-values and limits.
 
-    Attributes
-    ----------
-    frequencies
-        Unbiased; some may be below 0 or above 1.
-    standard_errors
-        The error due to randomization, for the people who reported.
-    p_values
-        The probability of an estimate at least this large if nobody has the value.
-    limits
-        The limits from which intervals are computed.
+    Errors are due to randomization, for the people who reported. A p-value is the probability of an estimate at least
+    this large if nobody has the value.
     """
 
     frequencies: NDArray[np.float64]
@@ -234,27 +209,11 @@ class FrequencyEstimate(Shown, Tabular, Saved):
 
 @dataclass(frozen=True, eq=False)
 class RawEstimate:
-    """Raw estimates, and what decoding them requires.
+    """Raw estimates of the labels, and what decoding them requires, from at least one person.
 
-    Attributes
-    ----------
-    raw
-        Of the labels.
-    labels
-        The values estimated.
-    users
-        How many people reported, ≥ 1.
-    complete
-        Whether the values are exhaustive; if not, the decoders add one item for all others together.
-    channel
-        Returns the channel that likelihood and least squares need, which takes time to compute.
-    guarantee
-        The guarantee of each report.
-    sharing
-        ``Σm²/Σm`` over the cells, m values supported by each: 1 if every value has its own cells, or if the
-        noise of values that share a cell is independent or negatively correlated.
-    default
-        The decoder to use if none is chosen.
+    If the values are not ``complete``, that is exhaustive, the decoders add one item for all others together.
+    ``sharing`` is ``Σm²/Σm`` over the cells, m values supported by each: 1 if every value has its own cells, or if the
+    noise of values that share a cell is independent or negatively correlated.
     """
 
     raw: Raw
@@ -298,13 +257,7 @@ class RawEstimate:
 
 
 def refuse_least_squares(decoder: DecoderLike | None) -> None:
-    """Refuse a decoder that compares shares of reports, because almost every report is unique.
-
-    Raises
-    ------
-    UsageError
-        If the decoder is least squares.
-    """
+    """Refuse least squares, which compare shares of reports, because almost every report is unique."""
     if "least-squares" in (decoder, getattr(decoder, "name", None)):
         raise UsageError("Local hashing has too many distinct reports for least squares; take the decoder mle.")
 
@@ -346,23 +299,10 @@ class ForgedWeight:
 def forged_weight(
     size: int, supported: tuple[int, int], *, inside: float, outside: float, beyond: float = 0.0, elsewhere: int = 0
 ) -> ForgedWeight:
-    """Return the weight of the worst report.
+    """Return the weight of the worst report, which supports ``supported[0]`` to ``supported[1]`` of ``size`` values.
 
-    Parameters
-    ----------
-    size
-        How many values a report may support.
-    supported
-        The least and the largest number of those that it supports.
-    inside, outside
-        The contribution of a report to a value that it supports, and to one that it could support but does not.
-    beyond, elsewhere
-        Its contribution to a value about which it carries no information, and the number of those.
-
-    Examples
-    --------
-    >>> forged_weight(3, (1, 1), inside=2, outside=-0.5)
-    ForgedWeight(each=2, total=3.0, condition='')
+    It adds ``inside`` to a value that it supports, ``outside`` to one that it could support but does not, and
+    ``beyond`` to each of ``elsewhere`` values about which it carries no information.
     """
     # The sum is linear in the number supported, so the worst case is at an end.
     totals = [count * abs(inside) + (size - count) * abs(outside) for count in supported]

@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from anonhist.errors import DataError, UsageError
 from anonhist.frozen import Converted, converted, frozen
+from anonhist.kinds import Saved, Shown, Tabular
 from anonhist.numeric.arrays import read_only
-from anonhist.outward import Saved, Shown, Tabular
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,7 @@ shuffling is the hockey-stick divergence δ(ε) = Σ max(P − e^ε·Q, 0) betwe
 
 Proof, with the arithmetic: docs/proofs/shuffling.md.
 
-References
-----------
-V. Feldman, A. McMillan, K. Talwar, "Hiding among the clones", FOCS 2021, Theorem 3.1 and Section 5; the same,
+Source: V. Feldman, A. McMillan, K. Talwar, "Hiding among the clones", FOCS 2021, Theorem 3.1 and Section 5; the same,
 "Stronger privacy amplification by shuffling for Rényi and approximate differential privacy", SODA 2023.
 """
 
@@ -163,16 +161,7 @@ def shuffled_delta(
 
 
 def shuffled_guarantee(epsilon: EpsilonLike, *, users: int, delta: EpsilonLike) -> Guarantee:
-    """Return the guarantee for each of n users whose reports are shuffled.
-
-    Parameters, errors and ε are those of :func:`shuffled_epsilon`. If shuffling does not help, the guarantee is the
-    local one, with δ = 0.
-
-    Examples
-    --------
-    >>> shuffled_guarantee("0.5", users=2, delta="1e-6").delta
-    Fraction(0, 1)
-    """
+    """Return the guarantee of :func:`shuffled_epsilon`; the local one, with δ = 0, if shuffling does not help."""
     local, exact_delta = parse_epsilon(epsilon), _parse_delta(delta)
     central = shuffled_epsilon(local, users=users, delta=exact_delta)
     unit, relation = PrivacyUnit.user(max_items=1), NeighboringRelation.SUBSTITUTE
@@ -363,18 +352,7 @@ ARITHMETIC = (
 
 
 def check_local_epsilon(given: EpsilonLike) -> Fraction:
-    """Return ε of a report, exactly.
-
-    Raises
-    ------
-    UsageError
-        If it is not a number from 10⁻⁹ to 64.
-
-    Examples
-    --------
-    >>> check_local_epsilon("0.5")
-    Fraction(1, 2)
-    """
+    """Return ε of a report, exactly, or refuse one that is not a number from 10⁻⁹ to 64."""
     epsilon = parse_epsilon(given)
     if not SMALLEST_EPSILON <= epsilon <= LARGEST_REPORT_EPSILON:
         message = (

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from anonhist.accounting import Receipt
 from anonhist.errors import DataError, UsageError, kind_of
 from anonhist.frozen import Converted, converted, frozen
+from anonhist.kinds import Saved, Shown
 from anonhist.local.decoding.names import CorrectionLike, DecoderLike
 from anonhist.local.surveys.alphabet import Alphabet
 from anonhist.local.surveys.estimate import ForgedWeight, FrequencyEstimate, refuse_least_squares
@@ -26,7 +27,6 @@ from anonhist.local.surveys.reports import Column, Reports, Tally, WholeColumn, 
 from anonhist.local.surveys.shuffling import ARITHMETIC, check_local_epsilon, report_guarantee, shuffled_guarantee
 from anonhist.numeric import ExponentialQuotient
 from anonhist.numeric.value_name import one_column
-from anonhist.outward import Saved, Shown
 from anonhist.privacy import EpsilonLike, Guarantee, short_decimal
 from anonhist.randomness import RandomSource, SystemSource
 

@@ -7,6 +7,7 @@ from anonhist.mechanisms.estimators.entropy import (
     PolynomialParameters,
     PowerSumMechanism,
     RenyiEntropyMechanism,
+    UniformityMechanism,
     recommended_polynomial,
 )
 from anonhist.mechanisms.estimators.statistic_mechanism import Noised, StatisticMechanism
@@ -18,7 +19,6 @@ from anonhist.mechanisms.estimators.support import (
     SupportSizeMechanism,
     recommended_smoothing,
 )
-from anonhist.mechanisms.estimators.uniformity import UniformityMechanism
 
 __all__ = [
     "PRIVATE_ENTROPY_METHODS",

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from anonhist.mechanisms.estimators.entropy import PRIVATE_ENTROPY_METHODS, entropy, power_sum, renyi_entropy
+from anonhist.mechanisms.estimators.entropy import (
+    PRIVATE_ENTROPY_METHODS,
+    distance_to_uniformity,
+    entropy,
+    power_sum,
+    renyi_entropy,
+)
 from anonhist.mechanisms.estimators.support import (
     PRIVATE_SUPPORT_SIZE_METHODS,
     sample_coverage,
     support_coverage,
     support_size,
 )
-from anonhist.mechanisms.estimators.uniformity import distance_to_uniformity
 from anonhist.properties.catalogue import Property
 from anonhist.properties.support_coverage import LINEAR_COVERAGE_METHODS
 

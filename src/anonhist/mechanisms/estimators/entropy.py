@@ -1,4 +1,4 @@
-"""Private entropy by linear statistics under noise (INSPECTRE, with exact sensitivities)."""
+"""Private entropies and power sums under noise: INSPECTRE (Acharya and others 2018), with exact sensitivities."""
 
 from __future__ import annotations
 
@@ -12,17 +12,23 @@ from anonhist.accounting import Ledger
 from anonhist.accounting.recording import account_of
 from anonhist.errors import UsageError
 from anonhist.frozen import Converted, converted, frozen
-from anonhist.mechanisms.estimators.asking import Asked, in_unit, mean_error, populations, public_size
-from anonhist.mechanisms.estimators.statistic_mechanism import StatisticMechanism
+from anonhist.mechanisms.estimators.statistic_mechanism import (
+    Asked,
+    StatisticMechanism,
+    in_unit,
+    mean_error,
+    populations,
+    public_size,
+)
 from anonhist.mechanisms.estimators.weights import largest_bias, surprise
 from anonhist.privacy import EpsilonLike, NeighboringRelation, PrivacyUnit, parse_whole_number
 from anonhist.profiles import Profile
-from anonhist.properties.entropy import entropy_unit
-from anonhist.properties.entropy_estimators import Jackknife, MillerMadow, PlugIn, Polynomial
+from anonhist.properties.entropy import Jackknife, MillerMadow, PlugIn, Polynomial, entropy_unit
 from anonhist.properties.estimate import Estimate
 from anonhist.properties.estimator import check_method
 from anonhist.properties.power_sum import PowerSum
 from anonhist.properties.sampling import SampleDistribution
+from anonhist.properties.uniformity import DistanceToUniformity, distance_bias
 from anonhist.randomness import RandomSource
 
 if TYPE_CHECKING:
@@ -36,16 +42,10 @@ PRIVATE_ENTROPY_METHODS: tuple[str, ...] = get_args(PrivateEntropyMethod)
 
 @dataclass(frozen=True)
 class PolynomialParameters:
-    """The parameters of the best polynomial entropy: see :class:`~anonhist.properties.entropy_estimators.Polynomial`.
+    """The parameters of the best polynomial entropy: see :class:`~anonhist.properties.entropy.Polynomial`.
 
-    Attributes
-    ----------
-    degree
-        L ≥ 0.
-    interval
-        M > 0: the polynomial is the best approximation up to the probability M/n.
-    threshold
-        N ≥ 0: the largest count for which it is used.
+    The polynomial of degree L ≥ 0 is the best approximation up to the probability M/n, ``interval`` M > 0. It is used
+    for counts up to the ``threshold`` N ≥ 0.
     """
 
     degree: int
@@ -54,13 +54,7 @@ class PolynomialParameters:
 
     @classmethod
     def of_inspectre(cls, alphabet_size: int) -> PolynomialParameters:
-        """Return the parameters of INSPECTRE: ``L = ⌈1.2·ln k⌉, M = 2·ln k, N = ⌊1.6·ln k⌋``.
-
-        Examples
-        --------
-        >>> PolynomialParameters.of_inspectre(1000).degree
-        9
-        """
+        """Return the parameters of INSPECTRE: ``L = ⌈1.2·ln k⌉, M = 2·ln k, N = ⌊1.6·ln k⌋``."""
         logarithm = math.log(alphabet_size)
         return cls(math.ceil(1.2 * logarithm), max(2 * logarithm, 1.0), math.floor(1.6 * logarithm))
 
@@ -73,30 +67,9 @@ class PolynomialParameters:
 class EntropyMechanism(StatisticMechanism):
     """Private Shannon entropy, in nats, clipped to [0, ln k] after the noise.
 
-    Parameters
-    ----------
-    epsilon, unit, relation, known_items
-        See :class:`~anonhist.mechanisms.estimators.statistic_mechanism.StatisticMechanism`, which has the guarantee.
-    method
-        ``"polynomial"`` (Wu and Yang 2016; needs the alphabet size), ``"jackknife"``, ``"miller-madow"`` or
-        ``"plug-in"``.
-    alphabet_size
-        k, the number of possible labels: public.
-    polynomial
-        The parameters of the polynomial; by default those with the lowest error predicted from n, k and the noise, over
-        four public distributions (:func:`recommended_polynomial`).
-
-    Raises
-    ------
-    UsageError
-        If a number is impossible, or the alphabet size is missing.
-
-    Examples
-    --------
-    >>> from anonhist.profiles import Profile
-    >>> mechanism = EntropyMechanism(1, method="polynomial", alphabet_size=1000)
-    >>> mechanism.estimate(Profile.from_labels("abracadabra" * 50)).unit
-    'nats'
+    The method is ``"polynomial"`` (Wu and Yang 2016; needs the alphabet size k), ``"jackknife"``, ``"miller-madow"`` or
+    ``"plug-in"``. By default, the parameters of the polynomial are those with the lowest error predicted from n, k and
+    the noise, over four public distributions (:func:`recommended_polynomial`).
     """
 
     quantity: ClassVar[str] = "the entropy"
@@ -147,13 +120,8 @@ def recommended_polynomial(mechanism: EntropyMechanism, items: int) -> Polynomia
     """Return the parameters with the lowest predicted error for n items: a function of public numbers alone.
 
     Degrees, intervals and thresholds around the published ones are tried on a uniform distribution over k labels, one
-    of two steps, and Zipf's with exponents 1/2 and 1; the squares of bias, sampling and noise are
-    added, and the mean of the roots is minimized.
-
-    Examples
-    --------
-    >>> recommended_polynomial(EntropyMechanism(1, alphabet_size=1000), 10_000).interval > 20
-    True
+    of two steps, and Zipf's with exponents 1/2 and 1; the squares of bias, sampling and noise are added, and the mean
+    of the roots is minimized.
     """
     size = mechanism.alphabet_size or 1
     logarithm = max(math.log(size), 1.0)
@@ -256,21 +224,8 @@ LARGEST_ORDER = 12
 class PowerSumMechanism(StatisticMechanism):
     """Private ``Σ_x p_x^a``, estimated by ``M_a = Σ_j (j^(a)/n^(a))·φ_j``, falling factorials, clipped to [k^(1−a), 1].
 
-    Replacing one item changes M_a by at most a/n.
-
-    Parameters
-    ----------
-    order
-        a, a whole number from 2 to 12: public.
-    alphabet_size
-        k, the number of possible labels: public; without it the sum is clipped to [n^(1−a), 1].
-    epsilon, unit, relation, known_items
-        See :class:`~anonhist.mechanisms.estimators.statistic_mechanism.StatisticMechanism`, which has the guarantee.
-
-    Examples
-    --------
-    >>> round(PowerSumMechanism(1, relation=NeighboringRelation.SUBSTITUTE, order=2).scale(1000), 5)
-    0.002
+    Replacing one item changes M_a by at most a/n. The order a is a whole number from 2 to 12. Without k, the sum is
+    clipped to [n^(1−a), 1].
     """
 
     quantity: ClassVar[str] = "the power sum"
@@ -305,20 +260,7 @@ class PowerSumMechanism(StatisticMechanism):
 
 @frozen
 class RenyiEntropyMechanism(PowerSumMechanism):
-    """Private Rényi entropy ``ln(Σ_x p_x^a)/(1 − a)`` of a whole order a, in nats, from a private power sum.
-
-    Parameters
-    ----------
-    order, alphabet_size, epsilon, unit, relation, known_items
-        As for :class:`PowerSumMechanism`.
-
-    Examples
-    --------
-    >>> from anonhist.profiles import Profile
-    >>> mechanism = RenyiEntropyMechanism(1, order=2, alphabet_size=26)
-    >>> mechanism.estimate(Profile.from_labels("abracadabra" * 50)).unit
-    'nats'
-    """
+    """Private Rényi entropy ``ln(Σ_x p_x^a)/(1 − a)`` of a whole order a, in nats, from a private power sum."""
 
     quantity: ClassVar[str] = "the Rényi entropy"
     counted: ClassVar[str] = "nats"
@@ -414,3 +356,69 @@ def power_sum(
     """
     asked = Asked(epsilon, unit, relation, known_items, level, source, account_of(ledger, dataset, purpose, run_id))
     return asked.of(profile, PowerSumMechanism, order=order, alphabet_size=alphabet_size)
+
+
+@frozen
+class UniformityMechanism(StatisticMechanism):
+    """Private ``Σ_x |p_x − 1/k|``, plug-in, clipped to [0, 2·(1 − 1/k)].
+
+    Replacing one item changes it by at most 2/n.
+    """
+
+    quantity: ClassVar[str] = "the distance to uniformity"
+    estimator: ClassVar[type[DistanceToUniformity]] = DistanceToUniformity
+
+    _: KW_ONLY
+    alphabet_size: Converted[SupportsIndex, int] = converted(partial(parse_whole_number, name="alphabet_size"))
+
+    def statistic(self, items: int) -> LinearStatistic:
+        """Return the weights for a public number of items."""
+        return DistanceToUniformity(self.alphabet_size).statistic(items)
+
+    def ends(self, items: int) -> tuple[float, float]:
+        """Return 0 and the distance of a single label."""
+        return 0.0, 2 * (1 - 1 / self.alphabet_size)
+
+    def bias(self, items: int) -> tuple[float, float]:
+        """Return 0 and the largest positive bias."""
+        return 0.0, distance_bias(items, self.alphabet_size)
+
+
+def distance_to_uniformity(
+    profile: Profile,
+    *,
+    epsilon: EpsilonLike,
+    alphabet_size: int,
+    unit: PrivacyUnit | None = None,
+    relation: NeighboringRelation = NeighboringRelation.ADD_OR_REMOVE,
+    known_items: int | None = None,
+    level: float = 0.95,
+    source: RandomSource | None = None,
+    ledger: Ledger | str | None = None,
+    dataset: str | None = None,
+    purpose: str | None = None,
+    run_id: str | None = None,
+) -> Estimate:
+    """Estimate with differential privacy how far the distribution is from the uniform one over k labels.
+
+    Parameters
+    ----------
+    profile, epsilon, unit, relation, known_items, level, source, ledger, dataset, purpose, run_id
+        As for :func:`~anonhist.mechanisms.estimators.entropy.entropy`.
+    alphabet_size
+        k, the number of possible labels: public.
+
+    Raises
+    ------
+    UsageError
+        If a parameter is impossible, or the unit protects less than the profile's. Nothing is spent then.
+
+    Examples
+    --------
+    >>> from anonhist.profiles import Profile
+    >>> found = distance_to_uniformity(Profile.from_counts([500, 300]), epsilon=1, alphabet_size=2)
+    >>> 0 <= found.value <= 1
+    True
+    """
+    asked = Asked(epsilon, unit, relation, known_items, level, source, account_of(ledger, dataset, purpose, run_id))
+    return asked.of(profile, UniformityMechanism, alphabet_size=alphabet_size)

@@ -4,25 +4,36 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from fractions import Fraction
-from functools import partial
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex
 
+import numpy as np
+
+from anonhist.accounting.recording import Price, recording
 from anonhist.errors import UsageError
 from anonhist.frozen import Converted, converted, frozen, optional
 from anonhist.mechanisms.estimators.weights import FINEST, WholeWeights
 from anonhist.mechanisms.noise import exact_noise
-from anonhist.mechanisms.setting import Setting, whole_items, without_sizes
-from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit
+from anonhist.mechanisms.setting import Setting, check_profile, whole_items, without_sizes
+from anonhist.numeric.arrays import read_only
+from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit, parse_whole_number
 from anonhist.profiles.counts import MAX_ITEMS
 from anonhist.properties.estimate import PLUS_MINUS, Estimate, Holds, Statement, check_level, quantile
+from anonhist.properties.sampling import Assemblage
 from anonhist.randomness.source import SMALLEST_GAMMA
+from anonhist.releases.content import estimates_digest
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from anonhist.accounting.recording import Account
     from anonhist.mechanisms.noise import Noise
+    from anonhist.privacy import EpsilonLike
     from anonhist.profiles import Profile
     from anonhist.properties.estimator import LinearStatistic
+    from anonhist.properties.sampling import SampleDistribution
     from anonhist.randomness import RandomSource
 
 # Names of the components of the error.
@@ -44,18 +55,8 @@ _ARITHMETIC = "weights are whole multiples of a public step and noise is exact, 
 class Noised:
     """A statistic with noise, and how large that noise is.
 
-    Attributes
-    ----------
-    value
-        The noisy statistic.
-    items
-        The number of items for which its weights were made.
-    scale
-        b of the discrete Laplace noise on it, P(x) ∝ e^(−|x|/b).
-    items_error
-        Upper bound on the standard error due to noise on the number of items; 0 if n is public.
-    sampling_error
-        Upper bound on the standard error of sampling.
+    ``items`` is the n of its weights, ``scale`` the b of its discrete Laplace noise, P(x) ∝ e^(−|x|/b). The errors are
+    upper bounds on standard errors: of noise on the number of items (0 if n is public), and of sampling.
     """
 
     value: float
@@ -72,31 +73,22 @@ class StatisticMechanism(Setting, ABC):
     The weights depend on the number of items n:
 
     - one item replaced by another (``SUBSTITUTE``, unit item): n is the same in neighboring data sets and used as it
-      is. A row without a label is not an item, so whether a row has a label is not protected, unless such rows count
-      as a label of their own (``keep_null`` of :func:`read_profile`). The noise has scale ``Δ/ε``,
+      is. A row without a label is not an item, so whether a row has a label is not protected, unless such rows count as
+      a label of their own (``keep_null`` of :func:`read_profile`). The noise has scale ``Δ/ε``,
       ``Δ = max |d(a) − d(b)|`` over ``a + b ≤ n − 1``, ``d(j) = w(j + 1) − w(j)``;
-    - ``known_items``: n is that number; if it is wrong, the estimate is wrong, but the guarantee holds;
+    - ``known_items``: n is that public number; if it is wrong, the estimate is wrong, but the guarantee holds;
     - otherwise a third of the budget releases n first, and the weights are made for the released number.
 
     In the last two cases ``Σ_j (w(j) − c·j)·φ_j`` is released with noise of scale ``l1_sensitivity·max |d(j) − c|/ε``,
     c half-way between the largest and the smallest step, and ``c·n`` is added back: half the noise needed without c.
 
     Weights are rounded to whole multiples of a public step first, and those of large counts lie on chords between
-    others (:class:`~anonhist.mechanisms.estimators.weights.WholeWeights`), so that private
-    values are whole numbers and the sensitivities are exact. The step is so small that n labels together are off by at
-    most a share n/2³⁵ of the sensitivity, for ε ≥ 1/8; chords shift entropies by at most 10⁻⁷ nats.
+    others (:class:`~anonhist.mechanisms.estimators.weights.WholeWeights`), so that private values are whole numbers and
+    the sensitivities are exact. The step is so small that n labels together are off by at most a share n/2³⁵ of the
+    sensitivity, for ε ≥ 1/8; chords shift entropies by at most 10⁻⁷ nats.
 
-    Parameters
-    ----------
-    epsilon, unit, relation
-        See :class:`~anonhist.mechanisms.setting.Setting`. The unit is an item or a user.
-    known_items
-        The exact number of items, if it is public.
-
-    Guarantees
-    ----------
-    Pure ``epsilon``-differential privacy for every profile. The scale, the weights and all branches are independent of
-    the data. Proof: docs/proofs/estimators.md.
+    The guarantee is pure ``epsilon``-differential privacy of an item or a user, for every profile: the scale, the
+    weights and all branches are independent of the data. Proof: docs/proofs/estimators.md.
     """
 
     # The estimated property and its unit.
@@ -193,15 +185,7 @@ class StatisticMechanism(Setting, ABC):
         return self.epsilon - self._items_epsilon if self.items_are_released else self.epsilon
 
     def scale(self, items: int) -> float:
-        """Return b, the scale of the noise on the statistic, for a public number of items.
-
-        Examples
-        --------
-        >>> from anonhist.mechanisms.estimators import EntropyMechanism
-        >>> mechanism = EntropyMechanism(1, relation=NeighboringRelation.SUBSTITUTE, method="plug-in")
-        >>> round(mechanism.scale(1000), 5)  # the published scale is 2·ln(n)/n = 0.01382
-        0.00791
-        """
+        """Return b, the scale of the noise on the statistic, for a public number of items."""
         return self.scale_of(self.weights(items))
 
     def weights(self, items: int) -> WholeWeights:
@@ -229,27 +213,8 @@ class StatisticMechanism(Setting, ABC):
     def estimate(self, profile: Profile, *, level: float = 0.95, source: RandomSource | None = None) -> Estimate:
         """Spend the budget once on a private profile.
 
-        Parameters
-        ----------
-        profile
-            The private data.
-        level
-            Intended probability that the interval contains the truth.
-        source
-            Privacy randomness; the operating system's by default.
-
-        Returns
-        -------
-        Estimate
-            Its parts are the privacy noise, exactly, and an upper bound on sampling error: a data-dependent value would
-            cost budget.
-
-        Raises
-        ------
-        UsageError
-            If the profile was read to protect more, or the level is not a probability.
-        DataError
-            If there is not enough memory.
+        The parts of the error are the privacy noise, exactly, and an upper bound on sampling error: a data-dependent
+        value would cost budget.
         """
         check_level(level)
         with without_sizes():
@@ -335,3 +300,81 @@ def _deviation(rate: Fraction) -> float:
     """Return the standard deviation of discrete Laplace noise of a rate γ: ``1/(√2·sinh(γ/2))``."""
     half = float(rate) / 2
     return 1 / (math.sqrt(2) * math.sinh(half)) if half < 300 else 0.0
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Options of all private estimates, as given."""
+
+    epsilon: EpsilonLike
+    unit: PrivacyUnit | None
+    relation: NeighboringRelation
+    known_items: int | None
+    level: float
+    source: RandomSource | None
+    account: Account | None
+
+    def of(self, profile: Profile, mechanism: Callable[..., StatisticMechanism], **own: Any) -> Estimate:
+        """Make the estimate; by default, the unit is the profile's own."""
+        check_profile(profile)
+        unit = profile.unit if self.unit is None else self.unit
+        made = mechanism(self.epsilon, unit, self.relation, known_items=self.known_items, **own)
+        made.check_unit_of(profile)
+        check_level(self.level)
+        price = Price(made.guarantee, f"private estimate of {made.quantity}", made.parameters)
+        with recording(self.account, lambda: price) as recorded:
+            recorded.keep()
+            estimate = made.estimate(profile, level=self.level, source=self.source)
+            recorded.complete(lambda: estimates_digest([(made.quantity, estimate)]))
+        return estimate
+
+
+def in_unit(estimate: Estimate, unit: str, scale: float) -> Estimate:
+    """Convert an estimate in nats to another unit."""
+    low, high = estimate.interval
+    return replace(
+        estimate,
+        value=scale * estimate.value,
+        standard_error=scale * estimate.standard_error,
+        interval=(scale * low, scale * high),
+        parts=tuple((cause, scale * error) for cause, error in estimate.parts),
+        unit=unit,
+    )
+
+
+def public_size(alphabet_size: SupportsIndex | None) -> int | None:
+    """Return k, or None if it is not known; refuse all but whole numbers from 1 to 2⁶²."""
+    return None if alphabet_size is None else parse_whole_number(alphabet_size, name="alphabet_size")
+
+
+_GROUPS = 48
+
+
+# The samples from a reference distribution, and its true property.
+Reference = tuple["SampleDistribution", float]
+
+
+def mean_error(statistic: LinearStatistic, references: Sequence[Reference], noise_variance: float) -> float:
+    """Return the mean of the root mean squared errors over the references, noise included."""
+    errors = []
+    for distribution, truth in references:
+        mean, variance = distribution.moments(statistic.weights)
+        errors.append(math.sqrt(noise_variance + ((mean - truth) ** 2 + variance)))
+    return math.fsum(errors) / len(errors)
+
+
+@lru_cache(maxsize=64)
+def populations(labels: int) -> tuple[Assemblage, ...]:
+    """Return reference distributions over labels: uniform, two steps, Zipf with exponents 1/2 and 1.
+
+    Labels of neighboring ranks are grouped, except the first sixteen.
+    """
+    starts = {
+        *range(min(labels, 16)),
+        *np.geomspace(16.0, float(max(labels, 16)), _GROUPS).astype(int).tolist(),
+        labels // 2,
+    }
+    edges = np.array(sorted({edge for edge in starts if edge < labels} | {0, labels}), dtype=np.float64)
+    sizes, middles = np.diff(edges), (edges[1:] + edges[:-1] + 1) / 2
+    shapes = (np.ones(sizes.size), np.where(edges[:-1] < labels // 2, 1.0, 3.0), middles**-0.5, 1 / middles)
+    return tuple(Assemblage(read_only(shape / float(shape @ sizes)), read_only(sizes)) for shape in shapes)

@@ -1,4 +1,4 @@
-"""Private support size: observed labels, Chebyshev weights, or the coverage of many draws, under noise."""
+"""Private support size, support coverage and sample coverage: linear statistics under noise."""
 
 from __future__ import annotations
 
@@ -13,22 +13,27 @@ from anonhist.accounting import Ledger
 from anonhist.accounting.recording import account_of
 from anonhist.errors import UsageError
 from anonhist.frozen import Converted, converted, frozen
-from anonhist.mechanisms.estimators.asking import Asked, mean_error, populations, public_size
-from anonhist.mechanisms.estimators.statistic_mechanism import StatisticMechanism
+from anonhist.mechanisms.estimators.statistic_mechanism import (
+    Asked,
+    StatisticMechanism,
+    mean_error,
+    populations,
+    public_size,
+)
 from anonhist.mechanisms.estimators.weights import largest_bias, new_labels
 from anonhist.privacy import EpsilonLike, NeighboringRelation, PrivacyUnit, parse_whole_number
 from anonhist.profiles import Profile
-from anonhist.properties.chebyshev import Chebyshev
 from anonhist.properties.estimate import Estimate
 from anonhist.properties.estimator import LinearStatistic, check_method
-from anonhist.properties.fewer_draws import Rarefaction
 from anonhist.properties.sample_coverage import GoodTuring
 from anonhist.properties.sampling import SampleDistribution
 from anonhist.properties.support_coverage import LINEAR_COVERAGE_METHODS, MAX_DRAWS, LinearCoverageMethod
+from anonhist.properties.support_size import Chebyshev
 from anonhist.properties.support_size_estimators import Observed
 from anonhist.properties.unseen_series import (
     LARGEST_RATE,
     GoodToulmin,
+    Rarefaction,
     SmoothedBinomialA,
     SmoothedBinomialB,
     SmoothedPoisson,
@@ -50,18 +55,7 @@ _RATES, _TRIALS = (0.7, 0.85, 1.0, 1.2), (-4, -3, -2, -1, 0, 1)
 class Smoothing:
     """Smoothing of the series for unseen labels: see the methods of support coverage.
 
-    Attributes
-    ----------
-    method
-        ``"good-toulmin"``, ``"smoothed-poisson"``, ``"smoothed-binomial-a"`` or ``"smoothed-binomial-b"``.
-    parameter
-        The rate r or the number of trials K; unused for ``"good-toulmin"``; by default the usual one.
-
-    Examples
-    --------
-    >>> from anonhist.profiles import Profile
-    >>> round(Smoothing("smoothed-poisson", 2.0).statistic(1000, 3000).of(Profile.from_counts([1])), 3)
-    2.729
+    The parameter is the rate r or the number of trials K, by default the usual one; ``"good-toulmin"`` has none.
     """
 
     method: str
@@ -85,24 +79,9 @@ class SupportCoverageMechanism(StatisticMechanism):
     Noise is added to all of S_m, seen and unseen labels together: adding the exact number of seen labels to a private
     number of new ones would not be private.
 
-    Parameters
-    ----------
-    draws
-        m, from 1 to 2⁶⁴: public.
-    method
-        ``"rarefaction"``, ``"good-toulmin"``, ``"smoothed-poisson"``, ``"smoothed-binomial-a"`` or
-        ``"smoothed-binomial-b"``, with its usual parameter; by default the smoothing with the lowest error predicted
-        from n, m and the noise (:func:`recommended_smoothing`). Up to n draws, every method is rarefaction: one item
-        changes it by at most m/n, as for the mean over batches of m items, and its error is not larger.
-    alphabet_size
-        k, the number of possible labels, if public: the recommendation then assumes k labels.
-    epsilon, unit, relation, known_items
-        See :class:`~anonhist.mechanisms.estimators.statistic_mechanism.StatisticMechanism`, which has the guarantee.
-
-    Examples
-    --------
-    >>> SupportCoverageMechanism(1, relation=NeighboringRelation.SUBSTITUTE, draws=500).scale(1000)
-    0.5
+    Up to n draws, every method is rarefaction: one item changes it by at most m/n, as for the mean over batches of m
+    items, and its error is not larger. Beyond, m ≤ 2⁶⁴, the default is the smoothing with the lowest error predicted
+    from n, m, the noise and k, if public (:func:`recommended_smoothing`).
     """
 
     quantity: ClassVar[str] = "the support coverage"
@@ -160,11 +139,6 @@ def recommended_smoothing(mechanism: SupportCoverageMechanism, items: int) -> Sm
     Poisson and binomial smoothings with parameters around the usual ones are tried on samples from four distributions
     (uniform, two steps, Zipf's with exponents 1/2 and 1) over k labels, or, if k is not known, over n/2, 2n and 10n.
     The squares of bias, sampling and noise are added, and the mean of the roots is minimized.
-
-    Examples
-    --------
-    >>> recommended_smoothing(SupportCoverageMechanism(1, draws=40_000), 10_000).method
-    'smoothed-binomial-b'
     """
     beyond = (mechanism.draws - items) / items
     usual_rate = poisson_rate(items, beyond)
@@ -247,26 +221,9 @@ PRIVATE_SUPPORT_SIZE_METHODS: tuple[str, ...] = get_args(PrivateSupportSizeMetho
 class SupportSizeMechanism(StatisticMechanism):
     """Private number of labels with a probability above zero, clipped to [1, k].
 
-    Parameters
-    ----------
-    epsilon, unit, relation, known_items
-        See :class:`~anonhist.mechanisms.estimators.statistic_mechanism.StatisticMechanism`, which has the guarantee.
-    method
-        ``"chebyshev"`` (Wu and Yang 2019) or ``"coverage"`` (the support coverage of ``m = k·ln 30`` draws, which
-        misses at most k/30 labels); both assume that no label has a probability below 1/k. Or ``"observed"``, the
-        number of observed labels.
-    alphabet_size
-        k, public; not needed for ``"observed"``.
-
-    Raises
-    ------
-    UsageError
-        If a number is impossible, or the alphabet size is missing.
-
-    Examples
-    --------
-    >>> SupportSizeMechanism(1, method="observed", relation=NeighboringRelation.SUBSTITUTE).scale(1000)
-    1.0
+    ``"chebyshev"`` (Wu and Yang 2019) and ``"coverage"`` (the support coverage of ``m = k·ln 30`` draws, which misses
+    at most k/30 labels) assume that no label has a probability below 1/k. ``"observed"`` is the number of observed
+    labels, and needs no k.
     """
 
     quantity: ClassVar[str] = "the support size"
@@ -325,11 +282,6 @@ def coverage_draws(alphabet_size: int, accuracy: float = 0.1) -> int:
     """Return ``m = ⌈k·ln(3/α)⌉``: the coverage of m draws misses at most αk/3 labels of probability 1/k or more.
 
     For each of them is missing with probability ``(1 − p)^m ≤ e^(−m/k) ≤ α/3``.
-
-    Examples
-    --------
-    >>> coverage_draws(1000)
-    3402
     """
     return math.ceil(alphabet_size * math.log(3 / accuracy))
 
@@ -387,16 +339,6 @@ class SampleCoverageMechanism(StatisticMechanism):
     """Private ``C = 1 − φ_1/n``, clipped to [0, 1]: the probability that the next item has a label seen before.
 
     Replacing one item changes it by at most 2/n.
-
-    Parameters
-    ----------
-    epsilon, unit, relation, known_items
-        See :class:`~anonhist.mechanisms.estimators.statistic_mechanism.StatisticMechanism`, which has the guarantee.
-
-    Examples
-    --------
-    >>> round(SampleCoverageMechanism(1, relation=NeighboringRelation.SUBSTITUTE).scale(1000), 5)
-    0.002
     """
 
     quantity: ClassVar[str] = "the sample coverage"

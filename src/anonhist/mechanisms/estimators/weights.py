@@ -38,28 +38,10 @@ class WholeWeights:
     ``W(j) = W(K) + ⌊(j − K)·(W(K') − W(K))/(K' − K)⌋``. So W(j) depends on j, n and w, never on the profile or its
     other counts, and every step of W is known exactly, however the weights at the knots were rounded.
 
-    Attributes
-    ----------
-    items
-        n, ≥ 1: public, or released before. Counts beyond n have the weight of n.
-    grid
-        A power of two.
-    knots : ndarray of int64
-        Counts from 0 to n, ascending: all up to 2,048 and to the head of the statistic, then 1,024 from each power of
-        two to the next, and the kinks of the statistic.
-    at_knots : ndarray of int64
-        W there.
-    lowest, highest
-        The least and the largest step ``D(j) = W(j + 1) − W(j)``, 0 ≤ j < n.
-    alphabet_size
-        k, if ``w(0)`` is not 0.
-
-    Examples
-    --------
-    >>> from anonhist.properties.estimator import LinearStatistic
-    >>> seen = WholeWeights.of(LinearStatistic(lambda counts: (counts > 0) * 1.0, head=1), 1000)
-    >>> seen.grid, seen.sensitivity_to_replacing / seen.highest
-    (5.820766091346741e-11, 1.0)
+    The knots are counts from 0 to n: all up to 2,048 and to the head of the statistic, then 1,024 from each power of
+    two to the next, and the kinks of the statistic. Counts beyond n have the weight of n. ``grid`` is a power of two;
+    ``lowest`` and ``highest`` are the least and the largest step ``D(j) = W(j + 1) − W(j)``, 0 ≤ j < n;
+    ``alphabet_size`` is k, if ``w(0)`` is not 0.
     """
 
     items: int
@@ -77,18 +59,8 @@ class WholeWeights:
         """Put the weights on a grid: their steps, with 0, span between ``fineness`` and twice as many multiples of it.
 
         For n labels, F is off by at most n/2 multiples: a share ``n/(2·fineness)`` of the sensitivity. The grid is
-        coarser if the largest weight would exceed 2⁶⁰ multiples.
-
-        Parameters
-        ----------
-        statistic
-            The weights w.
-        items
-            n.
-        fineness
-            How fine the grid is, > 0.
-        digits
-            Binary digits of the knots: fewer are faster, and accurate enough to predict sensitivities.
+        coarser if the largest weight would exceed 2⁶⁰ multiples. Fewer binary ``digits`` of the knots are faster, and
+        accurate enough to predict sensitivities.
         """
         knots = _knots(statistic, items, digits)
         weights = np.asarray(statistic.weights(knots), dtype=np.float64)
@@ -175,30 +147,10 @@ def largest_bias(
 ) -> tuple[float, float]:
     """Return how far the mean of a statistic may lie below and above the truth, for any distribution.
 
-    With counts N_x ~ Poisson(λ_x) the bias is ``Σ_x b(λ_x)``, ``b(λ) = E w(N) − truth(λ)``, where Σ_x λ_x = n. Over k
-    labels, its extremes are k times those of the convex hull of b at n/k; over any number of labels, n times those of
-    ``b(λ)/λ``. Both are computed from 400 values of λ, to about one per cent.
-
-    Parameters
-    ----------
-    statistic
-        A statistic whose weights are a function of public numbers.
-    truth
-        The contribution of one label to the property, as a function of its mean count.
-    items
-        n ≥ 1.
-    alphabet_size
-        k; None if any number of labels is possible.
-    least
-        The smallest mean count of a label, other than 0.
-
-    Examples
-    --------
-    >>> from anonhist.properties.estimator import LinearStatistic
-    >>> seen = LinearStatistic(lambda counts: (counts > 0) * 1.0, head=1)
-    >>> low, high = largest_bias(seen, lambda means: (means > 0) * 1.0, 100, alphabet_size=100, least=1.0)
-    >>> round(low, 2), round(high, 9)  # labels not seen, 100/e of 100 with mean count 1
-    (36.79, 0.0)
+    With counts N_x ~ Poisson(λ_x) the bias is ``Σ_x b(λ_x)``, ``b(λ) = E w(N) − truth(λ)``, where Σ_x λ_x = n and
+    ``truth`` is the contribution of one label. Over k labels, its extremes are k times those of the convex hull of b at
+    n/k; over any number of labels, n times those of ``b(λ)/λ``. Both are computed from 400 values of λ, to about one
+    per cent. ``least`` is the smallest mean count of a label, other than 0. Weights follow from public numbers.
     """
     mean = items / (alphabet_size or items)
     start = min(max(least, _SMALLEST * min(mean, 1.0)), _LARGEST_SHAPE / 2)
@@ -224,13 +176,7 @@ def _top(x: NDArray[np.float64], y: NDArray[np.float64], at: float) -> float:
 
 
 def surprise(items: int) -> Callable[[NDArray[np.float64]], NDArray[np.float64]]:
-    """Return ``−p·ln p`` as a function of mean counts λ = n·p.
-
-    Examples
-    --------
-    >>> surprise(4)(np.array([1.0, 2.0])).round(4).tolist()
-    [0.3466, 0.3466]
-    """
+    """Return ``−p·ln p`` as a function of mean counts λ = n·p."""
 
     def of(means: NDArray[np.float64]) -> NDArray[np.float64]:
         shares = means / items
@@ -240,11 +186,5 @@ def surprise(items: int) -> Callable[[NDArray[np.float64]], NDArray[np.float64]]
 
 
 def new_labels(times: float) -> Callable[[NDArray[np.float64]], NDArray[np.float64]]:
-    """Return ``1 − e^(−λ·m/n)``, the probability that m draws find a label; for infinite m, 1 for every label.
-
-    Examples
-    --------
-    >>> new_labels(math.inf)(np.array([0.0, 2.0])).tolist()
-    [0.0, 1.0]
-    """
+    """Return ``1 − e^(−λ·m/n)``, the probability that m draws find a label; for infinite m, 1 for every label."""
     return lambda means: np.asarray((means > 0) * 1.0 if math.isinf(times) else -np.expm1(-means * times))

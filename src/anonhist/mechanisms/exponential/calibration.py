@@ -157,11 +157,8 @@ def affordable(c: float, z: float, epsilon: float, *, chains: int = 1) -> bool:
 def check_member(member: object, epsilon: Fraction) -> None:
     """Refuse a member of the family that ε/Δ does not cover, or that the code does not support.
 
-    Raises
-    ------
-    UsageError
-        If its loss, rounding included, is above ``epsilon``; or, for z > 0, if c is below 0.02, or so small that the
-        band is kept in several blocks and z is within 2⁻²⁰ of 0 or within 2⁻²² of 1/4, but neither.
+    Its loss, rounding included, must be at most ``epsilon``. For z > 0 it is refused, too, if c is below 0.02, or so
+    small that the band is kept in several blocks and z is within 2⁻²⁰ of 0 or within 2⁻²² of 1/4, but neither.
     """
     if not isinstance(member, FamilyParameters):
         raise UsageError(f"member must be FamilyParameters(c, z), not {member!r}.")
@@ -194,12 +191,10 @@ def band_delta(epsilon: Fraction) -> Fraction:
 def band_width(parameters: FamilyParameters) -> int:
     """Return w such that a draw leaves the band |d_c(μ) − d_c(λ)| ≤ w with probability at most :data:`BAND_DELTA`.
 
-    If content c of μ exceeds that of λ by u, then μ holds a u × u square of cells outside λ. Given everything outside
-    the quadrant of cells beyond the square's first, the part of μ in the quadrant is a partition in a box, drawn
-    with weight q^size, and boxes only make squares rarer: the probability is at most
-    ``(q;q)_∞ Σ_{k≥u} q^{k²}/(q;q)_k²``, that a random partition has Durfee size ≥ u. The same holds for missing
-    squares, rotated by 180°. The sum is over the 4(D+1) places where a level can be extreme. For z > 0 the
-    weight h adds a factor of at most 5D/(q;q)_∞. No step depends on the data. Proof: docs/proofs/partition.md §4.
+    If d_c(μ) exceeds d_c(λ) by u, then μ holds a u × u square of cells outside λ: with probability at most
+    ``(q;q)_∞ Σ_{k≥u} q^{k²}/(q;q)_k²``, that a random partition has Durfee size ≥ u, and the same for missing squares.
+    The sum is over the 4(D+1) places where a level can be extreme. For z > 0 the weight h adds a factor of at most
+    5D/(q;q)_∞. No step depends on the data. Proof: docs/proofs/partition.md §4.
     """
     c = parameters.c
     factors = -np.expm1(-c * np.arange(1, math.ceil(60 / c) + 2))

@@ -1,4 +1,4 @@
-"""The partition mechanism: the weighted exponential family on Young's lattice, drawn exactly over all partitions."""
+"""The partition mechanisms: exact draws from the weighted exponential family on Young's lattice."""
 
 from __future__ import annotations
 
@@ -25,8 +25,7 @@ from anonhist.mechanisms.exponential.calibration import (
     calibrate,
     check_member,
 )
-from anonhist.mechanisms.exponential.denoise import denoise
-from anonhist.mechanisms.exponential.diagonal_chain import DiagonalChain
+from anonhist.mechanisms.exponential.diagonal_chain import DiagonalChain, denoise
 from anonhist.mechanisms.setting import whole_items
 from anonhist.mechanisms.skeletons import DrawnMechanism, bounded_profile, with_at_most
 from anonhist.privacy import EpsilonLike, parse_epsilon, short_decimal
@@ -196,6 +195,8 @@ class BoundedPartitionMechanism(DrawnMechanism):
     c of the unbounded mechanism applies. Both distributions decay in the same way around λ. Intervals are given for
     ε/Δ ≥ 1.5.
 
+    Source: Blocki 2016.
+
     Parameters
     ----------
     epsilon, unit, relation
@@ -207,10 +208,6 @@ class BoundedPartitionMechanism(DrawnMechanism):
     ----------
     ``(epsilon, δ)``-differential privacy, δ and rounding as for the partition mechanism, for data of at most N items.
     Data with more are visibly refused. Proof: docs/proofs/bounded-partition.md.
-
-    References
-    ----------
-    .. [1] J. Blocki, "Differentially private integer partitions and their applications", 2016.
 
     Examples
     --------
@@ -254,13 +251,7 @@ class BoundedPartitionMechanism(DrawnMechanism):
 
 
 def hyperbola(number: int) -> FrobeniusCoordinates:
-    """Return the partition of all cells (i, r) with i·r ≤ ``number``, which contains all of ``number`` items.
-
-    Examples
-    --------
-    >>> hyperbola(5).profile().partition().tolist()
-    [5, 2, 1, 1, 1]
-    """
+    """Return the partition of all cells (i, r) with i·r ≤ ``number``, which contains all of ``number`` items."""
     steps = np.arange(1, isqrt(number) + 1, dtype=np.int64)
     arms = number // steps - steps
     return FrobeniusCoordinates(arms, arms)
@@ -283,6 +274,8 @@ class RelaxedPartitionMechanism(DrawnMechanism):
     The published program keeps a table with a number for every row and value in the window. This one draws from all
     partitions, in O(√N) steps, until a draw lies in the window: the same distribution.
 
+    Source: Blocki and others 2016.
+
     Parameters
     ----------
     epsilon, unit, relation
@@ -300,10 +293,6 @@ class RelaxedPartitionMechanism(DrawnMechanism):
     Notes
     -----
     Intervals are given for ε/Δ ≥ 2.
-
-    References
-    ----------
-    .. [1] J. Blocki, A. Datta, J. Bonneau, "Differentially private password frequency lists", NDSS 2016.
 
     Examples
     --------
@@ -379,12 +368,6 @@ class Window:
 
         Row i may have the value h if rows 1..i can be filled up to h with at most ``radius`` cells, or need not be; and
         if rows i, i+1, … can be cut down to h by as many. It is enough to look at the corners of the drawn diagram.
-
-        Examples
-        --------
-        >>> window = Window(Profile.from_counts([3, 1]), radius=1)
-        >>> [window.holds(Profile.from_counts(counts)) for counts in ([4, 1, 1], [3, 3], [1])]
-        [True, False, False]
         """
         heights = drawn.counts
         rows = drawn.cumulative_prevalence(heights)

@@ -1,18 +1,14 @@
 """The diagonal chain on one side of the main diagonal: backward sums, forward draws, compressed runs.
 
-The reference is a strictly decreasing list of lengths: ``d_c`` = number of lengths ≥ c on diagonals c = 1, 2, ….
-Between two lengths the level of the reference is constant (a run); at each length it drops by one (a step); beyond the
-longest it is empty (the tail, in closed form).
+The reference is a strictly decreasing list of lengths: its level ``d_c`` on diagonal c ≥ 1 is the number of lengths ≥
+c. Going outwards, the level ``s_c = d_c(μ)`` (cells of μ on diagonal c) stays or drops by one at each step, with weight
+``q^{|s_c − d_c|}`` at each diagonal. Between two lengths d_c is constant (a run): inside the band
+``u = s_c − d_c ∈ [−w, w]`` that is a power of one matrix. At each length it drops by one (a step); beyond the longest
+it is empty (the tail, in closed form). At small ε, weights exceed the range of floats: they are stored in block
+floating point, with one power of two per block of levels.
 
 The drawn partition may have to stay inside another, the *cap*. Levels never rise, so it suffices to forbid those above
 the cap at each content where the cap has just dropped; runs are divided there, and the tail consists of runs.
-
-One-step and many-step matrices of the diagonal chain inside its band.
-
-Going outwards from the main diagonal, the level ``s_c = d_c(μ)`` (cells of μ on diagonal c) stays or drops by one at
-each step, with weight ``q^{|s_c − d_c|}`` at each diagonal, d_c the level of the reference. Inside the band
-``u = s_c − d_c ∈ [−w, w]``, a run of diagonals with constant d_c is a power of one matrix. At small ε, weights exceed
-the range of floats: they are stored in block floating point, with one power of two per block of levels.
 
 For z > 0 a level has four states (type of the edge just crossed, hidden flag): (stay, P), (stay, T), (drop, P),
 (drop, T); for z = 0 it has one. All weights are ≥ 0 for z ≤ 1/4, so there is no subtraction.
@@ -46,24 +42,10 @@ _LN_2 = math.log(2)
 class Band:
     """Matrices of one family member; states are numbered ``(u + w)·m + k``, k < m the state within the level.
 
-    Threads share a band: it does not change once it is visible, and its arrays are read-only.
-
-    Attributes
-    ----------
-    width : int
-        w: levels run from −w to w.
-    states : int
-        m: 1 for z = 0, else 4.
-    size : int
-        (2w + 1)·m.
-    blocks : int
-        Number of blocks of levels.
-    weight : ndarray of float64, shape (2w+1,)
-        ``q^|u|``.
-    step_rows : ndarray of float64, shape (size, 2m)
-        Rows of :meth:`step`: the states of level u (drop), then those of level u + 1 (stay).
-    tail : BlockVector
-        Future of each state beyond the end of the reference, zero below level 0.
+    m is 1 for z = 0, else 4; the ``size`` is (2w + 1)·m. ``weight`` is ``q^|u|``. ``step_rows``, shape (size, 2m), are
+    the rows of :meth:`step`: the states of level u (drop), then those of level u + 1 (stay). ``tail`` is the future of
+    each state beyond the end of the reference, zero below level 0. Threads share a band: it does not change once it is
+    visible, and its arrays are read-only.
     """
 
     def __init__(self, parameters: FamilyParameters) -> None:
@@ -210,22 +192,9 @@ class Segment:
 class SideChain:
     """One side: futures of every state at content 1, and draws of lengths from there.
 
-    Parameters
-    ----------
-    lengths : ndarray of int64
-        Strictly decreasing, ≥ 1.
-    band
-        Matrices of the family member.
-    cap : ndarray of int64, optional
-        Lengths of the cap, strictly decreasing, ≥ 1: at each content as many as those of the reference or more (z = 0
-        only).
-
-    Attributes
-    ----------
-    future : BlockVector
-        Weight of everything from content 1 outwards for each state there.
-    tail_start : int
-        First content beyond the longest length.
+    ``lengths`` and those of the cap are strictly decreasing, ≥ 1; at each content the cap has as many as the reference
+    or more (z = 0 only). ``future`` is the weight of everything from content 1 outwards for each state there,
+    ``tail_start`` the first content beyond the longest length.
     """
 
     def __init__(self, lengths: NDArray[np.int64], band: Band, cap: NDArray[np.int64] | None = None) -> None:
@@ -294,19 +263,9 @@ class SideChain:
             yield self._kept[1]
 
     def draw(self, starts: NDArray[np.int64], choices: Choices) -> list[NDArray[np.int64]]:
-        """Draw the lengths of one side for each start state at content 1.
+        """Draw the lengths of one side for each start state at content 1, as :class:`Band` numbers them.
 
-        Parameters
-        ----------
-        starts : ndarray of int64, shape (r,)
-            State numbers of :class:`~anonhist.mechanisms.exponential.side_chain.Band`.
-        choices
-            Source of decisions: exact for a release, fast for a simulation.
-
-        Returns
-        -------
-        list of ndarray of int64
-            Contents c after which the level drops, descending: the drawn arms (or legs) that are ≥ 1.
+        They are the contents c after which the level drops, descending: the drawn arms (or legs) that are ≥ 1.
         """
         m = self.band.states
         state = starts.copy()
@@ -412,12 +371,8 @@ def _with_cap(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Merge the steps of the reference with the contents where the cap has just dropped, ascending.
 
-    Returns
-    -------
-    contents : ndarray of int64
-        Where something happens: at equal contents, first what the cap forbids, then the step.
-    highest : ndarray of int64
-        Index of the highest allowed level inside the band, if it is not the topmost; −1 at a step.
+    At equal contents, what the cap forbids comes before the step. Beside each content is the index of the highest
+    allowed level inside the band, if that is not the topmost; −1 at a step.
     """
     contents = np.append(cap[::-1] + 1, 1)
     levels = np.append(np.arange(cap.size)[::-1], cap.size)

@@ -1,9 +1,8 @@
 """The Frobenius mechanism: noise on the diagonal, the arms and the legs of the Young diagram, or on sums of these.
 
-How far the data may be from a release on average, whatever they look like inside the groups of its noisy sums.
-
-Let x be the rows of one side of the data, x̂ the released ones, and x⁺ the isotonic fit of the noisy rows, flat within
-each group: then ``|x̂ − x| ≤ |x̂ − x⁺| + |x⁺ − x|`` in sums over rows. The first part is the misfit, which is known. An
+How far may the data be from a release on average, whatever they look like inside the groups of its noisy sums? Let x be
+the rows of one side of the data, x̂ the released ones, and x⁺ the isotonic fit of the noisy rows, flat within each
+group: then ``|x̂ − x| ≤ |x̂ − x⁺| + |x⁺ − x|`` in sums over rows. The first part is the misfit, which is known. An
 isotonic fit is nowhere farther from a decreasing x than what it is fitted to (in any ℓp norm), so the second part is at
 most the noises of all sums and what the rows of x differ from the mean of their group.
 
@@ -18,7 +17,7 @@ concave in α, so that it is at most its value and half the sizes of its slopes,
 the slopes are zero. The means are those of x⁺; a group of one row differs by nothing.
 
 The expectation of the sum of all three is not below the mean error, but for the means of x⁺ in place of the true ones
-and for rows beyond the released Durfee size, of which one noise is counted.
+and for rows beyond the released Durfee size, of which one noise is counted. ``epsilon`` is the rate of the noise, ε/Δ.
 """
 
 from __future__ import annotations
@@ -39,8 +38,7 @@ from anonhist.mechanisms.frobenius.row_band import (
     unsmoothed_misfit,
     unsmoothed_rows,
 )
-from anonhist.mechanisms.frobenius.shared_bias import Fits, without_shared_bias
-from anonhist.mechanisms.frobenius.sum_band import NoisyGroup, sum_evidence
+from anonhist.mechanisms.frobenius.sum_band import Fits, NoisyGroup, sum_evidence, without_shared_bias
 from anonhist.mechanisms.noise import simulated_noise
 from anonhist.mechanisms.noisy_total import of_rows
 from anonhist.mechanisms.skeletons import AdditiveMechanism, Released, RunOfOne, bounded_profile
@@ -66,26 +64,7 @@ def distance_bounds(
 ) -> list[float]:
     """Return an estimated upper bound of the mean sorted ℓ1 distance, in items, for each run.
 
-    Parameters
-    ----------
-    sizes
-        Durfee size of each release.
-    noisy
-        The noisy values of the runs.
-    misfits
-        How far they are from the fits to them.
-    epsilon
-        Rate of the noise, ε/Δ.
-
-    Examples
-    --------
-    >>> from anonhist.mechanisms.frobenius.noisy_coordinates import NoisyCoordinates
-    >>> from anonhist.mechanisms.frobenius.row_weights import NoisyRows
-    >>> begins = np.array([[True, True, False, True, False]])
-    >>> arms, legs = (NoisyRows(np.array([[20, 20, 20, 9, 9]]), each) for each in (begins, begins | True))
-    >>> (bound,) = distance_bounds([5], NoisyCoordinates(np.array([5]), arms, legs), [3.0], epsilon=50.0)
-    >>> round(bound - 3, 3)  # arms have rows 21, 12.5 and 9 on average, and none below 5
-    13.401
+    ``sizes`` are released Durfee sizes, ``misfits`` how far the noisy values are from the fits to them.
     """
     rows = noisy.arms.beside(noisy.legs)
     seen, is_inside = unsmoothed_rows([*sizes, *sizes], rows)
@@ -106,12 +85,8 @@ def distance_bounds(
 def inside_groups(means: _Numbers, rows: _Whole, side: _Whole, sizes: _Whole) -> _Numbers:
     """Return for each side how far all its rows can be from the means of their groups.
 
-    Parameters
-    ----------
-    means, rows, side : ndarray, shape (g,)
-        Of each group of all sides in order: the mean, the number of rows that may differ, and which side it is of.
-    sizes
-        Durfee size of each side: no row inside the square is shorter.
+    Of each group of all sides in order: its mean, the number of rows that may differ, and its side. ``sizes`` are
+    Durfee sizes: no row inside the square is shorter.
     """
     is_last = np.diff(side, append=-1) != 0
     after = means - np.where(is_last, sizes[side], np.append(means[1:], 0.0))
@@ -129,29 +104,7 @@ def evidence_of(
 ) -> list[Evidence]:
     """Return the intervals, the misfit and the bound of the distance of each run.
 
-    Parameters
-    ----------
-    released
-        The published profile of each run: a public guess of the truth, which decides which windows are used.
-    noisy
-        The noisy values of the runs.
-    misfits
-        How far they are from the fits to them.
-    epsilon
-        Rate of the noise, ε/Δ.
-
-    Examples
-    --------
-    >>> from anonhist.mechanisms.frobenius.noisy_coordinates import NoisyCoordinates
-    >>> from anonhist.mechanisms.frobenius.row_weights import NoisyRows
-    >>> from anonhist.profiles import Profile
-    >>> sides = [NoisyRows.alone(np.array([[lengths, 0, 0]])) for lengths in (4, 2)]
-    >>> noisy = NoisyCoordinates(np.array([1]), *sides)
-    >>> (found,) = evidence_of([Profile.from_counts([5, 1, 1])], noisy, [0.0], epsilon=50.0)
-    >>> [ends.tolist() for ends in found.band.at([1, 2, 5, 6])]
-    [[3, 1, 1, 0], [3, 2, 1, 0]]
-    >>> found.items
-    (7, 7)
+    The published profile of a run is a public guess of the truth, which decides which windows are used.
     """
     arms, legs = noisy.arms, noisy.legs
     guess = Guess.of(released, arms.sums.shape[1])

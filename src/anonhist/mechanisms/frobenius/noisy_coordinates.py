@@ -34,15 +34,7 @@ _VALUES = 2**19
 
 @dataclass(frozen=True)
 class NoisyCoordinates:
-    """Noisy Durfee sizes, arms and legs of several runs.
-
-    Attributes
-    ----------
-    sizes : ndarray of int64, shape (r,)
-        Noisy Durfee sizes D̃.
-    arms, legs
-        Noisy sums, K of each.
-    """
+    """Noisy Durfee sizes D̃ of several runs, and K noisy arms and legs of each, single ones or sums."""
 
     sizes: NDArray[np.int64]
     arms: NoisyRows
@@ -59,15 +51,7 @@ class NoisyCoordinates:
 
 
 class CoordinateNoise:
-    """Noise on coordinates.
-
-    Parameters
-    ----------
-    rate
-        ε/Δ, the rate of the noise.
-    draw
-        Where it comes from.
-    """
+    """Noise on coordinates, of rate ε/Δ."""
 
     def __init__(self, rate: Fraction, draw: Noise) -> None:
         self._rate, self._draw, self._epsilon = rate, draw, float(rate)
@@ -86,15 +70,6 @@ class CoordinateNoise:
         """Spend the budget on each private profile; yield places of some and their noisy values, until none is left.
 
         How many are drawn together, and in which order, follows from released values.
-
-        Examples
-        --------
-        >>> from fractions import Fraction
-        >>> from anonhist.profiles import Profile
-        >>> silent = CoordinateNoise(Fraction(4), lambda _, size: np.zeros(size, dtype=np.int64))
-        >>> drawn = silent.on_each([Profile.from_counts([5, 3, 3]), Profile.from_counts([4])])
-        >>> [(places.tolist(), noisy.arms.sums.tolist()) for places, noisy in drawn]
-        [([1], [[3, 0, 0]]), ([0], [[4, 1, 0, 0, 0]])]
         """
         diagonals = np.array([profile.durfee_size for profile in profiles], dtype=np.int64)
         sizes = diagonals + self._noise(len(profiles), 1)[:, 0]

@@ -1,25 +1,22 @@
 """The partition with the smallest expected distance, given a noisy Durfee size, noisy arms and noisy legs.
 
-Posterior of the rows of a Young diagram observed under two-sided geometric noise.
-
 One side of the diagram is ``y_1 ≥ y_2 ≥ … ≥ y_m ≥ m``, y_k = arm_k + k, observed as ``ỹ_k = y_k + noise`` for k ≤ m and
-``ỹ_k = k + noise`` for m < k ≤ K. The weight of (m, y) is ``Π_k q^{|y_k − ỹ_k|}`` times a prior. The sum over y is
-a chain in k,
+``ỹ_k = k + noise`` for m < k ≤ K. The weight of (m, y) is ``Π_k q^{|y_k − ỹ_k|}`` times a prior. The sum over y is a
+chain in k,
 
     F_k(y) = x(y) q^{|y − ỹ_k|} Σ_{y' ≥ y} F_{k−1}(y'),
     A(m) = Σ_y F_m(y) · q^{Σ_{k>m} |ỹ_k − k|} / Π_{j≤m} (1 − x(j)),
 
-by running sums inside a window around a first fit. Forward and backward sums give the distribution of every row.
-
-If several rows were observed as one noisy sum, the chain carries along, for each y, the mean and the variance of the
-sum of the group's rows so far, by two more running sums; when it is weighed, the sum is assumed to be normal given y.
+by running sums inside a window around a first fit. Forward and backward sums give the distribution of every row. If
+several rows were observed as one noisy sum, two more running sums carry the mean and the variance, given y, of the sum
+of the group's rows so far; when it is weighed, it is assumed to be normal given y.
 
 Two priors: uniform over partitions (x = 1, no normalizer), and a Zipf shape of scale s: the number of rows of length y
-is geometric, ``P(φ) = (1 − x) x^φ``, with mean λ(y) = (s/y)², so that the expected Durfee size is s. On a
-grid of step h, a point represents h lengths: its mean is hλ.
+is geometric, ``P(φ) = (1 − x) x^φ``, with mean λ(y) = (s/y)², so that the expected Durfee size is s. On a grid of step
+h, a point represents h lengths: its mean is hλ.
 
 Everything here is post-processing of released numbers: priors, windows, grids and an early end may cost accuracy, but
-never privacy.
+never privacy. ``epsilon`` is the rate of the noise, ε/Δ.
 """
 
 from __future__ import annotations
@@ -50,25 +47,11 @@ _BLOCK_CELLS = 2**22
 
 
 class RowPosterior:
-    """Forward sums for a batch of noisy sides, all of one length K.
+    """Forward sums for a batch of noisy sides, all of one length K; arms and legs are not yet shifted by k.
 
-    Parameters
-    ----------
-    noisy
-        Noisy arms or legs ``ã_k``, or sums of them, of r sides (not yet shifted by k).
-    epsilon
-        Rate of the noise, ε/Δ, > 0.
-    grid
-        Largest step of the grid of rows, in units of 1/ε; the step is at least 1.
-    settled
-        Given ``ln A(m)`` for m from 0 to some M, returns whether larger m may be ignored; it is called now and then.
-    scales : ndarray of float64, shape (r,), optional
-        Durfee sizes s of the Zipf prior; without it the prior is uniform.
-
-    Attributes
-    ----------
-    log_evidence : ndarray of float64, shape (r, M + 1)
-        ``ln A(m)`` for m = 0..M, where it was settled, or up to K.
+    ``grid`` is the largest step of the grid of rows, in units of 1/ε; the step is at least 1. ``settled`` says, given
+    ``ln A(m)`` for m from 0 to some M, whether larger m may be ignored. ``scales`` are Durfee sizes s of the Zipf
+    prior; without them the prior is uniform. ``log_evidence`` is ``ln A(m)`` up to where it was settled, or K.
     """
 
     def __init__(
@@ -166,15 +149,8 @@ class RowPosterior:
     def median_rows(self, log_weight: NDArray[np.float64], reaches: NDArray[np.float64]) -> NDArray[np.int64]:
         """Return for each position k the largest y with ``P(y_k ≥ y and m ≥ k) ≥ 1/2``, or 0 if there is none.
 
-        These are the rows of the diagram of all cells that are more likely in than out, which minimizes the
-        expected sorted ℓ1 distance.
-
-        Parameters
-        ----------
-        log_weight : ndarray of float64, shape (r, M + 1)
-            Log weight of each m from everything but this side.
-        reaches : ndarray of float64, shape (r, M + 1)
-            ``P(m ≥ k)`` for k = 0..M.
+        These are the rows of the diagram of all cells that are more likely in than out, which minimizes the expected
+        sorted ℓ1 distance. ``log_weight`` is that of each m from all but this side, ``reaches`` is ``P(m ≥ k)``.
         """
         ends = np.ascontiguousarray((log_weight + self._ends[:, : log_weight.shape[1]])[:, 1:].T)
         result = np.zeros(self._low.shape, dtype=np.int64)
@@ -233,21 +209,12 @@ def posterior_medians(
     """Return arms and legs of the diagram of all cells that are more likely in than out.
 
     The weight of a partition with Durfee size m is ``q^{|m − D̃|} · A_arms(m) · A_legs(m)``, the two halves independent
-    given m (:mod:`anonhist.mechanisms.frobenius.posterior`). The cells of probability at least one half form a
-    Young diagram (cells only get rarer away from the origin), and no diagram has a smaller expected sorted ℓ1 distance.
+    given m. These cells form a Young diagram (cells only get rarer away from the origin), and no diagram has a smaller
+    expected sorted ℓ1 distance.
 
-    The prior has the shape of Zipf's law. Its scale is the noisy Durfee size, if that is at least eight noise scales;
-    else it is fitted to all noisy values, first by a uniform prior on a coarse grid, then twice by the Zipf prior
-    itself.
-
-    Parameters
-    ----------
-    sizes : ndarray of int64, shape (r,)
-        Noisy Durfee sizes D̃.
-    arms, legs
-        Noisy arms and legs of the r runs, single ones or sums of groups.
-    epsilon
-        Rate of the noise, ε/Δ.
+    The prior has the shape of Zipf's law. Its scale is the noisy Durfee size D̃, if that is at least eight noise
+    scales; else it is fitted to all noisy values, first by a uniform prior on a coarse grid, then twice by the Zipf
+    prior itself.
     """
     found: dict[int, tuple[NDArray[np.int64], NDArray[np.int64]]] = {}
     enough = epsilon * sizes >= _SIZE_IS_ENOUGH
@@ -261,16 +228,7 @@ def posterior_medians(
 def fit_work(size: int, epsilon: float, *, margin: float) -> int:
     """Return the approximate number of values that a run computes: rows times places of windows, for each pass.
 
-    Rows observed in groups take four times as long as others.
-
-    Parameters
-    ----------
-    size
-        Durfee size.
-    epsilon
-        Rate of the noise, ε/Δ.
-    margin
-        Number of noise scales beyond the size for which rows are read.
+    Rows observed in groups take four times as long; rows are read up to ``margin`` noise scales beyond the size.
     """
     passes = 1.0 if epsilon * size >= _SIZE_IS_ENOUGH else 2 + _FINE / _COARSE
     grouped = 4 if epsilon < ALONE_FROM else 1
@@ -278,13 +236,7 @@ def fit_work(size: int, epsilon: float, *, margin: float) -> int:
 
 
 def pass_work(length: float, epsilon: float) -> int:
-    """Return the number of values of one pass over so many arms and legs: rows times places of windows.
-
-    Examples
-    --------
-    >>> pass_work(10, 1.0)
-    580
-    """
+    """Return the number of values of one pass over so many arms and legs: rows times places of windows."""
     return int(2 * length * places_of(epsilon, _FINE))
 
 

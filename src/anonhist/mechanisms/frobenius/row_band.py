@@ -1,28 +1,21 @@
-"""Confidence intervals for the true φ_{k+}, for all data, from noisy arms and legs alone.
+"""Confidence intervals for the true φ_{k+} and φ_r, for all data, from noisy arms and legs alone.
 
 With λ the counts in descending order and arm_i = max(λ_i − i, 0), a noisy sum of consecutive arms is their sum plus G.
 Counts are non-increasing, so for rows up to j and rows from j on
 
     Σ_{i≤j} arm_i ≥ Σ_{i≤j} (λ_j − i),          Σ_{i≥j} arm_i ≤ Σ_{i≥j} max(λ_j − i, 0),
 
-and with a quantile of the noise in the sum the first bounds λ_j from above, the second from below. Of windows of
-1, 2, 4, … noisy sums, the one is used whose bound would be best if the released profile were the truth. No shape is
-assumed, so no tuning is needed. Columns, λ'_k = φ_{k+}, are bounded by legs in the same way; and because φ_{k+} ≥ i is
-equivalent to λ_i ≥ k, rows bound φ_{k+}, too, which is what matters if k exceeds the Durfee size.
+and with a quantile of the noise in the sum the first bounds λ_j from above, the second from below. Of windows of 1, 2,
+4, … noisy sums, the one is used whose bound would be best if the released profile were the truth; no shape is assumed.
+Legs bound columns, λ'_k = φ_{k+}, in the same way. As φ_{k+} ≥ i is equivalent to λ_i ≥ k, rows bound φ_{k+}, too,
+which is what matters if k exceeds the Durfee size. Two bounds from above and two from below, each wrong in at most
+1.25 % of releases for a fixed window: 95 %.
 
-Two bounds from above and two from below, each wrong in at most 1.25 % of releases for a fixed window: 95 %.
-
-Confidence intervals for the true prevalences φ_r, for all data, from noisy arms and legs alone.
-
-φ_r = φ_{r+} − φ_{(r+1)+}, so intervals [L_r, U_r] for φ_{r+} and φ_{(r+1)+} give
-
-    max(L_r − U_{r+1}, 0) ≤ φ_r ≤ U_r − L_{r+1},
-
-which is wrong only if one of their eight bounds is: each is wrong in at most 0.625 % of releases, together 5 %.
-
-Below the Durfee size φ_r = leg_r − leg_{r+1} − 1. If the legs of both columns have separate noises, and
-L_{r+1} ≥ r + 1 implies that the square extends beyond r, the difference of the two is mostly sharper: two noises, each
-side wrong in 1.875 %, with 1.25 % for that implication again 5 %. The narrower of the two intervals is used.
+Intervals [L_r, U_r] for φ_{r+} give max(L_r − U_{r+1}, 0) ≤ φ_r ≤ U_r − L_{r+1}, with 0.625 % for each of eight bounds.
+Below the Durfee size φ_r = leg_r − leg_{r+1} − 1: if both legs have separate noises and L_{r+1} ≥ r + 1, which implies
+that the square extends beyond r (wrong in 1.25 %), their difference is mostly sharper, each side wrong in 1.875 %. The
+narrower of the two intervals is used. Proof, and what it does not cover: docs/proofs/frobenius.md §6. ``epsilon`` is
+the rate of the noise, ε/Δ.
 """
 
 from __future__ import annotations
@@ -56,20 +49,9 @@ _Band = TypeVar("_Band", KPlusBand, PrevalenceBand)
 
 @dataclass(frozen=True)
 class BandRows:
-    """Bounds of numbers of labels in steps of counts, a row for each run.
+    """Bounds of numbers of labels in steps of counts, a row for each run; all arrays have shape (runs, steps).
 
-    Attributes
-    ----------
-    ends : ndarray of int64, shape (r, s)
-        Where steps end, ascending, ≥ 1; s ≥ 1. A row with fewer steps repeats some.
-    lows, highs : ndarray of int64, shape (r, s)
-        The bounds in each step: equal where the ends are equal.
-
-    Examples
-    --------
-    >>> rows = BandRows(np.array([[2, 9]]), np.array([[3, 0]]), np.array([[5, 2]]))
-    >>> [side.tolist() for side in rows.at(np.array([[1, 3, 10]]))]
-    [[[3, 0, 0]], [[5, 2, 0]]]
+    Steps end at ascending counts ≥ 1. A row with fewer steps repeats some: bounds are equal where ends are.
     """
 
     ends: NDArray[np.int64]
@@ -98,13 +80,7 @@ class BandRows:
 
 
 def search_rows(ascending: _RowNumbers, wanted: _RowNumbers, *, side: Literal["left", "right"]) -> NDArray[np.int64]:
-    """Return, row by row, where numbers belong among ascending ones: ``np.searchsorted`` for tables.
-
-    Examples
-    --------
-    >>> search_rows(np.array([[1, 5], [2, 2]]), np.array([[5], [2]]), side="right").tolist()
-    [[2], [2]]
-    """
+    """Return, row by row, where numbers belong among ascending ones: ``np.searchsorted`` for tables."""
     found = np.empty(wanted.shape, dtype=np.int64)
     for place, row, numbers in zip(found, ascending, wanted, strict=True):
         place[:] = row.searchsorted(numbers, side)
@@ -121,12 +97,7 @@ _SURE = 2.0**52
 class Guess:
     """Rows and columns of released diagrams, the first K of each: a public guess of the truth for each run.
 
-    Attributes
-    ----------
-    rows, columns : ndarray of float64, shape (r, K)
-        Counts in descending order, and φ_{k+}; zero beyond the last.
-    sizes : ndarray of int64, shape (r,)
-        Durfee sizes.
+    ``rows`` (counts in descending order) and ``columns`` (φ_{k+}) are zero beyond the last; ``sizes`` are Durfee sizes.
     """
 
     rows: _Numbers
@@ -135,15 +106,7 @@ class Guess:
 
     @classmethod
     def of(cls, released: Sequence[Profile], positions: int) -> Guess:
-        """Read K rows and columns off each released profile.
-
-        Examples
-        --------
-        >>> from anonhist.profiles import Profile
-        >>> guess = Guess.of([Profile.from_counts([5, 1, 1]), Profile([], [])], 4)
-        >>> guess.rows.tolist(), guess.columns.tolist()
-        ([[5.0, 1.0, 1.0, 0.0], [0.0, 0.0, 0.0, 0.0]], [[3.0, 1.0, 1.0, 1.0], [0.0, 0.0, 0.0, 0.0]])
-        """
+        """Read K rows and columns off each released profile."""
         here = np.arange(1, positions + 1)
         rows, columns = np.zeros((2, len(released), positions))
         for row, column, profile in zip(rows, columns, released, strict=True):
@@ -154,29 +117,9 @@ class Guess:
 
 
 def k_plus_rows(guess: Guess, arms: NoisyRows, legs: NoisyRows, *, epsilon: float, tail: float = TAIL) -> BandRows:
-    """Return the intervals from the noisy arms and legs of each run.
+    """Return the intervals for φ_{k+} from K noisy arms and legs of each run; every count from 1 to K ends a step.
 
-    Every count from 1 to K is the end of a step.
-
-    Parameters
-    ----------
-    guess
-        The fits to them: public guesses of the truth, which decide which windows are used.
-    arms, legs
-        Noisy sums, K of each.
-    epsilon
-        Rate of the noise, ε/Δ.
-    tail
-        Probability that each of the four bounds of an interval is wrong.
-
-    Examples
-    --------
-    >>> from anonhist.mechanisms.frobenius.row_weights import NoisyRows
-    >>> from anonhist.profiles import Profile
-    >>> sure = [NoisyRows.alone(np.array([[lengths, 0, 0]])) for lengths in (4, 2)]
-    >>> rows = k_plus_rows(Guess.of([Profile.from_counts([5, 1, 1])], 3), *sure, epsilon=50.0)
-    >>> [ends.tolist() for ends in rows.at(np.array([[1, 2, 5, 6]]))]
-    [[[3, 1, 1, 0]], [[3, 2, 1, 0]]]
+    The guess only decides which windows are used. Each of the four bounds is wrong with probability ``tail``.
     """
     runs, positions = guess.rows.shape
     row_lows, row_highs = _bounds(arms, guess.rows, epsilon, tail)
@@ -209,12 +152,7 @@ def k_plus_rows(guess: Guess, arms: NoisyRows, legs: NoisyRows, *, epsilon: floa
 def unsmoothed_misfit(arms: list[NDArray[np.int64]], legs: list[NDArray[np.int64]], rows: NoisyRows) -> list[float]:
     """Return how far each run's arms and legs are from the isotonic fits of its noisy rows, in ℓ1.
 
-    Parameters
-    ----------
-    arms, legs
-        The fits, with as many arms as legs in each run.
-    rows
-        The noisy arms of all runs, then their noisy legs.
+    Each run has as many arms as legs; ``rows`` are the noisy arms of all runs, then their noisy legs.
     """
     seen, is_inside = unsmoothed_rows([side.size for side in (*arms, *legs)], rows)
     rest = np.zeros(seen.shape)
@@ -228,12 +166,7 @@ def unsmoothed_misfit(arms: list[NDArray[np.int64]], legs: list[NDArray[np.int64
 def unsmoothed_rows(sizes: list[int], rows: NoisyRows) -> tuple[_Numbers, NDArray[np.bool_]]:
     """Return the isotonic fits of noisy rows y_k = arm_k + k, flat within each group, and which are in the square.
 
-    Parameters
-    ----------
-    sizes
-        The Durfee size that each side is taken to have: no row inside the square is shorter.
-    rows
-        The noisy sides.
+    ``sizes`` are the Durfee sizes that the sides are taken to have: no row inside the square is shorter.
     """
     positions = rows.sums.shape[1]
     here = np.arange(1, positions + 1, dtype=np.float64)
@@ -339,26 +272,7 @@ _DIFFERENCE_TAIL = 0.01875
 
 
 def prevalence_rows(guess: Guess, arms: NoisyRows, legs: NoisyRows, *, epsilon: float) -> BandRows:
-    """Return the intervals for φ_r from the noisy arms and legs of each run.
-
-    Parameters
-    ----------
-    guess
-        The fits to them: public guesses, which decide which windows are used.
-    arms, legs
-        Noisy sums, K of each.
-    epsilon
-        Rate of the noise, ε/Δ.
-
-    Examples
-    --------
-    >>> from anonhist.mechanisms.frobenius.row_weights import NoisyRows
-    >>> from anonhist.profiles import Profile
-    >>> sure = [NoisyRows.alone(np.array([lengths])) for lengths in ([4, 1, 0, 0], [2, 1, 0, 0])]
-    >>> rows = prevalence_rows(Guess.of([Profile.from_counts([5, 3, 2])], 4), *sure, epsilon=50.0)
-    >>> [ends.tolist() for ends in rows.at(np.array([[1, 2, 5, 6]]))]
-    [[[0, 0, 1, 0]], [[0, 1, 1, 0]]]
-    """
+    """Return the intervals for φ_r from K noisy arms and legs of each run; the guess decides which windows are used."""
     reaching = k_plus_rows(guess, arms, legs, epsilon=epsilon, tail=TAIL / 2)
     # Each count from 1 to K is among the ends, so each of those with two legs is a step of its own.
     places = np.sort(np.maximum(np.hstack((reaching.ends - 1, reaching.ends)), 1), axis=1)

@@ -1,10 +1,7 @@
-"""Weights of the rows of a Young diagram observed under noise: likelihood times prior, inside windows on a grid.
+"""Noisy sums of groups of rows of a Young diagram, and the weights of rows given these sums, inside windows on a grid.
 
-Rows of a diagram, released as noisy sums of groups: long groups where rows differ by less than the noise.
-
-An isolated row is best released alone, but if adjacent rows differ little, one noisy sum of m rows is more informative
-than m noisy rows: the noise of their mean is divided by m. With a gap g between neighbors and noise of scale 1/ε, the
-error of a row is smallest for m about ``(gε)^{−2/3}`` times a constant.
+An isolated row is best released alone, but if adjacent rows differ by a gap g below the noise, one noisy sum of m rows
+is better than m noisy rows, and best for m about ``(gε)^{−2/3}`` times a constant (docs/proofs/denoising.md §3).
 
 Positions are processed in stages, each a quarter as long as all before it, and the gap is computed from the noisy sums
 of the two stages before: released values, so no budget is spent on choosing. Each row is in exactly one group.
@@ -37,30 +34,14 @@ _LARGEST_MEAN = 2.0**62
 
 
 class RowWeights:
-    """The weights of the rows in a window, for each position k of a batch of noisy sides.
+    """The weights of the rows in a window, for each position k of a batch of noisy sides: likelihood times prior.
 
     A row observed alone has weight ``x(y) q^{|y − ỹ_k|}``. A row of a longer group has weight ``x(y)``, and
-    :meth:`weigh_sums` adds the weight of the group's sum.
-
-    Parameters
-    ----------
-    noisy, epsilon, grid, scales
-        See :class:`~anonhist.mechanisms.frobenius.posterior.RowPosterior`.
-
-    Attributes
-    ----------
-    step : int
-        Step of the grid of rows.
-    places : ndarray of int64, shape (w,)
-        The places 0..w − 1 of a window.
-    low : ndarray of int64, shape (K, r)
-        Where each window begins: its rows are ``(low + places) · step``.
-    ends : ndarray of float64, shape (r, K + 1)
-        ``ln(q^{Σ |S̃|} / Π_{j≤m} (1 − x(j)))`` for m = 0..K, over all groups that begin beyond m.
-    grouped, opens, ends_group : ndarray of bool, shape (K, r)
-        Whether a position belongs to a group of two or more, to one that continues beyond it, to one that ends there.
-    rest : ndarray of float64, shape (K, r)
-        The contribution of zero arms beyond k to the sum of the group, counted as in :meth:`offsets`.
+    :meth:`weigh_sums` adds the weight of the group's sum. The rows of a window are ``(low + places) · step``. ``ends``
+    is ``ln(q^{Σ |S̃|} / Π_{j≤m} (1 − x(j)))`` for m = 0..K, over all groups that begin beyond m; ``rest`` the
+    contribution of zero arms beyond k to the sum of the group, counted as in :meth:`offsets`. A position is ``grouped``
+    in a group of two or more, and ``opens`` if that continues beyond it. Positions come first in all shapes but that of
+    ``ends``.
     """
 
     def __init__(self, noisy: NoisyRows, epsilon: float, grid: float, scales: NDArray[np.float64] | None) -> None:
@@ -202,18 +183,7 @@ _NOTHING = 1e-240
 class WindowSums:
     """Running sums over windows of ``width`` places, one window per row, padded with their values beyond either end.
 
-    Parameters
-    ----------
-    rows, width
-        Shape of the windows.
-
-    Examples
-    --------
-    >>> sums, one_up = WindowSums(1, 3), np.array([1])
-    >>> sums.upwards(np.array([[5.0, 2.0, 1.0]]), one_up).tolist()
-    [[3.0, 1.0, 0.0]]
-    >>> sums.downwards(np.array([[5.0, 2.0, 1.0]]), one_up).tolist()
-    [[7.0, 8.0, 8.0]]
+    Windows may lie higher by ``moved``, −width ≤ moved ≤ width.
     """
 
     def __init__(self, rows: int, width: int) -> None:
@@ -223,14 +193,7 @@ class WindowSums:
         self._views = np.lib.stride_tricks.sliding_window_view(padded, width, axis=1)
 
     def upwards(self, values: NDArray[np.float64], moved: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return for each place of windows that lie higher by ``moved`` the sum of the values there and above.
-
-        Parameters
-        ----------
-        values : ndarray of float64, shape (r, width)
-        moved : ndarray of int64, shape (r,)
-            From −width to width.
-        """
+        """Return for each place of windows that lie higher by ``moved`` the sum of the values there and above."""
         np.cumsum(values[:, ::-1], axis=1, out=self._middle[:, ::-1])
         self._below[:] = self._middle[:, :1]
         self._beyond[:] = 0.0
@@ -247,18 +210,8 @@ class WindowSums:
 class Future:
     """Weight of everything after position k, for each row y_k in its window, scaled to a largest value of one.
 
-    Parameters
-    ----------
-    weights, sums, moved
-        Weights of rows, running sums over their windows, and how much higher each window lies than the one before.
-    shape
-        Runs and places of a window.
-
-    Attributes
-    ----------
-    weight : ndarray of float64, shape (r, w)
-    moments : list of ndarray of float64, shape (r, w)
-        Mean and variance, given y_k, of the sum of the rows after k in the group of k.
+    ``moments`` are mean and variance, given y_k, of the sum of the rows after k in the group of k; ``moved`` says how
+    much higher each window lies than the one before.
     """
 
     def __init__(self, weights: RowWeights, sums: WindowSums, moved: NDArray[np.int64], shape: tuple[int, ...]) -> None:
@@ -331,18 +284,7 @@ _LONGEST = 64
 class NoisyRows:
     """Arms (or legs) of several runs, as the noisy sums of their groups.
 
-    Attributes
-    ----------
-    sums : ndarray of int64, shape (r, K)
-        The noisy sum of the group that each position belongs to.
-    begins : ndarray of bool, shape (r, K)
-        Whether a group begins there.
-
-    Examples
-    --------
-    >>> rows = NoisyRows.alone(np.array([[5, 2, 0]]))
-    >>> rows.begins.tolist()
-    [[True, True, True]]
+    ``sums`` has the sum of its group at each position, ``begins`` whether a group begins there; shape (runs, K).
     """
 
     sums: NDArray[np.int64]
@@ -375,16 +317,9 @@ def noisy_rows(
 ) -> NoisyRows:
     """Release the first K lengths, zero beyond their end, group by group.
 
-    Parameters
-    ----------
-    lengths : ndarray of int64, shape (r, D) or (1, D)
-        The private arms or legs of each run, descending; or of one profile, for all runs.
-    noise : ndarray of int64, shape (r, K)
-        Independent noises for r runs. Groups use them in order within a stage; the rest is discarded.
-    sizes : ndarray of int64, shape (r,)
-        Released Durfee sizes, near which rows may end abruptly.
-    epsilon
-        Rate of the noise, ε/Δ: a public number.
+    ``lengths`` are private and descending: those of each run, or of one profile for all runs. Groups use the
+    independent noises of a run in order within a stage; the rest is discarded. Near the released Durfee ``sizes`` rows
+    may end abruptly. ``epsilon`` is the public rate of the noise, ε/Δ.
     """
     runs, positions = noise.shape
     padded = np.zeros((len(lengths), positions), dtype=np.int64)

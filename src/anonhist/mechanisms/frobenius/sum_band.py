@@ -1,24 +1,28 @@
-"""Confidence intervals for sums of φ_{k+} over several groups, for all data, from their noisy arms and legs.
+"""What many groups have in common: intervals for sums over them, and what their fits have wrong.
 
-Where column k of a group has a noisy leg of its own, that is leg_k plus one noise, and leg_k = max(φ_{k+} − k, 0): so
-φ_{k+} = leg_k + k if the group's square reaches column k for sure, and leg_k ≤ φ_{k+} ≤ leg_k + k in any case. The sum
-over m groups is off by the sum of m noises, about √m times as much as one of them and not m times. Where the k is more
-than the noise, or the leg has no noise of its own, groups enter with the ends of intervals of their own
-(:mod:`~anonhist.mechanisms.frobenius.row_band`), so wide that all of them hold at once: many groups of which nothing
-is known but φ_{k+} ≥ 0 would otherwise add up to a lower bound above zero. Whether a square reaches column k is read
-from these wide ends, too.
+**Intervals** for sums of φ_{k+}, for all data. Where column k of a group has a noisy leg of its own, that is leg_k plus
+one noise, and leg_k = max(φ_{k+} − k, 0): so φ_{k+} = leg_k + k if the group's square reaches column k for sure, and
+leg_k ≤ φ_{k+} ≤ leg_k + k in any case. The sum over m groups is off by the sum of m noises, about √m times as much as
+one of them and not m times. Where the k is more than the noise, or the leg has no noise of its own, groups enter with
+the ends of intervals of their own (:mod:`~anonhist.mechanisms.frobenius.row_band`), so wide that all of them hold at
+once: many groups of which nothing is known but φ_{k+} ≥ 0 would otherwise add up to a lower bound above zero. Why they
+hold in 95 %, and that a choice of windows and legs by released values is measured and not proved:
+docs/proofs/groups.md §5.
 
-With T = 1.25 %, each of the four bounds of each group is wrong in at most T/(2G) of releases, so any of them in at most
-2T; and the sum of m noises is beyond its quantiles in T on each side: together 5 %. φ_k is the difference of two such
-sums, for which T is half as large.
+**Shared bias.** Where data have another shape than the prior, a fit is off in the same direction in every group. The
+residuals of position k, noisy coordinate minus fit, have a sum over groups whose noise has the standard deviation σ√G
+only. What of that sum exceeds two standard deviations is taken for a bias and added to the fits again,
 
-Both hold for windows, and for a choice of legs, that do not depend on the noise. Here they do, as in the intervals of a
-single group, by guesses from released values: what that costs is measured (docs/benchmarks.md).
+    C_k = round(max(0, 1 − 4V_k/S_k²)·S_k),   S_k = Σ_g r_gk,   V_k = Σ_g σ²/m_gk²,
+
+m_gk the length of the group of rows that has one noisy sum, r_gk its residual divided by that length. Each fit moves by
+the whole part of C_k/G, and those with the largest residuals by one more: they are the likeliest to be too low. This is
+a function of released values; what it gains is in docs/benchmarks.md.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -28,6 +32,7 @@ from anonhist.mechanisms.frobenius.row_band import TAIL, Guess, k_plus_rows
 from anonhist.mechanisms.frobenius.row_weights import NoisyRows
 from anonhist.mechanisms.noise import deviation, sum_quantiles
 from anonhist.mechanisms.noisy_total import of_sums
+from anonhist.numeric import decreasing_fit
 from anonhist.numeric.arrays import widen_to_falling
 from anonhist.profiles.counts import MAX_ITEMS
 from anonhist.releases.evidence import Evidence, KPlusBand, PrevalenceBand
@@ -42,6 +47,7 @@ if TYPE_CHECKING:
 
     _Whole = NDArray[np.int64]
     _Numbers = NDArray[np.float64]
+    _Sides = list[NDArray[np.int64]]
 
 # Quantiles beyond this are not computed: of more than three million groups.
 _LEAST_TAIL = 1e-9
@@ -56,44 +62,14 @@ _MOST = 2.0**62
 
 @dataclass(frozen=True)
 class NoisyGroup:
-    """The noisy coordinates of one group, among those that were drawn together.
-
-    Attributes
-    ----------
-    batch
-        Noisy coordinates of several groups.
-    at
-        Which of them.
-    """
+    """The noisy coordinates of one group, among those that were drawn together."""
 
     batch: NoisyCoordinates
     at: int
 
 
 def sum_evidence(released: Sequence[Profile], noisy: Sequence[NoisyGroup], *, epsilon: float) -> Evidence:
-    """Return the intervals for the sum over groups.
-
-    Parameters
-    ----------
-    released
-        The published profile of each group: a public guess of the truth.
-    noisy
-        Its noisy coordinates.
-    epsilon
-        Rate of the noise, ε/Δ.
-
-    Examples
-    --------
-    >>> from anonhist.mechanisms.frobenius.noisy_coordinates import NoisyCoordinates
-    >>> from anonhist.mechanisms.frobenius.row_weights import NoisyRows
-    >>> from anonhist.profiles import Profile
-    >>> sides = [NoisyRows.alone(np.array([[length, 0, 0]] * 4)) for length in (9, 20)]
-    >>> batch = NoisyCoordinates(np.ones(4, dtype=np.int64), *sides)
-    >>> groups = [NoisyGroup(batch, at) for at in range(4)]
-    >>> found = sum_evidence([Profile.from_counts([10] + [1] * 20)] * 4, groups, epsilon=1.0)
-    >>> [ends.tolist() for ends in found.band.at([1, 9, 30])]
-    [[78, 0, 0], [90, 4, 0]]
-    """
+    """Return the intervals for the sum over groups; their published profiles are public guesses of the truth."""
     band, apart = (_sums(released, noisy, epsilon, tail) for tail in (TAIL, TAIL / 2))
     singles = PrevalenceBand(*merge_steps(*differences(apart)))
     every = np.concatenate([group.batch.numbers(group.at) for group in noisy])
@@ -163,3 +139,90 @@ def _band(ends: _Whole, lows: _Numbers, highs: _Numbers) -> KPlusBand:
     least = np.clip(np.floor(low), 0, _MOST).astype(np.int64)
     most = np.where(high >= _MOST, MAX_ITEMS, np.clip(high, 0, _MOST)).astype(np.int64)
     return KPlusBand(*merge_steps(ends, least, most))
+
+
+# With fewer groups, a bias that they share cannot be told from their noise.
+_FEWEST = 8
+# Sums of residuals within this many standard deviations are taken for noise.
+_DEVIATIONS = 2.0
+
+
+@dataclass(frozen=True)
+class Fits:
+    """Fits to the noisy coordinates of the groups at these places, each with as many arms as legs."""
+
+    places: NDArray[np.int64]
+    noisy: NoisyCoordinates
+    arms: _Sides
+    legs: _Sides
+
+
+def without_shared_bias(fits: Sequence[Fits], *, epsilon: float) -> list[Fits]:
+    """Return the fits of all groups with the bias removed that they have in common."""
+    if sum(each.places.size for each in fits) < _FEWEST:
+        return [*fits]
+    arms = _moved([each.arms for each in fits], [each.noisy.arms for each in fits], epsilon)
+    legs = _moved([each.legs for each in fits], [each.noisy.legs for each in fits], epsilon)
+    return [replace(each, arms=arm, legs=leg) for each, arm, leg in zip(fits, arms, legs, strict=True)]
+
+
+def _moved(batches: Sequence[_Sides], noisy: Sequence[NoisyRows], epsilon: float) -> list[_Sides]:
+    """Return one side of all fits, moved by the shared bias."""
+    fitted = [side for batch in batches for side in batch]
+    sizes = np.array([side.size for side in fitted], dtype=np.int64)
+    if not sizes.any():
+        return [*batches]
+    found = [_residuals(batch, rows) for batch, rows in zip(batches, noisy, strict=True)]
+    residuals, weights = (np.concatenate(each) for each in zip(*found, strict=True))
+    position = np.concatenate([np.arange(size) for size in sizes.tolist()])
+    total = np.bincount(position, residuals)
+    groups = np.bincount(position[weights > 0], minlength=total.size)
+    variance = np.bincount(position, weights) * deviation(epsilon) ** 2
+    with np.errstate(divide="ignore", invalid="ignore"):
+        share = np.where(total**2 > _DEVIATIONS**2 * variance, 1 - _DEVIATIONS**2 * variance / total**2, 0)
+    share[groups < _FEWEST] = 0
+    change = np.rint(share * total).astype(np.int64)
+    if not change.any():
+        return [*batches]
+    each, rest = np.divmod(np.abs(change), np.maximum(groups, 1))
+    sign = np.sign(change)
+    # Where a residual is unknown, nothing moves. Of the others, those go first that are the farthest off.
+    moves = np.where(weights > 0, (sign * each)[position], 0)
+    order = np.lexsort((-residuals * sign[position], weights == 0, position))
+    rank = np.empty(order.size, dtype=np.int64)
+    begins = np.cumsum(np.bincount(position)) - np.bincount(position)
+    rank[order] = np.arange(order.size) - begins[position[order]]
+    moves += sign[position] * ((rank < rest[position]) & (weights > 0))
+    whole = np.concatenate(fitted) + moves
+    ends = np.cumsum(sizes)
+    moved = [_ordered(whole[end - size : end]) for size, end in zip(sizes.tolist(), ends.tolist(), strict=True)]
+    stops = np.cumsum([len(batch) for batch in batches]).tolist()
+    return [moved[stop - len(batch) : stop] for batch, stop in zip(batches, stops, strict=True)]
+
+
+def _residuals(fitted: _Sides, rows: NoisyRows) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return, for all positions of all fits of a batch, the residual, and 1/m², or 0 where it is not known."""
+    runs, length = rows.sums.shape
+    sizes = np.array([side.size for side in fitted], dtype=np.int64)
+    is_inside = np.arange(max(length, int(sizes.max(initial=0)))) < sizes[:, None]
+    table = np.zeros(is_inside.shape)
+    table[is_inside] = np.concatenate(fitted) if runs else 0
+    starts = np.flatnonzero(rows.begins)
+    many = np.diff(starts, append=rows.begins.size)
+    sums = rows.sums.ravel()[starts]
+    apart = (sums - np.add.reduceat(table[:, :length].ravel(), starts)) / many
+    # A sum at the limit of the range may have been cut.
+    weight = np.where(np.abs(sums) == MAX_ITEMS, 0.0, 1.0 / many.astype(np.float64) ** 2)
+    residuals, weights = np.zeros((2, *is_inside.shape))
+    residuals[:, :length] = np.repeat(np.where(weight > 0, apart, 0), many).reshape(runs, length)
+    weights[:, :length] = np.repeat(weight, many).reshape(runs, length)
+    return residuals[is_inside], weights[is_inside]
+
+
+def _ordered(side: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the nearest arms (or legs) of a diagram of this size: strictly decreasing, the last at least 0."""
+    here = np.arange(1, side.size + 1)
+    rows = side + here
+    if bool((rows[1:] > rows[:-1]).any()):
+        rows = np.rint(decreasing_fit(rows)).astype(np.int64)
+    return np.asarray(np.maximum(rows, side.size) - here)

@@ -26,26 +26,7 @@ DecoderName = Literal[
 
 @dataclass(frozen=True, eq=False)
 class Counters:
-    """The empirical profile of noisy counters: values below zero included, which a decoder needs.
-
-    Attributes
-    ----------
-    values : ndarray of int64, shape (v,)
-        Distinct values, ascending.
-    numbers : ndarray of int64, shape (v,)
-        How many counters have each, ≥ 1.
-
-    Raises
-    ------
-    DataError
-        If values are not ascending, or numbers not as many and at least 1 each.
-
-    Examples
-    --------
-    >>> seen = Counters.of(np.array([3, -1, 3]))
-    >>> seen.values.tolist(), seen.numbers.tolist(), seen.size
-    ([-1, 3], [1, 2], 3)
-    """
+    """The empirical profile of noisy counters: ascending values, also below zero, and how many counters have each."""
 
     values: NDArray[np.int64]
     numbers: NDArray[np.int64]
@@ -58,13 +39,7 @@ class Counters:
 
     @classmethod
     def of(cls, counters: NDArray[np.int64]) -> Self:
-        """Count how many counters have each value: in place if values are close together, by sorting beyond.
-
-        Parameters
-        ----------
-        counters
-            Of any values from −2^62 to 2^62, shape (d,).
-        """
+        """Count how many counters have each value, −2^62 to 2^62: in place if close together, by sorting beyond."""
         if not counters.size:
             return cls(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
         low, high = int(counters.min()), int(counters.max())
@@ -77,13 +52,7 @@ class Counters:
 
     @classmethod
     def sum_of(cls, values: NDArray[np.int64], numbers: NDArray[np.int64]) -> Self:
-        """Combine values in any order, adding up equal ones, with numbers ≥ 0.
-
-        Examples
-        --------
-        >>> Counters.sum_of(np.array([3, -1, 3]), np.array([2, 1, 1])).numbers.tolist()
-        [1, 3]
-        """
+        """Combine values in any order, adding up equal ones, with numbers ≥ 0."""
         met = numbers > 0
         order = np.argsort(values[met], kind="stable")
         ordered = values[met][order]
@@ -104,13 +73,7 @@ class Counters:
         return int(self.numbers.sum())
 
     def dense(self, low: int, high: int) -> NDArray[np.int64]:
-        """Return how many counters have each value from ``low`` to ``high``, shape (high − low + 1,).
-
-        Examples
-        --------
-        >>> Counters.of(np.array([3, -1, 3])).dense(0, 4).tolist()
-        [0, 0, 0, 2, 0]
-        """
+        """Return how many counters have each value from ``low`` to ``high``, shape (high − low + 1,)."""
         found = np.zeros(high - low + 1, dtype=np.int64)
         inside = (self.values >= low) & (self.values <= high)
         found[self.values[inside] - low] = self.numbers[inside]
@@ -119,24 +82,9 @@ class Counters:
 
 @dataclass(frozen=True, eq=False)
 class Prevalences:
-    """Estimated numbers of labels, which need not be whole.
+    """Estimated numbers of labels, ≥ 0, which need not be whole, for distinct ascending counts ≥ 0.
 
-    Attributes
-    ----------
-    counts : ndarray of int64, shape (t,)
-        Distinct counts, ascending, ≥ 0. Count 0 is that of labels of a known domain that never occur.
-    numbers : ndarray of float64, shape (t,)
-        Estimated number of labels with each count, ≥ 0, finite.
-
-    Raises
-    ------
-    DataError
-        If counts or numbers are invalid.
-
-    Examples
-    --------
-    >>> Prevalences(np.array([0, 1, 2]), np.array([7.2, 1.5, 1.3])).to_profile()
-    Profile(n=4, num_labels=3, {1: 2, 2: 1})
+    Count 0 is that of labels of a known domain that never occur.
     """
 
     counts: NDArray[np.int64]
@@ -161,11 +109,6 @@ class Prevalences:
         """Return whole numbers: each φ_{r+}, not each φ_r, is rounded, so that errors of many counts do not add up.
 
         Every φ_{r+} of the profile is within one half of what is estimated; count 0 is left out.
-
-        Raises
-        ------
-        DataError
-            If they are more than 2^63 − 1 labels or items.
         """
         positive = self.counts > 0
         counts, numbers = self.counts[positive], self.numbers[positive]
@@ -179,15 +122,7 @@ class Prevalences:
 
 @dataclass(frozen=True)
 class CounterSetting:
-    """The public setting of the counters.
-
-    Attributes
-    ----------
-    distribution
-        The noise on each counter.
-    is_hashed
-        Whether labels share counters: each label is in a random one of them. Else each counter is one label's.
-    """
+    """The public setting: the noise on a counter, and whether labels share counters, each in a random one, or not."""
 
     noise: NoiseDistribution
     is_hashed: bool

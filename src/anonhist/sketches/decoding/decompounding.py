@@ -41,10 +41,7 @@ class Decompounding(WithoutParameters):
     Where each counter is that of one label, take
     :class:`~anonhist.sketches.decoding.empirical_bayes.EmpiricalBayes`.
 
-    References
-    ----------
-    .. [1] B. Buchmann, R. Grübel, *Decompounding: an estimation problem for Poisson random sums*, Annals of Statistics
-       31, 2003.
+    Source: Buchmann and Grübel 2003.
 
     Examples
     --------
@@ -180,19 +177,12 @@ def _quick_length(least: int) -> int:
 
 
 def of_all_buckets(window: Window, numbers: Floats) -> Prevalences:
-    """Return the labels of all buckets, given those in the buckets of the window.
+    """Return the labels of all buckets, given those in the buckets of the window, of counts from 1 to its end.
 
     Labels fall into buckets independently: those with counts within the window are in buckets beyond it as often as in
     others, but invisible there. T of B buckets beyond the window hold ``−B·ln(1 − T/B)`` labels of such counts on
-    average. Those that share one are mostly the smaller ones, so the missing labels are assigned the
-    least value seen there, which nearly preserves the number of items, too.
-
-    Parameters
-    ----------
-    window
-        What was fitted, and what lies beyond.
-    numbers
-        Labels in the buckets of the window with each count from 1 to its end, shape (last − 1,).
+    average. Those that share one are mostly the smaller ones, so the missing labels are assigned the least value seen
+    there, which nearly preserves the number of items, too.
     """
     held, beyond = window.num_counters, int(window.beyond_numbers.sum())
     buckets = held + beyond
@@ -218,10 +208,7 @@ class FourierDecompounding(WithoutParameters):
     It needs many buckets: errors of ĝ are about B^(−1/2), and divided by ``κ̂·e^{−2λ}`` where that is small. It starts
     from the same window as :class:`~anonhist.sketches.decoding.decompounding.Decompounding`, which has a lower error.
 
-    References
-    ----------
-    .. [1] B. van Es, S. Gugushvili, P. Spreij, *A kernel type nonparametric density estimator for decompounding*,
-       Bernoulli 13, 2007.
+    Source: van Es and others 2007.
 
     Examples
     --------

@@ -1,11 +1,8 @@
 """Empirical Bayes: learn the distribution of the counts from the sketch, then take the posterior of each counter.
 
-From a smooth distribution toward maximum likelihood: as many steps as improve the prediction of other counters.
-
 A smooth distribution is wrong if many labels have one count and few the neighboring ones. Steps of expectation and
-maximization from it lead to the numbers under which what is seen is most likely, spikes and noise alike. How many of
-them are worth it is learned: the counters are divided by chance into two halves, and each is foretold from steps on the
-other.
+maximization from it lead to the numbers under which what is seen is most likely, spikes and noise alike. How many to
+take is learned: the counters are divided by chance into two halves, and each is predicted from steps on the other.
 """
 
 from __future__ import annotations
@@ -41,11 +38,7 @@ class MaximumLikelihood(WithoutParameters):
     :class:`~anonhist.sketches.decoding.empirical_bayes.EmpiricalBayes` has a lower error. Far out, where counters are
     sparse, counts are grouped into cells, within which f is constant.
 
-    References
-    ----------
-    .. [1] Y. Wang, *On fast computation of the non-parametric maximum likelihood estimate of a mixing distribution*,
-       Journal of the Royal Statistical Society B 69, 2007: the step.
-    .. [2] B. G. Lindsay, *The geometry of mixture likelihoods*, Annals of Statistics 11, 1983: the bound.
+    Source: Wang 2007, the step; Lindsay 1983, the bound.
 
     Examples
     --------
@@ -143,17 +136,7 @@ class Reading(Protocol):
 
 
 def sharpen(reading: Reading, rates: Floats, seen: Ints) -> Floats:
-    """Return the expected numbers of labels after one step from these rates, or as many as help.
-
-    Parameters
-    ----------
-    reading
-        How counters are read.
-    rates
-        The smooth distribution, shape (last,).
-    seen
-        How many counters have each value, shape (values,).
-    """
+    """Return the expected numbers of labels after one step from these smooth rates, or as many as help."""
     found = rates
     for _ in range(max(1, _helpful_steps(reading, rates, seen))):
         found = reading.expected_labels(found, seen.astype(np.float64))
@@ -203,10 +186,7 @@ class EmpiricalBayes(WithoutParameters):
     Each counter is read as that of one label; where labels share counters, take
     :class:`~anonhist.sketches.decoding.decompounding.Decompounding`.
 
-    References
-    ----------
-    .. [1] H. Robbins, *An empirical Bayes approach to statistics*, Berkeley Symposium 1956.
-    .. [2] D. J. C. MacKay, *Bayesian interpolation*, Neural Computation 4, 1992: smoothness by evidence.
+    Source: Robbins 1956; MacKay 1992, smoothness by evidence.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Decoders by name."""
+"""Which decoder a name stands for, and which one is the default."""
 
 from __future__ import annotations
 
@@ -34,25 +34,7 @@ def default_decoder(setting: CounterSetting) -> Decoder:
 
 
 def decoder_from(name: str, parameters: Mapping[str, str | int]) -> Decoder:
-    """Make a decoder again from its name and its parameters.
-
-    Parameters
-    ----------
-    name
-        Its name, as for :meth:`Sketch.reconstruct`.
-    parameters
-        What :attr:`Decoder.parameters` of that decoder was: all of them, and no others.
-
-    Raises
-    ------
-    UsageError
-        If there is no decoder of that name, or none with these parameters.
-
-    Examples
-    --------
-    >>> decoder_from("wu-pagh", {"norm": "inf", "beta": "1/100"})
-    WuPagh(norm='inf', beta=Fraction(1, 100))
-    """
+    """Make a decoder again from its name and exactly its :attr:`Decoder.parameters`: all of them, and no others."""
     if name not in DECODERS:
         raise UsageError(f"There is no decoder {name!r:.80}; take one of {', '.join(DECODERS)}.")
     try:

@@ -31,29 +31,11 @@ def without_noise(observed: Counters, distribution: NoiseDistribution) -> tuple[
     For each part of shape 1, one after the other, ``f̂[t] = ((1 + p²)·g[t] − p·(g[t−1] + g[t+1]))/(1 − p)²``,
     p = e^(−γ): the inverse of the noise's z-transform (1 − p)²/((1 − pz)(1 − p/z)). Its norm is coth²(γ/2) in ℓ1, ℓ2
     and ℓ∞; norms of several parts multiply. A whole number of shares is inverted the same way, a fraction of one by
-    dividing by its characteristic function with one FFT. The time grows with the number of distinct values, not with
-    their size.
+    dividing by its characteristic function with one FFT, on at most 2^24 values. The time grows with the number of
+    distinct values, not with their size.
 
-    Returns
-    -------
-    values : ndarray of int64, shape (w,)
-        Ascending; those that counters have, and those next to them. f̂ is zero everywhere else.
-    numbers : ndarray of float64, shape (w,)
-        f̂, with the sum of what is observed, negative in places.
-
-    Raises
-    ------
-    UsageError
-        If a fraction of a share would have to be undone on more than 2^24 values.
-
-    Examples
-    --------
-    >>> from fractions import Fraction
-    >>> from anonhist.sketches.decoding.decoder import Counters
-    >>> noise = NoiseDistribution(((Fraction(1), Fraction(1)),))
-    >>> values, numbers = without_noise(Counters.of(np.array([5, 5, 2**60])), noise)
-    >>> values.tolist() == [4, 5, 6, 2**60 - 1, 2**60, 2**60 + 1], numbers[:3].round(3).tolist()
-    (True, [-1.841, 5.683, -1.841])
+    Values are ascending: those that counters have, and those next to them; f̂ is zero everywhere else. f̂ has the sum
+    of what is observed, and is negative in places.
     """
     taps = [gamma for gamma, shape in distribution.parts for _ in range(math.floor(shape))]
     rest = NoiseDistribution(tuple((gamma, shape % 1) for gamma, shape in distribution.parts if shape % 1))
@@ -153,10 +135,7 @@ class Isotonic(WithoutParameters):
     near r the estimates are equal, and stretches of equal estimates are fitted as one, whatever their length. Where
     labels are hashed into counters it reads each counter as one label.
 
-    References
-    ----------
-    .. [1] B. Ghazi, P. Kamath, R. Kumar, P. Manurangsi, *Anonymized Histograms in Intermediate Privacy Models*,
-       NeurIPS 2022, equation (1).
+    Source: Ghazi and others 2022, equation (1).
 
     Examples
     --------

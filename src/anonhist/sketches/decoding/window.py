@@ -34,17 +34,7 @@ _FEW, _FEW_SHARE, _SHORT, _LONGEST = 16, 1 / 5000, 256, 1 << 14
 def count_edges(seen: Ints, last: int) -> Ints:
     """Return the first counts of the cells of 0 to ``last`` − 1, and ``last`` itself, ascending.
 
-    Parameters
-    ----------
-    seen
-        How many counters have each value from 0 on, shape (last,).
-    last
-        One more than the largest count.
-
-    Returns
-    -------
-    ndarray of int64, shape (cells + 1,)
-        A cell ends when it is too wide or holds many counters, so dense values are resolved.
+    A cell ends when it is too wide or holds many counters, so dense values are resolved.
     """
     crowd = max(_CROWD, int(seen[HEAD:].sum()) // (MOST_CELLS // 2))
     reaching = np.cumsum(seen)
@@ -61,14 +51,8 @@ def count_edges(seen: Ints, last: int) -> Ints:
 def value_edges(low: int, counts: Ints, *, spread: float) -> Ints:
     """Return the first values of the cells that counters are sorted into, from ``low`` to the last count.
 
-    Parameters
-    ----------
-    low
-        Least value.
-    counts
-        Edges of the cells of counts, from 0 on: values from zero on are resolved twice as finely.
-    spread
-        Standard deviation of the noise: far smaller differences need not be resolved.
+    Values from zero on are resolved twice as finely as counts; differences far smaller than ``spread``, the standard
+    deviation of the noise, need not be.
     """
     step = max(1, int(spread / 8))
     halves = (counts[:-1] + counts[1:]) // 2
@@ -85,16 +69,8 @@ def value_edges(low: int, counts: Ints, *, spread: float) -> Ints:
 def between_cells(kernel: Floats, low: int, values: Ints, counts: Ints) -> Floats:
     """Return ``A[i, j] = Σ_{k in value cell i} Σ_{r in count cell j} kernel(k − r)``, shape (value cells, count cells).
 
-    It is accurate to about 10^−15 times the largest difference.
-
-    Parameters
-    ----------
-    kernel
-        Probabilities of the differences ``low``, ``low`` + 1 and so on; those not listed are zero.
-    low
-        First difference.
-    values, counts
-        Edges of the cells.
+    ``kernel`` has the probabilities of the differences from ``low`` on; all others are zero. A is accurate to about
+    10^−15 times the largest difference.
     """
     twice = np.concatenate((np.zeros(2), np.cumsum(np.cumsum(kernel))))
     total, size = float(kernel.sum()), kernel.size
@@ -114,18 +90,8 @@ def between_cells(kernel: Floats, low: int, values: Ints, counts: Ints) -> Float
 class Window:
     """Values of counters from ``low`` to ``last`` − 1, counts from 0 to ``last`` − 1, and both sorted into cells.
 
-    Attributes
-    ----------
-    low, last
-        First value, and one more than the last one. Lower values, which noise hardly reaches, are set to ``low``.
-    reach
-        How far the noise goes that is taken into account.
-    seen : ndarray of int64, shape (last − low,)
-        How many counters have each value.
-    counts, values : ndarray of int64
-        Edges of the cells of counts and of values.
-    beyond_values, beyond_numbers : ndarray of int64
-        What is seen from ``last`` on.
+    Lower values, which noise hardly reaches, are set to ``low``; noise beyond ``reach`` is not taken into account.
+    ``counts`` and ``values`` are edges of cells; what is seen from ``last`` on is kept apart.
     """
 
     low: int
@@ -139,13 +105,7 @@ class Window:
 
     @classmethod
     def of(cls, observed: Counters, distribution: NoiseDistribution) -> Self:
-        """Choose the window by the distribution and by what is seen, of one counter at least.
-
-        Raises
-        ------
-        UsageError
-            If the noise spreads over more than 2^15 counts, which is uninformative.
-        """
+        """Choose the window for at least one counter; refuse uninformative noise, spread over more than 2^15 counts."""
         reach = distribution.reach(_BEYOND)
         if reach > _WIDEST:
             raise UsageError("The noise of this sketch is too wide to read a profile from it; use a larger epsilon.")
@@ -197,14 +157,6 @@ def even_logs(window: Window, counts: Ints) -> Floats:
 
 
 def rough_logs(window: Window, counts: Ints) -> Floats:
-    """Return logarithms of rates for a fit to begin with: the values that are seen, read as counts.
-
-    Parameters
-    ----------
-    window
-        What is seen.
-    counts
-        Edges of cells of counts, from 0 or more on.
-    """
+    """Return logarithms of rates for a fit to begin with: the values that are seen, read as counts."""
     naive = np.add.reduceat(window.seen.astype(np.float64), counts[:-1] - window.low) / np.diff(counts)
     return np.log(np.maximum(naive, _LEAST_SEEN * window.num_counters / (np.diff(counts) * float(counts.size))))

@@ -26,37 +26,12 @@ if TYPE_CHECKING:
 def round_to_profile(shares: ArrayLike) -> Floats:
     """Return a valid profile near to shares that sum to one but may be negative or above one.
 
-    Shares below 0 become 0, those above 1 become 1; then all give up the same, ``f_t ← max(f_t − θ, 0)``, as much as
-    makes the sum 1, which it is at least after the first step. The last step is the Euclidean projection onto the
-    simplex. Zeros play no part: a sparse list gives the same as one with all zeros in between. O(k log k).
+    Shares are clipped to [0, 1]; then ``f_t ← max(f_t − θ, 0)`` makes the sum 1, which it is at least after the first
+    step. The last step is the Euclidean projection onto the simplex. Zeros play no part. O(k log k).
 
     Toward every valid profile the error does not grow in ℓ1 (what the first step takes from it is the most that the
     last one can add) nor in ℓ2 (both steps are projections onto convex sets that hold all valid profiles), and at most
-    doubles in ℓ∞ (θ is at most the error).
-
-    Parameters
-    ----------
-    shares
-        f, finite numbers with sum 1 up to rounding, shape (k,), k ≥ 1.
-
-    Returns
-    -------
-    ndarray of float64, shape (k,)
-        In [0, 1], with sum 1 up to rounding.
-
-    Raises
-    ------
-    UsageError
-        If the shares are not a one-dimensional list of finite numbers, or none of them is above 0.
-
-    References
-    ----------
-    .. [1] H. Wu, R. Pagh, *Profile Reconstruction from Private Sketches*, ICML 2024, algorithm 3, lemmas 4.4 and 4.9.
-
-    Examples
-    --------
-    >>> round_to_profile([0.75, 0.5, -0.25]).tolist()
-    [0.625, 0.375, 0.0]
+    doubles in ℓ∞ (θ is at most the error) (Wu and Pagh 2024, algorithm 3, lemmas 4.4 and 4.9).
     """
     values = np.asarray(shares, dtype=np.float64)
     if values.ndim != 1 or not bool(np.isfinite(values).all()) or not (values > 0).any():
@@ -108,6 +83,8 @@ class WuPagh:
     The published method does not model collisions: for hashed labels it reads each counter as one label, so labels that
     share one count as a single label with their joint count.
 
+    Source: Wu and Pagh 2024.
+
     Parameters
     ----------
     norm
@@ -119,10 +96,6 @@ class WuPagh:
     ------
     UsageError
         If the norm is unknown, or the probability is not in (0, 1).
-
-    References
-    ----------
-    .. [1] H. Wu, R. Pagh, *Profile Reconstruction from Private Sketches*, ICML 2024.
 
     Examples
     --------
@@ -178,47 +151,12 @@ class WuPagh:
 
 
 def best_on_hyperplane(noise: Circulant, seen: Floats, inside: Floats, norm: str) -> Floats:
-    """Return ``argmin_f ‖A·f − g‖_q`` under ``s·f = 1``.
+    """Return ``argmin_f ‖A·f − g‖_q`` under ``s·f = 1``, s being 1 at the values 0..n that a count can have, else 0.
 
     ``f = f₀ + (1 − s·f₀)·u/(s·u)`` with ``f₀ = A⁻¹·g``, ``u = A⁻¹·v`` and v the unit vector of the norm q along which
-    s·f changes most, ``c = A⁻¹·s``: sign(c_j)·e_j with the largest |c_j| for q = 1, c/‖c‖₂ for q = 2, sign(c) for
-    q = ∞. Three divisions by A: O(m log m).
-
-    Parameters
-    ----------
-    noise
-        A, symmetric.
-    seen : ndarray of float64, shape (m,)
-        g: which share of the counters has each value of the window.
-    inside : ndarray of float64, shape (m,)
-        s: 1 at the values 0..n that a count can have, else 0. (With 1 everywhere nothing would ever be corrected: the
-        columns of A sum to one.)
-    norm
-        q: ``"1"``, ``"2"`` or ``"inf"``.
-
-    Returns
-    -------
-    ndarray of float64, shape (m,)
-        f on the whole window; it may be negative, or not zero outside of 0..n.
-
-    Raises
-    ------
-    UsageError
-        If there is no such norm, nothing is inside, or A has no inverse.
-
-    References
-    ----------
-    .. [1] H. Wu, R. Pagh, *Profile Reconstruction from Private Sketches*, ICML 2024, algorithm 2 and lemma 4.3.
-
-    Examples
-    --------
-    >>> from fractions import Fraction
-    >>> from anonhist.sketches.decoding.wu_pagh import Circulant
-    >>> from anonhist.sketches.noise import NoiseDistribution
-    >>> noise = Circulant.of(NoiseDistribution(((Fraction(1), Fraction(1)),)), [1], 4)
-    >>> seen, inside = np.array([0.25, 0.5, 0.25, 0.0]), np.array([0.0, 1.0, 1.0, 0.0])
-    >>> float(round(best_on_hyperplane(noise, seen, inside, "2")[1:3].sum(), 12))
-    1.0
+    s·f changes most, ``c = A⁻¹·s``: sign(c_j)·e_j with the largest |c_j| for q = 1, c/‖c‖₂ for q = 2, sign(c) for q = ∞
+    (Wu and Pagh 2024, algorithm 2 and lemma 4.3). Three divisions by A: O(m log m). With s = 1 everywhere nothing would
+    ever be corrected: the columns of A sum to one. f may be negative, or not zero outside of 0..n.
     """
     if norm not in NORMS:
         raise UsageError(f"`norm` must be one of {', '.join(NORMS)}, not {norm!r:.80}.")
@@ -242,24 +180,9 @@ def best_on_hyperplane(noise: Circulant, seen: Floats, inside: Floats, norm: str
 def truncated_reach(gamma: Fraction, *, size: int, beta: float) -> int:
     """Return B: noise of rate γ stays within −B..B on all of ``size`` counters, with probability 1 − β at least.
 
-    The smallest B ≥ 0 with ``2d·p^(B+1)/(1 + p) ≤ β``, p = e^(−γ). All eigenvalues
-    are above zero from the smallest B with ``p^(B+1) < (1 − p)/2`` on; where β is so large that B would come near
-    that, it is the smallest one with ``p^(B+1) ≤ (1 − p)/4``, so that no eigenvalue comes near zero.
-
-    Parameters
-    ----------
-    gamma
-        The rate γ > 0 of discrete Laplace noise.
-    size
-        How many counters there are, d ≥ 1.
-    beta
-        β in (0, 1).
-
-    Examples
-    --------
-    >>> from fractions import Fraction
-    >>> truncated_reach(Fraction(1), size=10_000, beta=0.05)
-    12
+    The smallest B ≥ 0 with ``2d·p^(B+1)/(1 + p) ≤ β``, p = e^(−γ), d counters. All eigenvalues are above zero from the
+    smallest B with ``p^(B+1) < (1 − p)/2`` on; where β is so large that B would come near that, it is the smallest one
+    with ``p^(B+1) ≤ (1 − p)/4``, so that no eigenvalue comes near zero.
     """
     rate = float(gamma)
     whole = NoiseDistribution(((gamma, gamma / gamma),))
@@ -270,26 +193,8 @@ def truncated_reach(gamma: Fraction, *, size: int, beta: float) -> int:
 def truncated_eigenvalues(gamma: Fraction, reach: int, length: int) -> Floats:
     """Return eigenvalues λ_0..λ_{⌊m/2⌋} of the m × m circulant matrix of truncated noise; λ_{m−j} = λ_j.
 
-    ``λ_j = (1 − p² − 2p^(B+1)·(cos((B+1)ω_j) − p·cos(Bω_j))) / (C·(1 − 2p·cos ω_j + p²))``, ω_j = 2πj/m.
-
-    Parameters
-    ----------
-    gamma
-        The rate γ > 0, p = e^(−γ).
-    reach
-        B ≥ 0: the noise is in −B..B, modulo m.
-    length
-        m ≥ 1.
-
-    References
-    ----------
-    .. [1] H. Wu, R. Pagh, *Profile Reconstruction from Private Sketches*, ICML 2024, lemma 4.6; the sum in closed form.
-
-    Examples
-    --------
-    >>> from fractions import Fraction
-    >>> truncated_eigenvalues(Fraction(1), 1, 4).round(4).tolist()
-    [1.0, 0.5761, 0.1522]
+    ``λ_j = (1 − p² − 2p^(B+1)·(cos((B+1)ω_j) − p·cos(Bω_j))) / (C·(1 − 2p·cos ω_j + p²))``, ω_j = 2πj/m, p = e^(−γ),
+    C = Σ_{|k| ≤ B} p^|k|: the sum of Wu and Pagh 2024, lemma 4.6, in closed form. The noise is in −B..B, modulo m.
     """
     rate = float(gamma)
     p, rest, beyond = math.exp(-rate), -math.expm1(-rate), math.exp(-rate * (reach + 1))
@@ -306,13 +211,7 @@ def truncated_eigenvalues(gamma: Fraction, reach: int, length: int) -> Floats:
 
 
 def fast_length(least: int) -> int:
-    """Return a length, at least ``least`` and less than a quarter above it, that is quick to transform.
-
-    Examples
-    --------
-    >>> fast_length(1021)
-    1024
-    """
+    """Return a length, at least ``least`` and less than a quarter above it, that is quick to transform."""
     return min(odd << max(0, -(-least // odd) - 1).bit_length() for odd in _ODD_FACTORS)
 
 
@@ -320,23 +219,9 @@ def fast_length(least: int) -> int:
 class Circulant:
     """A symmetric circulant matrix A, ``A[i, j] = P(i − j mod m)`` with the distribution P of noise: E g = A·f.
 
-    Any length m ≥ n + 2B + 1 will do: f is zero outside of 0..n, so that nothing wraps around, and what is added to
-    the window above n + B is neither reached by noise nor changes its distribution. So m is chosen to be quick to
-    transform.
-
-    Attributes
-    ----------
-    length
-        m.
-    eigenvalues : ndarray of float64, shape (⌊m/2⌋ + 1,)
-        λ_0..λ_{⌊m/2⌋}, real; λ_{m−j} = λ_j.
-
-    Examples
-    --------
-    >>> from fractions import Fraction
-    >>> noise = Circulant.of(NoiseDistribution(((Fraction(1), Fraction(1)),)), [1], 4)
-    >>> noise.multiply(np.array([0.0, 1.0, 0.0, 0.0]))[:3].round(4).tolist()
-    [0.2119, 0.5761, 0.2119]
+    Any length m ≥ n + 2B + 1 will do: f is zero outside of 0..n, so that nothing wraps around, and what is added to the
+    window above n + B is neither reached by noise nor changes its distribution. So m is chosen to be quick to
+    transform. The eigenvalues are λ_0..λ_{⌊m/2⌋}, real; λ_{m−j} = λ_j.
     """
 
     length: int
@@ -346,17 +231,9 @@ class Circulant:
     def of(cls, distribution: NoiseDistribution, reaches: list[int], length: int) -> Self:
         """Return the matrix of the noise of a sketch: eigenvalues of independent parts multiply.
 
-        Parameters
-        ----------
-        distribution
-            The noise. A part of shape 1 is truncated to its own −B..B; it has an inverse from the
-            smallest B with ``p^(B+1) < (1 − p)/2`` on, and the product has one where all parts have. A part of another
-            shape is not truncated but wrapped around the window: its eigenvalues are its characteristic function at
-            ω_j, all above zero.
-        reaches
-            B of each part of the distribution; those of other shapes than 1 are not used.
-        length
-            m.
+        A part of shape 1 is truncated to its own −B..B; it has an inverse from the smallest B with
+        ``p^(B+1) < (1 − p)/2`` on, and the product has one where all parts have. A part of another shape is not
+        truncated but wrapped around the window: its eigenvalues are its characteristic function at ω_j, all above zero.
         """
         found = np.ones(length // 2 + 1)
         for (gamma, shape), reach in zip(distribution.parts, reaches, strict=True):
@@ -371,13 +248,7 @@ class Circulant:
         return np.fft.irfft(np.fft.rfft(vector) * self.eigenvalues, self.length)
 
     def solve(self, vector: Floats) -> Floats:
-        """Return A^(−1)·x, shape (m,).
-
-        Raises
-        ------
-        UsageError
-            If an eigenvalue is not above zero: the noise was truncated too closely.
-        """
+        """Return A^(−1)·x, or refuse an eigenvalue that is not above zero: the noise was truncated too closely."""
         if not float(self.eigenvalues.min()) > 0:
             raise UsageError(
                 "Noise that is truncated so closely cannot be inverted; choose a smaller failure probability."
@@ -386,10 +257,7 @@ class Circulant:
 
 
 def reaches_of(distribution: NoiseDistribution, *, size: int, beta: float) -> list[int]:
-    """Return B of each part, so that all parts stay within theirs on all counters with probability 1 − β at least.
-
-    Each of k parts is given β/k.
-    """
+    """Return B of each of k parts, at β/k each: all stay within theirs on all counters with probability ≥ 1 − β."""
     share = beta / max(1, len(distribution.parts))
     return [
         truncated_reach(gamma, size=size, beta=share)

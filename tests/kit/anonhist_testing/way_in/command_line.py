@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from anonhist.cli.entry import BAD_DATA, DONE, USAGE, run
 from anonhist.errors import DataError
-from anonhist.formats.fields import read as read_file
+from anonhist.formats.files import read as read_file
 from anonhist.ingest import read_profile
 from anonhist_testing.way_in.distances import sorted_l1_of_groups, sorted_l1_of_profiles
 from anonhist_testing.way_in.entrances import KEY, Entrance, Measure

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from anonhist.ingest import read_profile
 from anonhist.ingest.groups.read import read_groups
-from anonhist.ingest.windows.read import read_cumulative, read_cumulative_groups
+from anonhist.ingest.windows import read_cumulative, read_cumulative_groups
 from anonhist.privacy import PrivacyUnit
 from anonhist_testing.way_in.distances import capped_l1, increments_l1, sorted_l1_of_groups, sorted_l1_of_profiles
 from anonhist_testing.way_in.tables import Role, Unit, Use

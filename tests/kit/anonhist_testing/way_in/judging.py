@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 # What the product says of values without a name, and of those in JSON lines.
 _NAMELESS = ("to whole numbers or text first", "write whole numbers or text")
-# What the product says where it does not know what is wrong.
-# A list of groups is public, and does not fit every type of column; what types pandas infers is its caller's.
+# A list of groups is public, and does not fit every type of column.
 _LIST = "groups lists "
+# What the product says where it does not know what is wrong.
 _BROKE = "could not be read by the engine"
 
 
@@ -112,7 +112,9 @@ def judge(case: Case, *, pairs: Collection[int] | None = None, also_reordered: b
         try:
             few = _read(case, made, made.rows, folder / "without")
             if also_reordered:
-                _judge_order(case, made, few, _read(case, made, made.reordered, folder / "reordered"), found)
+                again = _read(case, made, made.reordered, folder / "reordered")
+                if not _are_of_other_types(case, made, made.reordered, folder, few, again):
+                    _judge_order(case, made, few, again, found)
         except _CrashedError as crash:
             found.failures.append(_told(case, made, f"the table without the unit: {crash}"))
             return found
@@ -132,6 +134,8 @@ def _judge_pair(case: Case, made: Made, few: Any, pair: Pair, folder: Path, foun
         return
     if isinstance(few, _Refused) or isinstance(more, _Refused):
         found.refused += 1
+        if _are_of_other_types(case, made, pair.rows, folder, few, more):
+            return
         wrong = _wrongly_refused(case, few, more, is_named=made.is_named(pair.unit, case.entrance.roles))
         if wrong:
             found.failures.append(_told(case, made, f"{what}: {wrong}"))
@@ -171,12 +175,29 @@ def _judge_order(case: Case, made: Made, few: Any, reordered: Any, found: Found)
             found.failures.append(_told(case, made, f"the same rows in another order: distance {measure.distance:,}"))
 
 
+def _are_of_other_types(case: Case, made: Made, rows: Rows, folder: Path, *results: Any) -> bool:
+    """Tell whether a table is refused whose types are not those of the other, as pandas infers types from rows.
+
+    The types of a table in memory are its caller's; of two tables of the same types, rows decide nothing.
+    """
+    if not case.source.infers or not any(isinstance(each, _Refused) for each in results):
+        return False
+    return _types(case, made, made.rows, folder) != _types(case, made, rows, folder)
+
+
+def _types(case: Case, made: Made, rows: Rows, folder: Path) -> dict[str, str]:
+    declared = {name: column.declared for name, column in made.columns.items()}
+    with case.source.hold(declared, rows, folder) as (source, _), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return {str(name): str(kind) for name, kind in source.dtypes.items()}
+
+
 def _wrongly_refused(case: Case, few: Any, more: Any, *, is_named: bool) -> str:
     """Say what is wrong if one of two tables is refused, or both; nothing if a value of the unit has no name."""
     if not is_named and not isinstance(few, _Refused) and any(each in more.sentence for each in _NAMELESS):
         return ""
     sentences = {_sentence(each) for each in (few, more) if isinstance(each, _Refused)}
-    if all(each.startswith(_LIST) for each in sentences) and (case.source.infers or few == more):
+    if all(each.startswith(_LIST) for each in sentences) and few == more:
         return ""
     if _sentence(few) != _sentence(more):
         return f"one is refused: {_sentence(few)} / {_sentence(more)}"

@@ -12,7 +12,7 @@ import pytest
 from anonhist.graphs.reading import read_degrees, read_edges
 from anonhist.ingest import SparkFiles, read_profile, write_part
 from anonhist.ingest.groups.read import read_groups
-from anonhist.ingest.windows.read import read_cumulative
+from anonhist.ingest.windows import read_cumulative
 from anonhist.local import KRR, OptimizedUnary
 from anonhist.local.reading import tally_reports
 from anonhist.mechanisms.grouping import FindGroups, GroupSelection

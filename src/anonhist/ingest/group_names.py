@@ -1,0 +1,321 @@
+"""Which group a row is in: the names of its values in the grouping columns, as one text that every engine makes alike.
+
+The text joins the names with a separator, which is escaped in names, as is the sign that escapes; a missing value is an
+escape of its own. So groups have the same text if and only if they are equal.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+from unicodedata import category
+
+from anonhist.errors import UsageError
+from anonhist.ingest.group_values import Part, ValueKind
+from anonhist.ingest.naming import NAMED
+from anonhist.ingest.periods import Period, in_utc, with_weeks
+from anonhist.ingest.random_order import HASH, add_hash
+from anonhist.ingest.warehouses import with_query_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from anonhist.profiles.grouped import Group
+
+GROUP = "group"
+# Of cumulative windows, which are counted on each day.
+DAY = "at_day"
+_SEPARATOR, _ESCAPE = "\x1f", "\x1b"
+_ESCAPED_SEPARATOR, _ESCAPED_ESCAPE, _MISSING = f"{_ESCAPE}1", f"{_ESCAPE}2", f"{_ESCAPE}0"
+_UNSHOWN = {"Cc", "Cs", "Zl", "Zp"}
+_TURNING = {*"\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"}
+# Between a group and a label; no group holds it, as it holds an escape that is none.
+_BEFORE_LABEL = f"{_ESCAPE}3"
+
+
+@dataclass(frozen=True)
+class Grouping:
+    """How rows are put into groups: public choices.
+
+    ``listed`` has the groups that are released (rows of all others are left out), or None for all there are, which are
+    private; ``other`` puts those others into one more group. ``depth`` groups by the first columns only; which rows are
+    left out is still decided by all. Bounds that are None allow any number.
+    """
+
+    parts: tuple[Part, ...]
+    listed: tuple[Group, ...] | None
+    other: str | None = None
+    groups_per_user: int | None = None
+    groups_per_label: int | None = None
+    depth: int | None = None
+
+    def above(self, depth: int) -> Grouping:
+        """Return the grouping of the same rows by the first columns, where nobody is in more groups than there are."""
+        grouping = replace(self, depth=depth)
+        most = len(grouping.groups)
+        of_user, of_label = (None if g is None else min(g, most) for g in (self.groups_per_user, self.groups_per_label))
+        return replace(grouping, groups_per_user=of_user, groups_per_label=of_label)
+
+    @property
+    def other_group(self) -> Group | None:
+        """The group of all rows of groups that are not listed."""
+        return None if self.other is None else (self.other,) * len(self.parts)
+
+    @property
+    def groups(self) -> tuple[Group, ...]:
+        """All groups that are released, in the order of their names, missing ones first."""
+        others = () if self.other_group is None else (self.other_group,)
+        known = {group[: self.depth] for group in (*(self.listed or ()), *others)}
+        return tuple(sorted(known, key=lambda group: [(name is not None, name) for name in group]))
+
+    def of_listed(self, listed: tuple[Group, ...]) -> Grouping:
+        """Return the grouping into listed groups."""
+        if self.other_group in listed:
+            raise UsageError("The group of all others has the name of a group that is listed: give it another name.")
+        return replace(self, listed=listed)
+
+    def check_totals(self) -> None:
+        """Refuse a group of all others that would be part of a listed group's total, having the same first name."""
+        listed = {group[0] for group in self.listed or ()}
+        if len(self.parts) > 1 and self.other is not None and self.other in listed:
+            raise UsageError(
+                f"The group of all others, {self.other!r}, would be counted in the total of the listed groups of this "
+                "name: give it another name."
+            )
+
+    def of_found(self, found: tuple[Group, ...], *, have_totals: bool) -> Grouping:
+        """Return the grouping into groups that were found; one named as all others is among these, and is not listed.
+
+        With totals, so is one that has their first name, in whose total they would be counted. It is not refused: the
+        budget that found it is spent.
+        """
+        depth = 1 if have_totals else None
+        others = None if self.other_group is None else self.other_group[:depth]
+        return replace(self, listed=tuple(group for group in found if group[:depth] != others))
+
+    def key_of(self, group: Group) -> str:
+        """Return the text of a group in queries, also of one of fewer columns."""
+        return key_of(tuple(part.key_of(name) for part, name in zip(self.parts, group, strict=False)))
+
+    def group_of(self, key: str) -> Group:
+        """Return the group of a text in queries."""
+        return tuple(part.name_at(name) for part, name in zip(self.parts, group_of(key), strict=False))
+
+
+def parts_of(by: str | Iterable[str]) -> tuple[Part, ...]:
+    """Return the grouping columns, at least one and each once."""
+    given = [by] if isinstance(by, str) else list(by)
+    if not given or not all(isinstance(each, str) and each for each in given):
+        raise UsageError("`by` must name the grouping columns, such as 'country' or ['campaign', 'day(ts)'].")
+    parts = tuple(Part.of(each) for each in given)
+    if len({part.name for part in parts}) < len(parts):
+        raise UsageError("`by` names a grouping column twice; leave one out.")
+    return parts
+
+
+def listed_groups(
+    rows: Iterable[tuple[Any, ...]], parts: Sequence[Part], kinds: Sequence[ValueKind], *, keep_null: bool
+) -> tuple[Group, ...]:
+    """Return listed groups by their names; refuse one that is listed twice, or that no row can be in.
+
+    Each of ``rows`` has a value for each part; with ``keep_null``, rows without a value are in a group.
+    """
+    named = tuple(
+        tuple(part.listed_name(value, kind) for value, part, kind in zip(row, parts, kinds, strict=True))
+        for row in rows
+    )
+    missing = next((row for row, group in enumerate(named, start=1) if None in group), None)
+    if not keep_null and missing is not None:
+        raise UsageError(
+            f"`groups` lists a missing value in row {missing:,}, which makes a group only with `keep_null`: leave the "
+            "row out if it is empty."
+        )
+    refused = next((group for group in named if not is_shown_as_written(group)), None)
+    if refused is not None:
+        raise UsageError(
+            f"The group {refused!a:.200} has a name with line feeds or other control characters: names of groups must "
+            "be plain text."
+        )
+    if len(set(named)) < len(named):
+        raise UsageError("`groups` lists a group twice; numbers, dates and texts that are written alike are the same.")
+    return named
+
+
+def is_shown_as_written(group: Group) -> bool:
+    """Return whether files can hold the names of a group, and terminals show them as they are.
+
+    Control characters, line ends, halves of characters and marks that turn the direction of a whole line are refused;
+    spaces of all widths and the joiners of Persian words and of emoji are not.
+    """
+    return not any(category(sign) in _UNSHOWN or sign in _TURNING for name in group if name for sign in name)
+
+
+def key_of(group: Group) -> str:
+    """Return the text of a group; :func:`group_of` inverts it."""
+    return _SEPARATOR.join(
+        _MISSING if name is None else name.replace(_ESCAPE, _ESCAPED_ESCAPE).replace(_SEPARATOR, _ESCAPED_SEPARATOR)
+        for name in group
+    )
+
+
+def group_of(key: str) -> Group:
+    """Return the group of a text."""
+    return tuple(
+        None if name == _MISSING else name.replace(_ESCAPED_SEPARATOR, _SEPARATOR).replace(_ESCAPED_ESCAPE, _ESCAPE)
+        for name in key.split(_SEPARATOR)
+    )
+
+
+def with_periods(table: Any, parts: Sequence[Part]) -> Any:
+    """Return a table whose dates :func:`group_keys` can put into periods."""
+    dated = [part for part in parts if part.period is not None]
+    utc = in_utc(table, [part.column for part in dated])
+    return with_weeks(utc, {part.name: (part.column, part.told) for part in dated if part.period is Period.WEEK})
+
+
+def group_keys(table: Any, parts: Sequence[Part]) -> dict[str, Any]:
+    """Return the columns ``group0``, ``group1``, … of a selection: the keys of the grouping columns' values."""
+    return {f"{GROUP}{place}": part.keys(table) for place, part in enumerate(parts)}
+
+
+def in_groups(rows: Any, grouping: Grouping, *, keep_null: bool) -> Any:
+    """Return the rows of groups that are released, with the text of their group instead of its names."""
+    import narwhals as nw
+
+    names = [f"{GROUP}{place}" for place in range(len(grouping.parts))]
+    if (plain := _plain_names(grouping)) is not None:
+        # To escape every name of every row takes longer than to count them.
+        kept = [name for name in rows.collect_schema().names() if name not in names]
+        return rows.filter(nw.col(names[0]).is_in(plain)).select(*kept, nw.col(names[0]).alias(GROUP))
+    if not keep_null:
+        rows = rows.filter(~nw.any_horizontal(*(nw.col(name).is_null() for name in names), ignore_nulls=True))
+    escaped = [
+        nw.when(nw.col(name).is_null())
+        .then(nw.lit(_MISSING))
+        .otherwise(
+            nw.col(name)
+            .str.replace_all(_ESCAPE, _ESCAPED_ESCAPE, literal=True)
+            .str.replace_all(_SEPARATOR, _ESCAPED_SEPARATOR, literal=True)
+        )
+        for name in names
+    ]
+    rows = rows.with_columns(nw.concat_str(*escaped, separator=_SEPARATOR).alias(GROUP))
+    group = nw.col(GROUP)
+    if grouping.depth is not None:
+        first = escaped[: grouping.depth]
+        group = nw.concat_str(*first, separator=_SEPARATOR) if first else nw.lit(key_of(()))
+    if grouping.listed is not None:
+        is_listed = nw.col(GROUP).is_in([grouping.key_of(listed) for listed in grouping.listed])
+        if grouping.other_group is None:
+            rows = rows.filter(is_listed)
+        else:
+            other = nw.lit(grouping.key_of(grouping.other_group[: grouping.depth]))
+            group = nw.when(is_listed).then(group).otherwise(other)
+    # SQLite limits the depth of nested queries: no step more than needed.
+    kept = [name for name in rows.collect_schema().names() if name not in (*names, GROUP)]
+    return rows.select(*kept, group.alias(GROUP))
+
+
+def _plain_names(grouping: Grouping) -> list[str] | None:
+    """Return what queries have for the listed groups, if they alone are released and each is its own text; or None."""
+    if grouping.listed is None or grouping.other is not None or grouping.depth is not None or len(grouping.parts) > 1:
+        return None
+    (part,) = grouping.parts
+    keys = [part.key_of(name) for (name,) in grouping.listed]
+    plain = [key for key in keys if key is not None and key_of((key,)) == key]
+    return plain if len(plain) == len(keys) else None
+
+
+def place_of_rows(rows: Any, of: Sequence[str] = (GROUP,)) -> Any:
+    """Return the rows with a column ``place``: their group and label as one text, so that a hash is of both.
+
+    ``of`` names the columns that say in which group they are, and on which day.
+    """
+    import narwhals as nw
+
+    names, label = [*map(nw.col, of)], nw.col("label")
+    group = names[0] if len(names) == 1 else nw.concat_str(*names, separator=_SEPARATOR)
+    place = nw.when(label.is_null()).then(group).otherwise(nw.concat_str(group, nw.lit(_BEFORE_LABEL), label))
+    return rows.with_columns(place=place)
+
+
+def in_few_groups_of_users(rows: Any, most: int, key: str) -> Any:
+    """Return the rows in at most so many groups of each user: those whose hashes with the user come first."""
+    import narwhals as nw
+
+    rows = add_hash(with_query_name(rows, "rows_in_groups").with_columns(occurrence=nw.lit(0)), key, of=GROUP)
+    rows = _ranked(rows, "user")
+    names = [name for name in rows.collect_schema().names() if name not in ("occurrence", "group_rank", HASH)]
+    is_kept = nw.col("group_rank") <= most
+    # What has no name is refused, whatever groups are chosen.
+    return rows.filter(is_kept | (nw.col(NAMED) == 0) if NAMED in names else is_kept).select(names)
+
+
+def _ranked(rows: Any, *within: str) -> Any:
+    """Return the rows with the place of their group, ``group_rank``, by its hash; names break ties of hashes."""
+    import narwhals as nw
+
+    if not rows.implementation.is_ibis():
+        hashed = nw.concat_str(nw.col(HASH), nw.col(GROUP))
+        return rows.with_columns(group_rank=hashed.rank("dense").over(*within))
+    import ibis
+
+    # Ibis gives ClickHouse a frame of rows, in which it ranks rows that tie apart, unless one of a range is asked for.
+    native = rows.to_native()
+    order = native[HASH] + native[GROUP]
+    window = ibis.range_window(preceding=None, following=0, group_by=within, order_by=order)
+    return nw.from_native(native.mutate(group_rank=ibis.dense_rank().over(window) + 1))
+
+
+def few_groups_of_users(pairs: Any, most: int, key: str) -> Any:
+    """Return at most so many pairs (user, group) of each user, chosen by the same hashes."""
+    import narwhals as nw
+
+    return _first(add_hash(pairs.with_columns(occurrence=nw.lit(0)), key, of=GROUP), "user", most)
+
+
+def in_few_groups_of_labels(counted: Any, most: int, key: str, *, first: Any = None) -> Any:
+    """Return the rows (group, label, count) in at most so many groups of each label, by hashes of both.
+
+    Those that fulfil ``first`` come before all others.
+    """
+    import narwhals as nw
+
+    hashed = add_hash(_named_labels(counted), key, of=GROUP)
+    if first is not None:
+        hashed = hashed.with_columns(nw.when(first).then(nw.lit("")).otherwise(nw.col(HASH)).alias(HASH))
+    return _first(hashed, ("user_name", "occurrence"), most)
+
+
+def rows_in_few_groups_of_labels(counted: Any, most: int, key: str, *, first: Any = None) -> Any:
+    """Return the rows (group, day, label, count) in the groups of :func:`in_few_groups_of_labels`, on whatever days.
+
+    Rows that fulfil ``first`` are all there.
+    """
+    import narwhals as nw
+
+    ranked = _ranked(add_hash(_named_labels(counted), key, of=GROUP), "user_name", "occurrence")
+    is_kept = nw.col("group_rank") <= most
+    return ranked.filter(is_kept if first is None else is_kept | first)
+
+
+def _named_labels(counted: Any) -> Any:
+    """Return rows with labels in the place of users, as hashes need them."""
+    import narwhals as nw
+
+    label = nw.col("label")
+    # A missing label is one label, which some engines do not compare.
+    return counted.with_columns(
+        user_name=nw.when(label.is_null()).then(nw.lit("")).otherwise(label),
+        occurrence=nw.when(label.is_null()).then(nw.lit(0)).otherwise(nw.lit(1)),
+    )
+
+
+def _first(rows: Any, of: str | tuple[str, ...], most: int) -> Any:
+    import narwhals as nw
+
+    over = (of,) if isinstance(of, str) else of
+    ranked = rows.with_columns(one=nw.lit(1)).with_columns(
+        rank=nw.col("one").cum_sum().over(*over, order_by=[HASH, GROUP])
+    )
+    return ranked.filter(nw.col("rank") <= most)

@@ -1,0 +1,448 @@
+"""From a source of events to how many labels first reach each threshold on each day, by one query."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from datetime import date
+from typing import TYPE_CHECKING, Any, SupportsIndex
+
+import numpy as np
+
+from anonhist.errors import UsageError
+from anonhist.ingest.engine import EngineLimits
+from anonhist.ingest.files import check_stated, check_there, is_json, is_stdin
+from anonhist.ingest.group_names import DAY, GROUP, listed_groups, parts_of, rows_in_few_groups_of_labels, with_periods
+from anonhist.ingest.groups.lists import group_rows
+from anonhist.ingest.groups.queries import order_key_of, protected_unit, unlisted_grouping
+from anonhist.ingest.naming import NAMED, check_named
+from anonhist.ingest.query import (
+    Columns,
+    bounded_rows,
+    check_sums,
+    check_users,
+    check_whole,
+    counts_something,
+    fetch,
+    large_units,
+)
+from anonhist.ingest.random_order import key_of_order
+from anonhist.ingest.row_kinds import SaidOfRows, columns_in_table, part_in_table, parts_in_table
+from anonhist.ingest.sources import as_path, open_source, plain_labels
+from anonhist.privacy import PrivacyUnit
+from anonhist.profiles.windows import (
+    CumulativeCounts,
+    GroupedCumulativeCounts,
+    check_days,
+    check_numbers,
+    parse_thresholds,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from anonhist.ingest.columns import Header
+    from anonhist.ingest.group_names import Grouping
+    from anonhist.ingest.group_values import Part
+    from anonhist.profiles.grouped import Group
+
+
+@dataclass(frozen=True)
+class Increments:
+    """What a query found: exact, and so private.
+
+    ``found`` has the increments (thresholds, days) of each group that has any, by its text in queries; without groups,
+    of None.
+    """
+
+    shape: tuple[int, int]
+    found: Mapping[str | None, NDArray[np.int64]]
+    grouping: Grouping | None
+
+    def of(self, key: str | None) -> NDArray[np.int64]:
+        """Return the increments of a group, zeros where it has no data."""
+        return self.found.get(key, np.zeros(self.shape, dtype=np.int64))
+
+    def of_groups(self) -> dict[Group, NDArray[np.int64]]:
+        """Return the increments of all groups that are listed, in the order of their names."""
+        grouping = self.grouping
+        return {} if grouping is None else {group: self.of(grouping.key_of(group)) for group in grouping.groups}
+
+
+def fetch_increments(
+    source: Any,
+    columns: Columns,
+    thresholds: tuple[int, ...],
+    *,
+    said: SaidOfRows,
+    table: str | None,
+    delimiter: str | None,
+    progress: Callable[[float], None] | None,
+    limits: EngineLimits | None,
+    group_into: Callable[[Any, Grouping], Grouping] | None = None,
+) -> Increments:
+    """Read the increments of all groups and days, as :func:`~anonhist.ingest.windows.read_cumulative` asks for them.
+
+    ``group_into`` returns the grouping into listed groups, of the table that was opened and the grouping of
+    ``columns``, which has none of them.
+    """
+    if columns.days is None:
+        raise ValueError("Windows are counted on days.")
+    part, days = columns.days
+    parts = () if columns.grouping is None else columns.grouping.parts
+    source = as_path(source)
+    if plain_labels(source) is not None:
+        raise UsageError("A list of labels has no column of dates: pass a table.")
+    said.check(columns.user)
+    check_stated(source, None, said.label)
+    keys: tuple[str | None, ...] = ()
+    has_keys = is_json(source, format=None)
+    if has_keys:
+        check_there(source)
+        keys = (*said.keys(), columns.user, columns.order_by, part.column, *(each.column for each in parts))
+    with open_source(
+        source,
+        table=table,
+        format=None,
+        delimiter=delimiter,
+        header=said.header,
+        keys=keys,
+        progress=progress,
+        limits=limits,
+    ) as opened:
+        may_recognize = not has_keys and not is_stdin(source)
+        columns = _columns_in(opened.header, columns, part, said, may_recognize=may_recognize)
+        columns = columns_in_table(columns, opened.header)
+        if group_into is not None and columns.grouping is not None:
+            columns = replace(columns, grouping=group_into(opened.table, columns.grouping))
+        dated = (*parts_in_table(parts, opened.header), part_in_table(part, opened.header))
+        rows = fetch(increments_query(with_periods(opened.table, dated), columns, thresholds))
+    check_named(all(bool(row[1]) for row in rows))
+    if columns.rows == "counts":
+        check_whole(columns.count, sum(int(row[-1]) for row in rows))
+        # A sum that is too large is the largest, or where it wrapped the least.
+        check_sums([(end, row[-2]) for row in rows for end in row[-4:-2]])
+        rows = [row[:-4] for row in rows]
+    place = {part.key_of(day): at for at, day in enumerate(days)}
+    shape = len(thresholds), len(days)
+    found: dict[str | None, NDArray[np.int64]] = {}
+    for day, _, *rest in rows:
+        reached, group = rest[: len(thresholds)], rest[len(thresholds) :]
+        key = group[0] if group else None
+        found.setdefault(key, np.zeros(shape, dtype=np.int64))[:, place[day]] += np.array(reached, dtype=np.int64)
+    return Increments(shape, found, columns.grouping)
+
+
+def _columns_in(header: Header, columns: Columns, day: Part, said: SaidOfRows, *, may_recognize: bool) -> Columns:
+    """Return which columns to read, having refused those that are not there, or are said to be two things."""
+    parts = () if columns.grouping is None else columns.grouping.parts
+    for part in parts:
+        header.require(group=part.column)
+    used = (day.column, columns.user, columns.order_by, *(part.column for part in parts))
+    kind = said.kind(header, used, user=columns.user, may_recognize=may_recognize)
+    if kind.rows == "prevalences":
+        raise UsageError("Prevalences do not say which label has a count, so they have no days: give a row for each.")
+    header.require(user=columns.user, order=columns.order_by)
+    header.require(date=day.column)
+    names = {kind.label: "label", columns.user: "user", kind.count: "count"}
+    for part in parts:
+        if part.period is None and part.column in names:
+            raise UsageError(
+                f"The grouping column {part.column!r} is the {names[part.column]} column, too: group by another column."
+            )
+    return replace(columns, rows=kind.rows, label=kind.label, count=kind.count)
+
+
+def increments_query(table: Any, columns: Columns, thresholds: tuple[int, ...]) -> Any:
+    """Return the lazy query (day, named, reached0, reached1, …): how many labels first reach each threshold.
+
+    With groups, their text follows. Of counted rows the least and the largest running count follow, the size of the
+    largest, and how many counts are wrong, as in :func:`~anonhist.ingest.query.added_counts`.
+    """
+    import narwhals as nw
+
+    rows = bounded_rows(table, columns)
+    is_counted = columns.rows == "counts"
+    flags = [name for name in rows.collect_schema().names() if name == NAMED]
+    group = [] if columns.grouping is None else [GROUP]
+    # Items of users have labels already: SQLite limits the depth of nested queries.
+    if not columns.keep_null and columns.user is None:
+        rows = rows.filter(~nw.col("label").is_null())
+    days = rows if not is_counted else rows.with_columns(size=large_units(nw.col("count")))
+    numbers = nw.col("count", "size", "wrong").sum() if is_counted else nw.len().alias("count")
+    counted = days.group_by("label", *group, DAY, *flags).agg(numbers)
+    if is_counted:
+        # A label is in no group where it counts nothing.
+        counted = counted.filter(counts_something("count", "wrong"))
+    if columns.grouping is not None and columns.grouping.groups_per_label is not None:
+        most, first = columns.grouping.groups_per_label, nw.col("wrong") > 0 if is_counted else None
+        counted = rows_in_few_groups_of_labels(counted, most, columns.order_key, first=first)
+    # Rows without a label, where they count, are one label, which not every engine takes for one by itself.
+    label = nw.col("label")
+    known = nw.when(label.is_null()).then(nw.lit("")).otherwise(nw.concat_str(nw.lit("="), label))
+    counted = counted.with_columns(
+        count=nw.col("count").cast(nw.Int64),
+        known=known if columns.keep_null else label,
+        named=nw.col(NAMED) if flags else nw.lit(1),
+    )
+    # Texts of days ascend as the days do.
+    summed = {"after": "count", "size_after": "size"} if is_counted else {"after": "count"}
+    running = counted.with_columns(
+        **{after: nw.col(name).cum_sum().over("known", *group, order_by=DAY) for after, name in summed.items()}
+    )
+    after = nw.col("after")
+    crossing = {
+        f"reached{at}": nw.when((after >= k) & (after - nw.col("count") < k)).then(nw.lit(1)).otherwise(nw.lit(0))
+        for at, k in enumerate(thresholds)
+    }
+    told = ("after", "largest", "size_after", "wrong") if is_counted else ()
+    running = running.with_columns(largest=after) if is_counted else running
+    crossed = running.select(DAY, "named", *group, *told, **crossing)
+    ends = [nw.col("named").min(), *(nw.col(name).sum() for name in crossing)]
+    if is_counted:
+        ends += [after.min(), nw.col("largest", "size_after").max(), nw.col("wrong").sum()]
+    return crossed.group_by(DAY, *group).agg(*ends).select(DAY, "named", *crossing, *group, *told)
+
+
+def read_cumulative(
+    source: Any,
+    /,
+    *,
+    by: str,
+    days: Iterable[Any],
+    thresholds: Iterable[SupportsIndex],
+    label: str | None = None,
+    count: str | None = None,
+    user: str | None = None,
+    max_per_user: int | None = None,
+    order_by: str | None = None,
+    order_key: str | None = None,
+    table: str | None = None,
+    delimiter: str | None = None,
+    header: bool = True,
+    keep_null: bool = False,
+    unit: PrivacyUnit | None = None,
+    progress: Callable[[float], None] | None = None,
+    limits: EngineLimits | None = None,
+) -> CumulativeCounts:
+    """Read on which day each label reaches each threshold, on the engine that holds the data, by one query.
+
+    A label reaches the threshold k on the day on which its running count since the first day becomes k or more.
+
+    Parameters
+    ----------
+    source
+        One row per item, in anything that :func:`read_profile` reads but plain lists of labels.
+    by
+        The column of dates or times, as ``"day(column)"``, ``"week(column)"`` or ``"month(column)"``.
+    days
+        The days, weeks or months that count, ascending, which must be public: "2026-11-22", for a week its Monday, or
+        "2026-11". Rows of others are left out before anything is bounded or counted.
+    thresholds
+        Ascending whole numbers of at least 1, which must be public.
+    label, count, user, max_per_user, order_by, order_key, table, delimiter, header, keep_null
+        As for :func:`read_profile`. A user's items are bounded over all days together.
+    unit
+        Whom a release protects, where the source says nothing of users.
+    progress
+        Receives the share done, in [0, 1].
+    limits
+        How much memory and how many threads DuckDB may use, and where it spills: for files and its own databases.
+
+    Returns
+    -------
+    CumulativeCounts
+        Private: it holds exact counts.
+
+    Raises
+    ------
+    UsageError
+        If the call contradicts itself, or days or thresholds do not ascend.
+    DataError
+        If the data cannot be used, as for :func:`read_profile`.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> views = pl.DataFrame({"viewer": ["a", "b", "a"], "day": ["2026-11-01", "2026-11-02", "2026-11-02"]})
+    >>> days = ["2026-11-01", "2026-11-02"]
+    >>> read_cumulative(views, label="viewer", by="day(day)", days=days, thresholds=[1, 2]).k_plus.tolist()
+    [[1, 2], [0, 1]]
+    """
+    most = check_users(user, max_per_user, order_by, count_users=False)
+    days_of = listed_days(by, days)
+    levels = parse_thresholds(thresholds)
+    protected = unit_of_windows(unit, most, levels)
+    key = key_of_order(user, order_key)
+    columns = Columns(label or "label", user, most, order_by, key or "", keep_null, days=days_of)
+    found = fetch_increments(
+        source,
+        columns,
+        levels,
+        said=SaidOfRows(None, label, count, header),
+        table=table,
+        delimiter=delimiter,
+        progress=progress,
+        limits=limits,
+    )
+    return CumulativeCounts(levels, days_of[1], found.of(None), unit=protected, order_key=key)
+
+
+def listed_days(by: str, days: str | Iterable[Any]) -> tuple[Part, tuple[str, ...]]:
+    """Return the column of dates and the days that are listed."""
+    parts = parts_of(by)
+    (part,) = parts
+    if part.period is None:
+        raise UsageError(
+            f"Cumulative windows need dates: day({part.column}), week({part.column}) or month({part.column})."
+        )
+    given = days if isinstance(days, str) else list(days)
+    if not given:
+        raise UsageError("`days` lists no day: name at least one.")
+    rows = group_rows(given, parts)
+    try:
+        names = tuple(part.period.listed_name(day) for (day,) in rows)
+    except UsageError:
+        example = part.period.name_of(date(2026, 11, 23))
+        raise UsageError(f"`days` must be written as {example}, for {part.name}.") from None
+    if len(set(names)) < len(names):
+        raise UsageError("`days` lists a day twice; leave one out.")
+    return part, check_days(names)
+
+
+def unit_of_windows(unit: PrivacyUnit | None, per_user: int | None, thresholds: tuple[int, ...]) -> PrivacyUnit:
+    """Return whom a release of cumulative windows protects, or refuse what its bounds do not cover."""
+    if unit is None or unit.max_count is None:
+        return protected_unit(unit, per_user, None, None)
+    if per_user is not None or unit.groups > 1:
+        raise UsageError("Cumulative windows protect a label without groups, or users: choose one of the two.")
+    check_cap(unit, thresholds)
+    return unit
+
+
+def check_cap(unit: PrivacyUnit, thresholds: tuple[int, ...]) -> None:
+    """Refuse thresholds above the count from which those of labels are taken together."""
+    if unit.max_count is not None and thresholds[-1] > unit.max_count:
+        raise UsageError(
+            f"`thresholds` must not exceed `max_count`: counts of {unit.max_count:,} or more are taken together."
+        )
+
+
+def read_cumulative_groups(
+    source: Any,
+    /,
+    *,
+    by: str | Iterable[str],
+    groups: Iterable[Any] | os.PathLike[str],
+    cumulative_by: str,
+    days: Iterable[Any],
+    thresholds: Iterable[SupportsIndex],
+    label: str | None = None,
+    count: str | None = None,
+    user: str | None = None,
+    max_per_user: int | None = None,
+    max_groups_per_user: int | None = None,
+    max_groups_per_label: int | None = None,
+    order_by: str | None = None,
+    order_key: str | None = None,
+    table: str | None = None,
+    delimiter: str | None = None,
+    header: bool = True,
+    keep_null: bool = False,
+    unit: PrivacyUnit | None = None,
+    progress: Callable[[float], None] | None = None,
+    limits: EngineLimits | None = None,
+) -> GroupedCumulativeCounts:
+    """Read on which day each label of each group reaches each threshold, by one query for all groups.
+
+    Labels are counted in each group by itself: one that has a view in spring and another in fall has one in each.
+
+    Parameters
+    ----------
+    source
+        One row per item, in anything that :func:`read_profile` reads but plain lists of labels.
+    by, groups
+        The grouping columns, and the groups, as for :func:`read_groups`: listed, and public. Rows of others are left
+        out before anything is bounded or counted.
+    cumulative_by
+        The column of dates or times, as ``"day(column)"``, ``"week(column)"`` or ``"month(column)"``.
+    days, thresholds
+        As for :func:`~anonhist.ingest.windows.read_cumulative`; the same for all groups.
+    label, count, user, order_by, order_key, table, delimiter, header, keep_null
+        As for :func:`read_groups`.
+    max_per_user
+        How many items of each user count, over all groups and days together; or, with ``max_groups_per_user``, in each
+        group over all days.
+    max_groups_per_user
+        In how many groups a user's items count.
+    max_groups_per_label
+        In how many groups a label counts, on all days: required to protect labels, which may occur in many.
+    unit
+        Whom a release protects, where the source says nothing of users.
+    progress
+        Receives the share done, in [0, 1].
+    limits
+        How much memory and how many threads DuckDB may use, and where it spills: for files and its own databases.
+
+    Returns
+    -------
+    GroupedCumulativeCounts
+        Private: it holds exact counts. Groups in the order of their names.
+
+    Raises
+    ------
+    UsageError
+        If the call contradicts itself, days or thresholds do not ascend, or a label unit comes without
+        ``max_groups_per_label``.
+    DataError
+        If the data cannot be used, as for :func:`read_profile`.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> days = ["2026-11-01", "2026-11-02"]
+    >>> views = pl.DataFrame({"viewer": ["a", "a", "a"], "for": ["x", "x", "y"], "day": [days[0], days[1], days[1]]})
+    >>> asked = {"by": "for", "groups": ["x", "y"], "cumulative_by": "day(day)", "days": days, "thresholds": [1, 2]}
+    >>> read = read_cumulative_groups(views, label="viewer", **asked)
+    >>> read["x"].k_plus.tolist(), read["y"].k_plus.tolist()
+    ([[1, 1], [0, 1]], [[0, 1], [0, 0]])
+    """
+    most = check_users(user, max_per_user, order_by, count_users=False)
+    grouping = unlisted_grouping(by, None, most, max_groups_per_user, max_groups_per_label)
+    parts = grouping.parts
+    rows = group_rows(groups, parts)
+    part, listed = listed_days(cumulative_by, days)
+    if part in parts:
+        raise UsageError(f"Groups by {part.name} have one day each: group by another column, or leave `by` out.")
+    levels = parse_thresholds(thresholds)
+    check_numbers(len(rows), len(levels), len(listed))
+    protected = protected_unit(unit, most, grouping.groups_per_user, grouping.groups_per_label)
+    check_cap(protected, levels)
+    key = order_key_of(order_key, chooses=user is not None or grouping.groups_per_label is not None)
+
+    def group_into(opened: Any, unlisted: Grouping) -> Grouping:
+        kinds = [each.kind_in(opened) for each in unlisted.parts]
+        return unlisted.of_listed(listed_groups(rows, parts, kinds, keep_null=keep_null))
+
+    columns = Columns(
+        label or "label", user, most, order_by, key or "", keep_null, grouping=grouping, days=(part, listed)
+    )
+    found = fetch_increments(
+        source,
+        columns,
+        levels,
+        said=SaidOfRows(None, label, count, header),
+        table=table,
+        delimiter=delimiter,
+        progress=progress,
+        limits=limits,
+        group_into=group_into,
+    )
+    counts = {
+        group: CumulativeCounts(levels, listed, increments, unit=protected, order_key=key)
+        for group, increments in found.of_groups().items()
+    }
+    return GroupedCumulativeCounts(tuple(each.name for each in parts), counts)

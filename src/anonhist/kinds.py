@@ -1,0 +1,326 @@
+"""Kinds of values: where each is read, written, tabulated and shown, one row a kind.
+
+A value must not import the rooms that do this, because rooms import downwards only; but it must work in a fresh kernel,
+where nothing else has imported them. So rows name places as ``module:name``, which are loaded on use, and only this
+module has the names. What makes a new kind of value known is a row here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from anonhist.catalogue import load
+from anonhist.lazy import LaterModule
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+else:
+    pd, pl, pa = map(LaterModule, ("pandas", "polars", "pyarrow"))
+
+
+@dataclass(frozen=True)
+class Kind:
+    """Where one kind of value is handled, as ``module:name``; empty where that is not done.
+
+    Attributes
+    ----------
+    called
+        How a sentence about its files begins.
+    files
+        How its files are written and, if they are, read: a :class:`~anonhist.formats.files.FileKind`.
+    format
+        What its files say they are, if they are read.
+    table
+        How it is made a table: a :class:`~anonhist.formats.tables.Table`.
+    cell
+        Makes what a notebook shows: a :class:`~anonhist.report.notebook.Cell`.
+    figure
+        Draws it.
+    page
+        Writes its page, a :class:`~anonhist.report.frame.Sheet`.
+    released
+        Returns its receipt and digests, to be compared with a ledger.
+    """
+
+    called: str = ""
+    files: str = ""
+    format: str = ""
+    table: str = ""
+    cell: str = ""
+    figure: str = ""
+    page: str = ""
+    released: str = ""
+
+    def load(self, what: str) -> Any:
+        """Return what a row names, such as ``table``; None if it names nothing.
+
+        Examples
+        --------
+        >>> KINDS["estimate"].load("page") is None
+        True
+        """
+        place: str = getattr(self, what)
+        return load(place) if place else None
+
+
+KINDS = {
+    "release": Kind(
+        "A release is",
+        files=".formats.reading:FILES",
+        format="anonhist/release",
+        table=".formats.reading:TABLE",
+        cell=".report.notebook:release_cell",
+        figure=".report.page:release_figure",
+        page=".report.page:write_release",
+        released=".releases.content:released",
+    ),
+    "groups": Kind(
+        "A release of groups is",
+        files=".formats.grouped_releases:FILES",
+        format="anonhist/grouped-release",
+        table=".formats.grouped_releases:TABLE",
+        cell=".report.notebook:groups_cell",
+        page=".report.groups:write_groups",
+        released=".releases.content:released",
+    ),
+    "windows": Kind(
+        "A release of cumulative windows is",
+        files=".formats.cumulative_releases:FILES",
+        format="anonhist/cumulative-release",
+        table=".formats.cumulative_releases:TABLE",
+        cell=".report.notebook:windows_cell",
+        figure=".report.windows:windows_figure",
+        page=".report.windows:write_windows",
+        released=".releases.content:released",
+    ),
+    "windows of groups": Kind(
+        "A release of cumulative windows of groups is",
+        files=".formats.cumulative_releases:GROUPED_FILES",
+        format="anonhist/grouped-cumulative-release",
+        table=".formats.cumulative_releases:GROUPED_TABLE",
+        cell=".report.notebook:grouped_windows_cell",
+        page=".report.windows:write_window_groups",
+        released=".releases.content:released",
+    ),
+    "estimate": Kind(
+        "An estimate is",
+        files=".formats.tables:FILES",
+        table=".formats.tables:ESTIMATE_TABLE",
+        cell=".report.notebook:estimate_cell",
+    ),
+    "estimates": Kind(
+        "Estimates are",
+        files=".formats.tables:FILES",
+        table=".formats.tables:ESTIMATES_TABLE",
+        cell=".report.notebook:estimates_cell",
+    ),
+    "curve": Kind(
+        "A curve is",
+        files=".formats.tables:FILES",
+        table=".formats.tables:CURVE_TABLE",
+        cell=".report.notebook:curve_cell",
+        figure=".report.curve:curve_figure",
+        page=".report.curve:write_curve",
+    ),
+    "comparison": Kind(
+        "A comparison is",
+        files=".formats.tables:FILES",
+        table=".formats.tables:COMPARISON_TABLE",
+        cell=".report.notebook:comparison_cell",
+        figure=".report.comparison:whole_figure",
+        page=".report.comparison:write_comparison",
+    ),
+    "plan": Kind(table=".formats.tables:PLAN_TABLE"),
+    "group plan": Kind(table=".formats.tables:GROUP_PLAN_TABLE"),
+    "balance": Kind(
+        cell=".report.budget:balance_cell", figure=".report.budget:budget_figure", page=".report.budget:write_budget"
+    ),
+    # Graphs.
+    "degree statistics": Kind(table=".graphs.files:STATISTICS_TABLE"),
+    # Local privacy.
+    "survey": Kind(
+        "A survey is",
+        files=".local.files:SURVEY_FILES",
+        format="anonhist/survey",
+        cell=".local.page:survey_cell",
+        released=".local.surveys.declaration:released",
+    ),
+    "reports": Kind("Reports are", files=".local.files:REPORTS_FILES", table=".local.files:REPORTS_TABLE"),
+    "tally": Kind(
+        "A tally is",
+        files=".local.files:TALLY_FILES",
+        format="anonhist/tally",
+        table=".local.files:TALLY_TABLE",
+        cell=".local.page:tally_cell",
+    ),
+    "frequencies": Kind(
+        "An estimate of frequencies is",
+        files=".local.files:FREQUENCIES_FILES",
+        table=".local.files:FREQUENCIES_TABLE",
+        cell=".local.page:frequencies_cell",
+        figure=".local.page:frequencies_figure",
+        page=".local.page:write_frequencies",
+    ),
+    "recommendation": Kind(table=".local.files:RECOMMENDATION_TABLE"),
+    # Sketches.
+    "sketch": Kind(
+        "A sketch is", files=".sketches.files:FILES", format="anonhist/sketch", cell=".sketches.page:sketch_cell"
+    ),
+    "buckets": Kind(table=".sketches.release_files:BUCKETS_TABLE"),
+}
+
+
+@dataclass(frozen=True)
+class ReleasedBy:
+    """What tells releases of one kind of mechanism from others, as ``module:name``.
+
+    Attributes
+    ----------
+    remake
+        Makes the mechanism again, of what a file says of it: a function of a
+        :class:`~anonhist.formats.document.Recorded`.
+    view
+        How such releases are shown: a :class:`~anonhist.report.page.ReleaseView`.
+    names
+        How the names of its mechanisms begin, where they are not names of central mechanisms.
+    """
+
+    remake: str
+    view: str
+    names: tuple[str, ...] = ()
+
+
+# By the names of kinds of releases.
+RELEASED_BY = {
+    "central": ReleasedBy(".formats.document:remake", ".report.page:VIEW"),
+    "degrees": ReleasedBy(".graphs.files:remake", ".graphs.page:VIEW", ("edge-", "node-")),
+    "sketch": ReleasedBy(".sketches.release_files:remake", ".sketches.page:VIEW", ("hashed-sketch", "domain-sketch")),
+}
+
+
+def kind_of_value(value: object) -> Kind:
+    """Return the row of a value; one that names nothing for what has none.
+
+    Examples
+    --------
+    >>> kind_of_value("text")
+    Kind(called='', files='', format='', table='', cell='', figure='', page='', released='')
+    """
+    return KINDS.get(getattr(type(value), "known_as", ""), Kind())
+
+
+class Shown:
+    """A value that notebooks show as a small page: a table, its promise and, where that helps, a plot."""
+
+    known_as: ClassVar[str]
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: HTML without scripts, in which all texts are escaped."""
+        html: str = load(".report.shown:html_of")(self)
+        return html
+
+
+class Tabular:
+    """A value with a table that data frame libraries accept directly: ``polars.DataFrame(value)``.
+
+    It has the columns of the CSV that the command line and :func:`~anonhist.formats.tables.csv_text` write.
+    """
+
+    known_as: ClassVar[str]
+
+    @property
+    def left_out(self) -> str:
+        """What its intervals leave out, because units were bounded; empty if they were not."""
+        return ""
+
+    def to_arrow(self) -> pa.Table:
+        """Return the table as a PyArrow table.
+
+        Examples
+        --------
+        >>> import anonhist as ah
+        >>> release = ah.release(ah.Profile.from_counts([8, 8, 3]), epsilon=1)
+        >>> release.to_arrow().column_names[:2]
+        ['count', 'prevalence']
+        """
+        table: pa.Table = load(".formats.tables:to_arrow")(self)
+        return table
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Return the table as a pandas data frame.
+
+        Raises
+        ------
+        MissingExtraError
+            If pandas is not installed.
+
+        Examples
+        --------
+        >>> import anonhist as ah
+        >>> curve = ah.guessing_curve(ah.Profile.from_counts([6, 3, 1]))
+        >>> curve.to_pandas().shape
+        (3, 10)
+        """
+        frame: pd.DataFrame = load(".formats.tables:to_pandas")(self)
+        return frame
+
+    def to_polars(self) -> pl.DataFrame:
+        """Return the table as a Polars data frame.
+
+        Raises
+        ------
+        MissingExtraError
+            If Polars is not installed.
+
+        Examples
+        --------
+        >>> import anonhist as ah
+        >>> ah.entropy(ah.Profile.from_counts([6, 3, 1])).to_polars()["unit"].to_list()
+        ['nats']
+        """
+        frame: pl.DataFrame = load(".formats.tables:to_polars")(self)
+        return frame
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """Export the table by Arrow's PyCapsule interface."""
+        return self.to_arrow().__arrow_c_stream__(requested_schema)
+
+
+class Saved:
+    """A value that can be saved in a file."""
+
+    known_as: ClassVar[str]
+
+    def save(self, path: str | Path, *, overwrite: bool = False) -> None:
+        """Write the value to a file, completely or not at all; the path's ending chooses the format.
+
+        The same as ``ah.write(value, path)``, which lists the endings, and which of them ``ah.read`` reads.
+
+        Parameters
+        ----------
+        path
+            The file to write.
+        overwrite
+            Replace an existing file: never a ledger, and private files only by their like.
+
+        Raises
+        ------
+        UsageError
+            If values of this kind do not have this ending, or the file exists.
+        OutputError
+            If the file cannot be written; no partial file remains.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import anonhist as ah
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     ah.local.KRR(alphabet=3, epsilon=1).save(f"{folder}/survey.json")
+        ...     ah.read(f"{folder}/survey.json")
+        KRR(epsilon=1, alphabet=3)
+        """
+        load(".formats.files:write")(self, path, overwrite=overwrite)

@@ -1,1 +1,0 @@
-"""Which values a report supports: blocks of points, and packed bits."""

@@ -1,0 +1,286 @@
+"""The release of cumulative windows: which mechanism, and one budget for all days together."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from functools import cache
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+import numpy as np
+
+from anonhist.accounting import Ledger
+from anonhist.accounting.recording import Price, account_of, recording
+from anonhist.errors import UsageError
+from anonhist.mechanisms.windows_by_day import (
+    AnchorsMechanism,
+    DailyMechanism,
+    IncrementsMechanism,
+    TreeMechanism,
+    TwoLevelMechanism,
+)
+from anonhist.privacy import EpsilonLike, NeighboringRelation, PrivacyUnit
+from anonhist.profiles.windows import CumulativeCounts, GroupedCumulativeCounts
+from anonhist.randomness import RandomSource
+from anonhist.releases.content import content_digest, rest_digest
+from anonhist.releases.cumulative import CumulativeRelease, GroupedCumulativeRelease
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from anonhist.mechanisms.window_mechanism import WindowMechanism
+
+# Shares are tried in hundredths; more blocks than that take long to compute, and are never best.
+_HUNDREDTHS = 100
+_MOST_BLOCKS = 200
+_WIDTHS = 24
+Two = TypeVar("Two", bound=TwoLevelMechanism)
+
+
+def with_best_levels(kind: type[Two], /, *given: Any, days: int, **others: Any) -> Two:
+    """Return a mechanism of two levels with the smallest largest standard error among some widths and all shares."""
+
+    def best_share(width: int) -> Two:
+        @cache
+        def made(hundredths: int) -> Two:
+            return kind(*given, days=days, width=width, share=Fraction(hundredths, _HUNDREDTHS), **others)
+
+        return made(_lowest(lambda share: made(share).worst, 1, _HUNDREDTHS - 1))
+
+    narrow = max(min(2, days), -(-days // _MOST_BLOCKS))
+    widths = sorted({round(each) for each in np.geomspace(narrow, days, _WIDTHS).tolist()})
+    return min(map(best_share, widths), key=lambda each: each.worst)
+
+
+def _lowest(value: Callable[[int], float], low: int, high: int) -> int:
+    """Return where a function that falls, then rises, is lowest."""
+    while low < high:
+        middle = (low + high) // 2
+        if value(middle) <= value(middle + 1):
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+WINDOW_MECHANISMS: dict[str, type[WindowMechanism]] = {
+    each.name: each for each in (AnchorsMechanism, TreeMechanism, IncrementsMechanism, DailyMechanism)
+}
+
+
+def release_cumulative(
+    counts: CumulativeCounts,
+    *,
+    epsilon: EpsilonLike,
+    unit: PrivacyUnit | None = None,
+    relation: NeighboringRelation = NeighboringRelation.ADD_OR_REMOVE,
+    mechanism: Literal["auto", "anchors", "tree", "increments", "daily"] = "auto",
+    source: RandomSource | None = None,
+    ledger: Ledger | str | None = None,
+    dataset: str | None = None,
+    purpose: str | None = None,
+    run_id: str | None = None,
+) -> CumulativeRelease:
+    """Release how many labels have reached each threshold by the end of each day, under one guarantee.
+
+    All days are released at once: noise is drawn once, and the budget is for a unit on all days together. To publish
+    each day as it ends, or the same days again with one more, is another release with a budget of its own.
+
+    Parameters
+    ----------
+    counts
+        The private data, as :func:`~anonhist.ingest.windows.read_cumulative` returns them.
+    epsilon
+        The whole budget, > 0.
+    unit
+        The unit to protect; by default that for which the data were read. A smaller unit is refused.
+    relation
+        Neighbors differ by a unit added or removed (default) or replaced by another.
+    mechanism
+        ``"increments"`` adds up noisy increments of days; ``"tree"`` uses those of blocks of days as well;
+        ``"anchors"`` releases a few days on their own, with noisy increments between them; ``"daily"`` releases each
+        day on its own. ``"auto"`` takes that with the smallest largest standard error, which depends on public numbers
+        alone, as do the widths of blocks and the shares of ε.
+    source
+        Privacy randomness; the operating system's by default.
+    ledger, dataset, purpose, run_id
+        The ledger to charge before any noise is drawn, as for :func:`~anonhist.mechanisms.release`.
+
+    Returns
+    -------
+    CumulativeRelease
+        For each threshold and day a whole number with a 95 % interval.
+
+    Raises
+    ------
+    UsageError
+        If ε is impossible, the unit protects less than the data were read for, or the mechanism is none of these.
+
+    Examples
+    --------
+    >>> counts = CumulativeCounts((1, 2), ("2026-11-01", "2026-11-02"), [[40, 10], [0, 20]])
+    >>> release = release_cumulative(counts, epsilon=20)
+    >>> release.values.tolist()
+    [[40, 50], [0, 20]]
+    >>> print(release["2026-11-02", 2].value, release.mechanism.name)
+    20.0 daily
+    """
+    if not isinstance(counts, CumulativeCounts):
+        raise UsageError(f"Cumulative counts are needed, as read_cumulative returns, not a {type(counts).__name__}.")
+    thresholds, days = counts.increments.shape
+    prepared, reason = prepare_cumulative(
+        epsilon=epsilon,
+        unit=unit or counts.unit,
+        relation=relation,
+        mechanism=mechanism,
+        thresholds=thresholds,
+        days=days,
+    )
+    check_cap(prepared, counts.thresholds)
+    own = {"days": counts.days, "thresholds": counts.thresholds}
+    with recording(account_of(ledger, dataset, purpose, run_id, settings=own), lambda: Price.of(prepared)) as recorded:
+        recorded.keep()
+        released = replace(prepared.release(counts, source=source, reason=reason), receipt=recorded.receipt)
+        recorded.complete(lambda: content_digest(released), lambda: rest_digest(released))
+    return released
+
+
+def check_cap(mechanism: WindowMechanism, thresholds: tuple[int, ...]) -> None:
+    """Refuse thresholds above the count from which those of labels are taken together."""
+    largest = mechanism.unit.max_count
+    if largest is not None and thresholds[-1] > largest:
+        raise UsageError(f"`thresholds` must not exceed `max_count`: counts of {largest:,} or more are taken together.")
+
+
+def prepare_cumulative(
+    *,
+    epsilon: EpsilonLike,
+    unit: PrivacyUnit,
+    relation: NeighboringRelation,
+    mechanism: str,
+    thresholds: int,
+    days: int,
+) -> tuple[WindowMechanism, str]:
+    """Make the mechanism from public numbers alone, and say why it is this one.
+
+    Its errors are those of :func:`release_cumulative`, whatever the data.
+    """
+    if mechanism != "auto" and mechanism not in WINDOW_MECHANISMS:
+        known = ", ".join(("auto", *WINDOW_MECHANISMS))
+        raise UsageError(f"`mechanism` of cumulative windows must be one of {known}, not {mechanism!r}.")
+
+    def made(kind: type[WindowMechanism]) -> WindowMechanism:
+        if issubclass(kind, TwoLevelMechanism):
+            return with_best_levels(kind, epsilon, unit, relation, thresholds=thresholds, days=days)
+        return kind(epsilon, unit, relation, thresholds=thresholds, days=days)
+
+    if mechanism != "auto":
+        return made(WINDOW_MECHANISMS[mechanism]), "It was asked for."
+    best, *others = sorted(map(made, WINDOW_MECHANISMS.values()), key=lambda each: each.worst)
+    *most, last = (f"{each.worst:,.3g} with {each.name}" for each in others)
+    told = f"The largest standard error of a number is {best.worst:,.3g} labels"
+    return best, f"{told}; it would be {', '.join(most)} and {last}."
+
+
+def release_cumulative_groups(
+    grouped: GroupedCumulativeCounts,
+    *,
+    epsilon: EpsilonLike,
+    unit: PrivacyUnit | None = None,
+    relation: NeighboringRelation = NeighboringRelation.ADD_OR_REMOVE,
+    mechanism: Literal["auto", "anchors", "tree", "increments", "daily"] = "auto",
+    source: RandomSource | None = None,
+    ledger: Ledger | str | None = None,
+    dataset: str | None = None,
+    purpose: str | None = None,
+    run_id: str | None = None,
+) -> GroupedCumulativeRelease:
+    """Release how many labels of each group have reached each threshold by the end of each day, under one guarantee.
+
+    The budget is for a unit in all groups and on all days together, and is not divided by the number of groups: noise
+    grows with the groups that one unit can be in, g for a label, m·g for a user with at most m items in each of g.
+
+    Parameters
+    ----------
+    grouped
+        The private data, as :func:`~anonhist.ingest.windows.read_cumulative_groups` returns them.
+    epsilon
+        The whole budget, > 0.
+    unit
+        The unit to protect; by default that for which the data were read. A smaller unit is refused.
+    relation
+        Neighbors differ by a unit added or removed (default) or replaced by another.
+    mechanism
+        As for :func:`~anonhist.mechanisms.window_release.release_cumulative`; the same for all groups.
+    source
+        Privacy randomness; the operating system's by default.
+    ledger, dataset, purpose, run_id
+        The ledger to charge before any noise is drawn, as for :func:`~anonhist.mechanisms.release`.
+
+    Returns
+    -------
+    GroupedCumulativeRelease
+        A release for each group, also for those without data.
+
+    Raises
+    ------
+    UsageError
+        If ε is impossible, the unit protects less than the data were read for, or the mechanism is none of these.
+
+    Examples
+    --------
+    >>> from anonhist.privacy import PrivacyUnit
+    >>> from anonhist.profiles.windows import CumulativeCounts
+    >>> unit = PrivacyUnit.label(max_count=5, groups=2)
+    >>> days = "2026-11-01", "2026-11-02"
+    >>> spring, fall = (CumulativeCounts((1, 2), days, each, unit) for each in ([[40, 10], [0, 20]], [[0, 0], [0, 0]]))
+    >>> counts = GroupedCumulativeCounts(("campaign",), {("spring",): spring, ("fall",): fall})
+    >>> release = release_cumulative_groups(counts, epsilon=60)
+    >>> release["spring"].values.tolist(), release["fall"].values.tolist()
+    ([[40, 50], [0, 20]], [[0, 0], [0, 0]])
+    >>> print(release.guarantee.unit)
+    one label with all its items in at most 2 groups (counts of 5 or more in a group are taken together)
+    """
+    if not isinstance(grouped, GroupedCumulativeCounts):
+        raise UsageError(
+            f"Cumulative counts of groups are needed, as read_cumulative_groups returns, not a {type(grouped).__name__}"
+            "."
+        )
+    thresholds, days = grouped.size_of_each
+    prepared, reason = prepare_cumulative(
+        epsilon=epsilon,
+        unit=unit or grouped.unit,
+        relation=relation,
+        mechanism=mechanism,
+        thresholds=thresholds,
+        days=days,
+    )
+    check_cap(prepared, grouped.thresholds)
+    own = {
+        "days": next(iter(grouped.values())).days,
+        "thresholds": grouped.thresholds,
+        "by": grouped.by,
+        "groups": [*grouped],
+    }
+    with recording(account_of(ledger, dataset, purpose, run_id, settings=own), lambda: Price.of(prepared)) as recorded:
+        recorded.keep()
+        released = release_windows(grouped, prepared, reason, source=source).with_receipt(recorded.receipt)
+        recorded.complete(lambda: content_digest(released), lambda: rest_digest(released))
+    return released
+
+
+def release_windows(
+    grouped: GroupedCumulativeCounts,
+    prepared: WindowMechanism,
+    reason: str,
+    *,
+    source: RandomSource | None = None,
+) -> GroupedCumulativeRelease:
+    """Spend the budget once on all groups."""
+    if prepared.unit.max_count is not None and grouped.unit.max_count is None and len(grouped) > 1:
+        raise UsageError("Labels may be in many groups: to protect them, read the data with `max_groups_per_label`.")
+    # Refused before any noise is drawn.
+    for counts in grouped.values():
+        prepared.check_counts(counts)
+    made = {group: prepared.release(counts, source=source, reason=reason) for group, counts in grouped.items()}
+    return GroupedCumulativeRelease(grouped.by, made)

@@ -1,0 +1,15 @@
+# The public names of the room, each listed here alone: see lazy.py.
+from anonhist.sketches.decoding.decompounding import Decompounding as Decompounding
+from anonhist.sketches.decoding.decompounding import FourierDecompounding as FourierDecompounding
+from anonhist.sketches.decoding.empirical_bayes import EmpiricalBayes as EmpiricalBayes
+from anonhist.sketches.decoding.empirical_bayes import MaximumLikelihood as MaximumLikelihood
+from anonhist.sketches.decoding.three_tap import Isotonic as Isotonic
+from anonhist.sketches.decoding.three_tap import ThreeTap as ThreeTap
+from anonhist.sketches.decoding.wu_pagh import WuPagh as WuPagh
+from anonhist.sketches.kinds import DomainSketch as DomainSketch
+from anonhist.sketches.kinds import HashedSketch as HashedSketch
+from anonhist.sketches.noise import Adversary as Adversary
+from anonhist.sketches.noise import NoiseShare as NoiseShare
+from anonhist.sketches.promise import UsersIn as UsersIn
+from anonhist.sketches.recommendation import recommend_buckets as recommend_buckets
+from anonhist.sketches.sketch import Sketch as Sketch
