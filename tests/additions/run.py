@@ -18,7 +18,7 @@ def add() -> None:
         "sorted_counts:SortedCountsMechanism", ("public_labels",)
     )
     mechanisms.RANDOMIZERS["sparse-unary"] = "sparse_unary:SparseUnary"
-    mechanisms.OPTIONS["weight"] = Option("W", "For sparse-unary: how rarely bits are set.", "whole")
+    mechanisms.RANDOMIZER_OPTIONS["weight"] = Option("W", "For sparse-unary: how rarely bits are set.", "whole")
     properties.PROPERTIES["berger-parker"] = properties.PropertyEntry(
         "berger_parker:berger_parker", "the share of the most frequent label", asked=({},)
     )

@@ -210,7 +210,7 @@ def test_options_that_are_explained_alike_are_one_or_stand_side_by_side() -> Non
 def test_texts_name_options_that_exist() -> None:
     known = {word for command in COMMANDS.values() for word in options_of(command)} | {"--help", "--version"}
     # One has the words that are none, the others variables of style sheets.
-    others = {"hints.py", "svg.py", "cell.py"}
+    others = {"hints.py", "figures.py", "notebook.py"}
     for path in sorted(Path(package.__file__).parent.rglob("*.py")):
         named = re.findall(r"(?<![\w-])--[a-z][a-z-]*", path.read_text(encoding="utf-8"))
         assert path.name in others or set(named) <= known, (path.name, set(named) - known)

@@ -1,5 +1,6 @@
 """``show --registry``: a record of a release, whole or not at all, with what only a person knows."""
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from subprocess import CompletedProcess
@@ -7,7 +8,6 @@ from subprocess import CompletedProcess
 import pytest
 
 from anonhist_testing.cases import each_of
-from anonhist_testing.yaml_block import read_block
 
 Cli = Callable[..., CompletedProcess[str]]
 KNOWN = ("--curator", "City Library", "--curator-type", "nonprofit", "--published", "2026-01-31")
@@ -23,14 +23,20 @@ def _released(cli: Cli, folder: Path) -> None:
 def test_a_record_is_written_beside_what_is_shown(cli: Cli, folder: Path) -> None:
     done = cli("show", "r.json", "--registry", "record.yaml", *KNOWN)
     assert done.returncode == 0, done.stderr
-    assert done.stdout == cli("show", "r.json").stdout + 'Wrote record.yaml; complete what is marked "fill in".\n'
-    told = read_block((folder / "record.yaml").read_text(encoding="utf-8"))["deployment"]
+    assert done.stdout == cli("show", "r.json").stdout + (
+        "Wrote record.yaml; left for you to fill in: url_slug, name, intended_use, data_product_region, "
+        "registry_authors.\n"
+    )
+    written = (folder / "record.yaml").read_text(encoding="utf-8")
+    record = json.loads(written)
+    assert written == json.dumps(record, indent=2, ensure_ascii=False) + "\n"
+    told = record["deployment"]
     assert told["basic"]["data_curators"] == [{"data_curator_name": "City Library", "data_curator_type": "Nonprofit"}]
     assert told["privacy_loss"]["privacy_parameters"] == {"epsilon": 0.3}
     assert told["implementation"]["mechanisms"].startswith("frobenius (epsilon=0.3, unit=item, ")
     piped = cli("show", "r.json", "--registry", "-", *KNOWN)
     assert (piped.returncode, piped.stderr) == (0, "")
-    assert piped.stdout == (folder / "record.yaml").read_text(encoding="utf-8")
+    assert piped.stdout == written
 
 
 def test_an_existing_record_is_kept_without_force(cli: Cli, folder: Path) -> None:
@@ -43,13 +49,28 @@ def test_an_existing_record_is_kept_without_force(cli: Cli, folder: Path) -> Non
     assert (folder / "record.yaml").read_text() != "mine"
 
 
-def test_titles_stay_text(cli: Cli) -> None:
-    title = 'Words: "all"\n    status: "Approved"  # yes'
+@each_of(
+    "title",
+    [
+        'Words: "all"\n    status: "Approved"  # yes',
+        "😀 ε \u2028 \x85 \x7f \x1b \\ {[&*!|>%@`",
+        "half a sign: \udcff",  # how Python takes a byte that is no text
+    ],
+)
+def test_titles_stay_text(cli: Cli, folder: Path, title: str) -> None:
     own = ("--title", title, "--purpose", "a: b", "--region", "'", "--author", "- me")
-    told = read_block(cli("show", "r.json", "--registry", "-", *KNOWN, *own).stdout)["deployment"]
+    done = cli("show", "r.json", "--registry", "record.yaml", "--force", *KNOWN, *own)
+    assert done.stdout.endswith("Wrote record.yaml; left for you to fill in: url_slug.\n"), done.stderr
+    written = (folder / "record.yaml").read_text(encoding="utf-8")
+    assert cli("show", "r.json", "--registry", "-", *KNOWN, *own).stdout == written
+    told = json.loads(written)["deployment"]
     basic = told["basic"]
     assert (basic["name"], basic["intended_use"], basic["data_product_region"]) == (title, "a: b", "'")
     assert told["administrative"] == {"status": "Draft", "registry_authors": ["- me"], "tier": 1}
+
+
+def test_help_says_what_a_record_is_written_as(cli: Cli) -> None:
+    assert "It is JSON, which is YAML, too." in " ".join(cli("show", "--help").stdout.split())
 
 
 @each_of(

@@ -99,7 +99,6 @@ REVIEWED_OUTSIDE = {
     "temporary_folder.temporary_folder: _folders": "each thread takes out what it put in; each is one step",
     "ingest.parts.private_file._listed: _folders": "each name is put in and taken out once; a set does so in one step",
     "local.surveys.survey.Survey.__init_subclass__: cls": "while the module is loaded",
-    "sketches.sketch.Sketch.__init_subclass__: cls": "while the module is loaded",
 }
 # Objects that change after they were made.
 CALL = "made in a call, for that call alone"

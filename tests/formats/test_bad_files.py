@@ -1,8 +1,6 @@
 import json
-from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -19,9 +17,8 @@ from anonhist.formats.tables import to_arrow
 from anonhist.mechanisms import release
 from anonhist.profiles import Profile
 from anonhist.releases import KPlusBand, PrevalenceBand, Release
+from anonhist_testing.bad_files import ABSENT, as_json, as_parquet, change_field
 from anonhist_testing.cases import each_of
-
-ABSENT = object()
 
 # Where, what is put there, and what the refusal says. The good document is releases["frobenius"].
 BAD = [
@@ -184,31 +181,6 @@ BAD = [
     ("error.items_interval", [1, 2, 3], "items_interval must have two ends"),
     ("error.items_interval", [1.0, 2.0], "items_interval must be a list of whole numbers"),
 ]
-
-
-def change_field(document: dict[str, Any], where: str, value: object) -> dict[str, Any]:
-    whole = deepcopy(document)
-    *path, last = where.split(".")
-    inside = whole
-    for name in path:
-        inside = inside[name]
-    if value is ABSENT:
-        del inside[last]
-    else:
-        inside[last] = value
-    return whole
-
-
-def as_json(tmp_path: Path, document: object) -> Path:
-    path = tmp_path / "bad.json"
-    path.write_text(json.dumps(document), encoding="utf-8")
-    return path
-
-
-def as_parquet(tmp_path: Path, release: Release, document: object) -> Path:
-    path = tmp_path / "bad.parquet"
-    pq.write_table(to_arrow(release).replace_schema_metadata({"anonhist/release": json.dumps(document)}), path)
-    return path
 
 
 @each_of(("where", "value", "reason"), BAD)
@@ -392,132 +364,3 @@ def test_only_releases_are_written(tmp_path: Path, releases: dict[str, Release])
 
 
 # Which release, where, what is put there, and what the refusal says.
-BAD_PROMISES = [
-    ("privhist", "items", ABSENT, "a release by exactly the fields"),
-    ("privhist", "items", None, "items, the number of items that PrivHist publishes, is missing"),
-    ("privhist", "items", 0, "with so few items"),
-    ("privhist", "items", 1, "with so few items"),
-    ("privhist", "items", -1, "items must be a whole number from 0"),
-    ("privhist", "items", 958.0, "items must be a whole number"),
-    ("privhist", "items", "958", "items must be a whole number"),
-    ("privhist", "items", True, "items must be a whole number"),
-    ("privhist", "items", [958], "items must be a whole number"),
-    ("privhist", "items", 2**63, "items must be a whole number"),
-    ("privhist", "items", 10**4000, "items must be a whole number"),
-    ("privhist", "extra", 1, "exactly the fields"),
-    ("frobenius", "items", 5, "items belong to PrivHist releases"),
-    ("frobenius", "excess", {"bound": 5}, "it must describe the excess by exactly the fields"),
-    ("isotonic", "order_key", "0" * 32, "has an order key"),
-    ("isotonic", "items", 5, "items belong to PrivHist releases"),
-    ("empty", "items", 0, "items belong to PrivHist releases"),
-    ("privhist", "guarantee.epsilon", "1/4", "add up"),
-    ("privhist", "guarantee.spending", [], "different steps or epsilons"),
-    ("privhist", "guarantee.spending", [["all", "1/2"]], "different steps or epsilons"),
-    (
-        "privhist",
-        "guarantee.spending",
-        [
-            ["the number of items", "1/50"],
-            ["small and large counts", "47/200"],
-            ["sums over blocks of counts", "49/200"],
-        ],
-        "different steps or epsilons",
-    ),
-    (
-        "privhist",
-        "guarantee.spending",
-        [
-            ["small and large counts", "49/200"],
-            ["the number of items", "1/100"],
-            ["sums over blocks of counts", "49/200"],
-        ],
-        "different steps or epsilons",
-    ),
-    ("privhist", "mechanism.parameters.epsilon", "0.25", "different steps or epsilons"),
-    ("privhist", "mechanism.parameters.shares", "1/3, 1/3, 1/3", "different steps or epsilons"),
-    ("privhist-thirds", "mechanism.parameters.shares", "1/3, 1/3, 1/4", "add up to 1"),
-    ("privhist-thirds", "mechanism.parameters.shares", "2/3, 1/3", "three numbers"),
-    ("privhist-thirds", "mechanism.parameters.shares", "4/3, 1/3, -2/3", "share"),
-    ("privhist-thirds", "mechanism.parameters.shares", 3, "text"),
-    ("privhist-thirds", "mechanism.parameters.shares", ABSENT, "must be exactly the parameters"),
-    ("privhist-thirds", "guarantee.epsilon", "6", "add up"),
-    ("isotonic", "mechanism.parameters.public_labels", 4, "not that of the mechanism"),
-    ("isotonic", "profile.prevalences", [4, 2], "beyond the public numbers"),
-    ("isotonic", "mechanism.parameters.public_labels", 6, "not that of the mechanism"),
-    ("isotonic", "mechanism.parameters.public_labels", ABSENT, "public_labels must be among them"),
-    ("isotonic", "mechanism.parameters.public_labels", 5.0, "whole numbers"),
-    ("isotonic", "mechanism.parameters.public_labels", "5", "whole number"),
-    ("isotonic", "mechanism.parameters.public_labels", 0, "whole number"),
-    ("isotonic", "mechanism.parameters.public_cap", 5, "they must be epsilon"),
-    ("isotonic", "guarantee.spending", [["all", "1/4"], ["more", "1/4"]], "none of the guarantee's steps"),
-    ("isotonic", "mechanism.name", "cumulative", "they must be epsilon"),
-    ("isotonic", "mechanism.name", "frobenius", "they must be epsilon"),
-    ("cumulative", "mechanism.parameters.public_cap", 8, "not that of the mechanism"),
-    ("cumulative", "mechanism.parameters.public_cap", 10, "not that of the mechanism"),
-    ("cumulative", "mechanism.parameters.public_cap", 2**24 + 1, "whole number"),
-    ("cumulative", "mechanism.parameters.epsilon", "1/4", "different epsilons"),
-    ("prevalence-items", "mechanism.parameters.public_cap", 8, "not that of the mechanism"),
-    ("prevalence-items", "mechanism.parameters.public_cap", ABSENT, "needs public_cap"),
-    ("prevalence", "mechanism.parameters.public_cap", 5, "leave public_cap out"),
-    ("bounded-partition", "mechanism.parameters.public_items", 20, "not that of the mechanism"),
-    ("bounded-partition", "profile.prevalences", [4, 2], "beyond the public numbers"),
-    ("bounded-partition", "mechanism.parameters.public_items", 2**40 + 1, "whole number"),
-    ("bounded-partition", "mechanism.name", "relaxed-partition", "must be exactly the parameters"),
-    ("bounded-partition", "guarantee.delta", "0", "not that of the mechanism"),
-    ("relaxed-partition", "mechanism.parameters.public_items", 20, "not that of the mechanism"),
-    ("relaxed-partition", "profile.prevalences", [4, 2], "beyond the public numbers"),
-    ("cumulative", "profile.counts", [1, 10], "beyond the public numbers"),
-    ("prevalence-items", "profile.counts", [1, 10], "exceeds the largest"),
-    ("relaxed-partition", "mechanism.parameters.public_items", 2**40 + 1, "whole number"),
-    ("relaxed-partition", "mechanism.parameters.delta", "1/10000000", "not that of the mechanism"),
-    ("relaxed-partition", "mechanism.parameters.delta", "1/100", "delta must lie between"),
-    ("relaxed-partition", "mechanism.parameters.delta", 1e-6, "whole numbers"),
-    ("partition", "mechanism.parameters.c", "0.5", "they may include only the numbers c and z"),
-    ("partition", "mechanism.parameters.z", "0.5", "they may include only the numbers c and z"),
-]
-
-
-@each_of(
-    ("name", "where", "value", "reason"),
-    BAD_PROMISES,
-)
-def test_promises_that_no_mechanism_makes_are_refused_through_every_way_in(
-    tmp_path: Path, releases: dict[str, Release], name: str, where: str, value: object, reason: str
-) -> None:
-    release = releases[name]
-    document = change_field(to_document(release), where, value)
-    path = as_json(tmp_path, document)
-    with pytest.raises(DataError, match=reason) as caught:
-        read_release(path)
-    assert str(caught.value).count("\n") == 0
-    assert len(str(caught.value)) < 600
-    if not where.startswith("profile"):
-        with pytest.raises(DataError, match=reason):
-            read_release(as_parquet(tmp_path, release, document))
-
-
-@each_of(
-    ("c", "z", "reason"),
-    [
-        ("9.5", "0.0", "costs more than ε/Δ = 2"),
-        ("0.5", "7.0", "z"),
-        ("nan", "0.0", "c"),
-        ("-1", "0.0", "c"),
-        ("a lot", "0.0", "c and z"),
-    ],
-)
-def test_a_member_that_its_budget_does_not_cover_is_refused(
-    releases: dict[str, Release], c: str, z: str, reason: str
-) -> None:
-    document = to_document(releases["partition"])
-    assert from_document(change_field(document, "mechanism.parameters", parameters_with(document, "0.5", "0.0")))
-    with pytest.raises(DataError, match=reason):
-        from_document(change_field(document, "mechanism.parameters", parameters_with(document, c, z)))
-
-
-def parameters_with(document: dict[str, Any], c: str, z: str) -> dict[str, Any]:
-    return {**document["mechanism"]["parameters"], "c": c, "z": z}
-
-
-def test_every_kind_of_release_can_be_refused(releases: dict[str, Release]) -> None:
-    assert {name for name, *_ in BAD_PROMISES} == set(releases)

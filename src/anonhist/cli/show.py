@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -57,21 +58,24 @@ class AskedRecord(NamedTuple):
         if not self.is_piped:
             check_target(self.path, source, force=self.force)
 
-    def write(self, release: AnyRelease) -> None:
-        """Write the record of a release, whole or not at all."""
+    def write(self, release: AnyRelease) -> list[str]:
+        """Write the record of a release, whole or not at all, and return the names of the fields that are empty."""
         from anonhist.formats.atomic import write_whole
-        from anonhist.formats.registry import registry_text
+        from anonhist.formats.registry import empty_fields, registry_record
 
-        text = registry_text(release, self.deployment)
+        record = registry_record(release, self.deployment)
+        # Half of a surrogate pair, which no file can hold, stays as JSON escapes it.
+        text = (json.dumps(record, indent=2, ensure_ascii=False) + "\n").encode(errors="backslashreplace")
         if self.is_piped:
-            print_whole(text)
+            print_whole(text.decode())
         else:
-            write_whole(self.path, text.encode(), overwrite=self.force)
+            write_whole(self.path, text, overwrite=self.force)
+        return list(empty_fields(record))
 
-    def say(self) -> None:
-        """Say where it went, and that it is not complete."""
+    def say(self, left: list[str]) -> None:
+        """Say where it went, and which fields are left for a person."""
         if not self.is_piped:
-            click.echo(f'Wrote {self.path}; complete what is marked "fill in".', file=sys.stdout)
+            click.echo(f"Wrote {self.path}; left for you to fill in: {', '.join(left)}.", file=sys.stdout)
 
 
 def _typed(name: str) -> str:
@@ -84,7 +88,7 @@ registry_options = as_one(
         "--registry",
         metavar="FILE.yaml",
         help="Also write a record for the public Differential Privacy Deployments Registry, or only that with -. What "
-        "neither the release nor the options below say is left for you to fill in.",
+        "neither the release nor the options below say is left for you to fill in. It is JSON, which is YAML, too.",
     ),
     click.option("--curator", metavar="NAME", help="Who publishes the release; required by the registry."),
     click.option("--curator-type", type=OneOf(_CURATOR_TYPES), help="What they are; required by the registry."),
@@ -143,12 +147,11 @@ def show(path: str, group: str | None, record: AskedRecord | None) -> None:
         if isinstance(found, Release | GroupedRelease | CumulativeRelease | GroupedCumulativeRelease)
         else read_release(path)
     )
-    if record is not None:
-        record.write(release)
+    left = [] if record is None else record.write(release)
     if record is None or not record.is_piped:
         _show(release, group)
     if record is not None:
-        record.say()
+        record.say(left)
 
 
 def _show(release: AnyRelease, group: str | None) -> None:

@@ -320,7 +320,10 @@ def release_text(release: Release) -> str:
 
 
 def from_document(document: object) -> Release:
-    """Rebuild a release, refusing whatever a release cannot be; :func:`read_release` puts the file's name before it."""
+    """Rebuild a release, refusing whatever a release cannot be.
+
+    :func:`~anonhist.formats.reading.read_release` puts the file's name before it.
+    """
     check_version(document, FORMAT)
     top = mapping(document, _FIELDS, "a release")
     try:

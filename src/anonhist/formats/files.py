@@ -52,8 +52,8 @@ def write(
         exact data is not private in a file either.
     path
         A release: ``.json``: everything, read back by :func:`read`. ``.parquet``: the table, with everything in the
-        schema's metadata, read back too. ``.csv``: the table alone, for other programs (:func:`csv_text`); it does not
-        carry the guarantee and is not read back.
+        schema's metadata, read back too. ``.csv``: the table alone, for other programs
+        (:func:`~anonhist.formats.tables.csv_text`); it does not carry the guarantee and is not read back.
 
         A sketch: ``.sketch``. A survey: ``.json``. A tally: ``.json`` or ``.parquet``. All are read by :func:`read`.
 

@@ -1,4 +1,4 @@
-"""A release as a record of the public registry of deployments of differential privacy, in YAML.
+"""A release as a record of the public registry of deployments of differential privacy: docs/budget.md shows one.
 
 The registry is that of OpenDP, NIST and others (https://registry.opendp.org). Names of fields and the words that they
 take are those of its schema: ``schemas/deployments-schema.yaml`` of github.com/opendp/deployments-registry-data, commit
@@ -7,14 +7,10 @@ take are those of its schema: ``schemas/deployments-schema.yaml`` of github.com/
 
 from __future__ import annotations
 
-import json
-import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+import math
 from datetime import date
-from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from anonhist.errors import UsageError
 from anonhist.frozen import Checked, converted, frozen
@@ -29,89 +25,9 @@ if TYPE_CHECKING:
     from anonhist.privacy import Guarantee
     from anonhist.releases.protocols import Words
 
-    Value: TypeAlias = "str | int | Fraction | Gap | tuple[Value, ...] | Mapping[str, Value]"
     AnyRelease = Release | GroupedRelease | CumulativeRelease | GroupedCumulativeRelease
 
-_DIGITS = 15
-_PLAIN = (Decimal("1e-4"), Decimal("1e15"))
-# What JSON leaves as it is in quotes, and YAML 1.1 takes for the end of a line, a mark of byte order, or nothing.
-_ESCAPED = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
-_SURROGATE = re.compile("[\ud800-\udfff]")
-
-
-@dataclass(frozen=True)
-class Gap:
-    """What a person is to fill in: a hint, which is a line of our own, without anybody's text.
-
-    A field that ``is_left_out`` stands in a comment; otherwise it is empty text.
-    """
-
-    hint: str
-    is_left_out: bool = False
-
-
-def yaml_text(record: Mapping[str, Value]) -> str:
-    """Write a record as a YAML block."""
-    return "".join(f"{line}\n" for line in _block(record, ""))
-
-
-def _block(record: Mapping[str, Value], indent: str) -> Iterator[str]:
-    for name, value in record.items():
-        if isinstance(value, Gap) and value.is_left_out:
-            yield f"{indent}# {name}:  # fill in: {value.hint}"
-        elif isinstance(value, Mapping):
-            yield f"{indent}{name}:"
-            yield from _block(value, f"{indent}  ")
-        elif isinstance(value, tuple):
-            yield f"{indent}{name}:"
-            yield from (line for each in value for line in _item(each, f"{indent}  "))
-        else:
-            yield f"{indent}{name}: {_scalar(value)}"
-
-
-def _item(value: Value, indent: str) -> Iterator[str]:
-    if isinstance(value, Mapping):
-        first, *others = _block(value, f"{indent}  ")
-        yield f"{indent}- {first.lstrip()}"
-        yield from others
-    else:
-        yield f"{indent}- {_scalar(value)}"
-
-
-def _scalar(value: Value) -> str:
-    if isinstance(value, Gap):
-        return f'""  # fill in: {value.hint}'
-    if isinstance(value, Fraction):
-        return number(value)
-    return str(value) if isinstance(value, int) else quoted(str(value))
-
-
-def quoted(text: str) -> str:
-    """Write text in double quotes, on one line, whatever is in it.
-
-    Half a surrogate pair, which no file can hold, becomes a replacement character.
-    """
-    whole = _SURROGATE.sub("\ufffd", text)
-    return _ESCAPED.sub(lambda found: f"\\u{ord(found[0]):04x}", json.dumps(whole, ensure_ascii=False))
-
-
-def number(value: Fraction) -> str:
-    """Write a number ≥ 0 with a decimal point: exactly if 15 digits are enough, otherwise rounded upward.
-
-    Readers of YAML 1.1 take ``1e-9`` for text: a number has a point, and its exponent a sign.
-    """
-    context = Context(prec=_DIGITS, rounding=ROUND_CEILING)
-    rounded = context.divide(Decimal(value.numerator), Decimal(value.denominator)).normalize(context)
-    least, most = _PLAIN
-    digits, mark, power = f"{rounded:{'f' if not rounded or least <= rounded < most else 'e'}}".partition("e")
-    return f"{digits if '.' in digits else digits + '.0'}{mark}{power}"
-
-
 CURATOR_TYPES = {"government": "Government", "industry": "Industry", "nonprofit": "Nonprofit"}
-_HEAD = """\
-# A record for the Differential Privacy Deployments Registry (https://registry.opendp.org), made from a release.
-# What the release does not say is marked "fill in". The registry takes file names of a-z, 0-9 and _.
-"""
 _ANY_USER = "Any one user is protected, however many rows they have: only so many of them were counted."
 
 
@@ -148,43 +64,56 @@ class Deployment:
     author: str | None = None
 
 
-def registry_text(release: AnyRelease, deployment: Deployment) -> str:
-    """Return the record of a release, as YAML.
+def registry_record(release: AnyRelease, deployment: Deployment) -> dict[str, Any]:
+    """Return the record of a release, of plain values of JSON.
 
-    What neither the release nor ``deployment`` says is empty or a comment, each with what to fill in.
+    It says what the release and ``deployment`` say, and nothing else: what the registry requires beyond that is empty
+    text, and other fields are left out.
     """
     told = _told(release)
     guarantee = told.guarantee
-    record: dict[str, Any] = {
-        "url_slug": Gap("a short name for the address of the record: a-z, 0-9 and -"),
+    is_shared = guarantee.party_epsilon is not None  # each party adds a share of the noise
+    return {
+        "url_slug": "",
         "deployment": {
             "basic": _basic(told, deployment),
-            "dp_variant": {
-                "variant_name": "Approximate DP" if guarantee.delta else "Pure DP",
-                "data_domain": Gap("what data sets there can be"),
-                "unprotected_quantities": Gap("what is published without noise, such as names of groups, or nothing"),
-            },
+            "dp_variant": {"variant_name": "Approximate DP" if guarantee.delta else "Pure DP"},
             "privacy_loss": {
                 "privacy_unit": str(guarantee.unit),
                 "privacy_unit_details": _neighbors(told),
-                "number_of_privacy_units": Gap("about how many units there are, if that is public", is_left_out=True),
                 "privacy_parameters": {
                     # Toward a party where parties share the noise: what a ledger charges.
-                    "epsilon": guarantee.party_epsilon or guarantee.epsilon,
-                    **({"delta": guarantee.delta} if guarantee.delta else {}),
+                    "epsilon": _number(guarantee.party_epsilon or guarantee.epsilon),
+                    **({"delta": _number(guarantee.delta)} if guarantee.delta else {}),
                 },
                 "privacy_parameters_details": _parameters(guarantee),
             },
-            "deployment_model": _model(guarantee),
+            **({} if is_shared else {"deployment_model": {"model_name": "Central"}}),
             "implementation": _implementation(told),
-            "administrative": {
-                "status": "Draft",
-                "registry_authors": (_or_gap(deployment.author, "who writes this record"),),
-                "tier": 1,
-            },
+            "administrative": {"status": "Draft", "registry_authors": [deployment.author or ""], "tier": 1},
         },
     }
-    return _HEAD + yaml_text(record)
+
+
+def empty_fields(value: object, name: str = "") -> Iterator[str]:
+    """Name the fields of a record that are left for a person to fill in."""
+    if value == "":
+        yield name
+    elif isinstance(value, dict):
+        for field, inner in value.items():
+            yield from empty_fields(inner, field)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from empty_fields(inner, name)
+
+
+def _number(exact: Fraction) -> float:
+    """Return the float that JSON writes exactly if 15 digits are enough, and otherwise never as less.
+
+    What is written counts: 0.3 is written as 0.3, although the float that this is read as is 10⁻¹⁷ less.
+    """
+    nearest = float(exact)
+    return nearest if Fraction(repr(nearest)) >= exact else math.nextafter(nearest, math.inf)
 
 
 class _Told(NamedTuple):
@@ -233,20 +162,18 @@ def _frequencies(words: Words) -> str:
 
 
 def _basic(told: _Told, deployment: Deployment) -> dict[str, Any]:
-    sectors = "Technology, Healthcare, Education, Government, Energy or Finance"
     return {
-        "name": _or_gap(deployment.title, "the name of what is published"),
-        "data_curators": (
+        "name": deployment.title or "",
+        "data_curators": [
             {
                 "data_curator_name": deployment.curator,
                 "data_curator_type": CURATOR_TYPES[deployment.curator_type],
             },
-        ),
+        ],
         "description": told.what,
-        "intended_use": _or_gap(deployment.purpose, "what it is for"),
+        "intended_use": deployment.purpose or "",
         "data_product_type": "Summary statistics",
-        "data_product_region": _or_gap(deployment.region, "which region the data are about, or whose laws apply"),
-        "data_product_sector": Gap(sectors, is_left_out=True),
+        "data_product_region": deployment.region or "",
         "publication_date": deployment.published,
     }
 
@@ -268,24 +195,10 @@ def _parameters(guarantee: Guarantee) -> str:
     return f"{exact} The guarantee: {guarantee.sentence}"
 
 
-def _model(guarantee: Guarantee) -> dict[str, Any]:
-    model: str | Gap = "Central"
-    if guarantee.party_epsilon is not None:  # each party adds a share of the noise
-        model = Gap("Local, Central, Shuffle, Federated or Varies", is_left_out=True)
-    return {
-        "model_name": model,
-        "trust_assumptions": Gap("who sees the data or the release, and who is trusted with what"),
-        "release_type": Gap("One release, or Many releases", is_left_out=True),
-        "data_source_type": Gap("Static, or Dynamic if new data come in", is_left_out=True),
-        "access_type": Gap("Non-interactive, or Interactive if people query the data", is_left_out=True),
-    }
-
-
-def _implementation(told: _Told) -> dict[str, Any]:
+def _implementation(told: _Told) -> dict[str, str]:
     parameters = ", ".join(f"{name}={value}" for name, value in told.mechanism.parameters.items())
     steps = ", ".join(f"{short_decimal(spent)} for {purpose}" for purpose, spent in told.guarantee.spending)
     return {
-        "preprocessing_and_hyperparameter_tuning": Gap("what was done with the data before, and how ε was chosen"),
         "mechanisms": (
             f"{told.mechanism.name} ({parameters}), by anonhist {told.library_version}. {told.reason} "
             f"Arithmetic: {told.guarantee.arithmetic}.{told.left_out and f' {told.left_out}'}"
@@ -294,10 +207,4 @@ def _implementation(told: _Told) -> dict[str, Any]:
             f"{f'The steps of this release add up: {steps}. ' if steps else ''}The parameters are those of this one "
             "release; further releases of the same data add up."
         ),
-        "justification": Gap("why this unit, ε and mechanism"),
-        "utility": Gap("how accurate it is, and whether that is enough"),
     }
-
-
-def _or_gap(given: str | None, hint: str) -> str | Gap:
-    return given or Gap(hint)

@@ -155,7 +155,7 @@ class DegreeBand:
 
 
 _MOSTLY_NOISE = "The release is mostly noise: the graph may be much smaller, and this number very wrong."
-# Why so much: see the module degree_band.
+# Why so much: see above.
 _JOINT = 1.5
 _EMPTY = "No node has an edge, so nothing can be estimated: the interval covers every possible value."
 

@@ -9,7 +9,6 @@ from typing import Any, Literal
 
 from anonhist.errors import UsageError
 from anonhist.ingest.engine import NO_LIMITS, EngineLimits
-from anonhist.ingest.files import check_stated, check_there, is_json, is_stdin
 from anonhist.ingest.naming import check_named
 from anonhist.ingest.parts.files import is_parts
 from anonhist.ingest.parts.profile import Parts, check_bound, refuse_settled
@@ -29,8 +28,9 @@ from anonhist.ingest.query import (
     users_query,
 )
 from anonhist.ingest.random_order import key_of_order
-from anonhist.ingest.row_kinds import RowKind, SaidOfRows, check_no_structures, columns_in_table, counted_table
-from anonhist.ingest.sources import Opened, as_path, open_source, plain_labels
+from anonhist.ingest.row_kinds import RowKind, SaidOfRows, columns_in_table
+from anonhist.ingest.source import Source
+from anonhist.ingest.sources import Opened
 from anonhist.numeric.value_name import value_name
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import BoundedUnits, Profile
@@ -169,38 +169,15 @@ def read_profile(
     said = SaidOfRows(format, label, count, header)
     said.check(user)
     unit = _protected_unit(unit, max_per_user)
-    source = as_path(source)
-    check_stated(source, format, label, header=header)
-    source = counted_table(source, format)
-    check_no_structures(source)
-    labels = plain_labels(source)
+    named = Source.named(source, said, user=user, table=table, delimiter=delimiter, limits=limits).as_counted()
+    labels = named.labels()
     if labels is not None:
-        named = (label, count, user, table)
-        if named != (None, None, None, None) or format in ("counts", "prevalences", "uniq"):
+        if (label, count, user, table) != (None, None, None, None) or format in ("counts", "prevalences", "uniq"):
             raise UsageError("A list of labels has no columns; to name columns or give counts, pass a table.")
         return _from_labels(labels, keep_null=keep_null, unit=unit, notify=notify)
-    keys: tuple[str | None, ...] = ()
-    has_keys = is_json(source, format=format)
-    if has_keys:
-        # Whoever mistyped the name of a release is not told of keys.
-        check_there(source)
-        # Keys are data: they decide neither what the rows are nor where their labels are.
-        keys = (*said.keys(), user, order_by)
-    shares = Shares(progress)
-    opening = open_source(
-        source,
-        table=table,
-        format=format,
-        delimiter=delimiter,
-        header=header,
-        keys=keys,
-        twice=count_users or (user is not None and notify is not None),
-        progress=None if progress is None else shares,
-        limits=limits,
-    )
-    with opening as opened:
-        is_public = not has_keys and not is_stdin(source)
-        kind = said.kind(opened.header, (user, order_by), user=user, may_recognize=is_public)
+    shares, asks_again = Shares(progress), count_users or (user is not None and notify is not None)
+    with named.open(user, order_by, twice=asks_again, progress=None if progress is None else shares) as opened:
+        kind = said.kind(opened.header, (user, order_by), user=user, may_recognize=named.may_recognize)
         opened.header.require(user=user, order=order_by)
         columns = Columns(kind.label, user, max_per_user, order_by, key or "", keep_null)
         columns = replace(columns, rows=kind.rows, count=kind.count, prevalence=kind.prevalence)

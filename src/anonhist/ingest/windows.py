@@ -12,7 +12,6 @@ import numpy as np
 
 from anonhist.errors import UsageError
 from anonhist.ingest.engine import EngineLimits
-from anonhist.ingest.files import check_stated, check_there, is_json, is_stdin
 from anonhist.ingest.group_names import DAY, GROUP, listed_groups, parts_of, rows_in_few_groups_of_labels, with_periods
 from anonhist.ingest.groups.lists import group_rows
 from anonhist.ingest.groups.queries import order_key_of, protected_unit, unlisted_grouping
@@ -29,7 +28,7 @@ from anonhist.ingest.query import (
 )
 from anonhist.ingest.random_order import key_of_order
 from anonhist.ingest.row_kinds import SaidOfRows, columns_in_table, part_in_table, parts_in_table
-from anonhist.ingest.sources import as_path, open_source, plain_labels
+from anonhist.ingest.source import Source
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles.windows import (
     CumulativeCounts,
@@ -73,15 +72,11 @@ class Increments:
 
 
 def fetch_increments(
-    source: Any,
+    source: Source,
     columns: Columns,
     thresholds: tuple[int, ...],
     *,
-    said: SaidOfRows,
-    table: str | None,
-    delimiter: str | None,
     progress: Callable[[float], None] | None,
-    limits: EngineLimits | None,
     group_into: Callable[[Any, Grouping], Grouping] | None = None,
 ) -> Increments:
     """Read the increments of all groups and days, as :func:`~anonhist.ingest.windows.read_cumulative` asks for them.
@@ -93,28 +88,11 @@ def fetch_increments(
         raise ValueError("Windows are counted on days.")
     part, days = columns.days
     parts = () if columns.grouping is None else columns.grouping.parts
-    source = as_path(source)
-    if plain_labels(source) is not None:
+    if source.labels() is not None:
         raise UsageError("A list of labels has no column of dates: pass a table.")
-    said.check(columns.user)
-    check_stated(source, None, said.label)
-    keys: tuple[str | None, ...] = ()
-    has_keys = is_json(source, format=None)
-    if has_keys:
-        check_there(source)
-        keys = (*said.keys(), columns.user, columns.order_by, part.column, *(each.column for each in parts))
-    with open_source(
-        source,
-        table=table,
-        format=None,
-        delimiter=delimiter,
-        header=said.header,
-        keys=keys,
-        progress=progress,
-        limits=limits,
-    ) as opened:
-        may_recognize = not has_keys and not is_stdin(source)
-        columns = _columns_in(opened.header, columns, part, said, may_recognize=may_recognize)
+    held = (columns.user, columns.order_by, part.column, *(each.column for each in parts))
+    with source.open(*held, progress=progress) as opened:
+        columns = _columns_in(opened.header, columns, part, source.rows, may_recognize=source.may_recognize)
         columns = columns_in_table(columns, opened.header)
         if group_into is not None and columns.grouping is not None:
             columns = replace(columns, grouping=group_into(opened.table, columns.grouping))
@@ -278,16 +256,9 @@ def read_cumulative(
     protected = unit_of_windows(unit, most, levels)
     key = key_of_order(user, order_key)
     columns = Columns(label or "label", user, most, order_by, key or "", keep_null, days=days_of)
-    found = fetch_increments(
-        source,
-        columns,
-        levels,
-        said=SaidOfRows(None, label, count, header),
-        table=table,
-        delimiter=delimiter,
-        progress=progress,
-        limits=limits,
-    )
+    said = SaidOfRows(None, label, count, header)
+    named = Source.named(source, said, user=user, table=table, delimiter=delimiter, limits=limits)
+    found = fetch_increments(named, columns, levels, progress=progress)
     return CumulativeCounts(levels, days_of[1], found.of(None), unit=protected, order_key=key)
 
 
@@ -430,17 +401,9 @@ def read_cumulative_groups(
     columns = Columns(
         label or "label", user, most, order_by, key or "", keep_null, grouping=grouping, days=(part, listed)
     )
-    found = fetch_increments(
-        source,
-        columns,
-        levels,
-        said=SaidOfRows(None, label, count, header),
-        table=table,
-        delimiter=delimiter,
-        progress=progress,
-        limits=limits,
-        group_into=group_into,
-    )
+    said = SaidOfRows(None, label, count, header)
+    named = Source.named(source, said, user=user, table=table, delimiter=delimiter, limits=limits)
+    found = fetch_increments(named, columns, levels, progress=progress, group_into=group_into)
     counts = {
         group: CumulativeCounts(levels, listed, increments, unit=protected, order_key=key)
         for group, increments in found.of_groups().items()

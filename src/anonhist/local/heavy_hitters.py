@@ -175,7 +175,7 @@ class HeavyHitters(Survey):
         candidates
             Values to estimate instead of searching.
         decoder, correction, level
-            As of :meth:`ClosedSurvey.estimate`. Without candidates, the correction covers all tested values, and the
+            As of :meth:`Survey.estimate`. Without candidates, the correction covers all tested values, and the
             estimate has the significant ones, decoded by themselves, the most frequent first. Their p-values come
             from the reports by which they were found; everything else comes from other reports.
         beam

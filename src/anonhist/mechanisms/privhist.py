@@ -1,20 +1,4 @@
-"""PrivHist (Suresh 2019): the published mechanism for anonymized histograms, step by step, and its intervals.
-
-Intervals for φ_{k+} and φ_r come from the noisy numbers, for all data. The profile is cut at T. Let m be the number of
-noisy large counts, M the border width, Z the noise of step 2b.
-
-* m = φ_{(T+1)+} + M + Z, and C^s_r = φ_{r+} − φ_{(T+1)+} + M − Z. So C^s_r + m − 2M = φ_{r+} for r = 1..T: with the
-  noise of step 4 on C^s_r (low privacy) these are noisy cumulative prevalences; so are the block sums up to T, each a
-  single column (high privacy). They are non-increasing: see :mod:`~anonhist.mechanisms.bands`.
-* φ_{(T+1)+} = m − M − Z, so m − M has the error of one noise.
-* Beyond T + 1 the large counts are noisy counts in descending order; the made-up ones, T + 1 each, come last and do not
-  reach such k. The value at T + 1 also bounds φ_{k+} from above: it is used where it would be sharper if the released
-  profile were the truth.
-
-Each end is wrong in at most 2.5 % of releases, if the choice of numbers were fixed. φ_r below T is the difference of
-two noisy numbers, each end wrong in 1.25 %; from T on, the four ends of φ_{r+} and φ_{(r+1)+} are each wrong in 1.25 %.
-All this holds if |Z| ≤ M, which fails with probability at most 2(N e^ε₂)^−2.
-"""
+"""PrivHist (Suresh 2019), step by step, and its intervals: see docs/proofs/privhist.md."""
 
 from __future__ import annotations
 
@@ -449,7 +433,7 @@ class PrivHistMechanism(CentralMechanism):
         return replace(super().guarantee, epsilon=total, spending=spending)
 
     def release(self, profile: Profile, *, source: RandomSource | None = None, reason: str | None = None) -> Release:
-        """Spend the budget once on a private profile; parameters as in :meth:`AdditiveMechanism.release`."""
+        """Spend the budget once on a private profile; parameters as of ``AdditiveMechanism.release``."""
         with without_sizes():
             released, items, parts = self._run(top_labels(self.admit(profile), MOST_LABELS), exact_noise(source))
         public = self.publishable(released)
@@ -497,7 +481,7 @@ class PrivHistMechanism(CentralMechanism):
         # 5., 6.
         rate = float(for_cut)
         if noisy_small is not None:
-            # The made-up labels and the border noise cancel; see band.py.
+            # The made-up labels and the border noise cancel: see above.
             reaching = add_noise(noisy_small, np.full(threshold, large.size - 2 * border))
             parts = NoisyParts(reaching, rate, noisy_large, border, rate)
             return low_privacy(noisy_small, noisy_large, border=border), items, parts

@@ -91,10 +91,9 @@ class ReleaseError:
         An interval for φ_0 from the noisy values, if it is released and smoothed.
     items_interval
         A 95 % interval for n, the number of items: from the noisy values, or from the error of the runs. None if
-        neither gives one, and in files of version 4 and older.
+        neither gives one.
     simulated_range
-        The range of the sorted ℓ1 distance: see :attr:`expected_range`. None if nothing was simulated, and in files of
-        version 6 and older.
+        The range of the sorted ℓ1 distance: see :attr:`expected_range`. None if nothing was simulated.
     runs_fall_short
         Why runs give no intervals: their errors are smaller than that of the release. Empty if they are not. It depends
         on the mechanism: see :func:`~anonhist.releases.protocols.runs_fall_short`.

@@ -58,9 +58,8 @@ OF_GRAPHS = Words(
 class ReleaseKind:
     """A kind of release: one value, defined beside the mechanisms that make such releases.
 
-    Other rooms register functions under its name: :mod:`anonhist.formats.document` how such releases are
-    written and read, :mod:`anonhist.report.kinds` how they are shown. ``words`` are those for labels and items, by the
-    kinds of units that such releases can protect.
+    How they are read and shown, ``RELEASED_BY`` of :mod:`anonhist.kinds` says under its name. ``words`` are those for
+    labels and items, by the kinds of units that such releases can protect.
     """
 
     name: str

@@ -12,7 +12,7 @@ from anonhist.sketches.promise import UsersIn
 from anonhist.sketches.sketch import Sketch
 
 
-class HashedSketch(Sketch, addresses=HashedAddresses):
+class HashedSketch(Sketch):
     """A sketch of labels that cannot be listed, assigned to buckets by their hash.
 
     Parameters
@@ -80,7 +80,7 @@ class HashedSketch(Sketch, addresses=HashedAddresses):
         )
 
 
-class DomainSketch(Sketch, addresses=DomainAddresses):
+class DomainSketch(Sketch):
     """A sketch of labels that are known beforehand: a counter for each, or for each of a sample.
 
     Parameters

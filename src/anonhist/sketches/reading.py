@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from anonhist.errors import DataError, UsageError
 from anonhist.ingest.engine import EngineLimits, Spilling
-from anonhist.ingest.files import LINES, check_stated, input_files, is_json, is_stdin
+from anonhist.ingest.files import LINES, input_files, is_stdin
 from anonhist.ingest.json_lines import label_blocks
 from anonhist.ingest.locations import identity
 from anonhist.ingest.naming import check_batch, is_spark
 from anonhist.ingest.query import Columns, bounded_rows, check_whole, counted_rows, record_batches, text_buffers
 from anonhist.ingest.random_order import key_of_order
 from anonhist.ingest.row_kinds import SaidOfRows, counted_table
-from anonhist.ingest.sources import as_path, open_source
+from anonhist.ingest.source import Source
+from anonhist.ingest.sources import as_path
 from anonhist.sketches.cluster import ExactPartials, NoisyPartials, Partials, PartitionReading, count_partitions
 from anonhist.sketches.sketch import Sketch
 
@@ -95,7 +97,7 @@ def update_sketch(
     ------
     DataError
         If the data cannot be used; the message holds no value of theirs. What came before is counted then:
-        :func:`sketch_in_place` leaves a file as it was.
+        :func:`~anonhist.sketches.files.sketch_in_place` leaves a file as it was.
     UsageError
         If the call contradicts itself or the sketch's unit.
 
@@ -120,29 +122,16 @@ def update_sketch(
             "Data with one label per line have no columns: leave out the columns, or leave out the format."
         )
     said = SaidOfRows(format, label, count, header)
-    said.check(user)
-    check_stated(source, format, label, header=header)
-    source = counted_table(source, format)
+    named = Source.named(source, said, user=user, table=table, delimiter=delimiter, limits=limits)
+    named = replace(named, of=counted_table(named.of, format))
     if format == "labels" and is_stdin(source):
         _check_partials(partials, on_cluster=False)
         for data, offsets in label_blocks(_standard_input()):
             counting.add_lines(data, offsets)
     else:
-        keys = (*said.keys(), user) if is_json(source, format=format) else ()
-        opening = open_source(
-            source,
-            table=table,
-            format=format,
-            delimiter=delimiter,
-            header=header,
-            keys=keys,
-            progress=progress,
-            spilling=Spilling.FORBIDDEN,
-            limits=limits,
-        )
-        with opening as opened:
+        with named.open(user, progress=progress, spilling=Spilling.FORBIDDEN) as opened:
             _check_partials(partials, on_cluster=is_spark(opened.table))
-            kind = said.kind(opened.header, (user,), user=user, may_recognize=not keys and not is_stdin(source))
+            kind = said.kind(opened.header, (user,), user=user, may_recognize=named.may_recognize)
             if kind.rows == "prevalences":
                 raise UsageError(_PREVALENCES)
             opened.header.require(user=user)

@@ -52,9 +52,8 @@ SKETCH = ReleaseKind("sketch", {"item": OF_LABELS, "user": OF_LABELS, "edge": OF
 class SketchMechanism:
     """A sketch as a mechanism: public, frozen, printable, able to run again on public data.
 
-    ``domain_size`` is None where labels are hashed into counters. ``shared`` is None where it is not known whether
-    there are shares of noise, as of releases of version 1. A decoder that tells labels apart that share counters is
-    refused where each counter is one label's.
+    ``domain_size`` is None where labels are hashed into counters, ``shared`` empty where no noise is shared. A decoder
+    that tells labels apart that share counters is refused where each counter is one label's.
     """
 
     kind: ClassVar[ReleaseKind] = SKETCH

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import partial
 from threading import RLock
-from typing import ClassVar, NoReturn
+from typing import NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,14 +15,8 @@ from anonhist.catalogue import load
 from anonhist.errors import DataError, UsageError
 from anonhist.kinds import Saved, Shown
 from anonhist.numeric.keyed_hash import hash_buffer, keyed_hash
-from anonhist.privacy import (
-    EpsilonLike,
-    Guarantee,
-    NeighboringRelation,
-    PrivacyUnit,
-    parse_whole_number,
-    short_decimal,
-)
+from anonhist.privacy import EpsilonLike, Guarantee, NeighboringRelation, PrivacyUnit, parse_whole_number
+from anonhist.privacy.guarantee import short_decimal
 from anonhist.randomness import RandomSource, SystemSource, discrete_laplace
 from anonhist.releases import Release
 from anonhist.sketches.addresses import DomainAddresses, HashedAddresses, known_places
@@ -44,6 +38,8 @@ from anonhist.sketches.changes import (
 from anonhist.sketches.decoding.decoder import Decoder, DecoderName
 from anonhist.sketches.noise import NoiseComponent, NoiseDistribution, NoiseShare
 from anonhist.sketches.promise import UsersIn, checked_parts, checked_setting, promise, rate_of
+
+_KINDS = {HashedAddresses: ".sketches.kinds:HashedSketch", DomainAddresses: ".sketches.kinds:DomainSketch"}
 
 
 class Sketch(Shown, Saved):
@@ -97,12 +93,6 @@ class Sketch(Shown, Saved):
     noise: tuple[NoiseComponent, ...]
     counters: NDArray[np.int64]
     clipped: int | None
-    # Which sketch has which addresses: those that derive from this class say so.
-    _kinds: ClassVar[dict[type, type[Sketch]]] = {}
-
-    def __init_subclass__(cls, *, addresses: type) -> None:
-        """Note which addresses a kind of sketch has."""
-        cls._kinds[addresses] = cls
 
     def __init__(
         self,
@@ -120,13 +110,12 @@ class Sketch(Shown, Saved):
         setting = checked_setting(PrivacyUnit.item() if unit is None else unit, relation, users_in)
         gamma = rate_of(epsilon, *setting[:2])
         identity = entropy.words(2).astype("<u8").tobytes().hex()
-        if noise_share is None:
-            part = NoiseComponent(identity, gamma)
-            counters = discrete_laplace(gamma, addresses.size, source=entropy)
-        else:
+        part, draw = NoiseComponent(identity, gamma), discrete_laplace
+        if noise_share is not None:
             part = NoiseComponent(identity, gamma, noise_share.shape, noise_share.session, noise_share.participants)
-            counters = noise_share.draw(gamma, addresses.size, source=entropy)
-        self._set(addresses, *setting, [part], counters, None)
+            draw = noise_share.draw
+        counters = draw(gamma, addresses.size, source=entropy)
+        self._set(addresses, setting, [part], counters, None)
 
     @classmethod
     def from_parts(
@@ -164,24 +153,21 @@ class Sketch(Shown, Saved):
         >>> Sketch.from_parts(new.addresses, **parts) == new
         True
         """
-        kind = cls._kinds.get(type(addresses))
-        if kind is None:
+        if (kind := _KINDS.get(type(addresses))) is None:
             raise UsageError("The addresses of a sketch must be HashedAddresses or DomainAddresses.")
-        sketch = object.__new__(kind)
-        sketch._set(addresses, *checked_setting(unit, relation, users_in), noise, counters, clipped)
+        sketch: Sketch = object.__new__(load(kind))
+        sketch._set(addresses, checked_setting(unit, relation, users_in), noise, counters, clipped)
         return sketch
 
     def _set(
         self,
         addresses: HashedAddresses | DomainAddresses,
-        unit: PrivacyUnit,
-        relation: NeighboringRelation,
-        users_in: UsersIn,
+        setting: tuple[PrivacyUnit, NeighboringRelation, UsersIn],
         noise: Iterable[NoiseComponent],
         counters: NDArray[np.int64],
         clipped: int | None,
     ) -> None:
-        self.addresses, self.unit, self.relation, self.users_in = addresses, unit, relation, users_in
+        self.addresses, (self.unit, self.relation, self.users_in) = addresses, setting
         self.turn = RLock()
         self.noise, self.counters, self.clipped = checked_parts(noise), counters, clipped
         if clipped is not None:
@@ -498,9 +484,9 @@ class Sketch(Shown, Saved):
             promised = f"epsilon={short_decimal(self.guarantee.epsilon)}"
         except UsageError:  # shares of the noise are missing
             promised = "no guarantee"
-        parts = f", {len(self.noise):,} parts of noise" if len(self.noise) > 1 else ""
-        clipped = "" if self.clipped is None else f", clipped={self.clipped}"
-        return f"{type(self).__name__}({self.addresses.size:,} counters, {self.unit}, {promised}{parts}{clipped})"
+        rest = f", {len(self.noise):,} parts of noise" if len(self.noise) > 1 else ""
+        rest += "" if self.clipped is None else f", clipped={self.clipped}"
+        return f"{type(self).__name__}({self.addresses.size:,} counters, {self.unit}, {promised}{rest})"
 
     def __reduce__(self) -> tuple[object, ...]:
         fields = ("unit", "relation", "users_in", "noise", "counters", "clipped")

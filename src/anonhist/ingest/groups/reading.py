@@ -10,7 +10,6 @@ import numpy as np
 
 from anonhist.catalogue.mechanisms import Levels
 from anonhist.errors import DataError, UsageError
-from anonhist.ingest.files import check_stated, check_there, is_json, is_stdin
 from anonhist.ingest.group_names import (
     GROUP,
     Grouping,
@@ -47,7 +46,7 @@ from anonhist.ingest.query import (
     whole_column,
 )
 from anonhist.ingest.row_kinds import COUNTED, SaidOfRows, columns_in_table, parts_in_table
-from anonhist.ingest.sources import as_path, open_source, plain_labels
+from anonhist.ingest.source import Source
 from anonhist.mechanisms.excess import refuse_nothing
 from anonhist.mechanisms.grouping import FindGroups, GroupSelection
 from anonhist.profiles import Profile
@@ -265,26 +264,16 @@ def read_recorded(
     protected = protected_unit(unit, most, grouping.groups_per_user, grouping.groups_per_label)
     key = order_key_of(order_key, chooses=user is not None or grouping.groups_per_label is not None)
     said = SaidOfRows(format, label, count, header)
-    source = _checked_source(source, said, user)
+    if format not in (None, "events", *COUNTED):
+        raise UsageError(f"`format` must be one of events, {', '.join(COUNTED)} for groups, not {format!r}.")
+    named = Source.named(source, said, user=user, table=table, delimiter=delimiter, limits=limits)
+    if named.labels() is not None:
+        raise UsageError("A list of labels has no grouping columns: pass a table.")
     reading = Columns(label or "label", user, most, order_by, key or "", keep_null, grouping=grouping)
-    keys: tuple[str | None, ...] = ()
-    has_keys = is_json(source, format=format)
-    if has_keys:
-        check_there(source)
-        # Keys are data: they do not decide what the rows are.
-        keys = (*said.keys(), user, order_by, *(part.column for part in parts))
-    with open_source(
-        source,
-        table=table,
-        format=format,
-        delimiter=delimiter,
-        header=header,
-        keys=keys,
-        twice=finding is not None or asked is Levels.CROSSING or tells or count_units,
-        progress=progress,
-        limits=limits,
-    ) as opened:
-        columns = _columns_in(opened.header, reading, said, may_recognize=not has_keys and not is_stdin(source))
+    asks_again = finding is not None or asked is Levels.CROSSING or tells or count_units
+    held_columns = (user, order_by, *(part.column for part in parts))
+    with named.open(*held_columns, twice=asks_again, progress=progress) as opened:
+        columns = _columns_in(opened.header, reading, said, may_recognize=named.may_recognize)
         check_combination(columns, protected, levels_cross=asked is Levels.CROSSING)
         columns = columns_in_table(columns, opened.header)
         held = parts_in_table(parts, opened.header)
@@ -338,18 +327,6 @@ def _of_listed(
     if bounded is not None:
         refuse_nothing(*bounded, len(grouping.groups))
     return grouping
-
-
-def _checked_source(source: Any, said: SaidOfRows, user: str | None) -> Any:
-    """Return the source, having refused those that have no grouping columns."""
-    if said.format not in (None, "events", *COUNTED):
-        raise UsageError(f"`format` must be one of events, {', '.join(COUNTED)} for groups, not {said.format!r}.")
-    said.check(user)
-    source = as_path(source)
-    if plain_labels(source) is not None:
-        raise UsageError("A list of labels has no grouping columns: pass a table.")
-    check_stated(source, said.format, said.label)
-    return source
 
 
 def _columns_in(header: Header, reading: Columns, said: SaidOfRows, *, may_recognize: bool) -> Columns:

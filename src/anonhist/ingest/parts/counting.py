@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from anonhist.errors import UsageError
 from anonhist.ingest.engine import NO_LIMITS, EngineLimits, connect
-from anonhist.ingest.files import check_stated, check_there, is_json, is_stdin
 from anonhist.ingest.naming import NAMED, as_text, check_batch, name_columns, names_of
 from anonhist.ingest.parts.rows import AT_ONCE, Rows, ascending, bounded, schema_of, without_missing
 from anonhist.ingest.query import (
@@ -23,8 +22,8 @@ from anonhist.ingest.query import (
     record_batches,
 )
 from anonhist.ingest.random_order import HASH, add_hash
-from anonhist.ingest.row_kinds import SaidOfRows, check_no_structures, columns_in_table, counted_table
-from anonhist.ingest.sources import as_path, open_source, plain_labels
+from anonhist.ingest.row_kinds import SaidOfRows, columns_in_table
+from anonhist.ingest.source import Source
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -159,7 +158,7 @@ _PREVALENCES = "Prevalences do not say which label has a count, so parts cannot 
 
 @dataclass(frozen=True)
 class Reading:
-    """How events are read, as :func:`write_part` calls it."""
+    """How events are read, as :func:`~anonhist.ingest.parts.write.write_part` calls it."""
 
     label: str | None = None
     count: str | None = None
@@ -184,25 +183,10 @@ def counted(source: Any, document: PartDocument, reading: Reading) -> Iterator[t
 
     Where rows without a label are left out, the operator is told how many there were.
     """
-    source, reading = _as_table(source, reading)
-    keys: tuple[str | None, ...] = ()
-    if is_json(source, format=reading.format):
-        check_there(source)
-        keys = (*reading.said.keys(), reading.user)
-    opening = open_source(
-        source,
-        table=reading.table,
-        format=reading.format,
-        delimiter=reading.delimiter,
-        header=reading.header,
-        keys=keys,
-        twice=reading.user is not None and reading.notify is not None,
-        progress=reading.progress,
-        limits=reading.limits,
-    )
-    with opening as opened:
-        may_recognize = not keys and not is_stdin(source)
-        columns = _columns_in(opened.header, document, reading, may_recognize=may_recognize)
+    named, reading = _as_table(source, reading)
+    asks_again = reading.user is not None and reading.notify is not None
+    with named.open(reading.user, twice=asks_again, progress=reading.progress) as opened:
+        columns = _columns_in(opened.header, document, reading, may_recognize=named.may_recognize)
         query = _query(opened.table, columns, document)
         with in_order(query, columns, document, reading.limits or NO_LIMITS) as rows:
             missing, others = without_missing(rows)
@@ -215,22 +199,29 @@ def counted(source: Any, document: PartDocument, reading: Reading) -> Iterator[t
                 reading.notify(remark)
 
 
-def _as_table(source: Any, reading: Reading) -> tuple[Any, Reading]:
+def _as_table(source: Any, reading: Reading) -> tuple[Source, Reading]:
     """Return a source that has columns, and how it is read."""
     if reading.format == "prevalences":
         raise UsageError(_PREVALENCES)
-    reading.said.check(reading.user)
-    source = as_path(source)
-    check_stated(source, reading.format, reading.label, header=reading.header)
-    source = counted_table(source, reading.format)
-    check_no_structures(source)
-    labels = plain_labels(source)
+    named = Source.named(
+        source,
+        reading.said,
+        user=reading.user,
+        table=reading.table,
+        delimiter=reading.delimiter,
+        limits=reading.limits,
+    ).as_counted()
+    labels = named.labels()
     if labels is None:
-        return source, reading
-    named = (reading.label, reading.count, reading.user, reading.table)
-    if named != (None, None, None, None) or reading.format in ("counts", "uniq"):
+        return named, reading
+    columns = (reading.label, reading.count, reading.user, reading.table)
+    if columns != (None, None, None, None) or reading.format in (
+        "counts",
+        "uniq",
+    ):
         raise UsageError("A list of labels has no columns; to name columns or give counts, pass a table.")
-    return _table_of(labels), replace(reading, label="label", format="events")
+    reading = replace(reading, label="label", format="events")
+    return replace(named, of=_table_of(labels), rows=reading.said), reading
 
 
 def _columns_in(header: Header, document: PartDocument, reading: Reading, *, may_recognize: bool) -> Columns:

@@ -223,7 +223,7 @@ class LocalHashing(PureSurvey):
         return self._coefficients(seeds, words), reported
 
     def channel_of(self, tally: Tally, codes: NDArray[Any] | None) -> tuple[Channel, NDArray[np.int64]]:
-        """Return the distribution of the cells and the count of each; see :class:`ClosedSurvey`."""
+        """Return the distribution of the cells and the count of each; as of other surveys with an alphabet."""
         words = self._words(np.arange(self.size)) if codes is None else codes
         coefficients, reported = self._met_words(tally, words)
         g = self.buckets

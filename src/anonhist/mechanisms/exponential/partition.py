@@ -76,8 +76,8 @@ class PartitionMechanism(DrawnMechanism):
     ``(epsilon, δ)``-differential privacy with δ = ⌈e^ε⌉·2⁻⁶⁹, for profiles of Durfee size at most 2²⁰ (all with n ≤
     2⁴⁰). In exact arithmetic δ would be 0: it is a bound, independent of the data, on the probability that an exact
     draw would leave the band that the program keeps. The rounding of floating-point numbers is bounded
-    (:func:`rounding_loss`) and charged to ``epsilon``. Draws from the rounded weights are exact. Proof:
-    docs/proofs/partition.md.
+    (:func:`~anonhist.mechanisms.exponential.calibration.rounding_loss`) and charged to ``epsilon``. Draws from the
+    rounded weights are exact. Proof: docs/proofs/partition.md.
 
     Examples
     --------
@@ -138,7 +138,7 @@ class PartitionMechanism(DrawnMechanism):
             check_member(self.member, self.epsilon_per_cell)
 
     def release(self, profile: Profile, *, source: RandomSource | None = None, reason: str | None = None) -> Release:
-        """Spend the budget once on a private profile; parameters as in :meth:`AdditiveMechanism.release`.
+        """Spend the budget once on a private profile; parameters as of ``AdditiveMechanism.release``.
 
         Raises
         ------
