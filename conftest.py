@@ -6,6 +6,7 @@ import os
 # by all processes started from here: those that share the tests, and those that tests start.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -25,15 +26,21 @@ settings.load_profile("repeatable")
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add ``--quick``, for after each edit."""
     parser.addoption("--quick", action="store_true", help="run the first case of every test that is not marked slow")
+    parser.addoption("--soak", action="store_true", help="run the tests marked soak, and no other")
 
 
 @pytest.hookimpl(tryfirst=True)  # before the order is shuffled
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Keep what is quick, if that was asked for."""
-    if not config.getoption("quick"):
-        return
-    first = {item.nodeid.partition("[")[0]: item for item in reversed(items) if not item.get_closest_marker("slow")}
-    chosen = {id(item) for item in first.values()}
+    """Leave tests marked soak to ``make soak``, and keep what is quick, if that was asked for."""
+    _keep(
+        config, items, {id(item) for item in items if bool(item.get_closest_marker("soak")) == config.getoption("soak")}
+    )
+    if config.getoption("quick"):
+        first = {item.nodeid.partition("[")[0]: item for item in reversed(items) if not item.get_closest_marker("slow")}
+        _keep(config, items, {id(item) for item in first.values()})
+
+
+def _keep(config: pytest.Config, items: list[pytest.Item], chosen: set[int]) -> None:
     config.hook.pytest_deselected(items=[item for item in items if id(item) not in chosen])
     items[:] = [item for item in items if id(item) in chosen]
 
@@ -54,5 +61,6 @@ def _repeatable(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch)
     if not Path(request.node.path).is_relative_to(OF_ENTROPY):
         source = SeededSource(seeds.spawn(1)[0])
         monkeypatch.setattr(SystemSource, "words", lambda _, count: source.words(count))
-        # Which of several threads asks first, nothing decides.
-        monkeypatch.setattr("anonhist.local.surveys.survey.WORKERS", 1)
+        # Which of several threads asks first, nothing decides. The core is tested without local privacy, too.
+        if find_spec("anonhist.local") is not None:
+            monkeypatch.setattr("anonhist.local.surveys.survey.WORKERS", 1)

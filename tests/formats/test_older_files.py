@@ -7,6 +7,7 @@ import pytest
 from anonhist.errors import DataError
 from anonhist.formats.files import read
 from anonhist.formats.reading import read_release
+from anonhist.formats.untrusted import check_version
 from anonhist.local.files import read_survey, read_tally
 from anonhist_testing.cases import each_of
 
@@ -27,6 +28,12 @@ def test_files_of_before_are_refused_in_one_sentence(name: str) -> None:
     assert "was written by a version before 1.0, whose files this one does not read" in str(caught.value)
     assert str(caught.value).startswith(f"'{path}' is not a ")
     assert "\n" not in str(caught.value)
+
+
+def test_a_document_of_before_is_refused_wherever_it_stands() -> None:
+    for name in ("anonhist.release", "anonhist", "", None):
+        with pytest.raises(DataError, match=r"^its format is not 'anonhist/release'$"):
+            check_version({"format": name, "version": 1}, "anonhist/release")
 
 
 @each_of("name", [name for name in FILES if name.partition("-")[0] in READERS])

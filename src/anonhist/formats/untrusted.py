@@ -6,7 +6,7 @@ Of an Arrow IPC file, the one record batch is read where it lies: nothing is unp
 compressed buffers before anybody can ask for their size. Whether a batch is compressed is said in its header, a
 FlatBuffers table, and nowhere in Arrow's interface, so it is read there.
 
-Source: Message.fbs and File.fbs of the Arrow columnar format, version 1.
+As in Message.fbs and File.fbs of the Arrow columnar format, version 1.
 """
 
 from __future__ import annotations
@@ -205,7 +205,7 @@ class _Footer:
     out is what this prevents. Each method reads a value at a position, and returns it (None if it is of no interest)
     and where it ends.
 
-    Source: parquet.thrift of the Parquet format, version 2; Thrift compact protocol, version 1.
+    As in parquet.thrift of the Parquet format, version 2; Thrift compact protocol, version 1.
     """
 
     def __init__(self, content: bytes) -> None:

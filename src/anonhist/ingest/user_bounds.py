@@ -8,8 +8,7 @@ rows count depends on that user's rows and on the key, which is drawn independen
 see docs/proofs/users.md. Rows that tie in the order are equal, so no row is hashed, and this takes at most three times
 what a grouping by user and label does.
 
-Source: W. G. Madow and L. H. Madow 1944, "On the theory of systematic sampling, I", Ann. Math. Stat. 15(1); W. G.
-Cochran 1977, "Sampling Techniques", ch. 8 (number of rows no multiple of the sample's size).
+Source: Madow and Madow 1944; Cochran 1977, chapter 8 (number of rows no multiple of the sample's size).
 
 DuckDB and Spark have two plans each, which keep the same rows and differ in time and memory alone. DuckDB, in one query
 that reads its input once: *pairs* takes running sums over counts of equal rows, and is chosen if that halves the rows

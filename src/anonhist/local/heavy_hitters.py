@@ -77,9 +77,7 @@ class HeavyHitters(Survey):
     UsageError
         If a parameter is out of range.
 
-    References
-    ----------
-    Wang, Li, Jha 2021, "Locally Differentially Private Heavy Hitter Identification" (PEM), with half of the people
+    Source: Wang and others 2021 (PEM), with half of the people
     instead of an equal part on the full length.
 
     Examples

@@ -333,7 +333,7 @@ class GroupSelection:
     for each group. The numbers of units of neighbors differ in at most κ groups, by one each. k is the smallest for
     which ``P(G = k) ≤ δ/κ``, and at most 2⁴⁰: then a group with one unit is kept with probability δ/κ at most. No
     selection with the same promise keeps a group of any n more often, up to the rounding of k, if a unit is in one
-    group (κ = 1; Desfontaines, Voss, Gipson and Mandayam 2022, Theorem 2).
+    group (κ = 1; Desfontaines and others 2022, Theorem 2).
 
     Which groups are kept is ``(epsilon, delta)``-differentially private, ε and δ for all groups together. Draws are
     exact; k is computed with bounds on either side, so floating point costs nothing. Proof: docs/proofs/groups.md.

@@ -43,7 +43,7 @@ def compose(releases: Iterable[Guarantee | Promising]) -> Guarantee:
 
     Notes
     -----
-    Dwork and Roth, The Algorithmic Foundations of Differential Privacy (2014), Theorem 3.16. Proof note:
+    Dwork and Roth 2014, Theorem 3.16. Proof note:
     docs/proofs/composition.md.
 
     Examples
@@ -82,7 +82,7 @@ def in_parallel(releases: Iterable[Guarantee | Promising]) -> Guarantee:
 
     Notes
     -----
-    McSherry, Privacy Integrated Queries (2009), Theorem 4. Proof note: docs/proofs/composition.md.
+    McSherry 2009, Theorem 4. Proof note: docs/proofs/composition.md.
 
     Examples
     --------

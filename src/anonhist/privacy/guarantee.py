@@ -331,7 +331,7 @@ class Guarantee:
 
         Notes
         -----
-        Bun and Steinke (2016), Proposition 3.3.
+        Bun and Steinke 2016, Proposition 3.3.
         """
         if self.delta:
             raise UsageError("A guarantee with a δ has no ρ: only releases with δ = 0 are zero-concentrated.")

@@ -27,7 +27,7 @@ _MARGIN = Fraction(1, 2**50)
 def epsilon_at(losses: Iterable[tuple[Fraction, Fraction]], delta: Fraction) -> Fraction:
     """Return ε of all releases together at a δ, rounded upward to six decimals; at most the plain sum where that holds.
 
-    The worst mechanism with an (ε, δ) has the losses ε, −ε and infinity (Kairouz, Oh and Viswanath 2015), and the
+    The worst mechanism with an (ε, δ) has the losses ε, −ε and infinity (Kairouz and others 2015), and the
     losses of several are its convolution, on a grid of which every ε is a multiple, if that is not too fine. A δ
     smaller than the releases have in any case is refused.
     """

@@ -195,7 +195,9 @@ class GuessingSuccess:
 
 @dataclass(frozen=True)
 class SuccessInterval:
-    """At most the share that a binomial count of n items in the β most frequent labels allows (Clopper, Pearson 1934).
+    """At most the share that a binomial count of n items in the β most frequent labels allows.
+
+    Source: Clopper and Pearson 1934.
 
     The β truly most frequent labels have no more items in the sample than the β most frequent labels of the sample, and
     their number of items is binomial with λ_β. So the upper end ``I^(−1)(1 − (1 − level)/2; c + 1, n − c)``, with c the

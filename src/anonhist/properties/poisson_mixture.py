@@ -90,6 +90,8 @@ class Mixture:
     Up to n draws it is rarefaction, which it meets at n, where it is the number of labels seen. It never falls as draws
     grow, and beyond n it is never below that number. For one label seen often it is 1; for singletons nearly m, up to
     about n·ln n draws.
+
+    Source: Mao and others 2005.
     """
 
     draws: int

@@ -61,7 +61,7 @@ class PowerSum:
 
 
 class UnbiasedSum(ChaoJostSum):
-    """The same power sum on any scale; if no items are alike, the value for one group of a equal items."""
+    """The same power sum (Simpson 1949) on any scale; if no items are alike, as for one group of a equal items."""
 
     name = "unbiased"
     assumes = ANY_DRAWS

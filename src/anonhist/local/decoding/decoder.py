@@ -214,7 +214,7 @@ def checked_shares(
 
 @dataclass(frozen=True)
 class Projected(Decoder):
-    """``argmin_{f ≥ 0, Σf = 1} |f − raw|²``, as in Kairouz et al. (2016); best if few items are frequent.
+    """``argmin_{f ≥ 0, Σf = 1} |f − raw|²``, as in Kairouz and others 2016; best if few items are frequent.
 
     If there may be other items, the sum is at most 1, and "other" is the rest.
 

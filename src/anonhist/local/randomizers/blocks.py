@@ -145,10 +145,7 @@ class HadamardResponse(BlockSurvey):
     UsageError
         If B is out of range.
 
-    References
-    ----------
-    Acharya, Sun, Zhang 2019, "Hadamard Response: Estimating Distributions Privately, Efficiently, and with Little
-    Communication", §4 and §5; there B is the largest power of two below min(e^ε, 2k).
+    Source: Acharya and others 2019, §4 and §5; there B is the largest power of two below min(e^ε, 2k).
 
     Examples
     --------
@@ -214,9 +211,7 @@ class ProjectiveGeometry(PureSurvey):
     Decoding takes O(n + K log K), by a Fourier transform along a cycle of all points; if K is much larger than k, by
     transforms of a few smaller spaces.
 
-    References
-    ----------
-    Feldman, Nelson, Nguyen, Talwar 2022, "Private Frequency Estimation via Projective Geometry", §3.
+    Source: Feldman and others 2022, §3.
 
     Examples
     --------
@@ -310,9 +305,7 @@ class HybridProjectiveGeometry(BlockSurvey):
     UsageError
         If F is not a prime, or so large that F^t ≥ 2⁶², or B is out of range.
 
-    References
-    ----------
-    Feldman, Nelson, Nguyen, Talwar 2022, "Private Frequency Estimation via Projective Geometry", §4.
+    Source: Feldman and others 2022, §4.
 
     Examples
     --------

@@ -36,7 +36,7 @@ class PureSurvey(ClosedSurvey, SupportProbabilities):
 
     With ``p = P(y ∈ S_x | x)``, ``q = P(y ∈ S_x | x')`` for x' ≠ x, and c_x supports among n reports, the estimate
     ``(c_x/n − q)/(p − q)`` is unbiased, and n times its variance is ``q(1 − q)/(p − q)² + f·(1 − p − q)/(p − q)`` for
-    a value of frequency f (Wang, Blocki, Li, Jha 2017, Theorem 2).
+    a value of frequency f (Wang and others 2017, Theorem 2).
     """
 
     @abstractmethod
@@ -115,9 +115,7 @@ class KRR(LabelSurvey):
     UsageError
         If the alphabet has fewer than two labels or one twice, or epsilon is out of range.
 
-    References
-    ----------
-    Kairouz, Bonawitz, Ramage 2016, "Discrete Distribution Estimation under Local Privacy", §3.1.
+    Source: Kairouz and others 2016, §3.1.
 
     Examples
     --------
@@ -187,9 +185,7 @@ class WarnerRR(KRR):
     UsageError
         If there are not two answers.
 
-    References
-    ----------
-    Warner 1965; Kairouz, Bonawitz, Ramage 2016, Theorem 2.
+    Source: Warner 1965; Kairouz and others 2016, Theorem 2.
 
     Examples
     --------
@@ -234,9 +230,7 @@ class SubsetSelection(LabelSurvey):
     -----
     All reports have the same length. Sets with independent members and the same probabilities would cost more than ε.
 
-    References
-    ----------
-    Ye and Barg 2018, "Optimal Schemes for Discrete Distribution Estimation under Locally Differential Privacy", §III.
+    Source: Ye and Barg 2018, §III.
 
     Examples
     --------

@@ -73,9 +73,7 @@ class LocalHashing(PureSurvey):
     The seed is drawn on the device, independent of the value; hash functions are those of docs/hashing.md. Collisions
     never cost privacy. A second answer with fresh randomness costs ε again.
 
-    References
-    ----------
-    Wang, Blocki, Li, Jha 2017, "Locally Differentially Private Protocols for Frequency Estimation", §4.4.
+    Source: Wang and others 2017, §4.4.
 
     Examples
     --------

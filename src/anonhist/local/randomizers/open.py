@@ -288,9 +288,7 @@ class ORR(CohortSurvey):
     UsageError
         If neither alphabet nor buckets are given, or a number is out of range.
 
-    References
-    ----------
-    Kairouz, Bonawitz, Ramage 2016, "Discrete Distribution Estimation under Local Privacy", §5.
+    Source: Kairouz and others 2016, §5.
 
     Examples
     --------

@@ -223,9 +223,7 @@ class RAPPOR(BloomSurvey):
     The proof is in docs/proofs/local-cohorts.md. Two reports of a person are not independent, so count one report of
     each person in a tally: standard errors hold for that.
 
-    References
-    ----------
-    Erlingsson, Pihur, Korolova 2014, "RAPPOR: Randomized Aggregatable Privacy-Preserving Ordinal Response", §3.
+    Source: Erlingsson and others 2014, §3.
 
     Examples
     --------
@@ -411,9 +409,7 @@ class ORAPPOR(BloomSurvey):
     UsageError
         If neither alphabet nor buckets are given, or a number is out of range.
 
-    References
-    ----------
-    Kairouz, Bonawitz, Ramage 2016, §5; Erlingsson, Pihur, Korolova 2014 (the one-time RAPPOR).
+    Source: Kairouz and others 2016, §5; Erlingsson and others 2014 (the one-time RAPPOR).
 
     Examples
     --------

@@ -88,9 +88,7 @@ class KRAPPOR(UnarySurvey):
     title
         Any text; see :class:`Survey`.
 
-    References
-    ----------
-    Kairouz, Bonawitz, Ramage 2016, §3.2; Erlingsson, Pihur, Korolova 2014 (the basic one-time RAPPOR).
+    Source: Kairouz and others 2016, §3.2; Erlingsson and others 2014 (the basic one-time RAPPOR).
 
     Examples
     --------
@@ -130,9 +128,7 @@ class OptimizedUnary(UnarySurvey):
     title
         Any text; see :class:`Survey`.
 
-    References
-    ----------
-    Wang, Blocki, Li, Jha 2017, "Locally Differentially Private Protocols for Frequency Estimation", §4.3.
+    Source: Wang and others 2017, §4.3.
 
     Examples
     --------

@@ -10,8 +10,7 @@ shuffling is the hockey-stick divergence δ(ε) = Σ max(P − e^ε·Q, 0) betwe
 
 Proof, with the arithmetic: docs/proofs/shuffling.md.
 
-Source: V. Feldman, A. McMillan, K. Talwar, "Hiding among the clones", FOCS 2021, Theorem 3.1 and Section 5; the same,
-"Stronger privacy amplification by shuffling for Rényi and approximate differential privacy", SODA 2023.
+Source: Feldman and others 2021, Theorem 3.1 and section 5; Feldman and others 2023.
 """
 
 from __future__ import annotations
@@ -181,7 +180,7 @@ def shuffled_epsilon_closed_form_2021(epsilon: EpsilonLike, *, users: int, delta
     ``ln(1 + (E−1)/(E+1) · (8·√(E·ln(4/δ)/n) + 8E/n))``, E = e^ε₀, for ε₀ ≤ ln(n / (16·ln(2/δ))).
 
     Parameters, result and errors are those of :func:`shuffled_epsilon`; a larger ε₀ is refused too.
-    Source: "Hiding among the clones", Theorem 3.1.
+    Source: Feldman and others 2021, Theorem 3.1.
 
     Examples
     --------
@@ -201,7 +200,7 @@ def shuffled_epsilon_closed_form_2023(epsilon: EpsilonLike, *, users: int, delta
     ``ln(1 + (E−1) · (4·√(2·ln(4/δ)/((E+1)·n)) + 4/n))``, E = e^ε₀, for ε₀ ≤ ln(n / (8·ln(2/δ)) − 1).
 
     Parameters, result and errors are those of :func:`shuffled_epsilon`; a larger ε₀ is refused too.
-    Source: "Stronger privacy amplification by shuffling", Theorem 3.2, for the bound ``CloneBound.STRONGER``.
+    Source: Feldman and others 2023, Theorem 3.2, for the bound ``CloneBound.STRONGER``.
 
     Examples
     --------
@@ -276,8 +275,7 @@ def _log_binomial(
 ) -> NDArray[np.float64]:
     """Return the logarithm of a binomial probability; −∞ above the number of trials.
 
-    Written as deviance and Stirling's remainder (C. Loader, "Fast and accurate computation of binomial
-    probabilities", 2000), so that nothing large cancels.
+    Written as deviance and Stirling's remainder (Loader 2000), so that nothing large cancels.
     """
     inside = np.minimum(successes, trials)
     failures = trials - inside

@@ -199,10 +199,8 @@ def entropy(
     UsageError
         If a parameter is impossible, or the unit protects less than the profile's. Nothing is spent then.
 
-    References
-    ----------
-    Acharya, Kamath, Sun, Zhang, "INSPECTRE: Privately Estimating the Unseen", 2018, section 4. The noise is smaller
-    than published: see docs/proofs/estimators.md.
+    Source: Acharya and others 2018, section 4. The noise is
+    smaller than published: see docs/proofs/estimators.md.
 
     Examples
     --------

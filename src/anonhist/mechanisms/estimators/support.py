@@ -199,9 +199,7 @@ def support_coverage(
     UsageError
         If a parameter is impossible, or the unit protects less than the profile's. Nothing is spent then.
 
-    References
-    ----------
-    Acharya, Kamath, Sun, Zhang, "INSPECTRE: Privately Estimating the Unseen", 2018, section 4.1.
+    Source: Acharya and others 2018, section 4.1.
 
     Examples
     --------
