@@ -25,13 +25,14 @@ help: ## say what there is to make
 demo: $(RUN) ## release real data privately and show it beside the truth
 	@PYTHONDONTWRITEBYTECODE= $(BIN)/python tools/demo.py demo-output
 
-test: check ## run every check and every test
+test: check ## run every check, and all tests but those that take long
 	$(PYTEST)
 
 quick: check ## run every check and the first case of each quick test, as after an edit
 	$(PYTEST) --quick
 
-soak: $(DEV) ## read neighbors through every way in, with fresh seeds: make soak MINUTES=10
+soak: $(DEV) ## run the tests that take long, and read neighbors through every way in with fresh seeds: make soak MINUTES=10
+	$(PYTEST) --soak
 	$(BIN)/python -m anonhist_testing.way_in.soak --minutes $(MINUTES) $(if $(SEED),--seed $(SEED))
 
 check: $(DEV) ## lint, formatting, types (of the examples in the documents too), dead code (architecture is checked by the tests)

@@ -6,6 +6,7 @@ import os
 # by all processes started from here: those that share the tests, and those that tests start.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
+from collections import Counter
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -25,19 +26,29 @@ settings.load_profile("repeatable")
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add ``--quick``, for after each edit."""
-    parser.addoption("--quick", action="store_true", help="run the first case of every test that is not marked slow")
-    parser.addoption("--soak", action="store_true", help="run the tests marked soak, and no other")
+    parser.addoption("--quick", action="store_true", help="run the first case of every test that is quick")
+    parser.addoption("--soak", action="store_true", help="run what takes long, and nothing else")
 
 
 @pytest.hookimpl(tryfirst=True)  # before the order is shuffled
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave tests marked soak to ``make soak``, and keep what is quick, if that was asked for."""
-    _keep(
-        config, items, {id(item) for item in items if bool(item.get_closest_marker("soak")) == config.getoption("soak")}
-    )
+    """Leave what takes long to ``make soak``, and keep what is quick, if that was asked for."""
+    takes_long = _that_take_long(items)
+    _keep(config, items, {id(item) for item in items if (id(item) in takes_long) == config.getoption("soak")})
     if config.getoption("quick"):
-        first = {item.nodeid.partition("[")[0]: item for item in reversed(items) if not item.get_closest_marker("slow")}
+        first = {item.nodeid.partition("[")[0]: item for item in reversed(items)}
         _keep(config, items, {id(item) for item in first.values()})
+
+
+def _that_take_long(items: list[pytest.Item]) -> set[int]:
+    """Return the tests marked slow, and the cases beyond the first ones of those that are marked so."""
+    found, seen = set(), Counter[str]()
+    for item in items:
+        name, few = item.nodeid.partition("[")[0], item.get_closest_marker("first")
+        if item.get_closest_marker("slow") or (few is not None and seen[name] >= few.args[0]):
+            found.add(id(item))
+        seen[name] += 1
+    return found
 
 
 def _keep(config: pytest.Config, items: list[pytest.Item], chosen: set[int]) -> None:

@@ -68,7 +68,7 @@ def test_commands_of_features_are_not_there_and_all_others_work(core: Path, tmp_
     assert (done.returncode, "There is no command 'sketch'" in done.stderr) == (2, True)
 
 
-@pytest.mark.soak
+@pytest.mark.slow
 def test_tests_of_the_core_pass(core: Path, tmp_path: Path) -> None:
     files = [path for room in _ROOMS for path in (ROOT / "tests" / room).rglob("test_*.py")]
     own = [str(path) for path in sorted(files) if not _OTHERS.search(path.read_text(encoding="utf-8"))]

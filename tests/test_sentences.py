@@ -45,6 +45,7 @@ def parameters(nodes: list[ast.AST]) -> set[str]:
     return names | {field.id for field in fields if isinstance(field, ast.Name)}
 
 
+@pytest.mark.slow
 def test_below_the_command_line_sentences_name_parameters_and_nothing_names_options() -> None:
     nodes = {path: list(ast.walk(ast.parse(path.read_text(encoding="utf-8")))) for path in FILES}
     known = set().union(*map(parameters, nodes.values()))

@@ -7,6 +7,8 @@ import time
 from collections.abc import Callable
 from fractions import Fraction
 
+import pytest
+
 from anonhist.accounting import Charge, Ledger, verify
 
 Asking = Callable[..., Charge]
@@ -44,6 +46,7 @@ def test_a_forked_process_opens_its_own_connection(ledger: Ledger, asking: Askin
     assert ledger.balance("passwords").spent.epsilon == Fraction(3, 5)
 
 
+@pytest.mark.first(1)
 def test_a_process_forked_while_a_thread_charges_charges_too(ledger: Ledger, asking: Asking) -> None:
     stop = threading.Event()
 

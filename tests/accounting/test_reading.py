@@ -91,6 +91,7 @@ def test_new_noise_covers_what_was_counted_since(kept: Ledger) -> None:
         read(one + two, kept)
 
 
+@pytest.mark.slow
 def test_top_ups_are_one_loss(kept: Ledger) -> None:
     pytest.importorskip("dp_accounting", reason="dp-accounting is not installed (the extra accounting)")
     from anonhist.accounting.ledger import schedule
@@ -245,6 +246,7 @@ class Operator:
         return float(solved.fun)
 
 
+@pytest.mark.slow
 @each_of("kind", ["item", "user"])
 def test_random_operators_pay_for_all_that_is_revealed(kind: str) -> None:
     of_users = kind == "user"

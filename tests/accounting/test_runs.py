@@ -162,6 +162,7 @@ def _charge_in_a_child(address: str, asked: Charge) -> int:
         os._exit(code)
 
 
+@pytest.mark.slow
 def test_of_twenty_processes_one_is_charged(address: str, asking: Asking) -> None:
     asked = replace(asking("0.5"), run=RUN)
     with Ledger(address) as ledger:

@@ -55,6 +55,7 @@ def test_the_ledger_may_be_named_by_the_environment(address: str, cli: Cli, monk
     assert cli("budget", "show", "passwords").returncode == 0
 
 
+@pytest.mark.slow
 def test_plan_divides_what_is_left(address: str, cli: Cli) -> None:
     told = cli("budget", "plan", "passwords", "--every", "week", "--for", "1y", "--ledger", address).stdout
     assert told.startswith("passwords: 52 releases, every week for 1y; ε = 1 of 2 is left\n  each --epsilon 1/52 ")
@@ -67,6 +68,7 @@ def test_plan_divides_what_is_left(address: str, cli: Cli) -> None:
     assert Fraction(1, 365) < Fraction(values["each_at_delta"]["epsilon"]) < Fraction(1, 36)
 
 
+@pytest.mark.slow
 def test_a_smaller_epsilon_is_said_to_need_a_fixed_plan(cli: Cli, tmp_path: Path) -> None:
     pytest.importorskip("dp_accounting", reason="the extra accounting is not installed")
     path = f"{tmp_path}/budget.db"

@@ -132,6 +132,7 @@ def test_entries_without_texts_are_damaged(fields: dict[str, object], tmp_path: 
     Path(path).unlink()
 
 
+@pytest.mark.slow
 def test_a_ledger_whose_sum_is_too_long_to_write_is_shown_and_charged(folder: Path, cli: Cli) -> None:
     path = str(folder / "budget.db")
     with closing(sqlite3.connect(path)) as connection:

@@ -313,6 +313,7 @@ def released(cli: Cli) -> None:
         assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.first(2)
 @pytest.mark.usefixtures("released")
 @pytest.mark.parametrize(("file", "group"), [("one.json", "fall"), ("two.parquet", "spring,2026-11-02")])
 def test_one_group_of_a_file_is_taken(file: str, group: str, cli: Cli, folder: Path) -> None:
@@ -338,6 +339,7 @@ def test_one_group_that_was_found_has_the_promise_of_all(cli: Cli) -> None:
         assert "(0.9 for finding the groups, 0.1 for their profiles)" in done.stdout
 
 
+@pytest.mark.first(2)
 @pytest.mark.usefixtures("released")
 @pytest.mark.parametrize(
     ("given", "told"),

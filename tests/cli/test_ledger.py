@@ -73,6 +73,7 @@ def test_a_release_is_charged_and_its_file_matches(name: str, events: tuple[str,
         )
 
 
+@pytest.mark.slow
 @each_of(
     ("options", "cost"),
     [
@@ -278,6 +279,7 @@ def changed_leaves(document: Any, *, below: tuple[str, ...] = ()) -> Iterator[tu
             yield where, copied
 
 
+@pytest.mark.slow
 @each_of("kind", [*KINDS])
 def test_changed_errors_intervals_and_words_are_found(
     kind: str, events: tuple[str, ...], cli: Cli, folder: Path

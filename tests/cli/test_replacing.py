@@ -184,6 +184,7 @@ def test_force_replaces_no_private_file(ending: str, private: Path, read: Path, 
         assert ledger.balance("animals").items == ()
 
 
+@pytest.mark.first(2)
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_a_ledger_is_known_by_its_address_whatever_it_holds(
     ending: str, read: Path, refusals: Refusals, monkeypatch: pytest.MonkeyPatch

@@ -133,6 +133,7 @@ def test_counts_of_days(cli: Cli, folder: Path) -> None:
     assert "leave --format out, and name a column (--count)" in cli(*asked, "--format", "counts", "-o", "w.csv").stderr
 
 
+@pytest.mark.slow
 def test_lines_of_uniq_come_through_a_pipe(process: Cli, folder: Path) -> None:
     text = FILES["uniq.txt"].encode()
     done = process("release", "-", "--format", "uniq", "--epsilon", "1e9", "--simulations", "0", "-o", "-", stdin=text)

@@ -78,6 +78,7 @@ COMMANDS: list[tuple[str, tuple[str, ...], str]] = [
 ]
 
 
+@pytest.mark.slow
 @each_of(("name", "command", "dataset"), COMMANDS)
 def test_a_run_that_was_released_leaves_its_file(
     name: str, command: tuple[str, ...], dataset: str, kept: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch
@@ -235,6 +236,7 @@ sys.exit(run(words))
 """
 
 
+@pytest.mark.slow
 @each_of(("module", "function"), KILLED)
 def test_a_run_that_was_killed_is_not_drawn_again(
     module: str, function: str, kept: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch

@@ -112,6 +112,7 @@ def test_every_field_of_every_kind_of_release_survives(every_kind: list[Release]
         assert _fields_of(read) == _fields_of(release)
 
 
+@pytest.mark.slow
 def test_every_field_has_a_value_of_its_own_in_some_release(every_kind: list[Release]) -> None:
     # A field that is everywhere as it is by default would be read back right without ever having been written.
     seen: dict[str, bool] = {}

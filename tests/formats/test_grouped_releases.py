@@ -48,6 +48,7 @@ def release_of(unit: str, *, epsilon: str = "2") -> GroupedRelease:
     return release_groups(grouped, epsilon=epsilon, simulations=2).with_error()
 
 
+@pytest.mark.first(2)
 @pytest.mark.parametrize("epsilon", ["0.5", "6"])
 @pytest.mark.parametrize("ending", ["json", "parquet"])
 @pytest.mark.parametrize("unit", list(UNITS))

@@ -106,6 +106,7 @@ def test_a_missing_field_is_refused(tmp_path: Path, name: str) -> None:
             pytest.fail(f"{place} is missing, and {read(tmp_path / 'bad.json')} was read")
 
 
+@pytest.mark.slow
 @each_of("name", MADE)
 def test_null_is_only_what_a_value_need_not_have(tmp_path: Path, name: str) -> None:
     document = _document(MADE[name](), tmp_path / "good.json")

@@ -283,13 +283,13 @@ def test_a_graph_that_was_not_prepared_for_is_refused_before_noise_is_drawn(
 @pytest.mark.parametrize(
     ("place", "release"),
     [
-        ("node.privacy:project_each", lambda graph: release_degrees(graph, privacy=NodePrivacy(), epsilon=1)),
+        ("node_privacy:project_each", lambda graph: release_degrees(graph, privacy=NodePrivacy(), epsilon=1)),
         (
             "bounding:project",
             lambda graph: release_degrees(graph, privacy=NodePrivacy(), mechanism=BoundedDegrees(4), epsilon=1),
         ),
         ("graph:Profile.from_counts", lambda graph: release_degrees(graph, privacy=EdgePrivacy(), epsilon=1)),
-        ("node.private_edge_count:edge_count_flow", lambda graph: private_edge_count(graph, epsilon=1, max_degree=4)),
+        ("node_privacy:edge_count_flow", lambda graph: private_edge_count(graph, epsilon=1, max_degree=4)),
     ],
 )
 def test_a_lack_of_memory_says_nothing_of_sizes(

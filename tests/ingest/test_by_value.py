@@ -110,6 +110,7 @@ def _run(read: Callable[..., Any], hold: Hold, rows: Rows) -> Any:
     return read(source, **said)
 
 
+@pytest.mark.first(2)
 @pytest.mark.parametrize("ends", [NUMBERS, FLOATS], ids=["texts", "floats"])
 @pytest.mark.parametrize("read", [_by_item, _by_user, _by_mixed_user, _ordered, _groups, _by_mixed_groups])
 def test_one_row_before_all_others_changes_what_is_read_by_one(
@@ -135,12 +136,14 @@ def _labels_in_few_groups(source: Any, **said: Any) -> Any:
     return dict(zip(read["a"].counts.tolist(), read["a"].prevalences.tolist(), strict=True))
 
 
+@pytest.mark.first(2)
 def test_a_label_more_changes_one_prevalence(hold: Hold) -> None:
     rows = [(label, 1, "a", None, None) for label in [*(f"t{at}" for at in range(100)), *NUMBERS]]
     assert _run(_labels_in_few_groups, hold, rows) == {1: 100, 20: 12}
     assert _run(_labels_in_few_groups, hold, [(999, 1, "a", None, None), *rows]) == {1: 101, 20: 12}
 
 
+@pytest.mark.first(2)
 def test_a_row_more_changes_windows_by_one(hold: Hold) -> None:
     asked: dict[str, Any] = {"label": "label", "days": ["2026-11-01"], "thresholds": [1, 15]}
     rows = [(label, 1, at % 2, "2026-11-01", None) for at, label in enumerate([*TEXTS, *NUMBERS])]
@@ -258,6 +261,7 @@ def test_columns_of_sqlite_that_are_generated_or_declared(tmp_path: Path) -> Non
         assert [profile.n for profile in read.values()] == told
 
 
+@pytest.mark.slow
 def test_a_wide_table_of_sqlite_is_read(tmp_path: Path) -> None:
     with closing(sqlite3.connect(tmp_path / "a.db")) as connection:
         connection.execute(f"CREATE TABLE t ({', '.join(f'c{at}' for at in range(300))})")

@@ -110,6 +110,7 @@ UNIQUE = {
 }
 
 
+@pytest.mark.first(2)
 @each_of("names", list(ORDERS))
 @pytest.mark.parametrize("kind", [*ALL, *UNIQUE])
 def test_names_that_differ_in_case_are_read_each_under_its_own(

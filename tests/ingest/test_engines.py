@@ -43,6 +43,7 @@ def counted(labels: Iterable[Any], unit: PrivacyUnit | None = None) -> Profile:
     return Profile.from_counts(list(Counter(labels).values()), unit=unit)
 
 
+@pytest.mark.first(2)
 @each_of(("label", "keep_null"), [("what", False), ("what", True), ("number", False), ("ratio", False), ("day", False)])
 def test_labels(hold_anywhere: Held, label: str, keep_null: bool) -> None:  # noqa: FBT001
     with hold_anywhere(EVENTS) as (source, said):
@@ -50,6 +51,7 @@ def test_labels(hold_anywhere: Held, label: str, keep_null: bool) -> None:  # no
     assert read == counted(row[label] for row in ROWS if keep_null or row[label] is not None)
 
 
+@pytest.mark.first(2)
 @each_of(
     ("bound", "said"),
     [
@@ -114,6 +116,7 @@ def number(row: dict[str, Any]) -> str | None:
     return _text(row["number"])
 
 
+@pytest.mark.first(2)
 @each_of(
     ("by", "groups", "parts"),
     [
@@ -138,6 +141,7 @@ def test_missing_and_other_groups(hold_anywhere: Held) -> None:
     assert dict(read) == told
 
 
+@pytest.mark.first(2)
 @each_of("said", [{}, {"max_groups_per_user": 1}, {"max_groups_per_user": 2}])
 def test_users_of_groups(hold_anywhere: Held, said: dict[str, int]) -> None:
     with hold_anywhere(EVENTS) as (source, named):
@@ -179,6 +183,7 @@ def test_labels_of_few_groups(hold_anywhere: Held) -> None:
     assert dict(read) == {(group,): Profile([], [], unit=read.unit) for group in given["groups"]} | told
 
 
+@pytest.mark.first(2)
 @each_of(
     "given",
     [
@@ -247,6 +252,7 @@ def test_counted_data(hold_anywhere: Held) -> None:
     assert read == Profile([1, 5, 2**40], [6, 1, 3])
 
 
+@pytest.mark.first(2)
 def test_counted_groups(hold_anywhere: Held) -> None:
     counts = {"where": ["DE", "DE", "FR", "XX"], "label": ["a", "a", "b", "c"], "count": [3, 1, 2, 9]}
     with hold_anywhere(counts) as (source, said):

@@ -59,6 +59,7 @@ def listed(by: tuple[str, ...]) -> list[tuple[str, ...]]:
     return sorted({tuple(row[0] if part == "country" else row[1][: days[part]] for part in by) for row in EVENTS})
 
 
+@pytest.mark.first(2)
 @pytest.mark.parametrize("by", BY)
 def test_counts_are_read_as_their_events(hold_grouped: Held, by: tuple[str, ...]) -> None:
     for keep_null in (False, True):
@@ -69,6 +70,7 @@ def test_counts_are_read_as_their_events(hold_grouped: Held, by: tuple[str, ...]
                 assert dict(read_groups(source, **said, **own, **given)) == dict(told)
 
 
+@pytest.mark.first(2)
 def test_labels_are_in_the_same_few_groups_as_those_of_events(hold_grouped: Held) -> None:
     given: dict[str, Any] = {
         "by": "country",
@@ -155,6 +157,7 @@ def test_counts_that_are_none_are_refused(wrong: Any) -> None:
         read_groups(pl.DataFrame(table, strict=False), by="g", groups=["a"], format="prevalences")
 
 
+@pytest.mark.first(2)
 def test_sums_that_wrap_are_refused(hold_grouped: Held) -> None:
     large = 2**62
     for many in (2, 3, 4, 5):

@@ -54,6 +54,7 @@ NAMES: dict[str, Callable[[date], str]] = {
 }
 
 
+@pytest.mark.first(2)
 @pytest.mark.parametrize("column", ["text", "short", "day", "time", "zoned"])
 def test_periods_are_those_of_python_on_every_engine(hold_grouped: Held, column: str) -> None:
     held = {"label": COLUMNS["label"], column: COLUMNS[column]}
@@ -75,6 +76,7 @@ def test_periods_are_those_of_python_on_every_engine(hold_grouped: Held, column:
         assert missing[None].n == 1
 
 
+@pytest.mark.slow
 def test_every_week_of_python_is_found_in_text() -> None:
     days = [date.fromordinal(at) for at in range(1, date.max.toordinal() + 1, 5)]
     table = nw.from_native(pl.DataFrame({"day": [day.isoformat() for day in days]}))

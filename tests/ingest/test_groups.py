@@ -133,6 +133,7 @@ def test_groups_of_several_columns_and_of_dates(engine: str, tmp_path: Path) -> 
     assert read["DE", "2026-12"] == Profile.from_counts([1])
 
 
+@pytest.mark.first(1)
 @engines
 @pytest.mark.parametrize("most", [1, 2, 3])
 def test_users_have_few_items_over_all_groups(engine: str, most: int, tmp_path: Path) -> None:
@@ -156,6 +157,7 @@ def test_users_have_few_items_over_all_groups(engine: str, most: int, tmp_path: 
     assert dict(read) == dict(alike)
 
 
+@pytest.mark.slow
 @engines
 def test_users_have_few_items_in_each_of_few_groups(engine: str, tmp_path: Path) -> None:
     kept = set()
@@ -176,6 +178,7 @@ def test_users_have_few_items_in_each_of_few_groups(engine: str, tmp_path: Path)
     assert kept == {(2, 1), (0, 2)}
 
 
+@pytest.mark.slow
 @engines
 def test_labels_are_in_few_groups_whichever(engine: str, tmp_path: Path) -> None:
     kept = set()
@@ -272,6 +275,7 @@ def test_the_text_of_a_group_tells_it(group: tuple[str | None, ...]) -> None:
     assert group_of(key_of(group)) == group
 
 
+@pytest.mark.slow
 @engines
 def test_units_are_counted_in_few_groups(engine: str, tmp_path: Path) -> None:
     seen: list[list[int]] = []

@@ -67,6 +67,7 @@ def test_one_number_in_several_spellings_is_one_user(tmp_path: Path) -> None:
         assert read(f"sqlite:///{path}", 3, key, table="log").n == 3
 
 
+@pytest.mark.slow
 def test_users_that_differ_by_case_are_others_whatever_the_collation(tmp_path: Path) -> None:
     rows = [(name, "same") for name in ("ann", "Ann", "aNn", "anN", "ANN") for _ in range(5)]
     added = [("AnN", f"new{at}") for at in range(40)]

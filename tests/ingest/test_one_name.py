@@ -196,6 +196,7 @@ def test_infinite_times_of_duckdb_keep_their_names() -> None:
     assert names(rows) == ["-infinity", "infinity"]
 
 
+@pytest.mark.slow
 def test_spark_names_values_so(spark: Any) -> None:
     spark.conf.set("spark.sql.session.timeZone", "America/New_York")
     try:

@@ -75,6 +75,7 @@ def test_parts_on_every_engine_give_the_profile_of_all_events(
     assert read_both_ways([tmp_path / "first.counts", tmp_path / "second.counts"]) == once
 
 
+@pytest.mark.first(2)
 @pytest.mark.parametrize(("hash_labels", "keep_null"), [(False, True), (True, False), (True, True)])
 def test_users_on_every_engine(hold: Any, tmp_path: Path, *, hash_labels: bool, keep_null: bool) -> None:
     rows = list(zip(USERS, LABELS, strict=True))
@@ -103,6 +104,7 @@ def _splits(rows: list[Row]) -> Iterator[tuple[list[Row], list[Row]]]:
         )
 
 
+@pytest.mark.slow
 @each_of("split", _splits(ROWS))
 def test_every_split_is_the_whole_under_the_same_hashes(tmp_path: Path, split: tuple[list[Row], list[Row]]) -> None:
     for name, rows in zip(("p", "q"), split, strict=True):

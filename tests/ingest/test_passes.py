@@ -53,6 +53,7 @@ def path(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 @each_of("least", [1, 4, 256])
 @each_of("keep_null", [False, True])
 def test_passes_count_what_one_query_counts(
@@ -78,6 +79,7 @@ def test_remarks_are_of_all_passes(path: Path, short_of_memory: Callable[[int], 
     assert told[0].startswith(f"{LABELS.count(None):,} items without a label were left out")
 
 
+@pytest.mark.slow
 def test_lack_of_memory_in_the_smallest_passes_is_told_without_data(
     path: Path, short_of_memory: Callable[[int], list[Pass]]
 ) -> None:

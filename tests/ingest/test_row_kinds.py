@@ -61,6 +61,7 @@ def of_labels(most: int) -> dict[str, Any]:
     return {"unit": PrivacyUnit.label(max_count=5), "max_groups_per_label": most, "order_key": KEY}
 
 
+@pytest.mark.first(2)
 @each_of("keep_null", [False, True])
 def test_counts_are_read_as_their_events(hold_grouped: Held, keep_null: bool) -> None:  # noqa: FBT001
     said: dict[str, Any] = {"label": "word", "keep_null": keep_null}
@@ -183,6 +184,7 @@ def test_what_is_no_count_is_refused(wrong: Any) -> None:
             read(label="word", count="n")
 
 
+@pytest.mark.first(2)
 def test_sums_that_wrap_are_refused_in_windows(hold_grouped: Held) -> None:
     for many in (2, 3, 4, 5):
         # Beside another label, whose sums are in order.
@@ -296,6 +298,7 @@ def test_histograms_of_preseq(tmp_path: Path) -> None:
     assert read == Profile.from_prevalences({1: 2762699, 2: 666512})
 
 
+@pytest.mark.first(2)
 def test_zeros_count_nothing(hold: Held) -> None:
     for table in (
         {"label": ["a", "b", None, "a"], "count": [3, 0, 0, 0]},

@@ -35,6 +35,7 @@ def web(tmp_path: Path) -> Iterator[Web]:
         yield running
 
 
+@pytest.mark.first(2)
 @pytest.mark.parametrize("name", ["a.csv", "a.csv.gz", "a.csv.zst", "a.tsv", "a.jsonl", "a.jsonl.zst", "a.parquet"])
 def test_every_ending_is_read(web: Web, tmp_path: Path, write_table: WriteTable, name: str) -> None:
     write_table(tmp_path / name, LABELS)
@@ -85,6 +86,7 @@ def test_what_a_server_refuses_is_said_without_the_signature(
     assert "a.csv?***" in message
 
 
+@pytest.mark.first(2)
 @pytest.mark.parametrize("name", ["a.csv", "a.csv.gz", "a.csv.zst", "a.jsonl", "a.parquet"])
 @pytest.mark.parametrize("how", ["kept back", "shortened", "cut at the source"])
 def test_what_is_cut_off_is_an_error_and_never_fewer_rows(
@@ -191,6 +193,7 @@ def bucket() -> Iterator[Any]:
     running.stop()
 
 
+@pytest.mark.first(2)
 @pytest.mark.parametrize("name", ["a.csv", "a.csv.gz", "a.csv.zst", "a.jsonl", "a.parquet"])
 def test_objects_of_s3(bucket: Any, tmp_path: Path, write_table: WriteTable, name: str) -> None:
     write_table(tmp_path / name, LABELS)
@@ -214,6 +217,7 @@ def test_objects_of_s3_that_are_not_there_or_cut(bucket: Any, refuse: Refused, t
     assert "not a complete Parquet file" in refuse(DataError, "s3://shop/cut/a.parquet", label="label")
 
 
+@pytest.mark.slow
 def test_an_object_store_that_is_not_there(refuse: Refused, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_REGION", "us-east-1")
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")

@@ -42,6 +42,7 @@ def test_one_unit_of_a_server_changes_what_it_may(postgresql: str) -> None:
     assert failures_of(pairwise(sources=[in_postgresql(postgresql)])) == ""
 
 
+@pytest.mark.slow
 def test_each_pair_of_choices_is_tried() -> None:
     cases = pairwise()
     # Twice, for sources that take turns.

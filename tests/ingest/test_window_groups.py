@@ -136,6 +136,7 @@ def test_groups_of_several_columns_and_of_missing_values(engine: str, tmp_path: 
     assert (read["c1", "2026-11"].k_plus - one.k_plus).tolist() == [[1] * 6, [1] * 6, [0] * 5 + [1]]
 
 
+@pytest.mark.slow
 @engines
 def test_users_have_few_items_over_all_groups_and_days(engine: str, tmp_path: Path) -> None:
     given: dict[str, Any] = {"user": "user", "max_per_user": 2, "order_key": KEY, "thresholds": range(1, 13)}

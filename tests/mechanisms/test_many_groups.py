@@ -135,6 +135,7 @@ def known(evidence: Evidence) -> list[object]:
     return [evidence.misfit, *(side.tolist() for band in bands for side in (band.ends, band.lows, band.highs))]
 
 
+@pytest.mark.slow
 @each_of("epsilon", ["1", "0.3"])
 def test_what_is_made_of_noisy_values_does_not_depend_on_other_groups(
     epsilon: str, monkeypatch: pytest.MonkeyPatch
@@ -153,6 +154,7 @@ def test_what_is_made_of_noisy_values_does_not_depend_on_other_groups(
     assert together > 5
 
 
+@pytest.mark.slow
 def test_a_release_of_groups_has_the_distribution_of_separate_ones() -> None:
     # How often one label is released: a difference of six standard errors has a chance of 2e-9.
     profile, unit, times = Profile.from_counts([2, 1]), PrivacyUnit.item(), 400

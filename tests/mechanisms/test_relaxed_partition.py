@@ -35,6 +35,7 @@ def inside(reference: Partition, radius: int, size: int) -> frozenset[Partition]
     return frozenset(mu for mu in partitions_up_to(size) if holds(mu))
 
 
+@pytest.mark.slow
 @each_of("radius", [1, 2, 5])
 @each_of("reference", [(), (1,), (3, 1), (2, 2, 2), (6,), (1, 1, 1, 1), (5, 3, 3, 1)])
 def test_the_window_is_the_range_of_each_row_within_the_radius(reference: Partition, radius: int) -> None:

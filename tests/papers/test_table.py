@@ -39,6 +39,7 @@ def defined(path: Path) -> set[str]:
     return found
 
 
+@pytest.mark.first(2)
 @pytest.mark.parametrize("paper", PAPERS)
 def test_each_name_exists(paper: str) -> None:
     experiments = {each.name for each in load_paper(paper).experiments}

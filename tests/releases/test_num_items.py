@@ -62,6 +62,7 @@ def test_the_interval_holds(name: str, shape: str) -> None:
     assert held >= (33 if runs == 40 else 86)
 
 
+@pytest.mark.slow
 @each_of("rate", [2.0, 0.5, 0.02])
 @each_of("places", [1, 5, 64, 65])
 @each_of("cut", [1, 4, 65])
@@ -127,6 +128,7 @@ def test_the_interval_holds_what_was_released() -> None:
     assert again.num_items().interval == (0, 300)
 
 
+@pytest.mark.slow
 def test_there_may_be_as_many_items_as_labels() -> None:
     # Noise of many prevalences, each times its count, is often far below zero.
     mechanism = PrevalenceMechanism("0.1", PrivacyUnit.label(max_count=20))

@@ -81,6 +81,7 @@ def test_a_range_begins_at_the_errors_of_flatter_data_where_these_are_below_one_
     assert all(within is not None and within[0] <= real <= within[1] for within in found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mechanism", ["frobenius", "partition"])
 def test_the_range_of_a_total_follows_from_those_of_its_groups(mechanism: Literal["frobenius", "partition"]) -> None:
     profiles = {(name,): FEW["five plateaus"] for name in "abc"}

@@ -99,6 +99,7 @@ def test_the_browser_finds_all_there_is(open_page: Callable[[str], Path], tmp_pa
     assert cells.count("30 or more") == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["item", "user", "empty", "largest"])
 def test_nothing_sticks_out_of_a_narrow_window(open_page: Callable[[str], Path], tmp_path: Path, name: str) -> None:
     path = open_page(name)
@@ -119,6 +120,7 @@ def test_no_long_name_of_a_budget_sticks_out_of_a_narrow_window(tmp_path: Path) 
     assert measure_page(path, tmp_path)[0] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["all", "no data", "large"])
 def test_no_comparison_sticks_out_of_a_narrow_window(
     compared_page: Callable[[str], str], tmp_path: Path, name: str
@@ -132,6 +134,7 @@ def test_no_comparison_sticks_out_of_a_narrow_window(
     assert min(drawings) > 300
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["rarefaction", "guessing", "hill", "nothing"])
 def test_no_curve_sticks_out_of_a_narrow_window(curve_page: Callable[[str], str], tmp_path: Path, name: str) -> None:
     path = tmp_path / "curve.html"
@@ -154,6 +157,7 @@ def test_no_estimate_sticks_out_of_a_narrow_window(local_page: Callable[[str], s
     assert min(drawings) > 300
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [3, 30])
 def test_no_groups_stick_out_of_a_narrow_window(groups_page: Callable[[int], str], tmp_path: Path, number: int) -> None:
     path = tmp_path / "groups.html"
@@ -166,6 +170,7 @@ def test_no_groups_stick_out_of_a_narrow_window(groups_page: Callable[[int], str
     assert all(150 < each < 200 for each in drawings)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [None, 1, 3])
 def test_no_windows_stick_out_of_a_narrow_window(number: int | None, tmp_path: Path) -> None:
     days = tuple(f"2026-11-{day:02}" for day in range(1, 15))
@@ -196,6 +201,7 @@ def test_long_names_leave_room_for_the_numbers_in_a_narrow_window(
     assert max(names) < 200
 
 
+@pytest.mark.slow
 def test_a_comparison_is_drawn_light_and_dark(compared_page: Callable[[str], str], tmp_path: Path) -> None:
     path, size = tmp_path / "compare.html", "--window-size=1000,1700"
     path.write_text(compared_page("all"), encoding="utf-8")
@@ -215,6 +221,7 @@ def test_its_own_policy_stops_scripts(open_page: Callable[[str], Path], tmp_path
     assert "<title>How often things occur, without saying which things</title>" in browse(path, tmp_path, "--dump-dom")
 
 
+@pytest.mark.slow
 def test_light_and_dark_are_drawn(open_page: Callable[[str], Path], tmp_path: Path) -> None:
     path, size = open_page("item"), "--window-size=1000,1700"
     light = picture(path, tmp_path, size)
@@ -232,6 +239,7 @@ def test_light_and_dark_are_drawn(open_page: Callable[[str], Path], tmp_path: Pa
         assert blue > 0.001
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["node", "empty", "public", "edge and truth"])
 def test_no_degrees_stick_out_of_a_narrow_window(degrees_page: Callable[[str], str], tmp_path: Path, name: str) -> None:
     path = tmp_path / "degrees.html"

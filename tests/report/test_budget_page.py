@@ -176,6 +176,7 @@ def test_texts_of_people_are_escaped(tmp_path: Path, whole: Callable[[str], None
     assert "<script" not in balance._repr_html_()
 
 
+@pytest.mark.slow
 def test_ten_thousand_charges_are_a_short_page(tmp_path: Path, whole: Callable[[str], None]) -> None:
     balance = balance_of(10_000, Budget("words", "item", epsilon=2000), every=timedelta(hours=1))
     page = written(balance, tmp_path)

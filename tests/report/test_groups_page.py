@@ -76,6 +76,7 @@ def rows_of(page: str) -> list[list[str]]:
     return [[unescape(part) for cell in row for part in cell.removesuffix("</span>").split("<span>")] for row in rows]
 
 
+@pytest.mark.first(2)
 def test_the_page_is_whole_and_says_what_was_promised(name: str, tmp_path: Path, whole: Callable[[str], None]) -> None:
     release = release_of(name)
     page = written(release, tmp_path, command=COMMAND, data_name="a <b>.csv", title="Reach & more")
@@ -92,6 +93,7 @@ def test_the_page_is_whole_and_says_what_was_promised(name: str, tmp_path: Path,
     assert "<script" not in page
 
 
+@pytest.mark.first(2)
 def test_every_number_is_that_of_the_release(name: str, tmp_path: Path) -> None:
     release = release_of(name)
     levels = levels_for(release)
@@ -151,6 +153,7 @@ def test_without_simulations_no_error_is_told(tmp_path: Path) -> None:
     assert [row[-1] for row in rows_of(page)] == ["–"] * len(PROFILES)
 
 
+@pytest.mark.slow
 def test_five_hundred_groups_stay_readable(tmp_path: Path, whole: Callable[[str], None]) -> None:
     release = many_groups(500)
     began = time.process_time()

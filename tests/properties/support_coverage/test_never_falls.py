@@ -90,6 +90,7 @@ def test_new_labels_come_ever_more_slowly(name: str) -> None:
     assert bool(np.all(np.diff(new, 2) <= 1e-9 * new[-1]))
 
 
+@pytest.mark.slow
 @each_of("name", PROFILES)
 def test_intervals_of_one_quantity_overlap(name: str) -> None:
     profile = PROFILES[name]
@@ -107,6 +108,7 @@ def test_intervals_of_one_quantity_overlap(name: str) -> None:
         )
 
 
+@pytest.mark.first(2)
 @pytest.mark.parametrize("epsilon", ["0.3", "1"])
 def test_of_a_release_draws_show_no_fewer_labels_than_the_data_have_at_least(epsilon: str) -> None:
     release = ah.release(TREES, epsilon=epsilon, simulations=8, source=SeededSource(3))
@@ -171,11 +173,13 @@ def assert_ends_never_fall(data: Profile | ah.Release) -> None:
     assert all(each.interval[0] <= each.value <= each.interval[1] for each in found)
 
 
+@pytest.mark.slow
 @each_of("name", FALLEN)
 def test_ends_of_intervals_never_fall_as_draws_grow(name: str) -> None:
     assert_ends_never_fall(FALLEN[name])
 
 
+@pytest.mark.slow
 @each_of("name", ("trees", "ever fewer", "zipf"))
 @pytest.mark.parametrize("epsilon", ["0.1", "1"])
 def test_of_a_release_ends_never_fall_as_draws_grow(name: str, epsilon: str) -> None:

@@ -158,6 +158,7 @@ def test_singletons_are_cut_off_by_each_smoothing_as_documented() -> None:
     assert SmoothedBinomialB(draws).point(profile).value == pytest.approx(100 * (1 + 3 * (1 - 0.6**fewer)))
 
 
+@pytest.mark.slow
 @each_of("method", ["mixture", *SERIES])
 @each_of(
     "profile",
