@@ -16,7 +16,7 @@ PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -q -n auto --maxproce
 MINUTES ?= 10
 COMMAND ?= release data/pw_rockyou.csv --epsilon 1 -o - --quiet
 
-.PHONY: help demo test quick soak check profile map docs dist fix bench clean
+.PHONY: help demo test quick soak mutants check profile map docs dist fix bench clean
 
 help: ## say what there is to make
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-7s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -34,6 +34,9 @@ quick: check ## run every check and the first case of each quick test, as after 
 soak: $(DEV) ## run the tests that take long, and read neighbors through every way in with fresh seeds: make soak MINUTES=10
 	$(PYTEST) --soak
 	$(BIN)/python -m anonhist_testing.way_in.soak --minutes $(MINUTES) $(if $(SEED),--seed $(SEED))
+
+mutants: $(DEV) ## change the code in forty places, one at a time, and see tests fail
+	$(BIN)/python tools/mutants.py
 
 check: $(DEV) ## lint, formatting, types (of the examples in the documents too), dead code (architecture is checked by the tests)
 	$(BIN)/ruff check .

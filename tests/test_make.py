@@ -109,6 +109,7 @@ def test_help_lists_the_targets() -> None:
         "test",
         "quick",
         "soak",
+        "mutants",
         "check",
         "profile",
         "map",

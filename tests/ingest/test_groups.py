@@ -178,7 +178,7 @@ def test_users_have_few_items_in_each_of_few_groups(engine: str, tmp_path: Path)
     assert kept == {(2, 1), (0, 2)}
 
 
-@pytest.mark.slow
+@pytest.mark.first(2)
 @engines
 def test_labels_are_in_few_groups_whichever(engine: str, tmp_path: Path) -> None:
     kept = set()

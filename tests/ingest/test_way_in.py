@@ -31,7 +31,7 @@ def failures_of(cases: list[Case]) -> str:
     return "\n".join(told)
 
 
-@pytest.mark.slow
+@pytest.mark.first(5)
 @pytest.mark.parametrize("entrance", CASES)
 def test_one_unit_changes_what_it_may(entrance: str) -> None:
     assert failures_of(CASES[entrance]) == ""

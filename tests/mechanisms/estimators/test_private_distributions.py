@@ -77,7 +77,7 @@ def secret(mechanism: StatisticMechanism, profile: Profile, items: int) -> tuple
     return whole - known - shift, rates[-1]
 
 
-@pytest.mark.slow
+@pytest.mark.first(1)
 @pytest.mark.parametrize("name", MECHANISMS)
 @each_of(
     ("unit", "relation", "public"),
