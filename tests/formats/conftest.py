@@ -72,8 +72,6 @@ def releases() -> dict[str, Release]:
         "frobenius": _make_release(
             Profile([1, 2, 7, 2**62 + 1], [4, 3, 2, 1]),
             FrobeniusMechanism(third, PrivacyUnit.user(max_items=5), NeighboringRelation.SUBSTITUTE),
-            epsilon=third + Fraction(1, 100),
-            spending=(("the noisy size", Fraction(1, 100)), ("the profile", third)),
         ),
         "partition": _make_release(Profile([3, 8], [1, 2]), PartitionMechanism(Fraction(2))),
         "prevalence": _make_release(

@@ -119,16 +119,12 @@ def _remade(mechanism: CentralMechanism, guarantee: Guarantee) -> Remade:
 
 
 def _check_budget(guarantee: Guarantee, mechanism: CentralMechanism) -> None:
-    """Refuse a guarantee that says another budget than the mechanism; an excess may have come first."""
+    """Refuse a guarantee that says another budget than the mechanism, or rests on what that does not ask for."""
     promised = mechanism.guarantee
-    if (guarantee.epsilon, guarantee.spending) == (promised.epsilon, promised.spending):
-        return
-    if promised.spending:
+    if (guarantee.epsilon, guarantee.spending) != (promised.epsilon, promised.spending):
         raise DataError("the guarantee and the mechanism name different steps or epsilons")
-    if mechanism.epsilon > guarantee.epsilon or (mechanism.epsilon < guarantee.epsilon and not guarantee.spending):
-        raise DataError("the guarantee and the mechanism name different epsilons")
-    if guarantee.spending and mechanism.epsilon not in [spent for _, spent in guarantee.spending]:
-        raise DataError("none of the guarantee's steps is what the mechanism spent")
+    if (guarantee.conditions, guarantee.party_epsilon) != (promised.conditions, promised.party_epsilon):
+        raise DataError("the guarantee has conditions that the mechanism does not need")
 
 
 _UNSIMULATED = "not simulated"
