@@ -2,7 +2,7 @@
 
 A value must not import the rooms that do this, because rooms import downwards only; but it must work in a fresh kernel,
 where nothing else has imported them. So rows name places as ``module:name``, which are loaded on use, and only this
-module has the names. What makes a new kind of value known is a row here.
+module has the names. A new kind of value is a row here; one whose files are private is in replacing.py, too.
 """
 
 from __future__ import annotations

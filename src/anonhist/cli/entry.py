@@ -1,9 +1,8 @@
 """From the shell to an exit code: 0 done, 2 wrong usage, 3 bad data or output, 70 internal error, 128 + n signal n.
 
-Signals that end a command: by an exception where something may be open, at once where one could get lost.
-
-Ctrl-C, SIGTERM (``timeout``, systemd, ``docker stop``) and SIGHUP (a terminal that is closed) are one thing: private
-rows may lie in temporary files, and a charge may have to be voided.
+A signal ends a command by an exception where something may be open, and at once where one could get lost. Ctrl-C,
+SIGTERM (``timeout``, systemd, ``docker stop``) and SIGHUP (a terminal that is closed) are one thing: private rows may
+lie in temporary files, and a charge may have to be voided.
 """
 
 from __future__ import annotations

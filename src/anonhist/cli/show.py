@@ -43,7 +43,7 @@ class AskedRecord(NamedTuple):
                 f"--registry also needs {', '.join(missing)}: the registry requires it, and no release says it."
             )
         if registry != STDOUT and not registry.lower().endswith(".yaml"):
-            raise UsageError(f"A record is written as YAML: end the path in .yaml, not {registry!r}.")
+            raise UsageError(f"A record is JSON in YAML: end the path in .yaml, not {registry!r}.")
         from anonhist.formats.registry import Deployment
 
         return cls(registry, Deployment(**{name: fact for name, fact in facts.items() if fact is not None}), force)

@@ -18,6 +18,7 @@ from anonhist.formats.untrusted import (
     check_codecs,
     check_version,
     document_text,
+    holds,
     mapping,
     open_parquet,
     optional,
@@ -149,15 +150,15 @@ TABLE = Table(columns_of, metadata=lambda release: {METADATA_KEY: json.dumps(to_
 
 def _from_parquet(content: bytes) -> CumulativeRelease:
     with refuse_damage():
-        document = (open_parquet(content).schema_arrow.metadata or {}).get(METADATA_KEY)
+        file = open_parquet(content)
+        document = (file.schema_arrow.metadata or {}).get(METADATA_KEY)
         if document is None:
             raise DataError("it is a Parquet file, but not one of a release of cumulative windows")
         release = from_cumulative_document(parse_json(document))
         check_codecs(content)
-        table = open_parquet(content).read()
         # Tools that filter a table keep its metadata: the two must still say the same.
         expected = {name: list(column) for name, column in columns_of(release).items()}
-        is_same = table.column_names == list(expected) and table.to_pydict() == expected
+        is_same = file.schema_arrow.names == list(expected) and holds(file, expected)
     if not is_same:
         raise DataError("its rows are not those that were released; they were changed later")
     return release
@@ -241,15 +242,15 @@ GROUPED_TABLE = Table(
 
 def _groups_from_parquet(content: bytes) -> GroupedCumulativeRelease:
     with refuse_damage():
-        document = (open_parquet(content).schema_arrow.metadata or {}).get(GROUPED_METADATA_KEY)
+        file = open_parquet(content)
+        document = (file.schema_arrow.metadata or {}).get(GROUPED_METADATA_KEY)
         if document is None:
             raise DataError("it is a Parquet file, but not one of a release of cumulative windows of groups")
         release = from_grouped_cumulative_document(parse_json(document))
         check_codecs(content)
-        table = open_parquet(content).read()
         # Tools that filter a table keep its metadata: the two must still say the same.
         expected = {name: list(column) for name, column in _columns(release).items()}
-        is_same = table.column_names == list(expected) and table.to_pydict() == expected
+        is_same = file.schema_arrow.names == list(expected) and holds(file, expected)
     if not is_same:
         raise DataError("its rows are not those that were released; they were changed later")
     return release

@@ -1,10 +1,9 @@
 """What strangers' files hold: values of documents and Parquet, each refused unless it is of its kind.
 
-Parquet and Arrow files from strangers: opened and read in parts that a small file cannot make large.
-
-Of an Arrow IPC file, the one record batch is read where it lies: nothing is unpacked, so nothing grows. Arrow unpacks
-compressed buffers before anybody can ask for their size. Whether a batch is compressed is said in its header, a
-FlatBuffers table, and nowhere in Arrow's interface, so it is read there.
+Parquet is read in parts that a small file cannot make large. Of an Arrow IPC file, the one record batch is read where
+it lies: nothing is unpacked, so nothing grows. Arrow unpacks compressed buffers before anybody can ask for their size.
+Whether a batch is compressed is said in its header, a FlatBuffers table, and nowhere in Arrow's interface, so it is
+read there.
 
 As in Message.fbs and File.fbs of the Arrow columnar format, version 1.
 """
@@ -23,7 +22,7 @@ import numpy as np
 from anonhist.errors import DataError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -185,6 +184,20 @@ def batches(file: pq.ParquetFile, columns: list[str]) -> Iterator[pa.RecordBatch
         yield batch
     if seen != rows:
         raise DataError("it is not a Parquet file, or a damaged one")
+
+
+def holds(file: pq.ParquetFile, expected: Mapping[str, Sequence[Any]]) -> bool:
+    """Return whether these columns are in a file, value by value; of others, or of more rows, nothing is unpacked."""
+    rows = len(next(iter(expected.values())))
+    if file.metadata.num_rows != rows or any(file.schema_arrow.names.count(name) != 1 for name in expected):
+        return False
+    seen = 0
+    for batch in batches(file, list(expected)):
+        end = seen + batch.num_rows
+        if any(batch.column(name).to_pylist() != list(column[seen:end]) for name, column in expected.items()):
+            return False
+        seen = end
+    return True
 
 
 def codecs_of(content: bytes) -> set[int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 class Source:
     """A source as a call names it: a path or an address as text, or a table, and what was said of its rows."""
 
-    of: Any
+    # It may be an address with a password, or a table: neither is shown.
+    of: Any = field(repr=False)
     rows: SaidOfRows
     table: str | None = None
     delimiter: str | None = None

@@ -1,4 +1,4 @@
-"""Choice of the mechanism from public facts alone, or by its name."""
+"""The release of a profile: by the mechanism that public facts choose, or by its name, charged to a ledger."""
 
 from __future__ import annotations
 

@@ -1,7 +1,5 @@
 """Projective spaces over prime fields and Hadamard matrices: numbered points, and which are orthogonal.
 
-Projective spaces over prime fields: numbered points, orthogonality, and sums over hyperplanes.
-
 Sums over hyperplanes are convolutions along a cycle through all points. Let f be a polynomial of degree t over the
 field of F elements for which no power z^d with 0 < d < K is a constant modulo f, while z^K is: then
 z^0, z^1, …, z^{K−1} modulo f are, up to constants, all K points (Singer 1938). Let s_j be the coefficient of z^{t−1}

@@ -5,10 +5,8 @@ The probability of a profile under p is a sum over all assignments of its counts
 counts: its T labels with N items have probability ``N/(nT)`` each, for the reward ``ln T! + N·ln(N/(nT))``. Unseen
 labels belong to the block of the smallest counts. A dynamic program finds the best blocks.
 
-Properties of the distribution of profile maximum likelihood, as estimates, with bootstrap errors.
-
-These estimates are not smooth in the prevalences, because labels jump between blocks. So their errors do not follow
-from derivatives, and samples are drawn instead, block by block rather than label by label.
+Properties of this distribution, as estimates, are not smooth in the prevalences, because labels jump between blocks. So
+their errors do not follow from derivatives, and samples are drawn instead, block by block rather than label by label.
 """
 
 from __future__ import annotations

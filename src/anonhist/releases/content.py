@@ -58,7 +58,7 @@ def _of_groups(release: GroupedRelease) -> dict[str, Any]:
     return {
         "guarantee": _guarantee(release.guarantee),
         "by": list(release.by),
-        # What older releases do not have must not change their digests.
+        # Ledgers have digests of releases without an excess, which must not change.
         **({} if release.excess is None else {"excess": _excess(release.excess)}),
         "found_with": None if found is None else [str(each) for each in found],
         # Totals of nested levels follow from their groups.

@@ -56,15 +56,16 @@ def guarantee_of(
     return replace(whole, epsilon=epsilon, delta=delta, spending=tuple(steps))
 
 
+# How the condition begins on which the release of one group that was found keeps its promise.
+ON_FOUND_GROUPS = "nobody learns from it which groups there are: finding them"
+
+
 def on_condition(release: Release, found_with: tuple[Fraction, Fraction] | None) -> Release:
     """Return the release of one group with the condition under which it alone keeps its promise, if there is one."""
     if found_with is None or release.guarantee.conditions:
         return release
     epsilon, delta = found_with
-    condition = (
-        "nobody learns from it which groups there are: finding them cost an epsilon of "
-        f"{short_decimal(epsilon)} and a δ of {round_up(delta)} more"
-    )
+    condition = f"{ON_FOUND_GROUPS} cost an epsilon of {short_decimal(epsilon)} and a δ of {round_up(delta)} more"
     return replace(release, guarantee=replace(release.guarantee, conditions=(condition,)))
 
 

@@ -46,7 +46,7 @@ def label_counts(table: Any, columns: Columns) -> Any:
 def user_items(table: Any, columns: Columns) -> Any:
     """Return the lazy query (user_name, hash, label) of each user's first rows in the order of the keyed hash.
 
-    As :func:`~anonhist.ingest.query.bounded_rows` keeps them, under a key that no other part has.
+    The key is one that no other part has.
     """
     import narwhals as nw
 

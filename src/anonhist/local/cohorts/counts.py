@@ -1,9 +1,7 @@
-"""Counts of each cohort, the cells that each label supports, and the distribution of the counts.
+"""Counts of each cohort: which bucket and cells a label has there, and the distribution of the counts.
 
-The bucket of a label in each cohort: by hashing any text, or by permuting a known alphabet, modulo k.
-
-All parties compute the same result: the key and the numbers below are public. This file is the exact specification,
-together with that of the keyed hash and of multiply-shift in docs/hashing.md.
+A bucket comes from hashing any text, or from permuting a known alphabet, modulo k. All parties compute the same: the
+key and the numbers below are public, and this file specifies them, together with docs/hashing.md.
 """
 
 from __future__ import annotations

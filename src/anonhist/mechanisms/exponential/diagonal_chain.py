@@ -4,9 +4,8 @@
 the lengths of the diagonals of μ are a Markov chain on each side; content 0 is a corner of μ iff the two edges that
 leave it are of the same type.
 
-Denoising: the partition with the smallest expected distance to the truth, given a mechanism's output.
-
-Under a uniform prior the distribution of the truth λ given the output μ is ``∝ q^{‖λ−μ‖₁}/Z(λ)``; Z varies by a bounded
+Denoising finds the partition with the smallest expected distance to the truth, given a mechanism's output. Under a
+uniform prior the distribution of the truth λ given the output μ is ``∝ q^{‖λ−μ‖₁}/Z(λ)``; Z varies by a bounded
 factor and is left out, which leaves the plain diagonal chain around μ. The diagonals of the diagram of all cells that
 are more likely in than out are the medians of the chain's levels, computed by forward and backward sums
 (docs/proofs/denoising.md). Post-processing: it costs no privacy.
