@@ -33,7 +33,7 @@ def test_the_ending_chooses_the_format(name: str, cli: Cli, folder: Path) -> Non
     assert (done.returncode, done.stderr) == (0, "")
     assert f"Wrote {name}." in done.stdout
     assert _names(folder) == [name]
-    start = {".json": b'{\n  "format": "anonhist.release"', ".csv": b"count,prevalence,", ".parquet": b"PAR1"}
+    start = {".json": b'{\n  "format": "anonhist/release"', ".csv": b"count,prevalence,", ".parquet": b"PAR1"}
     assert (folder / name).read_bytes().startswith(start[Path(name).suffix.lower()])
 
 

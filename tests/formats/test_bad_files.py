@@ -166,6 +166,8 @@ BAD = [
     ("error.k_plus_standard_errors", [10**400] * 7, "finite"),
     ("error.k_plus_standard_errors", [True] * 7, "finite"),
     ("error.sorted_l1", None, "the sorted ℓ1 error"),
+    ("error.sorted_l1.mean", 1e308, "larger than profiles can be apart"),
+    ("error.sorted_l1.standard_error", 1e308, "larger than profiles can be apart"),
     ("error.sorted_l1.range", ABSENT, "the sorted ℓ1 error by exactly the fields"),
     ("error.sorted_l1.range", [1.0], "range must have two ends"),
     ("error.sorted_l1.range", ["1", "9"], "range must be finite numbers"),

@@ -8,11 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
 
 from anonhist.errors import AnonhistError, DataError, UsageError
 from anonhist.ingest import read_profile, write_part
+from anonhist.ingest.columns import MissingColumnError
 from anonhist.ingest.groups.read import read_groups
 from anonhist.ingest.parts import count_into
 from anonhist.ingest.windows import read_cumulative, read_cumulative_groups
@@ -413,3 +415,10 @@ def test_persons_are_no_counts(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="Column 'n' may say how many items a row stands for: write a row for each"):
         values()
     assert values(format="events") == ["a", "b"]
+
+
+def test_columns_of_pandas_whose_names_are_not_text() -> None:
+    frame = pd.DataFrame({5: [1, 2], "l": ["a", "b"]})
+    assert read_profile(frame, label="l").n == 2
+    with pytest.raises(MissingColumnError, match="''"):
+        read_profile(pd.DataFrame({"email": ["a"]}), label="")

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from anonhist.catalogue.mechanisms import MECHANISMS
 from anonhist.mechanisms import CumulativeMechanism, IsotonicMechanism, PrevalenceMechanism, skeletons
 from anonhist.mechanisms.skeletons import AdditiveMechanism
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
@@ -46,6 +47,12 @@ KINDS: dict[str, tuple[Callable[..., AdditiveMechanism], str]] = {
     "cumulative": (CumulativeMechanism, "public_cap"),
     "prevalence": (PrevalenceMechanism, "public_cap"),
 }
+
+
+def test_every_mechanism_that_adds_noise_is_tried() -> None:
+    # The others draw whole releases, or have noise of several kinds, and tests of their own.
+    others = {"partition", "frobenius", "privhist", "bounded-partition", "relaxed-partition"}
+    assert KINDS.keys() | others == MECHANISMS.keys()
 
 
 def make_mechanism(

@@ -130,6 +130,8 @@ def _check_budget(guarantee: Guarantee, mechanism: CentralMechanism) -> None:
 
 
 _UNSIMULATED = "not simulated"
+# Profiles have fewer than 2^63 items, and so have released ones.
+_LARGEST_ERROR = 2.0**64
 _ERROR_FIELDS = {
     *("method", "simulations", "sorted_l1"),
     *("levels", "prevalence_standard_errors", "k_plus_standard_errors", "zeros_standard_error"),
@@ -198,6 +200,8 @@ def _read_expected_error(value: object, method: str, runs: int) -> tuple[Estimat
     mean, spread = (float(floats([fields[name]], name)[0]) for name in ("mean", "standard_error"))
     if min(mean, spread) < 0:
         raise DataError("the expected sorted ℓ1 error must not be negative")
+    if max(mean, spread) > _LARGEST_ERROR:
+        raise DataError("the expected sorted ℓ1 error is larger than profiles can be apart")
     expected = expected_distance(mean, spread, runs, method=method)
     if fields["range"] is None:
         return expected, None

@@ -109,7 +109,9 @@ class SaidOfRows:
         elif known in ("counts", "uniq"):
             kind = self._counts(others)
         else:
-            kind = RowKind("events", header.label_column(self.label) if self.label else others.label_column(None))
+            kind = RowKind(
+                "events", others.label_column(None) if self.label is None else header.label_column(self.label)
+            )
             if (self.format, self.count) == (None, None):
                 how = None if user is None else _HOW_OF_USERS
                 # A single column is that of labels, unless it is called as counts are and nobody named it.
@@ -165,7 +167,7 @@ class SaidOfRows:
 
 def refuse_counts(unused: Header, how: str | None = None) -> None:
     """Refuse columns that are called as counts are, and are not read; ``how`` says what to do instead."""
-    found = [name for name in unused.names if name.strip().casefold() in _CALLED]
+    found = [name for name in unused.names if str(name).strip().casefold() in _CALLED]
     if not found:
         return
     named = f"`count={found[0]!r}`" if len(found) == 1 else "its name (`count`)"
