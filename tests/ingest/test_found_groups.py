@@ -163,3 +163,21 @@ def test_the_budget_is_spent_and_nothing_refused_if_only_the_first_name_of_all_o
     found = read_groups(rows, label="label", **given, ledger=ledger, dataset="views")
     assert {group: profile.n for group, profile in found.items()} == {("rest", "rest"): 50}
     assert charges(ledger) == [("2", "finding groups", "released")]
+
+
+def test_grouping_columns_may_come_one_by_one(ledger: Ledger) -> None:
+    found = find(by=iter(["group"]), ledger=ledger, dataset="views")
+    assert found.by == ("group",)
+    assert len(charges(ledger)) == 1
+
+
+@each_of(
+    "wrong",
+    [{"max_per_user": 3}, {"order_key": "0" * 32}, {"max_groups_per_user": 2}, {"format": "counts", "count": "none"}],
+)
+def test_a_call_that_contradicts_itself_is_refused_before_it_is_charged(wrong: dict[str, Any], tmp_path: Path) -> None:
+    kept = Ledger(str(tmp_path / "budget.db"))
+    kept.create("views", "item", epsilon=3, delta="1/2")
+    with pytest.raises(UsageError):
+        find(ledger=kept, dataset="views", **wrong)
+    assert len(kept.entries("views")) == 1  # its budget

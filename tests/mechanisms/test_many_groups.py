@@ -11,7 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 from anonhist.errors import UsageError
-from anonhist.mechanisms import FrobeniusMechanism, PrevalenceMechanism
+from anonhist.mechanisms import FrobeniusMechanism, PartitionMechanism, PrevalenceMechanism
 from anonhist.mechanisms.frobenius import noisy_coordinates
 from anonhist.mechanisms.frobenius.noisy_coordinates import CoordinateNoise, NoisyCoordinates
 from anonhist.mechanisms.frobenius.posterior import pass_work
@@ -197,3 +197,7 @@ def test_no_noise_is_drawn_if_one_group_is_refused() -> None:
     profiles = [Profile([2], [1], unit=unit), Profile([9], [1], unit=unit)]
     with pytest.raises(UsageError, match="exceed"):
         list(PrevalenceMechanism(1, unit, public_cap=3).release_each(profiles, source=Untouched(1)))
+    # A square of 2^20 + 1 labels, which the partition mechanism cannot hold.
+    profiles = [Profile([2], [1], unit=unit), Profile([2**20 + 1], [2**20 + 1], unit=unit)]
+    with pytest.raises(UsageError, match="Durfee"):
+        list(PartitionMechanism(2, unit).release_each(profiles, source=Untouched(1)))

@@ -243,7 +243,7 @@ class EdgePrivacy:
     def prepare(
         self, policy: EdgePolicy, *, nodes_listed: bool, epsilon: EpsilonLike, mechanism: object
     ) -> PreparedEdges:
-        """Make the prepared release of a graph of this policy; see :func:`anonhist.graphs.release.prepare_degrees`."""
+        """Make the prepared release of a graph of this policy; see :class:`anonhist.graphs.release.AskedDegrees`."""
         del nodes_listed
         central, reason = self._central(policy, epsilon, mechanism)
         return PreparedEdges(EdgeMechanism(central, policy, self.public_nodes), reason)

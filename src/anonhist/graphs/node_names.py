@@ -143,7 +143,7 @@ def _read(source: Any, form: EdgeFormat | None) -> list[Any]:
         (path,) = local_files(source, form)
         return [names_in_document(path, form)]
     kind = None if form is None else "labels"
-    with open_source(source, table=None, format=kind, delimiter=None, header=True, keys=(_COLUMN,)) as opened:
+    with open_source(source, format=kind, keys=(_COLUMN,)) as opened:
         table, header = opened.table, opened.header
         if form is not None:
             names = nodes_of_lines(table, form)

@@ -330,14 +330,8 @@ def release_degrees(
         if not is_networkx(graph):
             raise UsageError(f"A Graph or Degrees are needed, such as read_edges returns, not {kind_of(graph)}.")
         graph = as_undirected(graph)
-    prepared = prepare_degrees(
-        privacy=privacy,
-        policy=graph.policy,
-        nodes_listed=graph.nodes_listed if isinstance(graph, Graph) else graph.num_nodes is not None,
-        epsilon=epsilon,
-        mechanism=mechanism,
-        simulations=simulations,
-    )
+    listed = graph.nodes_listed if isinstance(graph, Graph) else graph.num_nodes is not None
+    prepared = AskedDegrees(privacy, epsilon, mechanism, simulations).prepared(graph.policy, nodes_listed=listed)
     own = {"policy": graph.policy}
     return charged(
         account_of(ledger, dataset, purpose, run_id, settings=own),
@@ -348,7 +342,7 @@ def release_degrees(
 
 @dataclass(frozen=True)
 class PreparedDegrees:
-    """A release of degrees prepared without its graph, checked and made once; see :func:`prepare_degrees`."""
+    """A release of degrees prepared without its graph, checked and made once; see :meth:`AskedDegrees.prepared`."""
 
     way: PreparedEdges | PreparedNodes
     simulations: int | None
@@ -363,18 +357,20 @@ class PreparedDegrees:
         return released if self.simulations is None else replace(released, simulations=self.simulations)
 
 
-def prepare_degrees(
-    *,
-    privacy: EdgePrivacy | NodePrivacy,
-    policy: EdgePolicy,
-    nodes_listed: bool,
-    epsilon: EpsilonLike,
-    mechanism: MechanismName | MethodName | BoundedDegrees,
-    simulations: int | None,
-) -> PreparedDegrees:
-    """Check the options of :func:`release_degrees` before the edges are read, and make its mechanism."""
-    if not isinstance(privacy, EdgePrivacy | NodePrivacy):
-        raise UsageError(f"privacy must be EdgePrivacy() or NodePrivacy(), not {kind_of(privacy)}.")
-    runs = None if simulations is None else parse_simulations(simulations)
-    way = privacy.prepare(policy, nodes_listed=nodes_listed, epsilon=epsilon, mechanism=mechanism)
-    return PreparedDegrees(way, runs)
+@dataclass(frozen=True)
+class AskedDegrees:
+    """What is asked of a release of degrees, as for :func:`release_degrees`."""
+
+    privacy: EdgePrivacy | NodePrivacy
+    epsilon: EpsilonLike
+    mechanism: MechanismName | MethodName | BoundedDegrees = "auto"
+    simulations: int | None = None
+
+    def prepared(self, policy: EdgePolicy, *, nodes_listed: bool) -> PreparedDegrees:
+        """Check it before the edges are read, and make its mechanism."""
+        privacy = self.privacy
+        if not isinstance(privacy, EdgePrivacy | NodePrivacy):
+            raise UsageError(f"privacy must be EdgePrivacy() or NodePrivacy(), not {kind_of(privacy)}.")
+        runs = None if self.simulations is None else parse_simulations(self.simulations)
+        way = privacy.prepare(policy, nodes_listed=nodes_listed, epsilon=self.epsilon, mechanism=self.mechanism)
+        return PreparedDegrees(way, runs)

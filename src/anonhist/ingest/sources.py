@@ -67,10 +67,10 @@ class Opened:
 def open_source(
     source: Any,
     *,
-    table: str | None,
-    format: str | None,  # noqa: A002
-    delimiter: str | None,
-    header: bool,
+    table: str | None = None,
+    format: str | None = None,  # noqa: A002
+    delimiter: str | None = None,
+    header: bool = True,
     comment: str | None = None,
     twice: bool = False,
     keys: Iterable[str | None] = (),

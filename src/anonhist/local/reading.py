@@ -185,8 +185,7 @@ def _tallies(survey: Survey, source: Any, bad: _Allowance, progress: Callable[[f
 def _tallies_on_cluster(survey: Survey, source: Any, bad: _Allowance) -> Iterator[Tally]:
     """Count a table of Spark where it is."""
     foreign = 0
-    opening = open_source(source, table=None, format=None, delimiter=None, header=True)
-    with opening as opened:
+    with open_source(source) as opened:
         for counted in count_on_cluster(survey, opened.table, "The table", most_groups=_MOST_GROUPS):
             foreign += counted.foreign
             bad.use(counted.foreign + counted.impossible)

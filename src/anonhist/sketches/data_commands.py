@@ -6,13 +6,13 @@ import sys
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import click
 
 from anonhist.privacy import parse_simulations, parse_whole_number
 from anonhist.terminal.charging import CHARGING, charging_options
-from anonhist.terminal.decorators import NameIn, OneOf, SectionedCommand, one_character, whole_number
+from anonhist.terminal.decorators import NameIn, OneOf, SectionedCommand, as_one, whole_number
 from anonhist.terminal.destinations import STDOUT
 from anonhist.terminal.options import (
     count_option,
@@ -27,7 +27,7 @@ from anonhist.terminal.options import (
     table_option,
     threads_option,
 )
-from anonhist.terminal.reading import limits_of, tell_operator
+from anonhist.terminal.reading import held_source, reading_of, tell_operator
 
 if TYPE_CHECKING:
     from anonhist.sketches.cluster import Partials
@@ -67,30 +67,34 @@ def _partials(_: click.Context, __: click.Parameter, given: str | None) -> Parti
 @click.command(cls=SectionedCommand, sections=_UPDATE_SECTIONS, epilog=_UPDATE_EXAMPLES)
 @click.argument("path", metavar="SKETCH")
 @click.argument("sources", nargs=-1, required=True, metavar="SOURCE…")
-@label_option
-@count_option
-@click.option(
-    "--user",
-    metavar="COLUMN",
-    help="Column of users, for a sketch that protects users. The sketch limits how many rows of each user count.",
+@as_one(
+    "reading",
+    label_option,
+    count_option,
+    click.option(
+        "--user",
+        metavar="COLUMN",
+        help="Column of users, for a sketch that protects users. The sketch limits how many rows of each user count.",
+    ),
+    table_option,
+    click.option(
+        "--format",
+        "format_",
+        type=OneOf(get_args(Format)),
+        help="What a row is: an event, a label and nothing else, a label with its count, or a line of uniq -c. By "
+        "default the header decides (label,count is known), and JSON lines are events. For standard input, give this "
+        "(labels: one per line), or --label for CSV.",
+    ),
+    delimiter_option,
+    no_header_option,
+    engine_option,
+    memory_limit_option("what does not fit is an error, for nothing goes to temporary files"),
+    threads_option,
+    made=reading_of,
 )
 @click.option(
     "--ignore-unknown", is_flag=True, help="Skip labels that the sketch does not list; by default, they are an error."
 )
-@table_option
-@click.option(
-    "--format",
-    "format_",
-    type=OneOf(get_args(Format)),
-    help="What a row is: an event, a label and nothing else, a label with its count, or a line of uniq -c. By default "
-    "the header decides (label,count is known), and JSON lines are events. For standard input, give this (labels: one "
-    "per line), or --label for CSV.",
-)
-@delimiter_option
-@no_header_option
-@engine_option
-@memory_limit_option("what does not fit is an error, for nothing goes to temporary files")
-@threads_option
 @click.option(
     "--partials",
     metavar="exact|K",
@@ -103,17 +107,8 @@ def update(
     *,
     path: str,
     sources: tuple[str, ...],
-    label: str | None,
-    count: str | None,
-    user: str | None,
+    reading: dict[str, Any],
     ignore_unknown: bool,
-    table: str | None,
-    format_: Format | None,
-    delimiter: str | None,
-    no_header: bool,
-    engine: str | None,
-    memory_limit: str | None,
-    threads: int | None,
     partials: Partials | None,
     quiet: bool,
 ) -> None:
@@ -125,12 +120,10 @@ def update(
     Updates of one file wait for each other. With --user, all rows of a user must be in one call. Anyone who sees the
     sketch, or a profile made from it, both before and after an update can learn what was counted in between.
     """
-    from anonhist.ingest.spark_source import read_by
     from anonhist.sketches.files import sketch_in_place
     from anonhist.sketches.reading import check_sources, update_sketch
     from anonhist.terminal.output import progress_bar, stream_bar
 
-    limits = limits_of(memory_limit=memory_limit, threads=threads)
     remarks: list[str] = []
     with sketch_in_place(path, waiting=None if quiet else _say_waiting) as sketch:
         check_sources(sketch, sources)
@@ -141,22 +134,16 @@ def update(
                     counted = shown.enter_context(stream_bar("Counting", shown=not quiet))
                 else:
                     bar = shown.enter_context(progress_bar(_counting(place, len(sources)), shown=not quiet))
+                held, said = held_source(source, reading)
                 update_sketch(
                     sketch,
-                    read_by(engine, source),
-                    label=label,
-                    count=count,
-                    user=user,
-                    table=table,
-                    format=format_,
-                    delimiter=one_character(delimiter),
-                    header=not no_header,
+                    held,
                     ignore_unknown=ignore_unknown,
                     notify=None if quiet else remarks.append,
                     progress=bar,
-                    limits=limits,
                     partials=partials,
                     counted=counted,
+                    **said,
                 )
     tell_operator(remarks, quiet=quiet)
     if not quiet:

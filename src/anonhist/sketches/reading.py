@@ -15,9 +15,10 @@ from anonhist.ingest.files import LINES, input_files, is_stdin
 from anonhist.ingest.json_lines import label_blocks
 from anonhist.ingest.locations import identity
 from anonhist.ingest.naming import check_batch, is_spark
-from anonhist.ingest.query import Columns, bounded_rows, check_whole, counted_rows, record_batches, text_buffers
+from anonhist.ingest.protection import Protection
+from anonhist.ingest.query import bounded_rows, check_whole, counted_rows, record_batches, text_buffers
 from anonhist.ingest.random_order import key_of_order
-from anonhist.ingest.row_kinds import SaidOfRows, counted_table
+from anonhist.ingest.row_kinds import SaidOfRows, columns_in_table, counted_table
 from anonhist.ingest.source import Source
 from anonhist.ingest.sources import as_path
 from anonhist.sketches.cluster import ExactPartials, NoisyPartials, Partials, PartitionReading, count_partitions
@@ -109,7 +110,8 @@ def update_sketch(
     >>> update_sketch(sketch, pa.table({"pet": ["dog", "cat", "dog"]}), label="pet")
     """
     _check_user(sketch, user)
-    key = key_of_order(user, order_key)
+    bound = None if user is None else sketch.unit.bound
+    protection = Protection(sketch.unit, user, bound, order_key=key_of_order(user, order_key))
     source = as_path(source)
     if type(source).__module__ in ("builtins", "numpy") and not isinstance(source, str):
         raise UsageError("Only files and tables are read here; give labels that are in memory to sketch.update.")
@@ -135,17 +137,11 @@ def update_sketch(
             if kind.rows == "prevalences":
                 raise UsageError(_PREVALENCES)
             opened.header.require(user=user)
-            columns = Columns(
-                label=opened.header.in_table(kind.label),
-                user=opened.header.in_table(user),
-                max_per_user=None if user is None else sketch.unit.bound,
-                order_key=key or "",
-                only_whole=True,
-            )
+            columns = replace(columns_in_table(protection.columns(kind), opened.header), only_whole=True)
             query = (
                 bounded_rows(opened.table, columns)
-                if kind.count is None
-                else counted_rows(opened.table, label=columns.label, count=opened.header.in_table(kind.count))
+                if columns.count is None
+                else counted_rows(opened.table, label=columns.label, count=columns.count)
             )
             if partials is not None:
                 counting.add_partitions(
