@@ -83,6 +83,12 @@ class Protection:
         return self.unit or PrivacyUnit.item()
 
     @property
+    def columns_read(self) -> tuple[str | None, ...]:
+        """The columns that it takes, None for those that nobody names."""
+        parts = () if self.grouping is None else self.grouping.parts
+        return self.user, self.order_by, *(part.column for part in parts)
+
+    @property
     def bounded(self) -> tuple[Bounded, int]:
         """What is bounded and how many are kept: groups, where they are bounded; refused if nothing is."""
         grouping = self.grouping

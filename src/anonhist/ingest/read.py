@@ -179,9 +179,10 @@ def read_profile(
             raise UsageError("A list of labels has no columns; to name columns or give counts, pass a table.")
         return _from_labels(labels, protection, notify)
     shares, asks_again = Shares(progress), count_users or (user is not None and notify is not None)
-    with named.open(user, order_by, twice=asks_again, progress=None if progress is None else shares) as opened:
-        kind = named.kind(opened.header, order_by, user=user)
-        opened.header.require(user=user, order=order_by)
+    with named.open(
+        *protection.columns_read, twice=asks_again, progress=None if progress is None else shares
+    ) as opened:
+        kind = named.kind(opened.header, protection)
         columns = columns_in_table(protection.columns(kind), opened.header)
         if kind.rows == "prevalences":
             pairs = _prevalences(opened.table, columns, kind, notify)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from anonhist.ingest.columns import Header
     from anonhist.ingest.engine import EngineLimits
+    from anonhist.ingest.protection import Protection
     from anonhist.ingest.row_kinds import RowKind, SaidOfRows
     from anonhist.ingest.sources import Opened
 
@@ -69,9 +70,15 @@ class Source:
         """Whether names of columns are public, so that they may say what rows are."""
         return not self.has_keys and not is_stdin(self.of)
 
-    def kind(self, header: Header, *used: str | None, user: str | None) -> RowKind:
-        """Return what a row stands for: see :meth:`~anonhist.ingest.row_kinds.SaidOfRows.kind`."""
-        return self.rows.kind(header, (user, *used), user=user, may_recognize=self.may_recognize)
+    def kind(self, header: Header, protection: Protection) -> RowKind:
+        """Return what a row stands for, as :meth:`~anonhist.ingest.row_kinds.SaidOfRows.kind` does.
+
+        Columns of users and of their order that are not there are refused, too.
+        """
+        user, used = protection.user, protection.columns_read
+        kind = self.rows.kind(header, used, user=user, may_recognize=self.may_recognize)
+        header.require(user=user, order=protection.order_by)
+        return kind
 
     def open(
         self,

@@ -131,12 +131,11 @@ def update_sketch(
         for data, offsets in label_blocks(_standard_input()):
             counting.add_lines(data, offsets)
     else:
-        with named.open(user, progress=progress, spilling=Spilling.FORBIDDEN) as opened:
+        with named.open(*protection.columns_read, progress=progress, spilling=Spilling.FORBIDDEN) as opened:
             _check_partials(partials, on_cluster=is_spark(opened.table))
-            kind = named.kind(opened.header, user=user)
+            kind = named.kind(opened.header, protection)
             if kind.rows == "prevalences":
                 raise UsageError(_PREVALENCES)
-            opened.header.require(user=user)
             columns = replace(columns_in_table(protection.columns(kind), opened.header), only_whole=True)
             query = (
                 bounded_rows(opened.table, columns)

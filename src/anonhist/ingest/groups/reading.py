@@ -246,8 +246,7 @@ def read_recorded(
     if source.labels() is not None:
         raise UsageError("A list of labels has no grouping columns: pass a table.")
     asks_again = finding is not None or levels is Levels.CROSSING or tells or count_units
-    held_columns = (protection.user, protection.order_by, *(part.column for part in parts))
-    with source.open(*held_columns, twice=asks_again, progress=progress) as opened:
+    with source.open(*protection.columns_read, twice=asks_again, progress=progress) as opened:
         columns = _columns_in(opened.header, source, protection, parts)
         check_combination(columns, unit, levels_cross=levels is Levels.CROSSING)
         columns = columns_in_table(columns, opened.header)
@@ -306,14 +305,12 @@ def _of_listed(
 
 def _columns_in(header: Header, source: Source, protection: Protection, parts: tuple[Part, ...]) -> Columns:
     """Return which columns to read, having refused those that are not there, or are said to be two things."""
-    user, order_by = protection.user, protection.order_by
     for part in parts:
         header.require(group=part.column)
         if part.period is not None and part.name in header.names:
             raise UsageError(f"The data have a column {part.name!r} beside {part.column!r}: rename one of them.")
-    kind = source.kind(header, order_by, *(part.column for part in parts), user=user)
-    header.require(user=user, order=order_by)
-    names = {str(user): "user"}
+    kind = source.kind(header, protection)
+    names = {str(protection.user): "user"}
     if kind.rows == "events":
         names[kind.label] = "label"
     else:

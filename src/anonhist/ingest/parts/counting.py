@@ -27,7 +27,6 @@ from anonhist.ingest.row_kinds import columns_in_table
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from anonhist.ingest.columns import Header
     from anonhist.ingest.engine import EngineLimits
     from anonhist.ingest.parts.rows import PartDocument
     from anonhist.ingest.query import Columns
@@ -171,9 +170,14 @@ def counted(
 
     Where rows without a label are left out, the operator is told how many there were.
     """
-    source, asks_again = _as_table(source, user), user is not None and notify is not None
-    with source.open(user, twice=asks_again, progress=progress) as opened:
-        columns = _columns_in(opened.header, document, source, user)
+    key = document.order_key() if document.holds == "users" else None
+    protection = Protection(None, user, document.max_per_user, order_key=key, keep_null=document.keep_null)
+    source, asks_again = _as_table(source, protection), user is not None and notify is not None
+    with source.open(*protection.columns_read, twice=asks_again, progress=progress) as opened:
+        kind = source.kind(opened.header, protection)
+        if kind.rows == "prevalences":
+            raise UsageError(_PREVALENCES)
+        columns = columns_in_table(protection.columns(kind), opened.header)
         query = _query(opened.table, columns, document)
         with in_order(query, columns, document, source.limits or NO_LIMITS) as rows:
             missing, others = without_missing(rows)
@@ -186,7 +190,7 @@ def counted(
                 notify(remark)
 
 
-def _as_table(source: Source, user: str | None) -> Source:
+def _as_table(source: Source, protection: Protection) -> Source:
     """Return a source that has columns."""
     said = source.rows
     if said.format == "prevalences":
@@ -195,20 +199,10 @@ def _as_table(source: Source, user: str | None) -> Source:
     labels = source.labels()
     if labels is None:
         return source
-    if (said.label, said.count, user, source.table) != (None, None, None, None) or said.format in ("counts", "uniq"):
+    columns = (said.label, said.count, protection.user, source.table)
+    if columns != (None, None, None, None) or said.format in ("counts", "uniq"):
         raise UsageError("A list of labels has no columns; to name columns or give counts, pass a table.")
     return replace(source, of=_table_of(labels), rows=replace(said, label="label", format="events"))
-
-
-def _columns_in(header: Header, document: PartDocument, source: Source, user: str | None) -> Columns:
-    """Return the columns that a part reads, as the table calls them."""
-    kind = source.kind(header, user=user)
-    if kind.rows == "prevalences":
-        raise UsageError(_PREVALENCES)
-    header.require(user=user)
-    key = document.order_key() if document.holds == "users" else None
-    held = Protection(None, user, document.max_per_user, order_key=key, keep_null=document.keep_null)
-    return columns_in_table(held.columns(kind), header)
 
 
 def _query(table: Any, columns: Columns, document: PartDocument) -> Any:
