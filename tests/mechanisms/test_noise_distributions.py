@@ -260,6 +260,7 @@ def intervals(made: Step) -> list[list[int]]:
     return [array.tolist() for band in bands if band is not None for array in (band.ends, band.lows, band.highs)]
 
 
+@pytest.mark.fresh
 @pytest.mark.slow
 @pytest.mark.parametrize("simulated", [False, True])
 @pytest.mark.parametrize(("kind", "unit", "relation", "rate"), RATES)
