@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from anonhist.errors import UsageError
 from anonhist.mechanisms import ExcessMechanism, FrobeniusMechanism, additive, excess, release, skeletons
 from anonhist.mechanisms.noise import simulated_noise
-from anonhist.mechanisms.releasing import prepare
+from anonhist.mechanisms.releasing import AskedRelease
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import BoundedUnits, Profile
 from anonhist.randomness import discrete_laplace_pmf
@@ -256,9 +256,7 @@ class Untouched:
 @each_of("users", [None, BoundedUnits(5, Profile.from_counts([7, 2]))])
 def test_what_was_prepared_for_other_users_is_refused_before_noise_is_drawn(users: BoundedUnits | None) -> None:
     unit = PrivacyUnit.user(max_items=9)
-    asked: dict[str, object] = dict.fromkeys(("expected_items", "excess_cap", "simulations", "users_bound"))
-    asked |= {"epsilon": 1, "unit": unit, "relation": NeighboringRelation.ADD_OR_REMOVE, "mechanism": "auto"}
-    asked |= {"options": {}, "excess_share": "1/4", "users_bound": 9, "read_for": unit}
+    asked = AskedRelease(1, unit, excess_share="1/4")
     profile = Profile([2, 5], [1, 1], unit=PrivacyUnit.user(max_items=5), users=users)
     with pytest.raises(UsageError, match=r"the number of items of each user|bounded to a different number"):
-        prepare(**asked).release(profile, source=Untouched())  # type: ignore[arg-type]
+        asked.prepared(unit, 9).release(profile, source=Untouched())

@@ -17,6 +17,7 @@ from anonhist.ingest.groups.read import read_groups
 from anonhist.mechanisms import additive, excess, release, skeletons
 from anonhist.mechanisms.group_planning import prepare_groups
 from anonhist.mechanisms.grouping import FindGroups, release_groups, release_prepared
+from anonhist.mechanisms.releasing import AskedRelease
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Bounded, BoundedUnits, Profile
 from anonhist.profiles.distances import sorted_l1
@@ -184,17 +185,8 @@ def test_nothing_is_spent_where_nothing_can_be_left_out(of: Bounded, bound: int,
     with pytest.raises(UsageError, match="leaves nothing out where there are only 3 groups"):
         release_groups(grouped, epsilon=1, excess_share="1/4", source=Unused())
     # Where finding them was a part of the same command, the rest is released.
-    prepared = prepare_groups(
-        epsilon=1,
-        unit=unit,
-        relation=ADDED,
-        mechanism="frobenius",
-        public_cap=None,
-        simulations=0,
-        read_for=unit,
-        excess_share="1/4",
-        bounded=(of, bound),
-    )
+    asked = AskedRelease(1, unit, ADDED, "frobenius", excess_share="1/4", simulations=0)
+    prepared = prepare_groups(asked, unit, bounded=(of, bound))
     assert prepared.price(None).guarantee.epsilon == 1
     released = release_prepared(grouped, prepared)
     assert released.excess is None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from functools import partial
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
@@ -22,14 +23,15 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from anonhist.mechanisms import ExcessMechanism
-    from anonhist.privacy import PrivacyUnit
+    from anonhist.mechanisms.releasing import AskedRelease
+    from anonhist.privacy import EpsilonLike, PrivacyUnit
     from anonhist.releases.grouped import GroupedRelease
     from anonhist.terminal.charging import AskedAccount
     from anonhist.terminal.decorators import Protection
     from anonhist.terminal.destinations import Destination, Outputs
 
 
-def refuse_excess_of_items(share: str | None, unit: PrivacyUnit | None) -> None:
+def refuse_excess_of_items(share: EpsilonLike | None, unit: PrivacyUnit | None) -> None:
     """Refuse a share for what a bound leaves out where nothing is bounded, as items are protected."""
     from anonhist.mechanisms.excess import parse_excess_share
 
@@ -194,13 +196,7 @@ def release_groups_of(
     reading: dict[str, Any],
     protection: Protection,
     outputs: Outputs,
-    epsilon: str,
-    mechanism: str,
-    public_cap: int | None,
-    delta: str | None,
-    excess_share: str | None,
-    excess_cap: int | None,
-    simulations: int | None,
+    wanted: AskedRelease,
     account: AskedAccount,
 ) -> None:
     """Read, release and write all groups."""
@@ -212,10 +208,9 @@ def release_groups_of(
     from anonhist.terminal.display import log
 
     # "--unit user" says no more than the bounds of users, which are on groups, too.
-    wanted = None if protection.max_per_user is not None else protection.unit
-    unit = protected_unit(wanted, protection.max_per_user, asked.max_groups_per_user, asked.max_groups_per_label)
-    finding = None
-    whole = parse_epsilon(epsilon)
+    of_labels = None if protection.max_per_user is not None else protection.unit
+    unit = protected_unit(of_labels, protection.max_per_user, asked.max_groups_per_user, asked.max_groups_per_label)
+    finding, whole, delta = None, wanted.whole, wanted.options.get("delta")
     if asked.find_share is not None:
         if delta is None:
             raise UsageError(
@@ -225,23 +220,13 @@ def release_groups_of(
         whole *= 1 - asked.find_share
     elif delta is not None:
         raise UsageError("--delta applies to groups only with --find-groups; leave it out.")
-    refuse_excess_of_items(excess_share, unit)
+    refuse_excess_of_items(wanted.excess_share, unit)
     bounded = None
-    if parse_excess_share(excess_share):
+    if parse_excess_share(wanted.excess_share):
         bounded = what_is_bounded(protection.max_per_user, asked.max_groups_per_user, asked.max_groups_per_label)
-    prepared = prepare_groups(
-        epsilon=whole,
-        unit=unit,
-        relation=protection.relation,
-        mechanism=mechanism,
-        public_cap=public_cap,
-        simulations=simulations,
-        read_for=unit,
-        shares=asked.level_shares,
-        excess_share=excess_share,
-        excess_cap=excess_cap,
-        bounded=bounded,
-    )
+    options = {"public_cap": wanted.options.get("public_cap")}
+    wanted = replace(wanted, epsilon=whole, unit=unit, options=options)
+    prepared = prepare_groups(wanted, unit, shares=asked.level_shares, bounded=bounded)
     spent = None if finding is None else (finding.epsilon, finding.delta)
     price = partial(prepared.price, spent)
     destination = account.destined(partial(outputs.for_release, source), price)
@@ -261,7 +246,7 @@ def release_groups_of(
                     max_groups_per_label=asked.max_groups_per_label,
                     other=asked.other_group,
                     count_units=prepared.excess is not None,
-                    unit=wanted,
+                    unit=of_labels,
                     levels=None if asked.levels is None else asked.levels.value,
                     progress=bars.reading,
                     notify=bars.notify,

@@ -171,6 +171,10 @@ def release(
             account=account,
         )
         return
+    from anonhist.mechanisms.releasing import AskedRelease
+
+    guarantee = epsilon, protection.unit, protection.relation
+    asked = AskedRelease(*guarantee, mechanism, own, expected_items, excess_share, excess_cap, simulations)
     if grouping is not None:
         from anonhist.cli.groups import refuse_for_groups, release_groups_of
 
@@ -185,13 +189,7 @@ def release(
             reading=reading,
             protection=protection,
             outputs=outputs,
-            epsilon=epsilon,
-            mechanism=mechanism,
-            public_cap=own.get("public_cap"),
-            delta=own.get("delta"),
-            excess_share=excess_share,
-            excess_cap=excess_cap,
-            simulations=simulations,
+            wanted=asked,
             account=account,
         )
         return
@@ -200,22 +198,9 @@ def release(
     if is_of_users:
         refuse_for_parts(sources, ("excess_share", "excess_cap"))
     refuse_excess_of_items(excess_share, PrivacyUnit.user(max_items=1) if is_of_users else protection.unit)
-    from anonhist.mechanisms.releasing import prepare
     from anonhist.terminal.display import write_release
 
-    prepared = prepare(
-        epsilon=epsilon,
-        unit=protection.unit,
-        relation=protection.relation,
-        mechanism=mechanism,
-        expected_items=expected_items,
-        options=own,
-        simulations=simulations,
-        read_for=PrivacyUnit.item(),
-        excess_share=excess_share,
-        excess_cap=excess_cap,
-        users_bound=protection.max_per_user,
-    )
+    prepared = replace(asked, unit=protection.unit).prepared(PrivacyUnit.item(), protection.max_per_user)
     destination = account.destined(partial(outputs.for_release, *sources), prepared.price)
     refuse_release(*sources)
     refuse_hidden_excess(prepared.excess, destination, outputs)

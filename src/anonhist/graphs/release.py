@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol, overload
 import numpy as np
 
 from anonhist.accounting import Ledger
-from anonhist.accounting.recording import Price, account_of, recording
+from anonhist.accounting.recording import Price, account_of
 from anonhist.errors import DataError, UsageError, kind_of
 from anonhist.graphs.edge_privacy import EdgePrivacy, PreparedEdges
 from anonhist.graphs.graph import IDENTITY_KEY, MAX_NODES, SIMPLE, Degrees, EdgePolicy, Graph, check_policy, normalize
@@ -21,7 +21,7 @@ from anonhist.numeric.value_name import LARGEST_NAMED, NOT_WHOLE, value_name
 from anonhist.privacy import EpsilonLike, parse_simulations
 from anonhist.randomness import RandomSource
 from anonhist.releases import Release
-from anonhist.releases.content import content_digest, rest_digest
+from anonhist.releases.content import charged
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -339,11 +339,11 @@ def release_degrees(
         simulations=simulations,
     )
     own = {"policy": graph.policy}
-    with recording(account_of(ledger, dataset, purpose, run_id, settings=own), prepared.price) as recorded:
-        recorded.keep()
-        released = replace(prepared.release(graph, source=source), receipt=recorded.receipt)
-        recorded.complete(lambda: content_digest(released), lambda: rest_digest(released))
-    return released
+    return charged(
+        account_of(ledger, dataset, purpose, run_id, settings=own),
+        prepared.price,
+        lambda receipt: replace(prepared.release(graph, source=source), receipt=receipt),
+    )
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 from math import floor, log
-from typing import TYPE_CHECKING, Any, SupportsIndex
+from typing import TYPE_CHECKING, SupportsIndex
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from anonhist.frozen import Converted, converted, frozen, optional
 from anonhist.kinds import Tabular
 from anonhist.mechanisms.excess import ExcessMechanism, asked_excess_share
 from anonhist.mechanisms.planning import LARGEST_PLAN, Shape, power_law_profile, staircase_profile, zipf_profile
-from anonhist.mechanisms.releasing import PreparedRelease, choose, prepare
+from anonhist.mechanisms.releasing import AskedRelease, choose
 from anonhist.mechanisms.setting import check_unit
 from anonhist.numeric.pulse import tell_share
 from anonhist.privacy import EpsilonLike, NeighboringRelation, PrivacyUnit, parse_epsilon, parse_whole_number
@@ -34,6 +34,7 @@ from anonhist.releases.runs import expected_distance
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from anonhist.mechanisms.releasing import PreparedRelease
     from anonhist.mechanisms.skeletons import CentralMechanism
     from anonhist.privacy import Guarantee
     from anonhist.profiles import Bounded
@@ -306,14 +307,18 @@ _NEEDS_UNITS = (
 class PreparedGroups:
     """A release of groups prepared without its data, checked; see :func:`prepare_groups`.
 
-    ``epsilons`` are the budgets of the levels that are released on their own, that of the groups themselves last;
-    ``made`` makes what releases a level, of its budget and of the unit there. The excess is of all groups together.
+    ``epsilons`` are the budgets of the levels that are released on their own, that of the groups themselves last. The
+    excess is of all groups together.
     """
 
     epsilons: tuple[Fraction, ...]
     unit: PrivacyUnit
-    made: Callable[[Fraction, PrivacyUnit], PreparedRelease]
+    asked: AskedRelease
     excess: ExcessMechanism | None = None
+
+    def made(self, epsilon: Fraction, unit: PrivacyUnit) -> PreparedRelease:
+        """Return what releases a level, of its budget and of the unit there."""
+        return replace(self.asked, epsilon=epsilon, unit=unit).prepared(unit)
 
     def price(self, found_with: tuple[Fraction, Fraction] | None) -> Price:
         """Return what the release will cost, whatever groups there are; ``found_with`` are ε and δ of finding them."""
@@ -328,44 +333,26 @@ class PreparedGroups:
 
 
 def prepare_groups(
-    *,
-    epsilon: EpsilonLike,
-    unit: PrivacyUnit | None,
-    relation: NeighboringRelation,
-    mechanism: str,
-    public_cap: int | None,
-    simulations: int | None,
+    asked: AskedRelease,
     read_for: PrivacyUnit,
+    *,
     shares: Sequence[Fraction] = (Fraction(1),),
-    excess_share: EpsilonLike | None = None,
-    excess_cap: int | None = None,
     bounded: tuple[Bounded, int] | None = None,
 ) -> PreparedGroups:
-    """Check the options of a release of groups before the data are read.
+    """Check what is asked of a release of groups before the data are read.
 
     Errors are those of :func:`release_groups`, whatever the data. ``shares`` are the shares of ε of the levels that are
     released on their own; with an excess, of what that leaves. ``bounded`` is what is bounded and how many are kept, if
     units are counted before the bound.
     """
-    if mechanism not in FOR_GROUPS:
+    if asked.mechanism not in FOR_GROUPS:
         raise UsageError(
-            f"`mechanism` of a release of groups must be one of {', '.join(FOR_GROUPS)}, not {mechanism!r}."
+            f"`mechanism` of a release of groups must be one of {', '.join(FOR_GROUPS)}, not {asked.mechanism!r}."
         )
-    made = partial(
-        _prepare,
-        relation=relation,
-        mechanism=mechanism,
-        expected_items=None,
-        options={"public_cap": public_cap},
-        excess_share=None,
-        excess_cap=None,
-        simulations=simulations,
-        users_bound=None,
-    )
-    whole, protected = parse_epsilon(epsilon), read_for
-    if unit is not None:
-        protected = replace(unit, in_one_group=read_for.in_one_group and unit.groups == 1)
-    for_excess = asked_excess_share(excess_share, excess_cap)
+    whole, protected = asked.whole, read_for
+    if asked.unit is not None:
+        protected = replace(asked.unit, in_one_group=read_for.in_one_group and asked.unit.groups == 1)
+    for_excess = asked_excess_share(asked.excess_share, asked.excess_cap)
     excess = None
     if for_excess:
         if bounded is None:
@@ -376,16 +363,13 @@ def prepare_groups(
                 f"`excess_share` applies only to releases for {of.unit}s with at least {bound:,} {of.part}s, not "
                 f"{protected}."
             )
-        excess = ExcessMechanism(whole * for_excess, bound, excess_cap, relation, of)
+        excess = ExcessMechanism(whole * for_excess, bound, asked.excess_cap, asked.relation, of)
     left = whole * (1 - for_excess)
-    prepared = PreparedGroups(tuple(left * share for share in shares), protected, made, excess)
+    of_a_level = replace(asked, excess_share=None, excess_cap=None)
+    prepared = PreparedGroups(tuple(left * share for share in shares), protected, of_a_level, excess)
     for budget in prepared.epsilons:
-        made(budget, prepared.unit)
+        prepared.made(budget, prepared.unit)
     return prepared
-
-
-def _prepare(epsilon: Fraction, unit: PrivacyUnit, **options: Any) -> PreparedRelease:
-    return prepare(epsilon=epsilon, unit=unit, read_for=unit, **options)
 
 
 def parse_level_shares(

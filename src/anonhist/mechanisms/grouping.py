@@ -10,12 +10,13 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Literal, SupportsIndex
 
 from anonhist.accounting import Ledger
-from anonhist.accounting.recording import Price, account_of, recording
+from anonhist.accounting.recording import Price, account_of
 from anonhist.catalogue.mechanisms import Levels
 from anonhist.errors import DataError, UsageError
 from anonhist.frozen import Checked, Converted, converted, frozen
 from anonhist.mechanisms.excess import refuse_nothing
 from anonhist.mechanisms.group_planning import parse_level_shares, prepare_groups
+from anonhist.mechanisms.releasing import AskedRelease
 from anonhist.mechanisms.setting import check_relation, without_sizes
 from anonhist.privacy import (
     EpsilonLike,
@@ -29,7 +30,7 @@ from anonhist.privacy import (
 from anonhist.profiles.counts import MAX_ITEMS
 from anonhist.profiles.grouped import GroupedProfile, prefixes_of
 from anonhist.randomness import RandomSource, discrete_laplace
-from anonhist.releases.content import content_digest, rest_digest
+from anonhist.releases.content import charged
 from anonhist.releases.grouped import GroupedRelease
 from anonhist.releases.totals import CrossingTotals, NestedTotals
 
@@ -137,17 +138,11 @@ def release_groups(
     """
     if not isinstance(grouped, GroupedProfile):
         raise UsageError(f"Groups are needed, such as read_groups(data, by=…) returns, not a {type(grouped).__name__}.")
+    options = {"public_cap": public_cap}
     prepared = prepare_groups(
-        epsilon=epsilon,
-        unit=unit,
-        relation=relation,
-        mechanism=mechanism,
-        public_cap=public_cap,
-        simulations=simulations,
-        read_for=grouped.unit,
+        AskedRelease(epsilon, unit, relation, mechanism, options, None, excess_share, excess_cap, simulations),
+        grouped.unit,
         shares=parse_level_shares(level_shares, grouped.levels, columns=len(grouped.by)),
-        excess_share=excess_share,
-        excess_cap=excess_cap,
         bounded=None if grouped.units is None else (grouped.units.of, grouped.units.bound),
     )
     if prepared.excess is not None:
@@ -163,11 +158,11 @@ def release_groups(
     if prepared.excess is not None:
         own |= {"excess_share": excess_share, "excess_cap": excess_cap}
     account = account_of(ledger, dataset, purpose, run_id, settings=own)
-    with recording(account, lambda: prepared.price(_unpaid(grouped, account))) as recorded:
-        recorded.keep()
-        released = release_prepared(grouped, prepared, source=source, progress=progress).with_receipt(recorded.receipt)
-        recorded.complete(lambda: content_digest(released), lambda: rest_digest(released))
-    return released
+    return charged(
+        account,
+        lambda: prepared.price(_unpaid(grouped, account)),
+        lambda receipt: release_prepared(grouped, prepared, source=source, progress=progress).with_receipt(receipt),
+    )
 
 
 def _unpaid(grouped: GroupedProfile, account: Account | None) -> tuple[Fraction, Fraction] | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, replace
 from fractions import Fraction
 from functools import partial
@@ -14,15 +15,13 @@ from anonhist.errors import UsageError
 from anonhist.frozen import Converted, completed, converted, frozen
 from anonhist.mechanisms.bands import differences, falling_bounds, in_steps, invert, merge_steps
 from anonhist.mechanisms.noise import add_noise, exact_noise, noise_quantile, simulated_noise
-from anonhist.mechanisms.setting import make_release, without_sizes
-from anonhist.mechanisms.skeletons import CentralMechanism, profile_of_fit
+from anonhist.mechanisms.skeletons import CentralMechanism, RunOfOne, profile_of_fit
 from anonhist.numeric.arrays import widen_to_falling
 from anonhist.numeric.pulse import pulsing
 from anonhist.privacy import EpsilonLike, Guarantee, parse_epsilon, short_decimal
 from anonhist.profiles import Profile
 from anonhist.profiles.counts import MAX_ITEMS
 from anonhist.randomness import RandomSource
-from anonhist.releases import Release
 from anonhist.releases.evidence import Evidence, KPlusBand, PrevalenceBand
 from anonhist.releases.protocols import check_numbers
 
@@ -432,15 +431,13 @@ class PrivHistMechanism(CentralMechanism):
         total = sum((spent for _, spent in spending), Fraction(0))
         return replace(super().guarantee, epsilon=total, spending=spending)
 
-    def release(self, profile: Profile, *, source: RandomSource | None = None, reason: str | None = None) -> Release:
-        """Spend the budget once on a private profile; parameters as of ``AdditiveMechanism.release``."""
-        with without_sizes():
-            released, items, parts = self._run(top_labels(self.admit(profile), MOST_LABELS), exact_noise(source))
-        public = self.publishable(released)
-        evidence = (
-            of_few(float(self.shares.items * self.epsilon_per_cell)) if parts is None else of_parts(parts, public)
-        )
-        return make_release(public, self, reason=reason, items=items, evidence=evidence)
+    def _draw_each(self, profiles: Sequence[Profile], source: RandomSource) -> Iterator[RunOfOne]:
+        noise, rate = exact_noise(source), float(self.shares.items * self.epsilon_per_cell)
+        for place, profile in enumerate(profiles):
+            run, items, parts = self._run(top_labels(profile, MOST_LABELS), noise)
+            released = self.publishable(run)
+            evidence = of_few(rate) if parts is None else of_parts(parts, released)
+            yield RunOfOne(place, released, evidence, items=items)
 
     def simulate(self, profile: Profile, *, size: int, rng: np.random.Generator) -> list[Profile]:
         """Return ``size`` runs on a public profile, with simulation randomness."""

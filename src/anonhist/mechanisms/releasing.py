@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from anonhist.accounting import Ledger
-from anonhist.accounting.recording import Price, account_of, recording
+from anonhist.accounting.recording import Price, account_of
 from anonhist.catalogue import load
 from anonhist.catalogue.mechanisms import MECHANISMS
 from anonhist.errors import DataError, UsageError
@@ -30,7 +30,7 @@ from anonhist.privacy import (
 from anonhist.profiles import Bounded, BoundedUnits, Profile
 from anonhist.randomness import RandomSource
 from anonhist.releases import Release
-from anonhist.releases.content import content_digest, rest_digest
+from anonhist.releases.content import charged
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -317,40 +317,31 @@ def release(
     Fraction(1, 2)
     """
     check_profile(profile)
-    prepared = prepare(
-        epsilon=epsilon,
-        unit=unit,
-        relation=relation,
-        mechanism=mechanism,
-        expected_items=expected_items,
-        options={
-            "public_items": public_items,
-            "public_labels": public_labels,
-            "public_cap": public_cap,
-            "shares": shares,
-            "member": member,
-            "delta": delta,
-        },
-        excess_share=excess_share,
-        excess_cap=excess_cap,
-        simulations=simulations,
-        read_for=profile.unit,
-        users_bound=None if profile.users is None else profile.users.bound,
+    options = {
+        "public_items": public_items,
+        "public_labels": public_labels,
+        "public_cap": public_cap,
+        "shares": shares,
+        "member": member,
+        "delta": delta,
+    }
+    asked = AskedRelease(
+        epsilon, unit, relation, mechanism, options, expected_items, excess_share, excess_cap, simulations
     )
+    prepared = asked.prepared(profile.unit, None if profile.users is None else profile.users.bound)
     prepared.mechanism.check_unit_of(profile)
     own = {"excess_share": excess_share, "excess_cap": excess_cap}
     account = account_of(ledger, dataset, purpose, run_id, settings=own)
-    with recording(account, prepared.price) as recorded:
-        # The profile is there already: whatever goes wrong now may depend on it.
-        recorded.keep()
-        released = replace(prepared.release(profile, source=source), receipt=recorded.receipt)
-        recorded.complete(lambda: content_digest(released), lambda: rest_digest(released))
-    return released
+    return charged(
+        account,
+        prepared.price,
+        lambda receipt: replace(prepared.release(profile, source=source), receipt=receipt),
+    )
 
 
 @dataclass(frozen=True)
 class PreparedRelease:
-    """A release prepared without its data, checked and made once; see :func:`prepare`.
+    """A release prepared without its data, checked and made once; see :meth:`AskedRelease.prepared`.
 
     The reason for the mechanism is None if it was given by name, the excess None if it was not requested.
     """
@@ -403,56 +394,71 @@ def _with_key(released: Release, profile: Profile) -> Release:
     return released if profile.order_key is None else replace(released, order_key=profile.order_key)
 
 
-def prepare(
-    *,
-    epsilon: EpsilonLike | None,
-    unit: PrivacyUnit | None,
-    relation: NeighboringRelation,
-    mechanism: str | CentralMechanism,
-    expected_items: int | None,
-    options: Mapping[str, object],
-    excess_share: EpsilonLike | None,
-    excess_cap: int | None,
-    simulations: int | None,
-    read_for: PrivacyUnit,
-    users_bound: int | None,
-) -> PreparedRelease:
-    """Check the options of a release before the data are read, and make its mechanism.
+@dataclass(frozen=True)
+class AskedRelease:
+    """What is asked of a release, as for :func:`release`; options of the mechanism that are None were not given."""
 
-    Errors are those of :func:`release`, whatever the data. Without ``unit``, that of ``read_for`` is protected;
-    ``users_bound`` is m, the number of items kept for each user, if users were counted.
-    """
-    if expected_items is not None:
-        whole_items(expected_items, name="expected_items")
-    runs = None if simulations is None else parse_simulations(simulations)
-    share = asked_excess_share(excess_share, excess_cap)
-    given = {name: option for name, option in options.items() if option is not None}
-    protected = read_for if unit is None else unit
-    if isinstance(mechanism, str):
-        excess = None
-        if epsilon is None:
+    epsilon: EpsilonLike | None
+    unit: PrivacyUnit | None = None
+    relation: NeighboringRelation = NeighboringRelation.ADD_OR_REMOVE
+    mechanism: str | CentralMechanism = "auto"
+    options: Mapping[str, Any] = field(default_factory=dict)
+    expected_items: int | None = None
+    excess_share: EpsilonLike | None = None
+    excess_cap: int | None = None
+    simulations: int | None = None
+
+    @property
+    def whole(self) -> Fraction:
+        """The whole budget; refused if it is missing."""
+        if self.epsilon is None:
+            raise UsageError(_NO_EPSILON)
+        return parse_epsilon(self.epsilon)
+
+    def prepared(self, read_for: PrivacyUnit, users_bound: int | None = None) -> PreparedRelease:
+        """Check it before the data are read, and make its mechanism.
+
+        Errors are those of :func:`release`, whatever the data. Without ``unit``, that of ``read_for`` is protected;
+        ``users_bound`` is m, the number of items kept for each user, if users were counted.
+        """
+        if self.expected_items is not None:
+            whole_items(self.expected_items, name="expected_items")
+        runs = None if self.simulations is None else parse_simulations(self.simulations)
+        share = asked_excess_share(self.excess_share, self.excess_cap)
+        given = {name: option for name, option in self.options.items() if option is not None}
+        if not isinstance(self.mechanism, str):
+            return PreparedRelease(self._own_mechanism(share, given), None, None, runs)
+        if self.epsilon is None:
             raise UsageError(_DIVIDES if share else _NO_EPSILON)
+        protected, epsilon, excess = read_for if self.unit is None else self.unit, self.epsilon, None
         if share:
             whole = parse_epsilon(epsilon)
             of, bound = _bound_of(protected, users_bound)
-            excess = ExcessMechanism(whole * share, bound, excess_cap, relation, of)
+            excess = ExcessMechanism(whole * share, bound, self.excess_cap, self.relation, of)
             epsilon = whole * (1 - share)
-        if mechanism != "auto":
-            named = named_mechanism(mechanism, epsilon, protected, relation, given)
+        if self.mechanism != "auto":
+            named = named_mechanism(self.mechanism, epsilon, protected, self.relation, given)
             return PreparedRelease(named, None, excess, runs)
-        check_options(mechanism, given)
-        chosen, reason = choose(epsilon=epsilon, unit=protected, relation=relation, expected_items=expected_items)
-        return PreparedRelease(chosen, reason, excess, runs)
-    if share:
-        raise UsageError(_DIVIDES)
-    if not isinstance(mechanism, CentralMechanism):
-        raise UsageError(f"`mechanism` must be a mechanism or one of {', '.join(MECHANISM_NAMES)}, not {mechanism!r}.")
-    is_default = relation is NeighboringRelation.ADD_OR_REMOVE
-    if epsilon is not None or unit is not None or given or not (is_default or relation is mechanism.relation):
-        raise UsageError(
-            "A mechanism object has its own ε, unit, relation and options: leave those out, or give a name."
+        check_options("auto", given)
+        chosen, reason = choose(
+            epsilon=epsilon, unit=protected, relation=self.relation, expected_items=self.expected_items
         )
-    return PreparedRelease(mechanism, None, None, runs)
+        return PreparedRelease(chosen, reason, excess, runs)
+
+    def _own_mechanism(self, share: Fraction, given: Mapping[str, object]) -> CentralMechanism:
+        """Return the mechanism object that was given, or refuse what else it would not be asked for."""
+        made = self.mechanism
+        if share:
+            raise UsageError(_DIVIDES)
+        if not isinstance(made, CentralMechanism):
+            raise UsageError(f"`mechanism` must be a mechanism or one of {', '.join(MECHANISM_NAMES)}, not {made!r}.")
+        is_default = self.relation is NeighboringRelation.ADD_OR_REMOVE
+        is_same = is_default or self.relation is made.relation
+        if self.epsilon is not None or self.unit is not None or given or not is_same:
+            raise UsageError(
+                "A mechanism object has its own ε, unit, relation and options: leave those out, or give a name."
+            )
+        return made
 
 
 def _bound_of(unit: PrivacyUnit, users_bound: int | None) -> tuple[Bounded, int]:

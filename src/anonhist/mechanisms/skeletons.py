@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
@@ -55,8 +54,9 @@ class RunOfOne(NamedTuple):
 
     place: int
     profile: Profile
-    evidence: Evidence | None
-    noisy: Any
+    evidence: Evidence | None = None
+    noisy: Any = None
+    items: int | None = None
 
 
 @frozen
@@ -95,9 +95,27 @@ class CentralMechanism(Setting, ABC):
         """Return the name of the public number that a profile exceeds, if any: the guarantee excludes such data."""
         return next((name for name, bound in self._bounds.items() if _BOUNDED[name][0](profile) > bound), None)
 
-    @abstractmethod
     def release(self, profile: Profile, *, source: RandomSource | None = None, reason: str | None = None) -> Release:
-        """Spend the budget once on a private profile."""
+        """Spend the budget once on a private profile.
+
+        Parameters
+        ----------
+        profile
+            The private data.
+        source
+            Privacy randomness; the operating system's by default.
+        reason
+            Why this mechanism was picked; recorded in the release.
+
+        Raises
+        ------
+        UsageError
+            If the profile was read to protect more, or exceeds what this mechanism takes.
+        DataError
+            If there is not enough memory.
+        """
+        (released,) = self.release_each([profile], source=source, reason=reason)
+        return released.release
 
     def release_each(
         self,
@@ -122,11 +140,21 @@ class CentralMechanism(Setting, ABC):
             See :class:`~anonhist.releases.Release`.
         """
         with without_sizes():
-            for profile in profiles:
-                self.admit(profile)
-        for place, profile in enumerate(profiles):
-            released = self.release(profile, source=source, reason=reason)
-            yield Released(place, released if simulations is None else replace(released, simulations=simulations))
+            admitted = [self.admit(profile) for profile in profiles]
+        runs = self._draw_each(admitted, source or SystemSource())
+        while True:
+            with without_sizes():
+                found = next(runs, None)
+            if found is None:
+                return
+            made = make_release(
+                found.profile, self, reason=reason, items=found.items, evidence=found.evidence, simulations=simulations
+            )
+            yield Released(found.place, made, found.noisy)
+
+    @abstractmethod
+    def _draw_each(self, profiles: Sequence[Profile], source: RandomSource) -> Iterator[RunOfOne]:
+        """Spend the budget once on each of several profiles that were admitted; yield the runs in any order."""
 
     def sum_evidence(self, parts: Sequence[Released]) -> Evidence | None:
         """Return what noisy values show of the sum of several profiles that were released together; None if nothing."""
@@ -147,48 +175,6 @@ class CentralMechanism(Setting, ABC):
 class AdditiveMechanism(CentralMechanism):
     """A mechanism that adds noise to numbers read off the profile, and publishes a function of the sums."""
 
-    def release(self, profile: Profile, *, source: RandomSource | None = None, reason: str | None = None) -> Release:
-        """Spend the budget once on a private profile.
-
-        Parameters
-        ----------
-        profile
-            The private data.
-        source
-            Privacy randomness; the operating system's by default.
-        reason
-            Why this mechanism was picked; recorded in the release.
-
-        Raises
-        ------
-        UsageError
-            If the profile was read to protect more, or exceeds a public number.
-        DataError
-            If there is not enough memory.
-        """
-        (released,) = self.release_each([profile], source=source, reason=reason)
-        return released.release
-
-    def release_each(
-        self,
-        profiles: Sequence[Profile],
-        *,
-        source: RandomSource | None = None,
-        reason: str | None = None,
-        simulations: int | None = None,
-    ) -> Iterator[Released]:
-        """Spend the budget once on each of several private profiles; yield the release of each, in any order."""
-        with without_sizes():
-            admitted = [self.admit(profile) for profile in profiles]
-        runs = self._run_each(admitted, exact_noise(source))
-        while True:
-            with without_sizes():
-                found = next(runs, None)
-            if found is None:
-                return
-            made = make_release(found.profile, self, reason=reason, evidence=found.evidence, simulations=simulations)
-            yield Released(found.place, made, found.noisy)
-
     def simulate(self, profile: Profile, *, size: int, rng: np.random.Generator) -> list[Profile]:
         """Return ``size`` runs on a public profile, with simulation randomness."""
         public, noise = self.admit(profile), simulated_noise(rng)
@@ -202,8 +188,8 @@ class AdditiveMechanism(CentralMechanism):
         :attr:`epsilon_per_cell` is that only if they change by at most the sorted ℓ1 distance.
         """
 
-    def _run_each(self, profiles: Sequence[Profile], noise: Noise) -> Iterator[RunOfOne]:
-        """Run once on each of several admitted profiles."""
+    def _draw_each(self, profiles: Sequence[Profile], source: RandomSource) -> Iterator[RunOfOne]:
+        noise = exact_noise(source)
         for place, profile in enumerate(profiles):
             run, noisy = self._run(profile, noise)
             released = self.publishable(run)
@@ -235,16 +221,15 @@ class DrawnMechanism(CentralMechanism):
             "release have smaller errors than the release"
         )
 
-    def release(self, profile: Profile, *, source: RandomSource | None = None, reason: str | None = None) -> Release:
-        """Spend the budget once on a private profile; parameters and errors as in :class:`AdditiveMechanism`."""
-        with without_sizes():
-            (released,) = self._run(self.admit(profile), 1, ExactChoices(source or SystemSource()))
-        return make_release(self.publishable(released), self, reason=reason)
-
     def simulate(self, profile: Profile, *, size: int, rng: np.random.Generator) -> list[Profile]:
         """Return ``size`` runs on a public profile, with simulation randomness."""
         check_diagram(profile)
         return [self.publishable(run) for run in self._run(self.admit(profile), size, SimulatedChoices(rng))]
+
+    def _draw_each(self, profiles: Sequence[Profile], source: RandomSource) -> Iterator[RunOfOne]:
+        for place, profile in enumerate(profiles):
+            (run,) = self._run(profile, 1, ExactChoices(source))
+            yield RunOfOne(place, self.publishable(run))
 
     @abstractmethod
     def _run(self, profile: Profile, size: int, choices: Choices) -> list[Profile]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from anonhist.accounting import Released
 from anonhist.accounting.entry import canonical
+from anonhist.accounting.recording import recording
 from anonhist.profiles.profile import Bounded
 from anonhist.releases.cumulative import CumulativeRelease, GroupedCumulativeRelease
 from anonhist.releases.error import ReleaseError
@@ -14,9 +15,10 @@ from anonhist.releases.grouped import GroupedRelease
 from anonhist.releases.totals import NestedTotals
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from anonhist.accounting import Receipt
+    from anonhist.accounting.recording import Account, Price
     from anonhist.privacy import Guarantee
     from anonhist.profiles.grouped import GroupedProfile
     from anonhist.properties.estimate import Estimate
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from anonhist.releases.release import Release
 
     AnyRelease = Release | GroupedRelease | CumulativeRelease | GroupedCumulativeRelease
+    Made = TypeVar("Made", bound=AnyRelease)
 
 _EXCESS = ("bound", "cap", "noisy_within", "noisy_above", "noisy_items")
 
@@ -43,6 +46,16 @@ def content_digest(released: Release | GroupedRelease | CumulativeRelease | Grou
     if isinstance(released, CumulativeRelease):
         return digest_of(_of_windows(released))
     return digest_of(content(released))
+
+
+def charged(account: Account | None, price: Callable[[], Price], make: Callable[[Receipt | None], Made]) -> Made:
+    """Charge a release of private data that are there already, make it with its receipt, and complete the charge."""
+    with recording(account, price) as recorded:
+        # Whatever goes wrong from here on may depend on the data.
+        recorded.keep()
+        released = make(recorded.receipt)
+        recorded.complete(lambda: content_digest(released), lambda: rest_digest(released))
+    return released
 
 
 def found_digest(read: GroupedProfile) -> str:

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from anonhist.accounting.charge import NoisePart, Reading
-from anonhist.accounting.recording import Price, account_of, recording
+from anonhist.accounting.recording import Price
 from anonhist.errors import UsageError
 from anonhist.numeric.pulse import pulsing
 from anonhist.privacy import parse_simulations
 from anonhist.releases import Evidence, Release
-from anonhist.releases.content import content_digest, rest_digest
+from anonhist.releases.content import charged
 from anonhist.releases.protocols import OF_GRAPHS, OF_LABELS, ReleaseKind, check_numbers
 from anonhist.sketches.addresses import HashedAddresses, fingerprint
 from anonhist.sketches.changes import check_unclipped
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from fractions import Fraction
 
-    from anonhist.accounting import Ledger
+    from anonhist.accounting.recording import Account
     from anonhist.privacy import Guarantee
     from anonhist.profiles import Profile
     from anonhist.sketches.noise import NoiseDistribution
@@ -247,23 +247,12 @@ def prepare_reading(
 
 
 def reconstruct(
-    sketch: Sketch,
-    decoder: DecoderName | Decoder | None,
-    simulations: int | None,
-    *,
-    ledger: Ledger | str | None,
-    dataset: str | None,
-    purpose: str | None,
-    run_id: str | None,
+    sketch: Sketch, decoder: DecoderName | Decoder | None, simulations: int | None, account: Account | None
 ) -> Release:
     """Charge a read-out, and make it; see :meth:`Sketch.reconstruct`."""
     prepared = prepare_reading(sketch, decoder, simulations=simulations)
-    with recording(account_of(ledger, dataset, purpose, run_id), prepared.price) as recorded:
-        # The ledger knows a fingerprint of the state from here on.
-        recorded.keep()
-        released = replace(prepared.release(), receipt=recorded.receipt)
-        recorded.complete(lambda: content_digest(released), lambda: rest_digest(released))
-    return released
+    # The ledger knows a fingerprint of the state from the charge on.
+    return charged(account, prepared.price, lambda receipt: replace(prepared.release(), receipt=receipt))
 
 
 def _decoder(decoder: DecoderName | Decoder | None, setting: CounterSetting) -> Decoder:

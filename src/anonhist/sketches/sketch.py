@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from anonhist.accounting import Ledger
+from anonhist.accounting.recording import account_of
 from anonhist.catalogue import load
 from anonhist.errors import DataError, UsageError
 from anonhist.kinds import Saved, Shown
@@ -464,9 +465,8 @@ class Sketch(Shown, Saved):
         >>> sketch.reconstruct().guarantee.epsilon
         Fraction(2, 1)
         """
-        made: Release = load(".sketches.release:reconstruct")(
-            self, decoder, simulations, ledger=ledger, dataset=dataset, purpose=purpose, run_id=run_id
-        )
+        account = account_of(ledger, dataset, purpose, run_id)
+        made: Release = load(".sketches.release:reconstruct")(self, decoder, simulations, account)
         return made
 
     def __eq__(self, other: object) -> bool:

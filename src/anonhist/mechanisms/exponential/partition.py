@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY
 from fractions import Fraction
 from functools import partial
@@ -27,11 +27,10 @@ from anonhist.mechanisms.exponential.calibration import (
 )
 from anonhist.mechanisms.exponential.diagonal_chain import DiagonalChain, denoise
 from anonhist.mechanisms.setting import whole_items
-from anonhist.mechanisms.skeletons import DrawnMechanism, bounded_profile, with_at_most
+from anonhist.mechanisms.skeletons import DrawnMechanism, RunOfOne, bounded_profile, with_at_most
 from anonhist.privacy import EpsilonLike, parse_epsilon, short_decimal
 from anonhist.profiles import FrobeniusCoordinates, Profile
 from anonhist.randomness import RandomSource
-from anonhist.releases import Release
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -137,23 +136,16 @@ class PartitionMechanism(DrawnMechanism):
         if self.member is not None:
             check_member(self.member, self.epsilon_per_cell)
 
-    def release(self, profile: Profile, *, source: RandomSource | None = None, reason: str | None = None) -> Release:
-        """Spend the budget once on a private profile; parameters as of ``AdditiveMechanism.release``.
-
-        Raises
-        ------
-        UsageError
-            If the Durfee size is beyond 2²⁰, outside the mechanism's public domain; with label privacy, that of the
-            capped counts.
-        """
+    def _draw_each(self, profiles: Sequence[Profile], source: RandomSource) -> Iterator[RunOfOne]:
+        """Refuse a Durfee size beyond 2²⁰, outside the public domain; with label privacy, that of the capped counts."""
         # Checked first: the coordinates of a larger profile would not fit in memory. Only data are refused: a draw
         # around data at the limit may exceed it, and is public.
-        if self.admit(profile).durfee_size > MAX_DURFEE_SIZE:
+        if any(profile.durfee_size > MAX_DURFEE_SIZE for profile in profiles):
             raise UsageError(
                 "The partition mechanism takes profiles of Durfee size up to 2^20, and so all with n up to 2^40; "
                 "choose the Frobenius mechanism for larger ones."
             )
-        return super().release(profile, source=source, reason=reason)
+        return super()._draw_each(profiles, source)
 
     @property
     def delta(self) -> Fraction:

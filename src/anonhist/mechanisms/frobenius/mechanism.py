@@ -39,7 +39,7 @@ from anonhist.mechanisms.frobenius.row_band import (
     unsmoothed_rows,
 )
 from anonhist.mechanisms.frobenius.sum_band import Fits, NoisyGroup, sum_evidence, without_shared_bias
-from anonhist.mechanisms.noise import simulated_noise
+from anonhist.mechanisms.noise import exact_noise, simulated_noise
 from anonhist.mechanisms.noisy_total import of_rows
 from anonhist.mechanisms.skeletons import AdditiveMechanism, Released, RunOfOne, bounded_profile
 from anonhist.profiles import FrobeniusCoordinates, Profile
@@ -51,6 +51,7 @@ if TYPE_CHECKING:
 
     from anonhist.mechanisms.frobenius.noisy_coordinates import NoisyCoordinates
     from anonhist.mechanisms.noise import Noise
+    from anonhist.randomness import RandomSource
 
     _Numbers = NDArray[np.float64]
     _Whole = NDArray[np.int64]
@@ -219,14 +220,15 @@ class FrobeniusMechanism(AdditiveMechanism):
             yield self._fit(np.arange(many), noise.on_one(public, many))
 
     def _run(self, profile: Profile, noise: Noise) -> tuple[Profile, Evidence | None]:
-        (run,) = self._run_each([profile], noise)
-        return run.profile, run.evidence
+        (fits,) = self._fit_each([profile], noise)
+        (run,) = self._publish(fits)
+        return run
 
     def _evidence(self, released: Profile, noisy: Evidence | None) -> Evidence | None:
         return noisy
 
-    def _run_each(self, profiles: Sequence[Profile], noise: Noise) -> Iterator[RunOfOne]:
-        for fits in self._fit_each(profiles, noise):
+    def _draw_each(self, profiles: Sequence[Profile], source: RandomSource) -> Iterator[RunOfOne]:
+        for fits in self._fit_each(profiles, exact_noise(source)):
             for at, (place, run) in enumerate(zip(fits.places.tolist(), self._publish(fits), strict=True)):
                 yield RunOfOne(place, *run, NoisyGroup(fits.noisy, at))
 
