@@ -103,7 +103,7 @@ def test_tests_named_in_proofs_exist() -> None:
 
 def test_commands_have_options_that_exist() -> None:
     from anonhist.cli.entry import anonhist
-    from anonhist.terminal.hints import commands_of, options_of
+    from anonhist.terminal.decorators import commands_of, options_of
 
     known = {path: {*options_of(command), "-", "--help"} for path, command in commands_of(anonhist)}
     named = set()

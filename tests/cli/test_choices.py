@@ -27,7 +27,7 @@ from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.sketches import Adversary, UsersIn
 from anonhist.sketches.decoding.names import DECODERS as SKETCH_DECODERS
 from anonhist.sketches.reading import FORMATS as SKETCH_FORMATS
-from anonhist.terminal.hints import commands_of, options_of
+from anonhist.terminal.decorators import commands_of, options_of
 
 COMMANDS = dict(commands_of(anonhist))
 UNITS = {name for name, each in vars(PrivacyUnit).items() if isinstance(each, classmethod) and name[0] != "_"}

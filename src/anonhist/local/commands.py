@@ -16,6 +16,7 @@ from anonhist.catalogue.mechanisms import RANDOMIZER_OPTIONS, RANDOMIZERS
 from anonhist.errors import UsageError
 from anonhist.terminal.charging import CHARGING, charging_options, say_account
 from anonhist.terminal.decorators import (
+    LazyGroup,
     OneOf,
     SectionedCommand,
     catalogue_options,
@@ -24,7 +25,6 @@ from anonhist.terminal.decorators import (
     whole_number,
 )
 from anonhist.terminal.destinations import STDOUT, check_target, console_on, csv_of, csv_target, table_of, write_csv
-from anonhist.terminal.hints import LazyGroup
 from anonhist.terminal.options import (
     csv_output_option,
     delimiter_option,

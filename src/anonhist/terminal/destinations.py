@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 import click
 
 from anonhist.errors import UsageError, mask
-from anonhist.terminal.decorators import command_to_publish
-from anonhist.terminal.hints import options_of
+from anonhist.terminal.decorators import command_to_publish, options_of
 from anonhist.terminal.output import print_whole
 
 if TYPE_CHECKING:

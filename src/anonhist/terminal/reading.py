@@ -18,8 +18,7 @@ import click
 
 from anonhist.errors import DataError, UsageError, mask
 from anonhist.privacy import PrivacyUnit
-from anonhist.terminal.decorators import given_options, one_character
-from anonhist.terminal.hints import as_typed, options_of, perhaps
+from anonhist.terminal.decorators import as_typed, given_options, one_character, options_of, perhaps
 from anonhist.terminal.output import say_line
 
 if TYPE_CHECKING:
