@@ -118,8 +118,7 @@ def test_commands_have_options_that_exist() -> None:
 
 
 def test_what_there_is_by_name_is_in_the_tables() -> None:
-    from anonhist.catalogue.mechanisms import MECHANISMS, RANDOMIZERS
-    from anonhist.catalogue.properties import PROPERTIES
+    from anonhist.catalogue import MECHANISMS, PROPERTIES, RANDOMIZERS
 
     documents = (("privacy-guarantee", MECHANISMS), ("local-privacy", RANDOMIZERS), ("estimators", PROPERTIES))
     for document, names in documents:

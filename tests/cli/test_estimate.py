@@ -15,7 +15,7 @@ import anonhist as ah
 from anonhist.cli.estimate import NOT_PRIVATE
 from anonhist.cli.estimate_display import say
 from anonhist.mechanisms.estimators import PRIVATE_PROPERTIES
-from anonhist.properties.catalogue import PROPERTIES, estimate_all
+from anonhist.properties.by_name import PROPERTIES, estimate_all
 from anonhist.properties.estimate import Holds, Statement
 from anonhist_testing.cases import each_of
 

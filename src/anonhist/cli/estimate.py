@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
-from anonhist.catalogue import load
-from anonhist.catalogue.properties import OPTIONS, PROPERTIES
+from anonhist.catalogue import PROPERTIES, PROPERTY_OPTIONS, load
 from anonhist.errors import UsageError, mask, spell_out
 from anonhist.privacy import PrivacyUnit
 from anonhist.terminal.charging import CHARGING, UNCHARGED, charging_options, csv_digest, say_account
@@ -66,10 +65,10 @@ _UNBOUNDED = ("chao-shen", "pml", "chao1", "chao1-inext", "ace", "chao-lee")
 # What is read, and whom and what a release protects; what is asked. The public number of items is for estimates alone,
 # and so are the methods.
 _RELEASED = (*READING, "epsilon", *PROTECTED)
-_ASKED = (*(name for name in OPTIONS if name != "method"), "level")
+_ASKED = (*(name for name in PROPERTY_OPTIONS if name != "method"), "level")
 _OF_PRIVATE = ("unit", "relation", "known_items", *CHARGING)
 _SECTIONS = {
-    "Estimate": (*OPTIONS, "level"),
+    "Estimate": (*PROPERTY_OPTIONS, "level"),
     "Input": (*READING, "group"),
     "Privacy, for a private estimate": ("epsilon", *PROTECTED, "known_items"),
     "Ledger, for a private estimate": CHARGING,
@@ -120,7 +119,7 @@ class _PropertyName(OneOf):
 @click.command(cls=SectionedCommand, sections=_SECTIONS, epilog=_EXAMPLES, help=_HELP)
 @click.argument("property_", metavar="PROPERTY", type=_PropertyName(tuple(_MEANINGS)))
 @source_argument
-@catalogue_options(OPTIONS)
+@catalogue_options(PROPERTY_OPTIONS)
 @level_option("Confidence level of the interval.")
 @epsilon_option("Privacy budget of a private estimate. Without it, the estimate is not private.")
 @reading_options
@@ -247,8 +246,8 @@ def _sampling_is_most(estimate: Estimate) -> bool:
 def _question(name: str, options: dict[str, Any], level: float) -> Question:
     """Return what is asked of data, or of a release."""
     from anonhist.numeric.pulse import tell_share
-    from anonhist.properties.catalogue import PROPERTIES as KNOWN
-    from anonhist.properties.catalogue import estimate_all
+    from anonhist.properties.by_name import PROPERTIES as KNOWN
+    from anonhist.properties.by_name import estimate_all
     from anonhist.properties.estimate import Estimates
 
     if name == EVERYTHING:
@@ -290,7 +289,7 @@ def _own_options(given: dict[str, Any]) -> dict[str, Any]:
 def _read(name: str, value: Any) -> Any:
     if name == "base":
         return _base(value)
-    if OPTIONS[name].kind == "whole":
+    if PROPERTY_OPTIONS[name].kind == "whole":
         return whole_number(value, name=option_word(name))
     return int(value) if name == "order" and value.is_integer() else value
 

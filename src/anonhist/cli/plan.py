@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
 import click
 
-from anonhist.catalogue.mechanisms import MECHANISMS, PUBLIC_NUMBERS
+from anonhist.catalogue import MECHANISMS, PUBLIC_NUMBERS
 from anonhist.errors import UsageError
 from anonhist.privacy import PrivacyUnit, parse_epsilon, short_decimal
 from anonhist.terminal.decorators import OneOf, SectionedCommand, WholeNumber, as_one, as_typed

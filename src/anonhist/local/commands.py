@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from anonhist.catalogue.mechanisms import RANDOMIZER_OPTIONS, RANDOMIZERS
+from anonhist.catalogue import RANDOMIZER_OPTIONS, RANDOMIZERS
 from anonhist.errors import UsageError
 from anonhist.terminal.charging import CHARGING, charging_options, say_account
 from anonhist.terminal.decorators import (
@@ -137,8 +137,8 @@ def new(
     account.check()
     target = output if output is not None else (SURVEY_OUTPUT if sys.stdout.isatty() else STDOUT)
     from anonhist.formats.files import check_ending, write_recorded
-    from anonhist.local.catalogue import needed_names, parameter_names, survey_class, takes_epsilon
     from anonhist.local.files import survey_text
+    from anonhist.local.mechanisms import needed_names, parameter_names, survey_class, takes_epsilon
     from anonhist.local.surveys.declaration import price_of, survey_digest
 
     if target != STDOUT:
@@ -255,7 +255,7 @@ def recommend(
     people = whole_number(users, name="--users") or 0
     most = whole_number(max_bytes, name="--max-bytes")
     target = csv_target(output, what="A recommendation is", force=force)
-    from anonhist.local.catalogue import recommend
+    from anonhist.local.mechanisms import recommend
 
     found = recommend(alphabet_size=size, epsilon=epsilon, users=people, max_bytes=most)
     write_csv(_csv(found.rows), target, lambda: _say_recommended(found), force=force, quiet=quiet)
