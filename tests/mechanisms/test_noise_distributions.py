@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from anonhist.catalogue.mechanisms import MECHANISMS
+from anonhist.catalogue import MECHANISMS
 from anonhist.mechanisms import CumulativeMechanism, IsotonicMechanism, PrevalenceMechanism, skeletons
 from anonhist.mechanisms.skeletons import AdditiveMechanism
 from anonhist.privacy import NeighboringRelation, PrivacyUnit

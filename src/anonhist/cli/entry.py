@@ -13,8 +13,7 @@ import click
 
 from anonhist.cli.signals import exit_code, tidy_up, was_interrupted, watch_over_signals, what_stays_charged
 from anonhist.errors import AnonhistError, UsageError
-from anonhist.terminal.decorators import sentence_to_publish
-from anonhist.terminal.hints import LazyGroup, as_typed
+from anonhist.terminal.decorators import LazyGroup, as_typed, options_of, perhaps, sentence_to_publish
 from anonhist.terminal.output import say_line
 from anonhist.version import __version__
 
@@ -58,6 +57,44 @@ _MISSING = {
     ),
     "unit": "Choose what to protect, --unit edge or --unit node; there is no default",
 }
+# Options of other commands and of other programs, and what they may mean: of these, the first that a command has.
+MEANT = {
+    "bootstraps": ("simulations", "repeats"),
+    "budget": ("epsilon",),
+    "chosen": ("subset-size",),
+    "column": ("label",),
+    "confidence": ("level",),
+    "decoder": ("method",),
+    "domain": ("alphabet",),
+    "eps": ("epsilon",),
+    "expected-items": ("items",),
+    "expected-labels": ("labels",),
+    "interval": ("level",),
+    "items": ("expected-items",),
+    "labels": ("alphabet",),
+    "method": ("decoder", "mechanism"),
+    "one": ("q",),
+    "orders": ("order",),
+    "overwrite": ("force",),
+    "permanent": ("f",),
+    "privacy": ("unit",),
+    "repeats": ("simulations", "bootstraps"),
+    "runs": ("repeats", "simulations", "bootstraps"),
+    "sample-share": ("sampling-rate",),
+    "sep": ("delimiter",),
+    "separator": ("delimiter",),
+    "simulations": ("repeats", "bootstraps"),
+    "trials": ("repeats", "simulations", "bootstraps"),
+    "users": ("shuffled-users",),
+    "zero": ("p",),
+}
+
+
+def no_such_option(word: str, command: click.Command) -> str:
+    """Return what is said of an option that a command does not have: the word for it here, or those written alike."""
+    own = options_of(command)
+    meant = [f"--{name}" for name in MEANT.get(word.removeprefix("--"), ()) if f"--{name}" in own]
+    return f"There is no {word} here{f': use {meant[0]}' if meant else perhaps(word, own)}"
 
 
 def main() -> NoReturn:
@@ -152,7 +189,7 @@ def _ended_by(error: BaseException, arguments: list[str]) -> int:  # noqa: PLR09
         click.echo(error.format_message(), err=True)
         return USAGE
     if isinstance(error, click.ClickException):
-        return _fail(sentence_to_publish(_as_sentence(error, arguments), arguments), USAGE)
+        return _fail(sentence_to_publish(_as_sentence(error), arguments), USAGE)
     if isinstance(error, AnonhistError):
         # Masked first: a secret may hold backticks, and would not be known again without them.
         sentence = as_typed(sentence_to_publish(_for_reader(error), arguments), anonhist)
@@ -186,19 +223,11 @@ def _for_reader(error: AnonhistError) -> str:
     return f"{told} The release stays charged, as {error.stays_charged}: see 'anonhist budget void --help'."
 
 
-def _as_sentence(error: click.ClickException, arguments: list[str]) -> str:
+def _as_sentence(error: click.ClickException) -> str:
     told = error.format_message()
     context = error.ctx if isinstance(error, click.UsageError) else None
     if isinstance(error, click.NoSuchOption) and context is not None:
-        from anonhist.terminal.hints import no_such_option
-
-        told = no_such_option(error.option_name, context)
-    elif isinstance(error, click.BadOptionUsage):
-        from anonhist.terminal.hints import called, no_value
-
-        # The parser does not say of which command.
-        context = context or called(anonhist, arguments)
-        told = no_value(error.option_name, context)
+        told = no_such_option(error.option_name, context.command)
     elif isinstance(error, click.MissingParameter) and error.param is not None:
         # Choices are listed one a line: an error is one line.
         told = _MISSING.get(error.param.name or "", " ".join(told.split()))

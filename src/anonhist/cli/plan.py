@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
 import click
 
-from anonhist.catalogue.mechanisms import MECHANISMS, PUBLIC_NUMBERS
+from anonhist.catalogue import MECHANISMS, PUBLIC_NUMBERS
 from anonhist.errors import UsageError
 from anonhist.privacy import PrivacyUnit, parse_epsilon, short_decimal
-from anonhist.terminal.decorators import OneOf, SectionedCommand, WholeNumber, as_one
+from anonhist.terminal.decorators import OneOf, SectionedCommand, WholeNumber, as_one, as_typed
 from anonhist.terminal.destinations import STDOUT, Outputs, console_on, csv_of, table_of
-from anonhist.terminal.hints import as_typed
 from anonhist.terminal.options import (
     csv_output_option,
     epsilon_option,

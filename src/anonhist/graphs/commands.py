@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from anonhist.catalogue.mechanisms import MECHANISMS, PUBLIC_NUMBERS
+from anonhist.catalogue import MECHANISMS, PUBLIC_NUMBERS
 from anonhist.errors import UsageError
 from anonhist.privacy import NeighboringRelation, parse_epsilon
 from anonhist.terminal.charging import CHARGING, charging_options

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from anonhist.catalogue.mechanisms import RANDOMIZER_OPTIONS, RANDOMIZERS
+from anonhist.catalogue import RANDOMIZER_OPTIONS, RANDOMIZERS
 from anonhist.errors import UsageError
 from anonhist.terminal.charging import CHARGING, charging_options, say_account
 from anonhist.terminal.decorators import (
+    LazyGroup,
     OneOf,
     SectionedCommand,
     catalogue_options,
@@ -24,7 +25,6 @@ from anonhist.terminal.decorators import (
     whole_number,
 )
 from anonhist.terminal.destinations import STDOUT, check_target, console_on, csv_of, csv_target, table_of, write_csv
-from anonhist.terminal.hints import LazyGroup
 from anonhist.terminal.options import (
     csv_output_option,
     delimiter_option,
@@ -137,8 +137,8 @@ def new(
     account.check()
     target = output if output is not None else (SURVEY_OUTPUT if sys.stdout.isatty() else STDOUT)
     from anonhist.formats.files import check_ending, write_recorded
-    from anonhist.local.catalogue import needed_names, parameter_names, survey_class, takes_epsilon
     from anonhist.local.files import survey_text
+    from anonhist.local.mechanisms import needed_names, parameter_names, survey_class, takes_epsilon
     from anonhist.local.surveys.declaration import price_of, survey_digest
 
     if target != STDOUT:
@@ -255,7 +255,7 @@ def recommend(
     people = whole_number(users, name="--users") or 0
     most = whole_number(max_bytes, name="--max-bytes")
     target = csv_target(output, what="A recommendation is", force=force)
-    from anonhist.local.catalogue import recommend
+    from anonhist.local.mechanisms import recommend
 
     found = recommend(alphabet_size=size, epsilon=epsilon, users=people, max_bytes=most)
     write_csv(_csv(found.rows), target, lambda: _say_recommended(found), force=force, quiet=quiet)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from anonhist.catalogue.mechanisms import PUBLIC_NUMBERS, takers
+from anonhist.catalogue import PUBLIC_NUMBERS, takers
 from anonhist.errors import DataError, UsageError, kind_of, spell_out
 from anonhist.frozen import frozen
 from anonhist.kinds import Saved, Shown, Tabular

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 from anonhist.accounting import Ledger
 from anonhist.accounting.recording import Price, account_of
-from anonhist.catalogue import load
-from anonhist.catalogue.mechanisms import MECHANISMS
+from anonhist.catalogue import MECHANISMS, load
 from anonhist.errors import DataError, UsageError
 from anonhist.mechanisms.additive import PrevalenceMechanism
 from anonhist.mechanisms.excess import ExcessMechanism, asked_excess_share

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from anonhist.catalogue.mechanisms import Levels
+from anonhist.catalogue import Levels
 from anonhist.errors import UsageError
 from anonhist.profiles.counts import MAX_ITEMS
 from anonhist.profiles.profile import BoundedUnits, Profile

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, NoReturn
 
 from anonhist.accounting import Receipt
-from anonhist.catalogue.mechanisms import Levels
+from anonhist.catalogue import Levels
 from anonhist.errors import UsageError
 from anonhist.kinds import Saved, Shown, Tabular
 from anonhist.privacy import Guarantee, left_out, short_decimal
@@ -305,7 +305,7 @@ class GroupedRelease(Shown, Tabular, Saved):
         --------
         >>> import anonhist as ah
         >>> from anonhist.profiles.grouped import GroupedProfile
-        >>> from anonhist.catalogue.mechanisms import Levels
+        >>> from anonhist.catalogue import Levels
         >>> profiles = {("CA",): ah.Profile.from_counts([3, 1]), ("NV",): ah.Profile.from_counts([2])}
         >>> grouped = GroupedProfile(("state",), profiles, unit=ah.PrivacyUnit.item(), levels=Levels.NESTED)
         >>> list(ah.release_groups(grouped, epsilon=1).everything)

@@ -8,9 +8,8 @@ import click
 
 from anonhist.errors import UsageError
 from anonhist.replacing import PrivateKind
-from anonhist.terminal.decorators import OneOf, SectionedCommand, WholeNumber, given_options
+from anonhist.terminal.decorators import LazyGroup, OneOf, SectionedCommand, WholeNumber, given_options
 from anonhist.terminal.destinations import STDOUT, check_target, console_on, csv_of, table_of
-from anonhist.terminal.hints import LazyGroup
 from anonhist.terminal.options import epsilon_option, output_options, sketch_output_options, sketch_protection_options
 from anonhist.terminal.reading import labels_in
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 import click
 
 from anonhist.errors import UsageError, mask
-from anonhist.terminal.decorators import command_to_publish
-from anonhist.terminal.hints import options_of
+from anonhist.kinds import Saved
+from anonhist.terminal.decorators import command_to_publish, options_of
 from anonhist.terminal.output import print_whole
 
 if TYPE_CHECKING:
@@ -208,11 +208,8 @@ class Destination(NamedTuple):
 def _write_file(result: Any, path: str, *, force: bool, complete: Callable[[], None] | None) -> None:
     from anonhist.formats.atomic import write_whole
     from anonhist.formats.files import write_recorded
-    from anonhist.releases import Release
-    from anonhist.releases.cumulative import CumulativeRelease, GroupedCumulativeRelease
-    from anonhist.releases.grouped import GroupedRelease
 
-    if isinstance(result, Release | GroupedRelease | CumulativeRelease | GroupedCumulativeRelease):
+    if isinstance(result, Saved):
         write_recorded(result, path, overwrite=force, before_naming=complete)
     else:
         write_whole(path, _csv(result).encode(), overwrite=force, before_naming=complete)

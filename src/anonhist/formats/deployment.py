@@ -23,9 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from anonhist.privacy import Guarantee
+    from anonhist.releases.content import AnyRelease
     from anonhist.releases.protocols import Words
-
-    AnyRelease = Release | GroupedRelease | CumulativeRelease | GroupedCumulativeRelease
 
 CURATOR_TYPES = {"government": "Government", "industry": "Industry", "nonprofit": "Nonprofit"}
 _ANY_USER = "Any one user is protected, however many rows they have: only so many of them were counted."
@@ -131,14 +130,11 @@ class _Told(NamedTuple):
 def _told(release: AnyRelease) -> _Told:
     grouped = ""
     one: Release | CumulativeRelease
-    if isinstance(release, GroupedRelease):
-        one = next(iter(release.values()))
-    elif isinstance(release, GroupedCumulativeRelease):
-        one = release.first
+    if isinstance(release, GroupedRelease | GroupedCumulativeRelease):
+        one = release[next(iter(release))]
+        grouped = f", for each of {len(release):,} groups by {', '.join(release.by)}"
     else:
         one = release
-    if isinstance(release, GroupedRelease | GroupedCumulativeRelease):
-        grouped = f", for each of {len(release):,} groups by {', '.join(release.by)}"
     if isinstance(one, CumulativeRelease):
         thresholds = ", ".join(f"{each:,}" for each in one.thresholds)
         what = f"How many labels have reached a count of {thresholds} by the end of each of {len(one.days):,} days"
