@@ -17,7 +17,7 @@ from anonhist.terminal.charging import write_charged
 from anonhist.terminal.decorators import WholeNumber, as_one
 from anonhist.terminal.destinations import STDOUT, console_on, table_of
 from anonhist.terminal.output import say_line
-from anonhist.terminal.reading import held_source, reading_bars, refuse_release
+from anonhist.terminal.reading import named_source, reading_bars, refuse_release
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from anonhist.privacy import EpsilonLike, PrivacyUnit
     from anonhist.releases.grouped import GroupedRelease
     from anonhist.terminal.charging import AskedAccount
-    from anonhist.terminal.decorators import Protection
+    from anonhist.terminal.decorators import Protection as AskedProtection
     from anonhist.terminal.destinations import Destination, Outputs
 
 
@@ -194,14 +194,14 @@ def release_groups_of(
     source: str,
     *,
     reading: dict[str, Any],
-    protection: Protection,
+    protection: AskedProtection,
     outputs: Outputs,
     wanted: AskedRelease,
     account: AskedAccount,
 ) -> None:
     """Read, release and write all groups."""
-    from anonhist.ingest.groups.queries import protected_unit, what_is_bounded
     from anonhist.ingest.groups.reading import read_recorded
+    from anonhist.ingest.protection import Protection
     from anonhist.mechanisms.excess import parse_excess_share
     from anonhist.mechanisms.group_planning import prepare_groups
     from anonhist.mechanisms.grouping import FindGroups, release_prepared
@@ -209,7 +209,16 @@ def release_groups_of(
 
     # "--unit user" says no more than the bounds of users, which are on groups, too.
     of_labels = None if protection.max_per_user is not None else protection.unit
-    unit = protected_unit(of_labels, protection.max_per_user, asked.max_groups_per_user, asked.max_groups_per_label)
+    rows = Protection.of_groups(
+        of_labels,
+        by=asked.by,
+        other=asked.other_group,
+        max_per_user=protection.max_per_user,
+        max_groups_per_user=asked.max_groups_per_user,
+        max_groups_per_label=asked.max_groups_per_label,
+        **{name: reading[name] for name in ("user", "order_by", "order_key", "keep_null")},
+    )
+    unit = rows.protected
     finding, whole, delta = None, wanted.whole, wanted.options.get("delta")
     if asked.find_share is not None:
         if delta is None:
@@ -221,9 +230,7 @@ def release_groups_of(
     elif delta is not None:
         raise UsageError("--delta applies to groups only with --find-groups; leave it out.")
     refuse_excess_of_items(wanted.excess_share, unit)
-    bounded = None
-    if parse_excess_share(wanted.excess_share):
-        bounded = what_is_bounded(protection.max_per_user, asked.max_groups_per_user, asked.max_groups_per_label)
+    bounded = rows.bounded if parse_excess_share(wanted.excess_share) else None
     options = {"public_cap": wanted.options.get("public_cap")}
     wanted = replace(wanted, epsilon=whole, unit=unit, options=options)
     prepared = prepare_groups(wanted, unit, shares=asked.level_shares, bounded=bounded)
@@ -232,25 +239,19 @@ def release_groups_of(
     destination = account.destined(partial(outputs.for_release, source), price)
     refuse_hidden_excess(prepared.excess, destination, outputs)
     refuse_release(source)
-    held, said = held_source(source, reading)
+    named = named_source(source, reading)
     with account.charged(price) as recorded:
         with reading_bars("Estimating errors", quiet=outputs.quiet) as bars:
             with recorded.reading():
                 grouped = read_recorded(
-                    held,
+                    named,
+                    rows,
                     recorded,
-                    by=asked.by,
                     groups=finding or asked.groups or (),
-                    max_per_user=protection.max_per_user,
-                    max_groups_per_user=asked.max_groups_per_user,
-                    max_groups_per_label=asked.max_groups_per_label,
-                    other=asked.other_group,
+                    levels=asked.levels,
                     count_units=prepared.excess is not None,
-                    unit=of_labels,
-                    levels=None if asked.levels is None else asked.levels.value,
                     progress=bars.reading,
                     notify=bars.notify,
-                    **said,
                 )
             released = release_prepared(grouped, prepared).with_receipt(recorded.receipt)
             del grouped

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any, Literal
 
 from anonhist.errors import UsageError
@@ -12,11 +11,11 @@ from anonhist.ingest.engine import NO_LIMITS, EngineLimits
 from anonhist.ingest.naming import check_named
 from anonhist.ingest.parts.files import is_parts
 from anonhist.ingest.parts.profile import Parts, check_bound, refuse_settled
+from anonhist.ingest.protection import Protection, unit_of_profile
 from anonhist.ingest.query import (
     Columns,
     Shares,
     check_sums,
-    check_users,
     check_whole,
     counted_events,
     counts_query,
@@ -27,7 +26,6 @@ from anonhist.ingest.query import (
     profile_pairs,
     users_query,
 )
-from anonhist.ingest.random_order import key_of_order
 from anonhist.ingest.row_kinds import RowKind, SaidOfRows, columns_in_table
 from anonhist.ingest.source import Source
 from anonhist.ingest.sources import Opened
@@ -162,26 +160,29 @@ def read_profile(
             count_users=count_users,
         )
         return _of_parts(source, max_per_user, unit, limits, progress)
-    max_per_user = check_users(user, max_per_user, order_by, count_users=count_users)
-    key = key_of_order(user, order_key)
+    protection = Protection.of_profile(
+        unit,
+        user=user,
+        max_per_user=max_per_user,
+        order_by=order_by,
+        order_key=order_key,
+        keep_null=keep_null,
+        count_users=count_users,
+    )
     if format is not None and format not in FORMATS:
         raise UsageError(f"`format` must be one of {', '.join(FORMATS)}, not {format!r}.")
     said = SaidOfRows(format, label, count, header)
-    said.check(user)
-    unit = _protected_unit(unit, max_per_user)
     named = Source.named(source, said, user=user, table=table, delimiter=delimiter, limits=limits).as_counted()
     labels = named.labels()
     if labels is not None:
         if (label, count, user, table) != (None, None, None, None) or format in ("counts", "prevalences", "uniq"):
             raise UsageError("A list of labels has no columns; to name columns or give counts, pass a table.")
-        return _from_labels(labels, keep_null=keep_null, unit=unit, notify=notify)
+        return _from_labels(labels, protection, notify)
     shares, asks_again = Shares(progress), count_users or (user is not None and notify is not None)
     with named.open(user, order_by, twice=asks_again, progress=None if progress is None else shares) as opened:
-        kind = said.kind(opened.header, (user, order_by), user=user, may_recognize=named.may_recognize)
+        kind = named.kind(opened.header, order_by, user=user)
         opened.header.require(user=user, order=order_by)
-        columns = Columns(kind.label, user, max_per_user, order_by, key or "", keep_null)
-        columns = replace(columns, rows=kind.rows, count=kind.count, prevalence=kind.prevalence)
-        columns = columns_in_table(columns, opened.header)
+        columns = columns_in_table(protection.columns(kind), opened.header)
         if kind.rows == "prevalences":
             pairs = _prevalences(opened.table, columns, kind, notify)
         elif kind.rows == "counts":
@@ -190,6 +191,12 @@ def read_profile(
             pairs = _events(opened, columns, notify, shares)
         # Last, so that what is refused was refused for what it shows to every reading.
         users = _users(opened.table, columns) if count_users else None
+    return _profile(pairs, protection.unit, protection.order_key, users)
+
+
+def _profile(
+    pairs: list[tuple[int, int]], unit: PrivacyUnit | None, key: str | None, users: BoundedUnits | None = None
+) -> Profile:
     read = Profile.from_prevalences(pairs, unit=unit)
     return read if key is None else Profile(read.counts, read.prevalences, unit=unit, order_key=key, users=users)
 
@@ -202,10 +209,9 @@ def _of_parts(
     progress: Callable[[float], None] | None,
 ) -> Profile:
     parts = Parts(source, check_bound(max_per_user))
-    unit = _protected_unit(unit, parts.max_per_user)
-    read = Profile.from_prevalences(parts.pairs(limits or NO_LIMITS, progress), unit=unit)
-    key = parts.document.key
-    return read if parts.max_per_user is None else Profile(read.counts, read.prevalences, unit=unit, order_key=key)
+    unit = unit_of_profile(unit, parts.max_per_user)
+    key = None if parts.max_per_user is None else parts.document.key
+    return _profile(parts.pairs(limits or NO_LIMITS, progress), unit, key)
 
 
 def _events(
@@ -256,26 +262,8 @@ def _counts(table: Any, columns: Columns, kind: RowKind, notify: Callable[[str],
     return profile_pairs([row[:3] for row in rows], keep_null=columns.keep_null, notify=notify)
 
 
-def _protected_unit(unit: PrivacyUnit | None, max_per_user: int | None) -> PrivacyUnit | None:
-    """Return whom a release of the counts protects, or refuse what they do not bound."""
-    if isinstance(unit, PrivacyUnit) and unit.needs_bounded_degrees:
-        raise UsageError(
-            "Counts of rows do not bound the degree of a node, so their profile cannot protect nodes: read the "
-            "edges with read_edges and release them with release_degrees."
-        )
-    if max_per_user is None:
-        return unit
-    if unit is not None and unit.max_count is not None:
-        raise UsageError("A label unit protects labels and a user bound protects users: give one of the two.")
-    bounded = PrivacyUnit.user(max_items=max_per_user)
-    if unit is not None and not unit.protects(bounded):
-        raise UsageError(f"The unit {unit} protects less than {bounded}, to which the user bound reads the data.")
-    return unit or bounded
-
-
-def _from_labels(
-    labels: list[Any], *, keep_null: bool, unit: PrivacyUnit | None, notify: Callable[[str], None] | None
-) -> Profile:
+def _from_labels(labels: list[Any], protection: Protection, notify: Callable[[str], None] | None) -> Profile:
     texts = Counter(map(value_name, labels))
     rows = [(count, text is None, 1) for text, count in texts.items()]
-    return Profile.from_prevalences(profile_pairs(rows, keep_null=keep_null, notify=notify), unit=unit)
+    pairs = profile_pairs(rows, keep_null=protection.keep_null, notify=notify)
+    return Profile.from_prevalences(pairs, unit=protection.unit)

@@ -15,8 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from contextlib import AbstractContextManager
 
+    from anonhist.ingest.columns import Header
     from anonhist.ingest.engine import EngineLimits
-    from anonhist.ingest.row_kinds import SaidOfRows
+    from anonhist.ingest.row_kinds import RowKind, SaidOfRows
     from anonhist.ingest.sources import Opened
 
 
@@ -67,6 +68,10 @@ class Source:
     def may_recognize(self) -> bool:
         """Whether names of columns are public, so that they may say what rows are."""
         return not self.has_keys and not is_stdin(self.of)
+
+    def kind(self, header: Header, *used: str | None, user: str | None) -> RowKind:
+        """Return what a row stands for: see :meth:`~anonhist.ingest.row_kinds.SaidOfRows.kind`."""
+        return self.rows.kind(header, (user, *used), user=user, may_recognize=self.may_recognize)
 
     def open(
         self,

@@ -131,7 +131,7 @@ def update_sketch(
     else:
         with named.open(user, progress=progress, spilling=Spilling.FORBIDDEN) as opened:
             _check_partials(partials, on_cluster=is_spark(opened.table))
-            kind = said.kind(opened.header, (user,), user=user, may_recognize=named.may_recognize)
+            kind = named.kind(opened.header, user=user)
             if kind.rows == "prevalences":
                 raise UsageError(_PREVALENCES)
             opened.header.require(user=user)

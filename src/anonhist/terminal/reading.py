@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from anonhist.ingest.engine import EngineLimits
+    from anonhist.ingest.source import Source
     from anonhist.ingest.spark_source import SparkFiles
     from anonhist.profiles import Profile
     from anonhist.profiles.grouped import Group
@@ -138,6 +139,16 @@ def held_source(source: str, reading: dict[str, Any]) -> tuple[str | SparkFiles,
 
     said = {name: value for name, value in reading.items() if name != "engine"}
     return read_by(reading["engine"], source), said
+
+
+def named_source(source: str, reading: dict[str, Any]) -> Source:
+    """Return a source and what the options say of its rows as one value."""
+    from anonhist.ingest.row_kinds import SaidOfRows
+    from anonhist.ingest.source import Source
+
+    held, said = held_source(source, reading)
+    rows = SaidOfRows(*(said[name] for name in ("format", "label", "count", "header")))
+    return Source.named(held, rows, **{name: said[name] for name in ("user", "table", "delimiter", "limits")})
 
 
 def limits_of(**asked: Any) -> EngineLimits | None:

@@ -86,27 +86,9 @@ def order_key_of(given: str | None, *, chooses: bool) -> str | None:
     return None if not chooses else random_key() if given is None else parse_order_key(given)
 
 
-_NOT_BOUNDED = (
-    "`count_units` counts what a bound leaves out, so it requires `max_groups_per_label`, or `user` and `max_per_user`."
-)
-
-
-def what_is_bounded(
-    max_per_user: int | None, groups_per_user: int | None, groups_per_label: int | None
-) -> tuple[Bounded, int]:
-    """Return what is bounded and how many are kept: groups, where they are bounded; refuse if nothing is."""
-    if groups_per_label is not None:
-        return Bounded.GROUPS_OF_LABELS, groups_per_label
-    if groups_per_user is not None:
-        return Bounded.GROUPS_OF_USERS, groups_per_user
-    if max_per_user is not None:
-        return Bounded.ITEMS_OF_USERS, max_per_user
-    raise UsageError(_NOT_BOUNDED)
-
-
-def units_of_groups(table: Any, columns: Columns, grouping: Grouping) -> BoundedUnits:
+def units_of_groups(table: Any, columns: Columns, grouping: Grouping, bounded: tuple[Bounded, int]) -> BoundedUnits:
     """Return how many groups, or items, each unit has, of a table in which all values have names and are counts."""
-    of, bound = what_is_bounded(columns.max_per_user, grouping.groups_per_user, grouping.groups_per_label)
+    of, bound = bounded
     numbers = [(int(number), int(units)) for number, units in fetch(units_query(table, columns, grouping, of))]
     return BoundedUnits(bound, Profile.from_prevalences(numbers), of)
 

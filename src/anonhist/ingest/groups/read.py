@@ -12,19 +12,20 @@ from anonhist.accounting import Ledger
 from anonhist.accounting.recording import Unrecorded, account_of, recording
 from anonhist.errors import UsageError
 from anonhist.ingest.engine import EngineLimits
-from anonhist.ingest.groups.queries import protected_unit, unlisted_grouping
 from anonhist.ingest.groups.reading import read_recorded
-from anonhist.ingest.query import check_users
+from anonhist.ingest.protection import Protection
+from anonhist.ingest.row_kinds import SaidOfRows
+from anonhist.ingest.source import Source
 from anonhist.mechanisms.grouping import FindGroups
 from anonhist.privacy import PrivacyUnit
-from anonhist.profiles.grouped import GroupedProfile
+from anonhist.profiles.grouped import GroupedProfile, parse_levels
 from anonhist.randomness import RandomSource
 from anonhist.releases.content import found_digest
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
-    from anonhist.accounting.recording import Price, Recorded
+    from anonhist.accounting.recording import Recorded
 
 _CHARGED_LATER = (
     "`ledger`, `dataset`, `purpose` and `run_id` are for groups that are found: reading listed groups costs nothing; "
@@ -151,45 +152,38 @@ def read_groups(
     >>> [(group, profile.n) for group, profile in read.items()]
     [(('Mon',), 2), (('Tue',), 1), (('Wed',), 0)]
     """
-
-    def price(finding: FindGroups) -> Price:
-        most = check_users(user, max_per_user, order_by, count_users=False)
-        grouping = unlisted_grouping(by, other, most, max_groups_per_user, max_groups_per_label)
-        return finding.price(protected_unit(unit, most, grouping.groups_per_user, grouping.groups_per_label))
-
+    protection = Protection.of_groups(
+        unit,
+        by=by,
+        other=other,
+        user=user,
+        max_per_user=max_per_user,
+        max_groups_per_user=max_groups_per_user,
+        max_groups_per_label=max_groups_per_label,
+        order_by=order_by,
+        order_key=order_key,
+        keep_null=keep_null,
+    )
+    said = SaidOfRows(format, label, count, header)
+    named = Source.named(source, said, user=user, table=table, delimiter=delimiter, limits=limits)
     charging: AbstractContextManager[Recorded | Unrecorded] = nullcontext(Unrecorded())
     if isinstance(groups, FindGroups):
         columns = by if isinstance(by, str | list | tuple) else None
         own = {"by": columns, "label": label, "count": count, "user": user, "other": other}
-        charging = recording(account_of(ledger, dataset, purpose, run_id, settings=own), partial(price, groups))
+        account = account_of(ledger, dataset, purpose, run_id, settings=own)
+        charging = recording(account, partial(groups.price, protection.protected))
     elif ledger or any(each is not None for each in (dataset, purpose, run_id)):
         raise UsageError(_CHARGED_LATER)
     with charging as recorded:
         with recorded.reading():
             read = read_recorded(
-                source,
+                named,
+                protection,
                 recorded,
-                by=by,
                 groups=groups,
-                label=label,
-                count=count,
-                user=user,
-                max_per_user=max_per_user,
-                max_groups_per_user=max_groups_per_user,
-                max_groups_per_label=max_groups_per_label,
-                other=other,
-                order_by=order_by,
-                order_key=order_key,
-                table=table,
-                format=format,
-                delimiter=delimiter,
-                header=header,
-                keep_null=keep_null,
+                levels=parse_levels(levels),
                 count_units=count_units,
-                unit=unit,
-                levels=levels,
                 progress=progress,
-                limits=limits,
                 notify=notify,
                 randomness=randomness,
             )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -27,30 +27,24 @@ from anonhist.ingest.groups.queries import (
     check_counted,
     check_size,
     counts_of_groups,
-    order_key_of,
     prevalences_of_groups,
-    protected_unit,
     units_of_groups,
-    unlisted_grouping,
-    what_is_bounded,
 )
 from anonhist.ingest.naming import NAMED, as_text, check_named, identity_of, name_columns
 from anonhist.ingest.query import (
     Columns,
     bounded_rows,
-    check_users,
     events_query,
     fetch,
     is_item,
     record_batches,
     whole_column,
 )
-from anonhist.ingest.row_kinds import COUNTED, SaidOfRows, columns_in_table, parts_in_table
-from anonhist.ingest.source import Source
+from anonhist.ingest.row_kinds import COUNTED, columns_in_table, parts_in_table
 from anonhist.mechanisms.excess import refuse_nothing
 from anonhist.mechanisms.grouping import FindGroups, GroupSelection
 from anonhist.profiles import Profile
-from anonhist.profiles.grouped import GroupedProfile, parse_levels
+from anonhist.profiles.grouped import GroupedProfile
 from anonhist.randomness import SystemSource
 
 if TYPE_CHECKING:
@@ -60,7 +54,9 @@ if TYPE_CHECKING:
 
     from anonhist.accounting.recording import Recorded, Unrecorded
     from anonhist.ingest.columns import Header
-    from anonhist.ingest.engine import EngineLimits
+    from anonhist.ingest.group_values import Part
+    from anonhist.ingest.protection import Protection
+    from anonhist.ingest.source import Source
     from anonhist.privacy import PrivacyUnit
     from anonhist.profiles import Bounded
     from anonhist.profiles.grouped import Group
@@ -220,98 +216,77 @@ _NONE_COUNTS = "No item is in any of the groups: look how they are written in th
 
 
 def read_recorded(
-    source: Any,
+    source: Source,
+    protection: Protection,
     recorded: Recorded | Unrecorded,
-    /,
     *,
-    by: str | Iterable[str],
     groups: Iterable[Any] | os.PathLike[str] | FindGroups,
-    label: str | None = None,
-    count: str | None = None,
-    user: str | None = None,
-    max_per_user: int | None = None,
-    max_groups_per_user: int | None = None,
-    max_groups_per_label: int | None = None,
-    other: str | None = None,
-    order_by: str | None = None,
-    order_key: str | None = None,
-    table: str | None = None,
-    format: Literal["events", "counts", "prevalences"] | None = None,  # noqa: A002  # the name users know
-    delimiter: str | None = None,
-    header: bool = True,
-    keep_null: bool = False,
-    count_units: bool = False,
-    unit: PrivacyUnit | None = None,
-    levels: Literal["nested", "crossing"] | None = None,
-    progress: Callable[[float], None] | None = None,
-    limits: EngineLimits | None = None,
-    notify: Callable[[str], None] | None = None,
+    levels: Levels | None,
+    count_units: bool,
+    progress: Callable[[float], None] | None,
+    notify: Callable[[str], None] | None,
     randomness: RandomSource | None = None,
 ) -> GroupedProfile:
     """Read the groups for :func:`~anonhist.ingest.groups.read.read_groups`, when finding them is charged already.
 
     The charge ``recorded`` is kept from the moment on when groups are drawn.
     """
-    most = check_users(user, max_per_user, order_by, count_users=False)
-    grouping = unlisted_grouping(by, other, most, max_groups_per_user, max_groups_per_label)
-    bounded = what_is_bounded(most, grouping.groups_per_user, grouping.groups_per_label) if count_units else None
+    unit, grouping = protection.protected, protection.grouping
+    if grouping is None:
+        raise ValueError("This protection is of one profile.")
+    bounded = protection.bounded if count_units else None
     parts = grouping.parts
-    asked = parse_levels(levels)
-    tells = asked is Levels.NESTED and notify is not None
+    tells = levels is Levels.NESTED and notify is not None
     finding = groups if isinstance(groups, FindGroups) else None
     rows = None if isinstance(groups, FindGroups) else group_rows(groups, parts)
     check_memory(0 if rows is None else len(rows))
-    protected = protected_unit(unit, most, grouping.groups_per_user, grouping.groups_per_label)
-    key = order_key_of(order_key, chooses=user is not None or grouping.groups_per_label is not None)
-    said = SaidOfRows(format, label, count, header)
-    if format not in (None, "events", *COUNTED):
-        raise UsageError(f"`format` must be one of events, {', '.join(COUNTED)} for groups, not {format!r}.")
-    named = Source.named(source, said, user=user, table=table, delimiter=delimiter, limits=limits)
-    if named.labels() is not None:
+    form = source.rows.format
+    if form not in (None, "events", *COUNTED):
+        raise UsageError(f"`format` must be one of events, {', '.join(COUNTED)} for groups, not {form!r}.")
+    if source.labels() is not None:
         raise UsageError("A list of labels has no grouping columns: pass a table.")
-    reading = Columns(label or "label", user, most, order_by, key or "", keep_null, grouping=grouping)
-    asks_again = finding is not None or asked is Levels.CROSSING or tells or count_units
-    held_columns = (user, order_by, *(part.column for part in parts))
-    with named.open(*held_columns, twice=asks_again, progress=progress) as opened:
-        columns = _columns_in(opened.header, reading, said, may_recognize=named.may_recognize)
-        check_combination(columns, protected, levels_cross=asked is Levels.CROSSING)
+    asks_again = finding is not None or levels is Levels.CROSSING or tells or count_units
+    held_columns = (protection.user, protection.order_by, *(part.column for part in parts))
+    with source.open(*held_columns, twice=asks_again, progress=progress) as opened:
+        columns = _columns_in(opened.header, source, protection, parts)
+        check_combination(columns, unit, levels_cross=levels is Levels.CROSSING)
         columns = columns_in_table(columns, opened.header)
         held = parts_in_table(parts, opened.header)
         kinds = [part.kind_in(opened.table) for part in held]
         grouping = replace(grouping, parts=held)
         if rows is not None:
-            listed = listed_groups(rows, parts, kinds, keep_null=keep_null)
-            grouping = _of_listed(grouping, listed, have_totals=asked is not None, bounded=bounded)
+            listed = listed_groups(rows, parts, kinds, keep_null=protection.keep_null)
+            grouping = _of_listed(grouping, listed, have_totals=levels is not None, bounded=bounded)
         events = with_periods(opened.table, held)
         if finding is not None:
-            found = _found(events, columns, finding.selection(protected), recorded, randomness)
-            grouping = grouping.of_found(found, have_totals=asked is not None)
+            found = _found(events, columns, finding.selection(unit), recorded, randomness)
+            grouping = grouping.of_found(found, have_totals=levels is not None)
             check_memory(len(grouping.groups))
         columns = replace(columns, grouping=grouping)
-        own = tuple(part.name for part in parts)
+        own, key = tuple(part.name for part in parts), protection.order_key
 
         def read_level(depth: int) -> GroupedProfile:
             level = grouping.above(depth)
-            least = protected.in_at_most(len(level.groups))
+            least = unit.in_at_most(len(level.groups))
             profiles = group_profiles(events, replace(columns, grouping=level), level, least, key)
             return GroupedProfile(own[:depth], profiles, unit=least, order_key=key)
 
-        profiles = group_profiles(events, columns, grouping, protected, key)
+        profiles = group_profiles(events, columns, grouping, unit, key)
         if notify is not None and not any(profile.n for profile in profiles.values()):
             notify(_NONE_COUNTS)
         if tells and notify is not None and columns.rows != "prevalences":
             _tell_of_shared(labels_of_several(events, columns), notify)
-        above = tuple(map(read_level, range(len(parts) if asked is Levels.CROSSING else 0)))
+        above = tuple(map(read_level, range(len(parts) if levels is Levels.CROSSING else 0)))
         # Last, so that what is refused was refused for what it shows to every reading.
-        units = units_of_groups(events, columns, grouping) if count_units else None
+        units = None if bounded is None else units_of_groups(events, columns, grouping, bounded)
     return GroupedProfile(
         own,
         profiles,
-        unit=protected,
+        unit=unit,
         order_key=key,
         finding=finding,
         receipt=None if finding is None else recorded.receipt,
-        levels=asked,
+        levels=levels,
         above=above,
         units=units,
     )
@@ -329,17 +304,16 @@ def _of_listed(
     return grouping
 
 
-def _columns_in(header: Header, reading: Columns, said: SaidOfRows, *, may_recognize: bool) -> Columns:
+def _columns_in(header: Header, source: Source, protection: Protection, parts: tuple[Part, ...]) -> Columns:
     """Return which columns to read, having refused those that are not there, or are said to be two things."""
-    parts = () if reading.grouping is None else reading.grouping.parts
+    user, order_by = protection.user, protection.order_by
     for part in parts:
         header.require(group=part.column)
         if part.period is not None and part.name in header.names:
             raise UsageError(f"The data have a column {part.name!r} beside {part.column!r}: rename one of them.")
-    used = (*(part.column for part in parts), reading.user, reading.order_by)
-    kind = said.kind(header, used, user=reading.user, may_recognize=may_recognize)
-    header.require(user=reading.user, order=reading.order_by)
-    names = {str(reading.user): "user"}
+    kind = source.kind(header, order_by, *(part.column for part in parts), user=user)
+    header.require(user=user, order=order_by)
+    names = {str(user): "user"}
     if kind.rows == "events":
         names[kind.label] = "label"
     else:
@@ -349,7 +323,7 @@ def _columns_in(header: Header, reading: Columns, said: SaidOfRows, *, may_recog
             raise UsageError(
                 f"The grouping column {part.column!r} is the {names[part.column]} column, too: group by another column."
             )
-    return replace(reading, rows=kind.rows, label=kind.label, count=kind.count, prevalence=kind.prevalence)
+    return protection.columns(kind)
 
 
 def _tell_of_shared(labels: int, notify: Callable[[str], None]) -> None:

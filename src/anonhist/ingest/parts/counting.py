@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from anonhist.errors import UsageError
-from anonhist.ingest.engine import NO_LIMITS, EngineLimits, connect
+from anonhist.ingest.engine import NO_LIMITS, connect
 from anonhist.ingest.naming import NAMED, as_text, check_batch, name_columns, names_of
 from anonhist.ingest.parts.rows import AT_ONCE, Rows, ascending, bounded, schema_of, without_missing
+from anonhist.ingest.protection import Protection
 from anonhist.ingest.query import (
-    Columns,
     added_counts,
     batches,
     check_sums,
@@ -22,14 +22,16 @@ from anonhist.ingest.query import (
     record_batches,
 )
 from anonhist.ingest.random_order import HASH, add_hash
-from anonhist.ingest.row_kinds import SaidOfRows, columns_in_table
-from anonhist.ingest.source import Source
+from anonhist.ingest.row_kinds import columns_in_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from anonhist.ingest.columns import Header
+    from anonhist.ingest.engine import EngineLimits
     from anonhist.ingest.parts.rows import PartDocument
+    from anonhist.ingest.query import Columns
+    from anonhist.ingest.source import Source
 
 _WRONG, _SIZE = "wrong", "size"
 
@@ -156,83 +158,57 @@ def _check_counts(batch: Any, counted: Columns) -> None:
 _PREVALENCES = "Prevalences do not say which label has a count, so parts cannot be made of them: count the events."
 
 
-@dataclass(frozen=True)
-class Reading:
-    """How events are read, as :func:`~anonhist.ingest.parts.write.write_part` calls it."""
-
-    label: str | None = None
-    count: str | None = None
-    user: str | None = None
-    table: str | None = None
-    format: str | None = None
-    delimiter: str | None = None
-    header: bool = True
-    notify: Callable[[str], None] | None = None
-    progress: Callable[[float], None] | None = None
-    limits: EngineLimits | None = None
-
-    @property
-    def said(self) -> SaidOfRows:
-        """What is said of the rows."""
-        return SaidOfRows(self.format, self.label, self.count, self.header)
-
-
 @contextmanager
-def counted(source: Any, document: PartDocument, reading: Reading) -> Iterator[tuple[int, Iterator[Rows]]]:
+def counted(
+    source: Source,
+    document: PartDocument,
+    user: str | None,
+    *,
+    notify: Callable[[str], None] | None,
+    progress: Callable[[float], None] | None,
+) -> Iterator[tuple[int, Iterator[Rows]]]:
     """Count a source: how many items have no label, and the rows of its part in the order of their keys.
 
     Where rows without a label are left out, the operator is told how many there were.
     """
-    named, reading = _as_table(source, reading)
-    asks_again = reading.user is not None and reading.notify is not None
-    with named.open(reading.user, twice=asks_again, progress=reading.progress) as opened:
-        columns = _columns_in(opened.header, document, reading, may_recognize=named.may_recognize)
+    source, asks_again = _as_table(source, user), user is not None and notify is not None
+    with source.open(user, twice=asks_again, progress=progress) as opened:
+        columns = _columns_in(opened.header, document, source, user)
         query = _query(opened.table, columns, document)
-        with in_order(query, columns, document, reading.limits or NO_LIMITS) as rows:
+        with in_order(query, columns, document, source.limits or NO_LIMITS) as rows:
             missing, others = without_missing(rows)
             kept = [0]
             if document.max_per_user is not None:
                 others = bounded(others, document.max_per_user)
             yield (missing if document.keep_null else 0), _tallied(others, kept)
-        if reading.notify is not None:
+        if notify is not None:
             for remark in _remarks(opened.table, columns, missing, kept[0]):
-                reading.notify(remark)
+                notify(remark)
 
 
-def _as_table(source: Any, reading: Reading) -> tuple[Source, Reading]:
-    """Return a source that has columns, and how it is read."""
-    if reading.format == "prevalences":
+def _as_table(source: Source, user: str | None) -> Source:
+    """Return a source that has columns."""
+    said = source.rows
+    if said.format == "prevalences":
         raise UsageError(_PREVALENCES)
-    named = Source.named(
-        source,
-        reading.said,
-        user=reading.user,
-        table=reading.table,
-        delimiter=reading.delimiter,
-        limits=reading.limits,
-    ).as_counted()
-    labels = named.labels()
+    source = source.as_counted()
+    labels = source.labels()
     if labels is None:
-        return named, reading
-    columns = (reading.label, reading.count, reading.user, reading.table)
-    if columns != (None, None, None, None) or reading.format in (
-        "counts",
-        "uniq",
-    ):
+        return source
+    if (said.label, said.count, user, source.table) != (None, None, None, None) or said.format in ("counts", "uniq"):
         raise UsageError("A list of labels has no columns; to name columns or give counts, pass a table.")
-    reading = replace(reading, label="label", format="events")
-    return replace(named, of=_table_of(labels), rows=reading.said), reading
+    return replace(source, of=_table_of(labels), rows=replace(said, label="label", format="events"))
 
 
-def _columns_in(header: Header, document: PartDocument, reading: Reading, *, may_recognize: bool) -> Columns:
+def _columns_in(header: Header, document: PartDocument, source: Source, user: str | None) -> Columns:
     """Return the columns that a part reads, as the table calls them."""
-    kind = reading.said.kind(header, (reading.user,), user=reading.user, may_recognize=may_recognize)
+    kind = source.kind(header, user=user)
     if kind.rows == "prevalences":
         raise UsageError(_PREVALENCES)
-    header.require(user=reading.user)
-    columns = Columns(kind.label, reading.user, document.max_per_user, keep_null=document.keep_null)
-    columns = columns_in_table(replace(columns, rows=kind.rows, count=kind.count), header)
-    return replace(columns, order_key=document.order_key()) if document.holds == "users" else columns
+    header.require(user=user)
+    key = document.order_key() if document.holds == "users" else None
+    held = Protection(None, user, document.max_per_user, order_key=key, keep_null=document.keep_null)
+    return columns_in_table(held.columns(kind), header)
 
 
 def _query(table: Any, columns: Columns, document: PartDocument) -> Any:

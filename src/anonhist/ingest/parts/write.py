@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from anonhist.errors import OutputError, UsageError
 from anonhist.ingest.engine import EngineLimits
-from anonhist.ingest.parts.counting import Reading, counted
+from anonhist.ingest.parts.counting import counted
 from anonhist.ingest.parts.files import PartFile, PartWriter, all_rows, is_parts, open_parts, reading_rows
 from anonhist.ingest.parts.private_file import check_part_path, private_file
 from anonhist.ingest.parts.rows import PartDocument, bounded, parse_part, together
 from anonhist.ingest.query import check_users
 from anonhist.ingest.random_order import random_key
+from anonhist.ingest.row_kinds import SaidOfRows
+from anonhist.ingest.source import Source
 from anonhist.ingest.sources import as_path
 from anonhist.privacy import parse_order_key
 
@@ -112,10 +114,11 @@ def write_part(
     )
     if model is not None:
         document = _alike(document, model, user, order_key)
-    reading = Reading(label, count, user, table, format, delimiter, header, notify, progress, limits)
+    said = SaidOfRows(format, label, count, header)
+    named = Source.named(source, said, user=user, table=table, delimiter=delimiter, limits=limits)
     with (
         private_file(target, overwrite=overwrite) as file,
-        counted(source, document, reading) as (missing, rows),
+        counted(named, document, user, notify=notify, progress=progress) as (missing, rows),
         PartWriter(file, document) as writer,
     ):
         writer.missing(missing)
@@ -237,7 +240,7 @@ def count_into(
         total = os.path.realpath(os.fspath(total)) if os.path.islink(total) else total  # noqa: PTH114
     replaces = output is None
     target = check_part_path(total if output is None else output, overwrite=replaces or overwrite)
-    reading = Reading(label, count, user, table, format, delimiter, header, notify, progress, limits)
+    said = SaidOfRows(format, label, count, header)
     with _held(total) as check_there:
         base = PartFile.open(os.fspath(total))
         parts, day = [base], None
@@ -261,7 +264,9 @@ def count_into(
         ):
             runs = [stack.enter_context(reading_rows(each)) for each in parts]
             if day is not None:
-                runs.append(stack.enter_context(counted(source, day, reading)))
+                named = Source.named(source, said, user=user, table=table, delimiter=delimiter, limits=limits)
+                events = counted(named, day, user, notify=notify, progress=progress)
+                runs.append(stack.enter_context(events))
             with PartWriter(file, document) as writer:
                 writer.missing(sum(missing for missing, _ in runs))
                 rows = all_rows(document, [rows for _, rows in runs])

@@ -1,0 +1,127 @@
+"""Whom a release protects, and which rows of each count: parsed once at the door, and passed on whole."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from anonhist.errors import UsageError
+from anonhist.ingest.groups.queries import order_key_of, protected_unit, unlisted_grouping
+from anonhist.ingest.query import Columns, check_users
+from anonhist.ingest.random_order import key_of_order
+from anonhist.privacy import PrivacyUnit
+from anonhist.profiles import Bounded
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from anonhist.ingest.group_names import Grouping
+    from anonhist.ingest.row_kinds import RowKind
+
+_NOT_BOUNDED = (
+    "`count_units` counts what a bound leaves out, so it requires `max_groups_per_label`, or `user` and `max_per_user`."
+)
+
+
+@dataclass(frozen=True)
+class Protection:
+    """Whom a release of what is read protects, and which rows count for it: public choices, as for ``read_groups``.
+
+    ``unit`` is None where nobody says whom, ``order_key`` where nothing is chosen at random; it is drawn anew where a
+    call gives none. ``grouping`` says by what rows are grouped, and has no groups yet.
+    """
+
+    unit: PrivacyUnit | None = None
+    user: str | None = None
+    max_per_user: int | None = None
+    order_by: str | None = None
+    order_key: str | None = None
+    keep_null: bool = False
+    grouping: Grouping | None = None
+
+    @classmethod
+    def of_profile(
+        cls,
+        unit: PrivacyUnit | None,
+        *,
+        user: str | None,
+        max_per_user: int | None,
+        order_by: str | None,
+        order_key: str | None,
+        keep_null: bool,
+        count_users: bool,
+    ) -> Protection:
+        """Return what a call of ``read_profile`` says, or refuse what contradicts itself."""
+        most = check_users(user, max_per_user, order_by, count_users=count_users)
+        return cls(unit_of_profile(unit, most), user, most, order_by, key_of_order(user, order_key), keep_null)
+
+    @classmethod
+    def of_groups(
+        cls,
+        unit: PrivacyUnit | None,
+        *,
+        by: str | Iterable[str],
+        other: str | None,
+        user: str | None,
+        max_per_user: int | None,
+        max_groups_per_user: int | None,
+        max_groups_per_label: int | None,
+        order_by: str | None,
+        order_key: str | None,
+        keep_null: bool,
+    ) -> Protection:
+        """Return what a call of ``read_groups`` says, or refuse what contradicts itself."""
+        most = check_users(user, max_per_user, order_by, count_users=False)
+        grouping = unlisted_grouping(by, other, most, max_groups_per_user, max_groups_per_label)
+        protected = protected_unit(unit, most, grouping.groups_per_user, grouping.groups_per_label)
+        key = order_key_of(order_key, chooses=user is not None or grouping.groups_per_label is not None)
+        return cls(protected, user, most, order_by, key, keep_null, grouping)
+
+    @property
+    def protected(self) -> PrivacyUnit:
+        """The unit that a release protects: an item, where nobody says whom."""
+        return self.unit or PrivacyUnit.item()
+
+    @property
+    def bounded(self) -> tuple[Bounded, int]:
+        """What is bounded and how many are kept: groups, where they are bounded; refused if nothing is."""
+        grouping = self.grouping
+        if grouping is not None and grouping.groups_per_label is not None:
+            return Bounded.GROUPS_OF_LABELS, grouping.groups_per_label
+        if grouping is not None and grouping.groups_per_user is not None:
+            return Bounded.GROUPS_OF_USERS, grouping.groups_per_user
+        if self.max_per_user is not None:
+            return Bounded.ITEMS_OF_USERS, self.max_per_user
+        raise UsageError(_NOT_BOUNDED)
+
+    def columns(self, kind: RowKind) -> Columns:
+        """Return the columns to read where rows are of this kind."""
+        return Columns(
+            kind.label,
+            self.user,
+            self.max_per_user,
+            self.order_by,
+            self.order_key or "",
+            self.keep_null,
+            grouping=self.grouping,
+            rows=kind.rows,
+            count=kind.count,
+            prevalence=kind.prevalence,
+        )
+
+
+def unit_of_profile(unit: PrivacyUnit | None, max_per_user: int | None) -> PrivacyUnit | None:
+    """Return whom a release of one profile protects, or refuse what its counts do not bound."""
+    if isinstance(unit, PrivacyUnit) and unit.needs_bounded_degrees:
+        raise UsageError(
+            "Counts of rows do not bound the degree of a node, so their profile cannot protect nodes: read the "
+            "edges with read_edges and release them with release_degrees."
+        )
+    if max_per_user is None:
+        return unit
+    if unit is not None and unit.max_count is not None:
+        raise UsageError("A label unit protects labels and a user bound protects users: give one of the two.")
+    bounded = PrivacyUnit.user(max_items=max_per_user)
+    if unit is not None and not unit.protects(bounded):
+        raise UsageError(f"The unit {unit} protects less than {bounded}, to which the user bound reads the data.")
+    return unit or bounded
