@@ -70,6 +70,18 @@ MECHANISMS = {
         ".mechanisms.exponential.partition:RelaxedPartitionMechanism", ("public_items", "delta")
     ),
 }
+# What types know; tests compare them.
+MechanismName = Literal[
+    "auto",
+    "partition",
+    "frobenius",
+    "privhist",
+    "isotonic",
+    "cumulative",
+    "prevalence",
+    "bounded-partition",
+    "relaxed-partition",
+]
 # The help begins with the mechanisms that take the option.
 MECHANISM_OPTIONS = {
     "public_items": Option("N", "public upper bound on the number of items.", "whole"),

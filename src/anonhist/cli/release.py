@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from anonhist.catalogue import MECHANISM_OPTIONS, MECHANISMS
+from anonhist.catalogue import MECHANISM_OPTIONS, MECHANISMS, MechanismName
 from anonhist.cli.groups import GROUPING, grouping_options, refuse_excess_of_items, refuse_hidden_excess
 from anonhist.cli.windows import WINDOWS, windows_options
 from anonhist.privacy import PrivacyUnit
@@ -38,7 +38,6 @@ from anonhist.terminal.reading import (
 if TYPE_CHECKING:
     from anonhist.cli.groups import Asked
     from anonhist.cli.windows import AskedWindows
-    from anonhist.mechanisms.releasing import MechanismName
     from anonhist.terminal.charging import AskedAccount
     from anonhist.terminal.decorators import Protection
     from anonhist.terminal.destinations import Outputs
