@@ -15,7 +15,8 @@ from anonhist.terminal.output import print_whole
 from anonhist.terminal.reading import group_option
 
 if TYPE_CHECKING:
-    from anonhist.formats.registry import AnyRelease, Deployment
+    from anonhist.formats.registry import Deployment
+    from anonhist.releases.content import AnyRelease
 
 # Help shows them, and must not load their owner: tests/cli/test_choices.py compares them.
 _CURATOR_TYPES = ("government", "industry", "nonprofit")
@@ -158,7 +159,7 @@ def _show(release: AnyRelease, group: str | None) -> None:
     import sys
 
     from anonhist.cli.groups import show_groups
-    from anonhist.cli.windows import show_window_groups, show_windows
+    from anonhist.cli.windows import show_windows
     from anonhist.releases.cumulative import CumulativeRelease, GroupedCumulativeRelease
     from anonhist.releases.grouped import GroupedRelease
     from anonhist.report.wording import describe_excess
@@ -166,13 +167,9 @@ def _show(release: AnyRelease, group: str | None) -> None:
     from anonhist.terminal.output import say_line
     from anonhist.terminal.reading import group_of, pick_windows
 
-    if isinstance(release, GroupedCumulativeRelease):
-        if group is None:
-            show_window_groups(release, sys.stdout)
-        else:
-            show_windows(pick_windows(release, group), sys.stdout)
-        return
-    if isinstance(release, CumulativeRelease):
+    if isinstance(release, GroupedCumulativeRelease) and group is not None:
+        release, group = pick_windows(release, group), None
+    if isinstance(release, CumulativeRelease | GroupedCumulativeRelease):
         if group is not None:
             raise UsageError("--group picks a group of a release of groups, and the file is none: leave --group out.")
         show_windows(release, sys.stdout)
