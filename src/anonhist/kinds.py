@@ -109,9 +109,9 @@ KINDS = {
     ),
     "windows of groups": Kind(
         "A release of cumulative windows of groups is",
-        files=".formats.cumulative_releases:GROUPED_FILES",
-        format="anonhist/grouped-cumulative-release",
-        table=".formats.cumulative_releases:GROUPED_TABLE",
+        files=".formats.cumulative_releases:FILES",
+        format="anonhist/cumulative-release",
+        table=".formats.cumulative_releases:TABLE",
         cell=".report.notebook:grouped_windows_cell",
         page=".report.windows:write_window_groups",
         terminal=".cli.windows:show_window_groups",

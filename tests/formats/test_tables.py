@@ -71,7 +71,8 @@ def values(releases: dict[str, Release]) -> dict[str, Tabular]:
 def test_every_kind_of_table_is_tried(values: dict[str, Tabular]) -> None:
     assert list(values) == KINDS
     assert {value.known_as for value in values.values()} == {name for name, kind in ROWS.items() if kind.table}
-    described = {sub.known_as for sub in _all_below(Tabular)}
+    # What several kinds share is no kind.
+    described = {sub.known_as for sub in _all_below(Tabular) if hasattr(sub, "known_as")}
     assert described == {name for name, kind in ROWS.items() if kind.table}
 
 

@@ -145,23 +145,9 @@ def release(
             click.get_current_context(),
             (*MECHANISM_OPTIONS, "excess_share", "excess_cap", "expected_items", "simulations"),
         )
-        if grouping is not None:
-            from anonhist.cli.windows import release_window_groups_of
-
-            release_window_groups_of(
-                windows,
-                grouping,
-                one_source(sources, "windows"),
-                reading=reading,
-                protection=protection,
-                outputs=outputs,
-                epsilon=epsilon,
-                mechanism=mechanism,
-                account=account,
-            )
-            return
         release_windows_of(
             windows,
+            grouping,
             one_source(sources, "windows"),
             reading=reading,
             protection=protection,

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from anonhist.errors import UsageError
 from anonhist.frozen import Checked, converted, frozen
 from anonhist.privacy import NeighboringRelation, short_decimal
+from anonhist.releases.content import AnyRelease
 from anonhist.releases.cumulative import CumulativeRelease, GroupedCumulativeRelease
 from anonhist.releases.grouped import GroupedRelease
 from anonhist.releases.release import Release
@@ -131,8 +132,7 @@ def _told(release: AnyRelease) -> _Told:
     grouped = ""
     one: Release | CumulativeRelease
     if isinstance(release, GroupedRelease | GroupedCumulativeRelease):
-        one = release[next(iter(release))]
-        grouped = f", for each of {len(release):,} groups by {', '.join(release.by)}"
+        one, grouped = release.first, f", for each of {len(release):,} groups by {', '.join(release.by)}"
     else:
         one = release
     if isinstance(one, CumulativeRelease):
